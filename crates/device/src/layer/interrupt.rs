@@ -1,0 +1,66 @@
+//! Stops a measurement when somebody asks for it (Ctrl-C), between two requests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::contract::{Capabilities, Device, DeviceError};
+use crate::request::{Completion, Op, Tag};
+use crate::time::Instant;
+
+/// The wish to stop. Clones share it; a signal handler may hold one.
+#[derive(Debug, Default, Clone)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Asks to stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// True once somebody asked.
+    #[must_use]
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for a signal handler.
+    #[must_use]
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// Takes no new request once an [`Interrupt`] is requested; those in flight still complete.
+#[derive(Debug)]
+pub struct Interruptible<D> {
+    device: D,
+    interrupt: Interrupt,
+}
+
+impl<D: Device> Interruptible<D> {
+    /// `device`, until `interrupt` is requested.
+    pub const fn new(device: D, interrupt: Interrupt) -> Self {
+        Self { device, interrupt }
+    }
+}
+
+impl<D: Device> Device for Interruptible<D> {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        if self.interrupt.is_requested() {
+            return Err(DeviceError::Interrupted);
+        }
+        self.device.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.device.wait()
+    }
+}

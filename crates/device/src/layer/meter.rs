@@ -1,0 +1,135 @@
+//! Counts what a measurement costs, and stops it when its budget is spent.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Capabilities, Device, DeviceError};
+use crate::request::{Completion, Op, OpKind, Tag};
+use crate::time::Instant;
+use crate::units::Bytes;
+
+/// What was asked of a device.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Read requests.
+    pub reads: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Bytes read.
+    pub bytes_read: Bytes,
+    /// Bytes written.
+    pub bytes_written: Bytes,
+    /// Device time from the first request to the last completion.
+    pub device_time: Duration,
+}
+
+/// The most that a measurement may cost. `None`: no limit.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Read requests.
+    pub reads: Option<u64>,
+    /// Bytes written.
+    pub bytes_written: Option<Bytes>,
+    /// Device time.
+    pub device_time: Option<Duration>,
+}
+
+impl Budget {
+    /// No limit at all.
+    pub const UNLIMITED: Self = Self { reads: None, bytes_written: None, device_time: None };
+
+    /// The limit that one more request of this size would break.
+    #[must_use]
+    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes) -> Option<String> {
+        if let Some(limit) = self.device_time.filter(|limit| cost.device_time >= *limit) {
+            return Some(format!("{} s of device time", limit.as_secs_f64()));
+        }
+        match kind {
+            OpKind::Read => {
+                self.reads.filter(|limit| cost.reads >= *limit).map(|limit| format!("{limit} reads"))
+            }
+            OpKind::Write => self
+                .bytes_written
+                .filter(|limit| cost.bytes_written + length > *limit)
+                .map(|limit| format!("{limit} written")),
+            OpKind::Flush | OpKind::Discard | OpKind::Pause => None,
+        }
+    }
+}
+
+/// Counts every request and refuses, with [`DeviceError::BudgetSpent`], the first that would exceed the budget.
+#[derive(Debug)]
+pub struct Meter<D> {
+    device: D,
+    budget: Budget,
+    cost: Cost,
+    started_at: Option<Instant>,
+}
+
+impl<D: Device> Meter<D> {
+    /// `device`, counted and limited.
+    pub const fn new(device: D, budget: Budget) -> Self {
+        Self {
+            device,
+            budget,
+            cost: Cost {
+                reads: 0,
+                writes: 0,
+                bytes_read: Bytes::ZERO,
+                bytes_written: Bytes::ZERO,
+                device_time: Duration::ZERO,
+            },
+            started_at: None,
+        }
+    }
+
+    /// What was asked of the device so far.
+    #[must_use]
+    pub const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn count(&mut self, kind: OpKind, length: Bytes) {
+        match kind {
+            OpKind::Read => {
+                self.cost.reads += 1;
+                self.cost.bytes_read += length;
+            }
+            OpKind::Write => {
+                self.cost.writes += 1;
+                self.cost.bytes_written += length;
+            }
+            OpKind::Flush | OpKind::Discard | OpKind::Pause => {}
+        }
+    }
+}
+
+impl<D: Device> Device for Meter<D> {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        let (kind, length) = (op.kind(), op.range().map_or(Bytes::ZERO, |range| range.length));
+        if let Some(limit) = self.budget.broken_by(&self.cost, kind, length) {
+            return Err(DeviceError::BudgetSpent { limit });
+        }
+        self.started_at.get_or_insert(self.device.now());
+        self.device.submit(tag, op)?;
+        self.count(kind, length);
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        let completion = self.device.wait()?;
+        if let (Some(completion), Some(started_at)) = (&completion, self.started_at) {
+            self.cost.device_time = completion.completed_at.since(started_at);
+        }
+        Ok(completion)
+    }
+}

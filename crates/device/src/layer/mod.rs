@@ -1,0 +1,18 @@
+//! Layers: each wraps any [`Device`](crate::Device), changes one thing and passes the rest through.
+
+pub mod faulty;
+pub mod fence;
+pub mod interrupt;
+pub mod meter;
+pub mod read_only;
+mod refusals;
+pub mod replay;
+pub mod trace;
+
+pub use faulty::{Fault, Faulty};
+pub use fence::Fence;
+pub use interrupt::{Interrupt, Interruptible};
+pub use meter::{Budget, Cost, Meter};
+pub use read_only::ReadOnly;
+pub use replay::Replay;
+pub use trace::{Trace, TraceRecord};

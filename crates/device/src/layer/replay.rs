@@ -1,0 +1,76 @@
+//! A recorded trace as a device: the same requests get the same times again, with no stick at hand.
+
+use std::collections::VecDeque;
+
+use super::trace::{TraceRecord, traced_range};
+use crate::contract::{Capabilities, Device, DeviceError};
+use crate::request::{Completion, FailureCause, Op, RequestError, Success, Tag};
+use crate::time::Instant;
+
+/// Answers from a trace. A request that differs from the recorded one is [`DeviceError::ReplayDiverged`].
+///
+/// Traces hold no data: checked reads succeed unchecked, byte reads come home zeroed.
+#[derive(Debug)]
+pub struct Replay {
+    capabilities: Capabilities,
+    records: Vec<TraceRecord>,
+    position: usize,
+    now: Instant,
+    waiting: VecDeque<Completion>,
+}
+
+impl Replay {
+    /// A device with these capabilities that answers from these records.
+    #[must_use]
+    pub const fn new(capabilities: Capabilities, records: Vec<TraceRecord>) -> Self {
+        Self { capabilities, records, position: 0, now: Instant::ZERO, waiting: VecDeque::new() }
+    }
+
+    fn diverged(&self, op: &Op, record: Option<&TraceRecord>) -> DeviceError {
+        DeviceError::ReplayDiverged {
+            position: self.position,
+            asked: format!("{} of {}", op.kind(), traced_range(op)),
+            recorded: record.map_or_else(
+                || "the end of the trace".to_owned(),
+                |record| format!("{} of {}", record.kind, record.range),
+            ),
+        }
+    }
+}
+
+impl Device for Replay {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        let record = self.records.get(self.position).copied();
+        let Some(record) =
+            record.filter(|record| record.kind == op.kind() && record.range == traced_range(&op))
+        else {
+            return Err(self.diverged(&op, record.as_ref()));
+        };
+        self.position += 1;
+        let failure = RequestError::new(op.kind(), op.range(), FailureCause::Medium);
+        self.waiting.push_back(Completion {
+            tag,
+            submitted_at: record.submitted_at,
+            completed_at: record.completed_at,
+            outcome: if record.succeeded { Ok(Success::Done) } else { Err(failure) },
+            buffer: op.into_buffer(),
+        });
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        let completion = self.waiting.pop_front();
+        if let Some(completion) = &completion {
+            self.now = completion.completed_at;
+        }
+        Ok(completion)
+    }
+}

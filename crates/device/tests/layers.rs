@@ -1,0 +1,136 @@
+//! Every layer against the in-memory device: what it changes, and that it passes the rest through.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use flashscope_device::layer::{
+    Budget, Fault, Faulty, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
+};
+use flashscope_device::memory::MemoryDevice;
+use flashscope_device::{
+    Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, OpKind, Pattern, Payload,
+    ReadInto, Success,
+};
+
+const PATTERN: Pattern = Pattern::new(1);
+
+fn memory() -> MemoryDevice {
+    MemoryDevice::new(Bytes::mib(1))
+}
+
+fn range(offset_kib: u64, length_kib: u64) -> ByteRange {
+    ByteRange::new(Bytes::kib(offset_kib), Bytes::kib(length_kib))
+}
+
+fn cause(device: &mut impl Device, op: Op) -> Option<FailureCause> {
+    device.run(op).unwrap().outcome.err().map(|error| error.cause)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let mut device = memory();
+    assert!(device.run(Op::write(range(8, 16), PATTERN)).unwrap().outcome.is_ok());
+    let check = |pattern| Op::Read { range: range(8, 16), into: ReadInto::Check(pattern) };
+    assert_eq!(device.run(check(PATTERN)).unwrap().outcome, Ok(Success::AllRight));
+    let Ok(Success::Wrong(report)) = device.run(check(PATTERN.next_generation())).unwrap().outcome else {
+        panic!("an older generation passed for the newer")
+    };
+    assert_eq!((report.right, report.stale), (0, 32));
+    let bytes = device.read_bytes(range(8, 16)).unwrap().unwrap();
+    assert_eq!(PATTERN.check(Bytes::kib(8).sectors(), &bytes).right, 32);
+}
+
+#[test]
+fn impossible_requests_are_refused_and_bring_their_buffer_home() {
+    let mut device = memory();
+    let capacity = Bytes::mib(1);
+    assert_eq!(cause(&mut device, Op::read(range(1020, 8))), Some(FailureCause::OutOfRange { capacity }));
+    let odd = ByteRange::new(Bytes::new(100), Bytes::kib(4));
+    assert!(matches!(cause(&mut device, Op::read(odd)), Some(FailureCause::Misaligned { .. })));
+    let short = Op::Write { range: range(0, 8), payload: Payload::Bytes(Buffer::zeroed(Bytes::kib(4))) };
+    let completion = device.run(short).unwrap();
+    assert!(completion.outcome.is_err());
+    assert_eq!(completion.buffer.map(|buffer| buffer.length()), Some(Bytes::kib(4)));
+}
+
+#[test]
+fn read_only_lets_nothing_through_that_changes_the_device() {
+    let mut below = memory();
+    let mut device = ReadOnly::new(&mut below);
+    assert!(!device.capabilities().writable);
+    assert_eq!(cause(&mut device, Op::write(range(0, 4), PATTERN)), Some(FailureCause::ReadOnly));
+    assert_eq!(cause(&mut device, Op::Discard { range: range(0, 4) }), Some(FailureCause::ReadOnly));
+    assert_eq!(cause(&mut device, Op::read(range(0, 4))), None);
+    assert!(below.contents().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn the_fence_holds_at_both_ends() {
+    let fence = range(64, 64);
+    let mut device = Fence::new(memory(), fence);
+    for inside in [range(64, 64), range(64, 4), range(124, 4)] {
+        assert_eq!(cause(&mut device, Op::write(inside, PATTERN)), None);
+    }
+    for outside in [range(60, 8), range(124, 8), range(0, 4), range(200, 4), range(0, 256)] {
+        assert_eq!(cause(&mut device, Op::write(outside, PATTERN)), Some(FailureCause::Fenced { fence }));
+    }
+    assert!(device.run(Op::Flush).unwrap().outcome.is_ok());
+}
+
+#[test]
+fn the_meter_counts_and_stops_at_the_budget() {
+    let budget = Budget { bytes_written: Some(Bytes::kib(8)), ..Budget::UNLIMITED };
+    let mut device = Meter::new(memory(), budget);
+    device.run(Op::read(range(0, 4))).unwrap();
+    device.run(Op::write(range(0, 8), PATTERN)).unwrap();
+    assert!(matches!(device.run(Op::write(range(0, 1), PATTERN)), Err(DeviceError::BudgetSpent { .. })));
+    let cost = device.cost();
+    assert_eq!((cost.reads, cost.writes, cost.bytes_written), (1, 1, Bytes::kib(8)));
+    assert_eq!(cost.device_time, Duration::from_micros(200));
+}
+
+#[test]
+fn an_interrupt_stops_between_two_requests() {
+    let interrupt = Interrupt::default();
+    let mut device = Interruptible::new(memory(), interrupt.clone());
+    assert!(device.run(Op::read(range(0, 4))).is_ok());
+    interrupt.request();
+    assert!(matches!(device.run(Op::read(range(0, 4))), Err(DeviceError::Interrupted)));
+}
+
+#[test]
+fn a_trace_replays_with_the_same_times_and_refuses_other_requests() {
+    let mut traced = Trace::new(memory());
+    let ops =
+        || [Op::read(range(0, 4)), Op::write(range(8, 8), PATTERN), Op::Flush, Op::read(range(2000, 8))];
+    let recorded: Vec<_> = ops().map(|op| traced.run(op).unwrap()).into();
+    let mut replay = Replay::new(memory().capabilities(), traced.records().to_vec());
+    for (op, recorded) in ops().into_iter().zip(&recorded) {
+        let replayed = replay.run(op).unwrap();
+        assert_eq!(replayed.latency(), recorded.latency());
+        assert_eq!(replayed.outcome.is_ok(), recorded.outcome.is_ok());
+    }
+    assert!(matches!(replay.run(Op::Flush), Err(DeviceError::ReplayDiverged { position: 4, .. })));
+}
+
+#[test]
+fn faults_strike_the_same_requests_for_the_same_seed() {
+    let failures = |seed| -> Vec<bool> {
+        let fault = Fault::Errors { kind: OpKind::Read, share: 0.3 };
+        let mut device = Faulty::new(memory(), fault, seed);
+        (0..100).map(|_| device.run(Op::read(range(0, 4))).unwrap().outcome.is_err()).collect()
+    };
+    assert_eq!(failures(1), failures(1));
+    assert_ne!(failures(1), failures(2));
+    let share = failures(3).iter().filter(|failed| **failed).count();
+    assert!((15..45).contains(&share), "{share} of 100");
+}
+
+#[test]
+fn an_unplugged_device_is_gone() {
+    let mut device = Faulty::new(memory(), Fault::Unplug { after_requests: 2 }, 0);
+    assert!(device.run(Op::read(range(0, 4))).is_ok());
+    assert!(device.run(Op::read(range(0, 4))).is_ok());
+    assert!(matches!(device.run(Op::read(range(0, 4))), Err(DeviceError::Gone { .. })));
+}

@@ -1,0 +1,220 @@
+//! What was seen, unjudged: enough to infer again without the device.
+
+use std::time::Duration;
+
+use flashscope_device::{ByteRange, Bytes};
+use serde::{Deserialize, Serialize};
+
+/// Everything one experiment saw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observations {
+    /// What was seen.
+    pub data: Data,
+    /// Under which conditions.
+    pub conditions: Conditions,
+    /// How the experiment ended. Data seen before an early end is kept.
+    pub ended: Ended,
+}
+
+/// What holds for all of an experiment's data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Where the data comes from.
+    pub source: Source,
+    /// The device's capacity, if known.
+    pub capacity: Option<Bytes>,
+    /// The part of the device that was used, if known.
+    pub region: Option<ByteRange>,
+    /// The seed of every random choice.
+    pub seed: u64,
+}
+
+/// Where observations come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Measured here, request by request.
+    Measured,
+    /// Read from a log that another program printed: means of several requests, two to four digits.
+    Published {
+        /// The program, as far as its output tells.
+        program: String,
+    },
+}
+
+/// How an experiment ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// With everything it wanted to see.
+    Complete,
+    /// Early, and why: interrupted, budget spent, device gone, too many errors.
+    Early {
+        /// One sentence.
+        reason: String,
+    },
+    /// It could not begin, and why: device not writable, region too small.
+    NotStarted {
+        /// One sentence.
+        reason: String,
+    },
+}
+
+/// What was seen, by experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "experiment", rename_all = "kebab-case")]
+pub enum Data {
+    /// Reads beside and across boundaries.
+    Align(AlignData),
+    /// Writes into several erase blocks in turn.
+    OpenUnits(OpenUnitsData),
+    /// Writes of every size.
+    WriteSize(WriteSizeData),
+    /// The same writes in each of the first erase blocks.
+    FatArea(FatAreaData),
+}
+
+/// Reads before, across and after boundaries of candidate sizes.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AlignData {
+    /// How much each read reads; `None` if a log does not say.
+    pub read: Option<Bytes>,
+    /// One sample per boundary and round (published: one per candidate, already averaged).
+    pub samples: Vec<AlignSample>,
+}
+
+/// Three reads at one boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AlignSample {
+    /// The candidate size: the boundary is an odd multiple of it.
+    pub candidate: Bytes,
+    /// The boundary's offset; `None` in an averaged sample.
+    pub boundary: Option<Bytes>,
+    /// The read that ends at the boundary.
+    pub before: Duration,
+    /// The read that straddles it.
+    pub across: Duration,
+    /// The read that begins at it.
+    pub after: Duration,
+}
+
+impl AlignSample {
+    /// How much longer the read across took than those beside it, in seconds; may be negative.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.across.as_secs_f64() - (self.before.as_secs_f64() + self.after.as_secs_f64()) / 2.0
+    }
+}
+
+/// The order of writes inside an erase block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// From the start to the end.
+    Linear,
+    /// Shuffled.
+    Random,
+}
+
+impl Order {
+    /// The order as a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// Times of equal requests: each one, or what a log says of all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Times {
+    /// The latency of each request, in order.
+    Each(Vec<Duration>),
+    /// The mean over this many requests, if the log lets us know how many.
+    Mean {
+        /// Time per request.
+        per_request: Duration,
+        /// How many requests, if known.
+        requests: Option<u64>,
+    },
+}
+
+impl Times {
+    /// The mean time per request, seconds; `None` without requests.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a count of requests is far below 2^53")]
+    pub fn mean_seconds(&self) -> Option<f64> {
+        match self {
+            Self::Each(each) if each.is_empty() => None,
+            Self::Each(each) => Some(each.iter().map(Duration::as_secs_f64).sum::<f64>() / each.len() as f64),
+            Self::Mean { per_request, .. } => Some(per_request.as_secs_f64()),
+        }
+    }
+}
+
+/// Writes into several erase blocks in turn.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenUnitsData {
+    /// The erase block that was assumed.
+    pub erase_block: Bytes,
+    /// One per combination that was tried.
+    pub cells: Vec<OpenUnitsCell>,
+}
+
+/// One combination of order, number of units and request size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenUnitsCell {
+    /// Order inside each unit.
+    pub order: Order,
+    /// How many erase blocks were written in turn.
+    pub open_units: u32,
+    /// The size of each write.
+    pub request: Bytes,
+    /// Their times. Request i went to unit i modulo `open_units`.
+    pub times: Times,
+}
+
+/// Writes of every size, to one place at a time.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteSizeData {
+    /// The erase block that was assumed, if one was known.
+    pub erase_block: Option<Bytes>,
+    /// One per size and order.
+    pub cells: Vec<WriteSizeCell>,
+}
+
+/// The writes of one size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteSizeCell {
+    /// Order of the writes.
+    pub order: Order,
+    /// Size of each write.
+    pub request: Bytes,
+    /// Their times, in order.
+    pub times: Times,
+}
+
+/// The same writes in each of the first erase blocks.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FatAreaData {
+    /// The erase block that was assumed.
+    pub erase_block: Bytes,
+    /// One per unit and request size.
+    pub cells: Vec<FatAreaCell>,
+}
+
+/// The writes of one size in one unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FatAreaCell {
+    /// The unit, counted from the start of the device.
+    pub unit: u32,
+    /// Order inside the unit.
+    pub order: Order,
+    /// Size of each write.
+    pub request: Bytes,
+    /// Their times, in order.
+    pub times: Times,
+}
