@@ -1,1 +1,26 @@
-//! sim
+//! The virtual stick: a USB stick or SD card in virtual time, whose truth is known.
+//!
+//! A [`VirtualStick`] implements the [`Device`](flashscope_device::Device) contract. Behind it are a link that cuts
+//! requests into commands, a controller with a read-ahead and a flash translation layer that keeps some erase blocks open, and the
+//! true contents. All of its numbers come from a [`Profile`], a TOML file that names its sources; all of its chance comes
+//! from a seed. The same profile and seed answer the same requests in the same virtual time, on every machine.
+//!
+//! What the model is, and what it leaves out: `docs/simulator.md`.
+
+#![deny(missing_docs)]
+
+mod chance;
+mod contents;
+mod ftl;
+mod link;
+pub mod profile;
+mod reads;
+mod statistics;
+mod stick;
+pub mod target;
+mod writes;
+
+pub use profile::{Class, Profile, ProfileError, Truth};
+pub use statistics::Statistics;
+pub use stick::VirtualStick;
+pub use target::{Target, TargetError};

@@ -1,0 +1,64 @@
+//! The link: requests are cut into commands, which run one at a time.
+
+use crate::profile;
+
+/// Nanoseconds of a profile's microseconds; its check keeps them in range.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the profile")]
+pub(crate) fn nanoseconds(microseconds: f64) -> u64 {
+    (microseconds * 1e3).round() as u64
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    command_bytes_max: u64,
+    command_ns: u64,
+    picoseconds_per_byte: u64,
+}
+
+impl Link {
+    pub(crate) fn new(link: &profile::Link) -> Self {
+        Self {
+            command_bytes_max: link.max_command.get(),
+            command_ns: nanoseconds(link.command_us),
+            picoseconds_per_byte: nanoseconds(1e3 / link.megabytes_per_s),
+        }
+    }
+
+    /// What a command costs before and after its data.
+    pub(crate) const fn command_ns(&self) -> u64 {
+        self.command_ns
+    }
+
+    /// What the data itself takes on the wire.
+    pub(crate) const fn transfer_ns(&self, bytes: u64) -> u64 {
+        bytes * self.picoseconds_per_byte / 1000
+    }
+
+    /// The commands that carry the bytes from `start` to `end`, as pairs of start and end.
+    pub(crate) fn commands(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let step = self.command_bytes_max;
+        let mut next = start;
+        std::iter::from_fn(move || {
+            let from = next;
+            next = end.min(from + step);
+            (from < end).then_some((from, next))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn requests_are_cut_at_max_command() {
+        let link = Link::new(&Profile::builtin("patriot-xt-16g").unwrap().link);
+        let kib = |commands: Vec<(u64, u64)>| -> Vec<_> {
+            commands.into_iter().map(|(from, to)| (from >> 10, to >> 10)).collect()
+        };
+        assert_eq!(kib(link.commands(0, 256 << 10).collect()), [(0, 120), (120, 240), (240, 256)]);
+        assert_eq!(kib(link.commands(64 << 10, 184 << 10).collect()), [(64, 184)]);
+        assert_eq!(link.commands(512, 512).count(), 0);
+    }
+}

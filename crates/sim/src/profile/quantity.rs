@@ -1,0 +1,19 @@
+//! Sizes in TOML: `"8MiB"` as text, or a plain number of bytes.
+
+use flashscope_device::Bytes;
+use serde::de::{Deserialize, Deserializer, Error};
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Number(u64),
+    Text(String),
+}
+
+pub(super) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    match Written::deserialize(deserializer) {
+        Ok(Written::Number(bytes)) => Ok(Bytes::new(bytes)),
+        Ok(Written::Text(text)) => text.parse().map_err(D::Error::custom),
+        Err(_) => Err(D::Error::custom("expected a size such as \"8MiB\" or a whole number of bytes")),
+    }
+}

@@ -1,0 +1,55 @@
+//! What is true of a profile, in the words of the findings.
+
+use flashscope_device::Bytes;
+
+use super::{Profile, Victim};
+
+/// The class of a flash translation layer, as it shows from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Each write out of order costs a merge.
+    LinearOnly,
+    /// One open unit too many costs a constant merge per request.
+    OpenBlock,
+    /// The cost beyond the open units grows step by step.
+    LogStructured,
+}
+
+/// What a perfect measurement of a stick would find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truth {
+    /// The unit that is mapped, erased and merged.
+    pub erase_block: Bytes,
+    /// The effective page.
+    pub page: Bytes,
+    /// How many units may be written in turn, each from start to end.
+    pub open_units_linear: u32,
+    /// The same, in any order inside each; 0 if out of order always merges.
+    pub open_units_random: u32,
+    /// The page-mapped region at the start; 0 if there is none.
+    pub fat_area: Bytes,
+    /// The class.
+    pub class: Class,
+    /// The largest command that takes the separate path of small writes, if there is one.
+    pub small_writes_up_to: Option<Bytes>,
+}
+
+impl Truth {
+    pub(super) fn of(profile: &Profile) -> Self {
+        let ftl = &profile.ftl;
+        let class = match (ftl.open_units_random, ftl.victim) {
+            (0, _) => Class::LinearOnly,
+            (_, Victim::Lru) => Class::OpenBlock,
+            (_, Victim::Random) => Class::LogStructured,
+        };
+        Self {
+            erase_block: ftl.erase_block,
+            page: ftl.page,
+            open_units_linear: ftl.open_units_linear,
+            open_units_random: ftl.open_units_random,
+            fat_area: ftl.fat_area,
+            class,
+            small_writes_up_to: profile.small_writes.as_ref().map(|small| small.up_to),
+        }
+    }
+}

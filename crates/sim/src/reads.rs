@@ -1,0 +1,99 @@
+//! How long a read command takes: command, access, boundaries, data.
+
+use crate::link::{Link, nanoseconds};
+use crate::profile::{Boundary, ReadPath};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Reads {
+    access_ns: u64,
+    access_never_written_ns: u64,
+    read_ahead_saves_ns: u64,
+    boundaries: Vec<Edge>,
+    read_ahead_at: Option<u64>,
+}
+
+/// A profile's boundary in nanoseconds.
+#[derive(Debug, Clone)]
+struct Edge {
+    period: u64,
+    phase: u64,
+    across_ns: i64,
+    before_ns: i64,
+}
+
+impl Edge {
+    fn new(boundary: &Boundary) -> Self {
+        let signed = |us: f64| {
+            let ns = nanoseconds(us.abs()).cast_signed();
+            if us < 0.0 { -ns } else { ns }
+        };
+        Self {
+            period: boundary.period.get(),
+            phase: boundary.phase.get(),
+            across_ns: signed(boundary.across_us),
+            before_ns: signed(boundary.before_us),
+        }
+    }
+
+    /// What a command from `start` to `end` feels of this boundary; `None` if it does not meet one.
+    fn felt_ns(&self, start: u64, end: u64) -> Option<i64> {
+        // The offset is shifted so that boundaries lie at multiples of the period.
+        let shift = self.period - self.phase;
+        let last = (end + shift) / self.period * self.period;
+        if last <= start + shift {
+            None
+        } else if last == end + shift {
+            // One may lie inside too, if the command is longer than the period.
+            let crosses = last - self.period > start + shift;
+            Some(if crosses { self.across_ns } else { self.before_ns })
+        } else {
+            Some(self.across_ns)
+        }
+    }
+}
+
+impl Reads {
+    pub(crate) fn new(read: &ReadPath) -> Self {
+        let mut boundaries: Vec<Edge> = read.boundary.iter().map(Edge::new).collect();
+        boundaries.sort_by_key(|edge| std::cmp::Reverse(edge.period));
+        Self {
+            access_ns: nanoseconds(read.access_us),
+            access_never_written_ns: nanoseconds(read.access_us * read.never_written_factor),
+            read_ahead_saves_ns: nanoseconds(read.read_ahead_saves_us),
+            boundaries,
+            read_ahead_at: None,
+        }
+    }
+
+    /// The time of the command that reads from `start` to `end`.
+    pub(crate) fn command_ns(&mut self, link: &Link, start: u64, end: u64, never_written: bool) -> u64 {
+        let access = if never_written { self.access_never_written_ns } else { self.access_ns };
+        let saved = if self.read_ahead_at == Some(start) { self.read_ahead_saves_ns } else { 0 };
+        self.read_ahead_at = Some(end);
+        let array = access.saturating_sub(saved).saturating_add_signed(self.boundary_ns(start, end));
+        link.command_ns() + array + link.transfer_ns(end - start)
+    }
+
+    /// Forgets what was read ahead: something else came between.
+    pub(crate) const fn forget_read_ahead(&mut self) {
+        self.read_ahead_at = None;
+    }
+
+    fn boundary_ns(&self, start: u64, end: u64) -> i64 {
+        self.boundaries.iter().find_map(|edge| edge.felt_ns(start, end)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boundary_is_felt_across_and_before_but_not_after() {
+        let edge = Edge { period: 32, phase: 16, across_ns: 7, before_ns: -3 };
+        let felt = [(8, 16), (12, 20), (16, 24), (0, 8), (44, 48), (40, 56), (48, 80), (16, 48), (0, 48)]
+            .map(|(start, end)| edge.felt_ns(start, end));
+        let (none, before, across) = (None, Some(-3), Some(7));
+        assert_eq!(felt, [before, across, none, none, before, across, before, before, across]);
+    }
+}

@@ -1,0 +1,256 @@
+//! The virtual stick itself: the contract on the outside, the parts of the model inside.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use flashscope_device::{
+    ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Payload, ReadInto,
+    RequestError, SECTOR, Success, Tag,
+};
+
+use crate::chance::Chance;
+use crate::contents::Contents;
+use crate::ftl::Ftl;
+use crate::link::{Link, nanoseconds};
+use crate::profile::{Noise, Profile};
+use crate::reads::Reads;
+use crate::statistics::Statistics;
+use crate::writes::Writes;
+
+// The host may queue; the link serves one request at a time, in order.
+const QUEUE_DEPTH: u32 = 32;
+const REQUEST_MAX: Bytes = Bytes::mib(64);
+
+/// A USB stick or SD card in virtual time, deterministic from its profile and seed.
+#[derive(Debug, Clone)]
+pub struct VirtualStick {
+    profile: Profile,
+    seed: u64,
+    capabilities: Capabilities,
+    now: Instant,
+    queue: VecDeque<(Tag, Instant, Op)>,
+    link: Link,
+    reads: Reads,
+    writes: Writes,
+    ftl: Ftl,
+    contents: Contents,
+    ever_written: EverWritten,
+    hold_ups: HoldUps,
+    statistics: Statistics,
+}
+
+impl VirtualStick {
+    /// A new stick, never written, made as `profile` says; `seed` decides all that is left to chance.
+    #[must_use]
+    pub fn new(profile: &Profile, seed: u64) -> Self {
+        let capabilities = Capabilities {
+            capacity: profile.capacity,
+            logical_block: SECTOR,
+            physical_block: SECTOR,
+            max_request: REQUEST_MAX,
+            queue_depth: QUEUE_DEPTH,
+            writable: true,
+            discard: true,
+        };
+        Self {
+            seed,
+            capabilities,
+            now: Instant::ZERO,
+            queue: VecDeque::with_capacity(QUEUE_DEPTH as usize),
+            link: Link::new(&profile.link),
+            reads: Reads::new(&profile.read),
+            writes: Writes::new(profile),
+            ftl: Ftl::new(&profile.ftl, Chance::new(seed, 1)),
+            contents: Contents::new(profile.capacity),
+            ever_written: EverWritten::new(profile),
+            hold_ups: HoldUps::new(&profile.noise, Chance::new(seed, 2)),
+            statistics: Statistics::default(),
+            profile: profile.clone(),
+        }
+    }
+
+    /// What the stick is made of.
+    #[must_use]
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The seed of everything left to chance.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What happened inside so far.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        let counts = self.ftl.counts();
+        let page_programs = self.statistics.page_programs + counts.pages_copied;
+        Statistics {
+            page_programs,
+            bytes_programmed: self.profile.ftl.page * page_programs,
+            merges: counts.merges,
+            erases: counts.erases,
+            ..self.statistics
+        }
+    }
+
+    fn perform(&mut self, op: &mut Op) -> Result<Success, RequestError> {
+        self.capabilities.admit(op)?;
+        let ideal_ns = self.time_ns(op);
+        self.now += match op {
+            Op::Pause { duration } => *duration,
+            _ => Duration::from_nanos(self.hold_ups.lengthen(ideal_ns, &mut self.statistics)),
+        };
+        Ok(match op {
+            Op::Read { range, into } => self.deliver(*range, into),
+            Op::Write { range, payload } => self.store(*range, payload),
+            Op::Discard { range } => {
+                self.contents.discard(*range);
+                Success::Done
+            }
+            Op::Flush | Op::Pause { .. } => Success::Done,
+        })
+    }
+
+    /// How long a request takes before noise; moves the model on.
+    fn time_ns(&mut self, op: &Op) -> u64 {
+        match op {
+            Op::Read { range, .. } => self.read_ns(*range),
+            Op::Write { range, .. } => self.write_ns(*range),
+            Op::Flush | Op::Discard { .. } => {
+                self.statistics.commands += 1;
+                self.link.command_ns()
+            }
+            Op::Pause { .. } => 0,
+        }
+    }
+
+    fn read_ns(&mut self, range: ByteRange) -> u64 {
+        let mut total_ns = 0;
+        for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
+            let never_written = !self.ever_written.contains(start);
+            total_ns += self.reads.command_ns(&self.link, start, end, never_written);
+            self.statistics.commands += 1;
+        }
+        total_ns
+    }
+
+    fn write_ns(&mut self, range: ByteRange) -> u64 {
+        self.reads.forget_read_ahead();
+        self.statistics.bytes_written += range.length;
+        let mut total_ns = 0;
+        for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
+            let command = self.writes.command(&self.link, start, end);
+            total_ns += command.time_ns;
+            if !command.small {
+                total_ns += self.ftl.write(start, end);
+            }
+            self.ever_written.insert(start, end);
+            self.statistics.page_programs += command.pages;
+            self.statistics.commands += 1;
+        }
+        total_ns
+    }
+
+    fn deliver(&self, range: ByteRange, into: &mut ReadInto) -> Success {
+        match into {
+            ReadInto::Timing => Success::Done,
+            ReadInto::Check(pattern) => Success::of_check(self.contents.check(range, *pattern)),
+            ReadInto::Bytes(buffer) => {
+                self.contents.read(range, buffer);
+                Success::Done
+            }
+        }
+    }
+
+    fn store(&mut self, range: ByteRange, payload: &Payload) -> Success {
+        match payload {
+            Payload::Pattern(pattern) => self.contents.write_pattern(range, *pattern),
+            Payload::Bytes(buffer) => self.contents.write_bytes(range, buffer),
+        }
+        Success::Done
+    }
+}
+
+impl Device for VirtualStick {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        if self.queue.len() >= QUEUE_DEPTH as usize {
+            return Err(DeviceError::QueueFull { queue_depth: QUEUE_DEPTH });
+        }
+        self.queue.push_back((tag, self.now, op));
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        let Some((tag, submitted_at, mut op)) = self.queue.pop_front() else { return Ok(None) };
+        let outcome = self.perform(&mut op);
+        Ok(Some(Completion { tag, submitted_at, completed_at: self.now, outcome, buffer: op.into_buffer() }))
+    }
+}
+
+/// Which erase blocks were ever written: one bit each.
+#[derive(Debug, Clone)]
+struct EverWritten {
+    block_bytes: u64,
+    bits: Vec<u64>,
+}
+
+impl EverWritten {
+    fn new(profile: &Profile) -> Self {
+        let block_bytes = profile.ftl.erase_block.get();
+        let blocks = Bytes::new(profile.capacity.get().div_ceil(block_bytes)).to_usize();
+        Self { block_bytes, bits: vec![0; blocks.div_ceil(64)] }
+    }
+
+    fn contains(&self, offset: u64) -> bool {
+        let block = Bytes::new(offset / self.block_bytes).to_usize();
+        self.bits[block / 64] >> (block % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, start: u64, end: u64) {
+        let block = |offset| Bytes::new(offset / self.block_bytes).to_usize();
+        for block in block(start)..=block(end - 1) {
+            self.bits[block / 64] |= 1 << (block % 64);
+        }
+    }
+}
+
+/// What makes two equal requests differ.
+#[derive(Debug, Clone)]
+struct HoldUps {
+    jitter: f64,
+    outlier_probability: f64,
+    outlier_ns: f64,
+    chance: Chance,
+}
+
+impl HoldUps {
+    fn new(noise: &Noise, chance: Chance) -> Self {
+        Self {
+            jitter: noise.jitter,
+            outlier_probability: noise.outliers_per_million / 1e6,
+            outlier_ns: noise.outlier_us * 1e3,
+            chance,
+        }
+    }
+
+    /// The time with noise on it: never shorter than ideal.
+    #[expect(clippy::cast_precision_loss, reason = "noise needs no more than 53 bits")]
+    fn lengthen(&mut self, ideal_ns: u64, statistics: &mut Statistics) -> u64 {
+        let mut noise_ns = self.jitter * self.chance.exponential() * ideal_ns as f64;
+        if self.chance.happens(self.outlier_probability) {
+            statistics.outliers += 1;
+            noise_ns += self.outlier_ns * self.chance.exponential();
+        }
+        ideal_ns + nanoseconds(noise_ns / 1e3)
+    }
+}

@@ -1,0 +1,137 @@
+//! Targets: `NAME` or `path/to/stick.toml`, then optionally `?key=value&key=value`. (The `sim:` in front is the caller's.)
+
+use std::path::PathBuf;
+
+use flashscope_device::Bytes;
+
+use crate::profile::{Profile, ProfileError};
+use crate::stick::VirtualStick;
+
+/// The seed where none is given.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// The keys a target understands.
+pub const KEYS: [&str; 8] = [
+    "seed",
+    "capacity",
+    "erase_block",
+    "page",
+    "open_units_linear",
+    "open_units_random",
+    "fat_area",
+    "noise",
+];
+
+/// A virtual stick that was asked for by name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// What it is made of, overrides included.
+    pub profile: Profile,
+    /// What decides its chance.
+    pub seed: u64,
+}
+
+/// A target that names no virtual stick.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The profile's file cannot be read.
+    #[error("the profile {} cannot be read: {source}", path.display())]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The profile is unknown or impossible.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A key that means nothing.
+    #[error("a virtual stick has no '{}'; it knows {}", key.escape_debug(), KEYS.join(", "))]
+    UnknownKey {
+        /// The key.
+        key: String,
+    },
+    /// A value that cannot be read.
+    #[error("'{}' is no value for {key}: {expected}", value.escape_debug())]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What is expected.
+        expected: String,
+    },
+}
+
+/// Makes the virtual stick that `text` names, e.g. `patriot-xt-16g?seed=7&capacity=8GiB`.
+///
+/// # Errors
+/// [`TargetError`], as for [`Target::parse`].
+pub fn open(text: &str) -> Result<VirtualStick, TargetError> {
+    Target::parse(text).map(|target| VirtualStick::new(&target.profile, target.seed))
+}
+
+impl Target {
+    /// Reads `NAME?key=value&…` or `path/to/stick.toml?key=value&…`; see [`KEYS`]. `noise` is a factor on the profile's noise.
+    ///
+    /// # Errors
+    /// [`TargetError`]: an unknown profile or key (with those that are known), a value that cannot be read, or one
+    /// that no stick can have.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let (name, query) = text.split_once('?').unwrap_or((text, ""));
+        let mut target = Self { profile: load(name)?, seed: DEFAULT_SEED };
+        for assignment in query.split('&').filter(|part| !part.is_empty()) {
+            let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+            target.set(key, value)?;
+        }
+        target.profile.check()?;
+        Ok(target)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
+        let ftl = &mut self.profile.ftl;
+        match key {
+            "seed" => self.seed = read("seed", value, "a whole number from 0 to 2^64 - 1")?,
+            "capacity" => self.profile.capacity = size("capacity", value)?,
+            "erase_block" => ftl.erase_block = size("erase_block", value)?,
+            "page" => ftl.page = size("page", value)?,
+            "open_units_linear" => {
+                ftl.open_units_linear = read("open_units_linear", value, "a whole number")?
+            }
+            "open_units_random" => {
+                ftl.open_units_random = read("open_units_random", value, "a whole number")?
+            }
+            "fat_area" => ftl.fat_area = size("fat_area", value)?,
+            "noise" => self.scale_noise(value)?,
+            _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
+        }
+        Ok(())
+    }
+
+    fn scale_noise(&mut self, value: &str) -> Result<(), TargetError> {
+        let factor: f64 = read("noise", value, "a factor, such as 0 or 2.5")?;
+        self.profile.noise.jitter *= factor;
+        self.profile.noise.outliers_per_million *= factor;
+        Ok(())
+    }
+}
+
+fn load(name: &str) -> Result<Profile, TargetError> {
+    if !name.contains('/') && !name.ends_with(".toml") {
+        return Ok(Profile::builtin(name)?);
+    }
+    let path = PathBuf::from(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Profile::parse(&text)?),
+        Err(source) => Err(TargetError::File { path, source }),
+    }
+}
+
+fn size(key: &'static str, value: &str) -> Result<Bytes, TargetError> {
+    read(key, value, "a size such as 8MiB")
+}
+
+fn read<T: std::str::FromStr>(key: &'static str, value: &str, expected: &str) -> Result<T, TargetError> {
+    let error = || TargetError::Value { key, value: value.to_owned(), expected: expected.to_owned() };
+    value.parse().map_err(|_| error())
+}
