@@ -1,0 +1,63 @@
+//! A real device behind the contract: an open target and the engine that serves its requests.
+
+use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
+
+use crate::remark::Remark;
+use crate::ring::RingEngine;
+use crate::sync::SyncEngine;
+use crate::target::Target;
+
+/// A block device, or a file taken as one.
+///
+/// Its clock is the host's monotonic clock, zero at opening. With `io_uring`, requests are gathered and handed to the
+/// kernel together, at the latest by the next [`Device::wait`]; a request counts as submitted when the kernel gets it,
+/// and as completed when its completion is seen. Checks of what was read are made after that.
+#[derive(Debug)]
+pub struct LinuxDevice {
+    target: Target,
+    engine: Engine,
+    remarks: Vec<Remark>,
+}
+
+/// What serves the requests.
+#[derive(Debug)]
+pub enum Engine {
+    Sync(SyncEngine),
+    Ring(Box<RingEngine>),
+}
+
+impl LinuxDevice {
+    pub(crate) const fn new(target: Target, engine: Engine, remarks: Vec<Remark>) -> Self {
+        Self { target, engine, remarks }
+    }
+
+    /// What the person should know of how this target was opened.
+    #[must_use]
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
+    }
+}
+
+impl Device for LinuxDevice {
+    fn capabilities(&self) -> Capabilities {
+        self.target.capabilities
+    }
+
+    fn now(&self) -> Instant {
+        self.target.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        match &mut self.engine {
+            Engine::Sync(engine) => engine.submit(&self.target, tag, op),
+            Engine::Ring(engine) => engine.submit(&self.target, tag, op),
+        }
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        match &mut self.engine {
+            Engine::Sync(engine) => engine.wait(&self.target),
+            Engine::Ring(engine) => engine.wait(&self.target),
+        }
+    }
+}

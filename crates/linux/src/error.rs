@@ -1,0 +1,122 @@
+//! Why a target cannot be opened, in words for the person holding the card.
+
+use flashscope_device::Bytes;
+use rustix::io::Errno;
+
+/// Why a target could not be opened. `path` is already safe to print.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing has this name.
+    #[error("{path}: there is no such file or device; `flashscope list` shows the disks that are here")]
+    Missing {
+        /// The target.
+        path: String,
+    },
+    /// A directory.
+    #[error(
+        "{path} is a directory; name the disk it lies on (`flashscope list` shows where disks are mounted) or an image file"
+    )]
+    Directory {
+        /// The target.
+        path: String,
+    },
+    /// Neither a block device nor a file.
+    #[error("{path} is a {what}, not a disk; name a block device such as /dev/sdb, or an image file")]
+    NotStorage {
+        /// The target.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The system forbids it.
+    #[error("{path}: no permission to open it for {purpose}; {}", permission_advice(*is_disk))]
+    PermissionDenied {
+        /// The target.
+        path: String,
+        /// Reading or writing.
+        purpose: &'static str,
+        /// True for a block device.
+        is_disk: bool,
+    },
+    /// A card reader without a card.
+    #[error("{path}: there is no card in this reader, or the disk was taken out; put it in and try again")]
+    NoMedium {
+        /// The target.
+        path: String,
+    },
+    /// A file of zero bytes.
+    #[error("{path} is empty: there is nothing to measure; give it a size first (truncate -s 1G {path})")]
+    Empty {
+        /// The target.
+        path: String,
+    },
+    /// Smaller than one block.
+    #[error("{path} holds {} bytes, less than one block of {logical_block}; a larger image is needed", size.get())]
+    TooSmall {
+        /// The target.
+        path: String,
+        /// Its size.
+        size: Bytes,
+        /// The smallest unit that can be read.
+        logical_block: Bytes,
+    },
+    /// Writing to a real disk.
+    #[error(
+        "{path} is a disk: flashscope writes only to image files; make one (truncate -s 1G image) and name it"
+    )]
+    DiskForWriting {
+        /// The target.
+        path: String,
+    },
+    /// The permission to erase was given for something else.
+    #[error("{path}: the permission to erase was given for {consented}, not for this")]
+    NotConsented {
+        /// The target.
+        path: String,
+        /// What the permission is for.
+        consented: String,
+    },
+    /// The image is in use as a disk.
+    #[error("{path} is in use: {user} stands on it; detach that first (losetup -d {user})")]
+    InUse {
+        /// The target.
+        path: String,
+        /// The loop device over it.
+        user: String,
+    },
+    /// A queue depth out of range.
+    #[error("a queue depth of {asked} is not possible; choose one from 1 to {most}")]
+    QueueDepth {
+        /// What was asked for.
+        asked: u32,
+        /// The most that is taken.
+        most: u32,
+    },
+    /// `io_uring` was asked for by name, and is refused.
+    #[error("{path}: the kernel refuses io_uring ({errno}); leave the choice of engine to flashscope")]
+    RingRefused {
+        /// The target.
+        path: String,
+        /// What the kernel said.
+        errno: Errno,
+    },
+    /// Anything else.
+    #[error("{path}: {during} failed: {errno}; the kernel's log (dmesg) may say why")]
+    System {
+        /// The target.
+        path: String,
+        /// What was going on.
+        during: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
+}
+
+const fn permission_advice(is_disk: bool) -> &'static str {
+    if is_disk {
+        "put sudo before the command; or, for good, join the group that owns disks (sudo usermod -aG disk $USER, then \
+         log in again), or let udev give removable disks to whoever sits at the machine (a rule with TAG+=\"uaccess\")"
+    } else {
+        "put sudo before the command, or ask the file's owner (chmod)"
+    }
+}

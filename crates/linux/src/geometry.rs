@@ -1,0 +1,79 @@
+//! Sizes and blocks of an open file, and how it takes requests.
+
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, OwnedFd};
+
+use flashscope_device::{Buffer, Bytes, SECTOR};
+use rustix::fs::{Advice, AtFlags, SeekFrom, StatxFlags};
+use rustix::io::{Errno, ReadWriteFlags};
+
+/// `f_type` of filesystems that keep files in memory: tmpfs and ramfs (statfs(2)).
+const MEMORY_FILESYSTEMS: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// The size of a target and its blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Geometry {
+    /// All of it.
+    pub size: Bytes,
+    /// The unit of offsets and lengths.
+    pub logical_block: Bytes,
+    /// The unit below which the device says it works less well.
+    pub physical_block: Bytes,
+}
+
+impl Geometry {
+    /// Asks the kernel. A file has the blocks that direct I/O takes; one that is read through the page cache, sectors.
+    pub fn of(file: &OwnedFd, is_disk: bool, direct_block: Option<Bytes>) -> Result<Self, Errno> {
+        let size = Bytes::new(rustix::fs::seek(file, SeekFrom::End(0))?);
+        if is_disk {
+            let logical_block = Bytes::new(rustix::fs::ioctl_blksszget(file)?.into());
+            let physical_block = Bytes::new(rustix::fs::ioctl_blkpbszget(file)?.into());
+            return Ok(Self { size, logical_block, physical_block });
+        }
+        let logical_block = direct_block.unwrap_or(SECTOR);
+        let preferred = Bytes::new(rustix::fs::fstat(file)?.st_blksize.unsigned_abs());
+        Ok(Self { size, logical_block, physical_block: preferred.max(logical_block) })
+    }
+
+    /// The whole blocks of it.
+    pub fn capacity(&self) -> Bytes {
+        self.size.round_down(self.logical_block)
+    }
+}
+
+/// The smallest block that direct I/O on this file takes; `None` if it takes none.
+///
+/// statx tells on kernels from 6.1 and on some filesystems; elsewhere a block is read to see.
+pub fn direct_block(file: &OwnedFd) -> Option<Bytes> {
+    if let Ok(statx) = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
+        && StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN)
+    {
+        let block = Bytes::new(statx.stx_dio_offset_align.into());
+        return Some(block.max(SECTOR)).filter(|_| !block.is_zero());
+    }
+    let mut memory = Buffer::zeroed(Bytes::kib(4));
+    [512, 4096]
+        .into_iter()
+        .find(|block| rustix::io::pread(file, &mut memory[..*block], 0) != Err(Errno::INVAL))
+        .map(|block| Bytes::new(block as u64))
+}
+
+/// True if the file can be asked to answer at once or not at all (`RWF_NOWAIT`). If it cannot, `io_uring` hands every
+/// request to a worker thread.
+pub fn answers_at_once(file: &OwnedFd, block: Bytes) -> bool {
+    let mut memory = Buffer::zeroed(block);
+    let mut parts = [IoSliceMut::new(&mut memory)];
+    rustix::io::preadv2(file, &mut parts, 0, ReadWriteFlags::NOWAIT) != Err(Errno::OPNOTSUPP)
+}
+
+/// True if the file lies in memory.
+pub fn is_in_memory(file: &OwnedFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|filesystem| MEMORY_FILESYSTEMS.contains(&filesystem.f_type))
+}
+
+/// Makes the page cache forget the file and read nothing ahead. Advice only; the remark on buffering says that it may fail.
+pub fn forget_cache(file: impl AsFd) {
+    for advice in [Advice::Random, Advice::DontNeed] {
+        let _ = rustix::fs::fadvise(&file, 0, None, advice);
+    }
+}

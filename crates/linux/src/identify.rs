@@ -1,0 +1,61 @@
+//! One target: what it is called, and which disk it lies on.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use flashscope_device::Bytes;
+
+use crate::disk::{Disk, Partition};
+use crate::list::{Roots, describe};
+use crate::mounts;
+use crate::printable::printable;
+use crate::sysfs::Sysfs;
+
+/// What is known of a target without measuring it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identity {
+    /// One line for people, printable: `SanDisk Ultra (0781:5581), 28.6 GiB, usb 480 Mbit/s`.
+    pub name: String,
+    /// The disk, if the target is one or a partition of one.
+    pub disk: Option<Disk>,
+    /// The partition, if the target is one.
+    pub partition: Option<Partition>,
+}
+
+/// What is known of the target at `path`. A path that cannot be looked at gets its own name: opening it will say why.
+#[must_use]
+pub fn identify(path: &Path, roots: &Roots) -> Identity {
+    from_sysfs(path, roots).unwrap_or_else(|| {
+        let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let size = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        let size = size.map_or_else(String::new, |size| format!(", {}", Bytes::new(size)));
+        Identity { name: format!("image file {}{size}", printable(&file_name)), disk: None, partition: None }
+    })
+}
+
+fn from_sysfs(path: &Path, roots: &Roots) -> Option<Identity> {
+    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
+    let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
+    let node = Sysfs::at(&roots.sysfs).node_of(major, minor)?;
+    let mounts = mounts::read(&roots.mountinfo).unwrap_or_default();
+    let partition = node.partition_start();
+    let disk_node = if partition.is_some() { node.below("..")? } else { node.clone() };
+    let disk = describe(&disk_node, &mounts);
+    let partition = partition.map(|start| Partition { name: node.name(), start, length: node.size() });
+    Some(Identity { name: one_line(&disk, partition.as_ref()), disk: Some(disk), partition })
+}
+
+fn one_line(disk: &Disk, partition: Option<&Partition>) -> String {
+    let called: Vec<&str> = [&disk.vendor, &disk.model].into_iter().flatten().map(String::as_str).collect();
+    let called = if called.is_empty() { disk.name.clone() } else { called.join(" ") };
+    let ids = disk
+        .usb
+        .as_ref()
+        .map_or_else(String::new, |usb| format!(" ({:04x}:{:04x})", usb.vendor_id, usb.product_id));
+    let link = disk.usb.as_ref().and_then(|usb| usb.link_mbit_per_s);
+    let link = link.map_or_else(String::new, |mbit_per_s| format!(" {mbit_per_s} Mbit/s"));
+    let part = partition.map_or_else(String::new, |partition| {
+        format!("{}, {} from {} of ", partition.name, partition.length, partition.start)
+    });
+    printable(&format!("{part}{called}{ids}, {}, {}{link}", disk.capacity, disk.bus.as_str()))
+}

@@ -1,0 +1,301 @@
+//! From a path to a device: what it is, how it may be used, how it is best asked.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use flashscope_device::{Bytes, Capabilities, Consent};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::clock::Clock;
+use crate::device::{self, LinuxDevice};
+use crate::error::OpenError;
+use crate::geometry::{self, Geometry};
+use crate::printable::printable;
+use crate::remark::Remark;
+use crate::ring::RingEngine;
+use crate::sync::SyncEngine;
+use crate::sysfs::{Node, Sysfs};
+use crate::target::Target;
+
+/// The most that one request may carry: the largest erase block seen, so that one write can fill one.
+const MAX_REQUEST: Bytes = Bytes::mib(64);
+
+/// The most requests in flight; no stick queues as many.
+const QUEUE_DEPTH_MAX: u32 = 1024;
+
+/// What may be done to the target.
+#[derive(Debug, Clone, Copy)]
+pub enum Access<'a> {
+    /// Reading. Nothing else is possible through the device.
+    ReadOnly,
+    /// Reading and writing, with this permission. Files only.
+    Erase(&'a Consent),
+}
+
+/// What serves the requests.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// `pread` at queue depth 1, `io_uring` above, what works where that is refused.
+    #[default]
+    Best,
+    /// `pread` and `pwrite`, one after the other.
+    Sync,
+    /// `io_uring`, or an error.
+    Ring,
+}
+
+/// How to open a target.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenOptions<'a> {
+    /// What may be done to it.
+    pub access: Access<'a>,
+    /// How many requests may be in flight, from 1 to 1024.
+    pub queue_depth: u32,
+    /// What serves them.
+    pub engine: Engine,
+}
+
+impl Default for OpenOptions<'_> {
+    /// For reading, one request at a time.
+    fn default() -> Self {
+        Self { access: Access::ReadOnly, queue_depth: 1, engine: Engine::Best }
+    }
+}
+
+/// Opens a block device, or a file as if it were one, with direct I/O wherever the filesystem allows it.
+///
+/// What colours the measurement is in [`LinuxDevice::remarks`]. The caller puts its layers around what it gets
+/// (`flashscope_device::layer`): a real disk belongs behind `ReadOnly` and `Fence`, though it is opened for reading only here.
+///
+/// # Errors
+/// [`OpenError`], with what to try.
+pub fn open(path: &Path, options: &OpenOptions<'_>) -> Result<LinuxDevice, OpenError> {
+    let name = printable(&path.to_string_lossy());
+    if !(1..=QUEUE_DEPTH_MAX).contains(&options.queue_depth) {
+        return Err(OpenError::QueueDepth { asked: options.queue_depth, most: QUEUE_DEPTH_MAX });
+    }
+    let opening = Opening { path, name, options };
+    let is_disk = opening.look()?;
+    opening.permit(is_disk)?;
+    opening.device(is_disk)
+}
+
+/// One attempt to open one path.
+struct Opening<'a> {
+    path: &'a Path,
+    name: String,
+    options: &'a OpenOptions<'a>,
+}
+
+impl Opening<'_> {
+    /// What the path names: true for a block device, false for a file.
+    fn look(&self) -> Result<bool, OpenError> {
+        let stat = rustix::fs::stat(self.path).map_err(|errno| self.error("looking at it", errno, false))?;
+        self.kind(&stat)
+    }
+
+    fn kind(&self, stat: &Stat) -> Result<bool, OpenError> {
+        let path = self.name.clone();
+        let what = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::BlockDevice => return Ok(true),
+            FileType::RegularFile => return Ok(false),
+            FileType::Directory => return Err(OpenError::Directory { path }),
+            FileType::CharacterDevice => "character device",
+            FileType::Fifo => "named pipe",
+            FileType::Socket => "socket",
+            _ => "file of an unknown kind",
+        };
+        Err(OpenError::NotStorage { path, what })
+    }
+
+    /// Whether what is asked for may be done at all.
+    fn permit(&self, is_disk: bool) -> Result<(), OpenError> {
+        let Access::Erase(consent) = self.options.access else { return Ok(()) };
+        let path = self.name.clone();
+        if is_disk {
+            return Err(OpenError::DiskForWriting { path });
+        }
+        if self.path.to_str() != Some(consent.target()) {
+            return Err(OpenError::NotConsented { path, consented: printable(consent.target()) });
+        }
+        match Sysfs::default().loop_over(self.path) {
+            Some(user) => Err(OpenError::InUse { path, user }),
+            None => Ok(()),
+        }
+    }
+
+    fn device(&self, is_disk: bool) -> Result<LinuxDevice, OpenError> {
+        let (file, direct_block) = self.file(is_disk)?;
+        let geometry = self.geometry(&file, is_disk, direct_block)?;
+        let mut remarks = remarks(&file, is_disk, direct_block, &geometry);
+        let mut target = Target {
+            capabilities: self.capabilities(&geometry),
+            file,
+            is_disk,
+            is_buffered: direct_block.is_none(),
+            clock: Clock::start(),
+        };
+        let engine = self.engine(&mut target, &mut remarks)?;
+        Ok(LinuxDevice::new(target, engine, remarks))
+    }
+
+    /// The descriptor, and the smallest block that direct I/O takes; `None` if the requests go through the page cache
+    /// because the filesystem refuses direct I/O.
+    fn file(&self, is_disk: bool) -> Result<(OwnedFd, Option<Bytes>), OpenError> {
+        let access = if self.is_writing() { OFlags::RDWR } else { OFlags::RDONLY };
+        let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let open = |flags| rustix::fs::open(self.path, flags, Mode::empty());
+        let direct = match open(flags | OFlags::DIRECT) {
+            Ok(file) => geometry::direct_block(&file).map(|block| (file, Some(block))),
+            Err(Errno::INVAL) => None,
+            Err(errno) => return Err(self.error("opening it", errno, is_disk)),
+        };
+        // With DSYNC a buffered write takes as long as the storage takes, not as long as a copy in memory.
+        let buffered = || open(flags | OFlags::DSYNC).map(|file| (file, None));
+        let (file, block) =
+            direct.map_or_else(buffered, Ok).map_err(|errno| self.error("opening it", errno, is_disk))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("looking at it", errno, is_disk))?;
+        if self.kind(&stat)? != is_disk {
+            return Err(self.error("opening it", Errno::STALE, is_disk));
+        }
+        if block.is_none() {
+            geometry::forget_cache(&file);
+        }
+        Ok((file, block))
+    }
+
+    fn geometry(
+        &self,
+        file: &OwnedFd,
+        is_disk: bool,
+        direct_block: Option<Bytes>,
+    ) -> Result<Geometry, OpenError> {
+        let geometry = Geometry::of(file, is_disk, direct_block);
+        let geometry = geometry.map_err(|errno| self.error("asking for its size", errno, is_disk))?;
+        let path = self.name.clone();
+        match geometry.size {
+            Bytes::ZERO if is_disk => Err(OpenError::NoMedium { path }),
+            Bytes::ZERO => Err(OpenError::Empty { path }),
+            size if geometry.capacity().is_zero() => {
+                Err(OpenError::TooSmall { path, size, logical_block: geometry.logical_block })
+            }
+            _ => Ok(geometry),
+        }
+    }
+
+    fn capabilities(&self, geometry: &Geometry) -> Capabilities {
+        Capabilities {
+            capacity: geometry.capacity(),
+            logical_block: geometry.logical_block,
+            physical_block: geometry.physical_block,
+            max_request: MAX_REQUEST,
+            queue_depth: self.options.queue_depth,
+            writable: self.is_writing(),
+            discard: self.is_writing(),
+        }
+    }
+
+    /// What serves the requests. Where `io_uring` is refused, the queue shrinks to one request.
+    fn engine(&self, target: &mut Target, remarks: &mut Vec<Remark>) -> Result<device::Engine, OpenError> {
+        let sync = || device::Engine::Sync(SyncEngine::default());
+        let queue_depth = self.options.queue_depth;
+        match self.options.engine {
+            Engine::Sync => return Ok(sync()),
+            Engine::Best if queue_depth == 1 => return Ok(sync()),
+            Engine::Best | Engine::Ring => {}
+        }
+        if !geometry::answers_at_once(&target.file, target.capabilities.logical_block) {
+            let in_turn = self.options.engine == Engine::Best && is_ram_disk(&target.file);
+            remarks.push(if in_turn { Remark::ServedInTurn } else { Remark::ServedByThreads });
+            if in_turn {
+                return Ok(sync());
+            }
+        }
+        match RingEngine::new(target, queue_depth) {
+            Ok(ring) => Ok(device::Engine::Ring(Box::new(ring))),
+            Err(errno) if self.options.engine == Engine::Ring => {
+                Err(OpenError::RingRefused { path: self.name.clone(), errno })
+            }
+            Err(errno) => {
+                remarks.push(Remark::RingRefused { errno: errno.raw_os_error() });
+                target.capabilities.queue_depth = 1;
+                Ok(sync())
+            }
+        }
+    }
+
+    fn is_writing(&self) -> bool {
+        matches!(self.options.access, Access::Erase(_))
+    }
+
+    fn error(&self, during: &'static str, errno: Errno, is_disk: bool) -> OpenError {
+        let path = self.name.clone();
+        match errno {
+            Errno::NOENT | Errno::NOTDIR => OpenError::Missing { path },
+            Errno::ACCESS | Errno::PERM => {
+                let purpose = if self.is_writing() { "writing" } else { "reading" };
+                OpenError::PermissionDenied { path, purpose, is_disk }
+            }
+            Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => OpenError::NoMedium { path },
+            errno => OpenError::System { path, during, errno },
+        }
+    }
+}
+
+fn remarks(file: &OwnedFd, is_disk: bool, direct_block: Option<Bytes>, geometry: &Geometry) -> Vec<Remark> {
+    let partition = || sysfs_of(file).and_then(|node| node.partition_start());
+    let Geometry { size, logical_block, .. } = *geometry;
+    let remarks = [
+        (!is_disk).then_some(Remark::ImageFile),
+        partition().filter(|_| is_disk).map(|start| Remark::Partition { start }),
+        (!is_disk && geometry::is_in_memory(file)).then_some(Remark::InMemory),
+        direct_block.is_none().then_some(Remark::Buffered),
+        (!size.is_multiple_of(logical_block)).then_some(Remark::OddSize { size, logical_block }),
+    ];
+    remarks.into_iter().flatten().collect()
+}
+
+fn sysfs_of(file: &OwnedFd) -> Option<Node> {
+    let device = rustix::fs::fstat(file).ok()?.st_rdev;
+    Sysfs::default().node_of(rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// A zram disk: the caller itself copies and decompresses.
+fn is_ram_disk(file: &OwnedFd) -> bool {
+    sysfs_of(file).is_some_and(|node| node.name().starts_with("zram"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(access: Access<'_>, errno: Errno, is_disk: bool) -> String {
+        let options = OpenOptions { access, ..OpenOptions::default() };
+        let opening = Opening { path: Path::new("/dev/sdb"), name: "/dev/sdb".to_owned(), options: &options };
+        opening.error("opening it", errno, is_disk).to_string()
+    }
+
+    #[test]
+    fn a_forbidden_disk_says_how_to_get_at_it() {
+        let text = refused(Access::ReadOnly, Errno::ACCESS, true);
+        for word in ["/dev/sdb", "for reading", "sudo", "group", "disk", "uaccess"] {
+            assert!(text.contains(word), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_forbidden_file_names_its_owner_and_not_the_disk_group() {
+        let consent = Consent::to_erase("/dev/sdb");
+        let text = refused(Access::Erase(&consent), Errno::PERM, false);
+        assert!(
+            text.contains("for writing") && text.contains("owner") && !text.contains("usermod"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_empty_reader_asks_for_the_card() {
+        assert!(refused(Access::ReadOnly, Errno::NOMEDIUM, true).contains("no card"));
+    }
+}

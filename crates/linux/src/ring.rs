@@ -1,0 +1,324 @@
+//! Many requests at once: `io_uring`, with the file and the small buffers registered.
+//!
+//! All unsafe code of flashscope is here. What makes it sound: memory that the kernel may read or write belongs to a
+//! [`Slot`] from before its entry is pushed until its completion is seen; slots never move and are not touched in
+//! between; and an engine that is dropped first waits for what is in flight.
+
+use std::collections::VecDeque;
+use std::os::fd::AsRawFd;
+use std::{fmt, io, mem};
+
+use flashscope_device::{ByteRange, Bytes, Completion, DeviceError, Instant, Op, Tag};
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
+use rustix::io::Errno;
+
+use crate::failure::Failure;
+use crate::scratch::{Scratch, uses_scratch};
+use crate::target::{Call, Target, punch_hole};
+
+/// Requests up to this size use registered memory; above it, pinning pages is a small part of the cost.
+const REGISTERED: Bytes = Bytes::kib(64);
+
+const FILE: types::Fixed = types::Fixed(0);
+
+/// Serves as many requests at once as it has slots.
+pub struct RingEngine {
+    ring: IoUring,
+    slots: Box<[Slot]>,
+    free: Vec<usize>,
+    /// Pushed, and not yet handed to the kernel.
+    queued: Vec<usize>,
+    /// Completed, and not yet collected.
+    ready: VecDeque<Ready>,
+    refused: VecDeque<Completion>,
+    has_registered_memory: bool,
+}
+
+/// One request in flight, with the memory it uses.
+#[derive(Default)]
+struct Slot {
+    request: Option<(Tag, Op)>,
+    submitted_at: Instant,
+    small: Scratch,
+    large: Scratch,
+    pause: types::Timespec,
+}
+
+/// What the kernel said of the request in a slot.
+struct Ready {
+    slot: usize,
+    result: i32,
+    completed_at: Instant,
+}
+
+impl fmt::Debug for RingEngine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "RingEngine of {} slots, {} free", self.slots.len(), self.free.len())
+    }
+}
+
+impl RingEngine {
+    /// An engine for `target` that takes `queue_depth` requests.
+    pub fn new(target: &Target, queue_depth: u32) -> Result<Self, Errno> {
+        let ring = set_up(queue_depth).map_err(|error| errno_of(&error))?;
+        let register_file = ring.submitter().register_files(&[target.file.as_raw_fd()]);
+        register_file.map_err(|error| errno_of(&error))?;
+        let depth = queue_depth as usize;
+        let mut engine = Self {
+            ring,
+            slots: (0..depth).map(|_| Slot::new()).collect(),
+            free: (0..depth).rev().collect(),
+            queued: Vec::with_capacity(depth),
+            ready: VecDeque::with_capacity(depth),
+            refused: VecDeque::new(),
+            has_registered_memory: false,
+        };
+        engine.has_registered_memory = engine.register_memory();
+        Ok(engine)
+    }
+
+    /// Pins the slots' small buffers; false where the limit on locked memory forbids it.
+    fn register_memory(&mut self) -> bool {
+        let buffers: Vec<libc::iovec> = self.slots.iter_mut().map(Slot::small_memory).collect();
+        // SAFETY: the small buffers are never replaced, and live as long as the ring, which is in the same struct and
+        // drained before either is dropped.
+        unsafe { self.ring.submitter().register_buffers(&buffers) }.is_ok()
+    }
+
+    /// Takes a request. It is handed to the kernel once half a queue has gathered, or by the next wait.
+    pub fn submit(&mut self, target: &Target, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        if let Err(refusal) = target.capabilities.admit(&op) {
+            self.refused.push_back(target.refused(tag, op, refusal));
+            return Ok(());
+        }
+        let queue_depth = target.capabilities.queue_depth;
+        let index = self.free.pop().ok_or(DeviceError::QueueFull { queue_depth })?;
+        let entry = self.slots[index].fill(index, tag, op, self.has_registered_memory);
+        // SAFETY: what the entry points to belongs to the slot, which is left alone until its completion.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        pushed.map_err(|_| DeviceError::QueueFull { queue_depth })?;
+        self.queued.push(index);
+        if self.queued.len() * 2 >= self.slots.len() {
+            self.enter(target, 0)?;
+        }
+        Ok(())
+    }
+
+    /// The next completion.
+    pub fn wait(&mut self, target: &Target) -> Result<Option<Completion>, DeviceError> {
+        if let Some(refused) = self.refused.pop_front() {
+            return Ok(Some(refused));
+        }
+        self.collect(target);
+        while self.ready.is_empty() {
+            if self.free.len() == self.slots.len() {
+                return Ok(None);
+            }
+            self.enter(target, 1)?;
+            self.collect(target);
+        }
+        self.ready.pop_front().map(|ready| self.finish(target, ready)).transpose()
+    }
+
+    /// Hands what is queued to the kernel, all with one time stamp, and waits for `wanted` completions.
+    fn enter(&mut self, target: &Target, wanted: usize) -> Result<(), DeviceError> {
+        let now = target.now();
+        for index in self.queued.drain(..) {
+            self.slots[index].submitted_at = now;
+        }
+        match self.ring.submit_and_wait(wanted).map_err(|error| errno_of(&error)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => {
+                Err(DeviceError::System { during: "io_uring".to_owned(), errno: errno.raw_os_error() })
+            }
+        }
+    }
+
+    /// Stamps what the kernel has completed since the last look.
+    fn collect(&mut self, target: &Target) {
+        let mut completions = self.ring.completion();
+        if completions.is_empty() {
+            return;
+        }
+        let completed_at = target.now();
+        self.ready.extend(completions.by_ref().map(|completion| Ready {
+            slot: slot_of(&completion),
+            result: completion.result(),
+            completed_at,
+        }));
+    }
+
+    fn finish(&mut self, target: &Target, ready: Ready) -> Result<Completion, DeviceError> {
+        self.free.push(ready.slot);
+        self.slots[ready.slot].finish(target, ready.result, ready.completed_at)
+    }
+}
+
+impl Drop for RingEngine {
+    /// Waits for what is in flight: the kernel writes into memory that goes away with this.
+    fn drop(&mut self) {
+        let mut in_flight = self.slots.len() - self.free.len() - self.ready.len();
+        while in_flight > 0 {
+            match self.ring.submit_and_wait(1).map_err(|error| errno_of(&error)) {
+                Ok(_) | Err(Errno::INTR) => in_flight -= self.ring.completion().count(),
+                Err(_) => {
+                    // It cannot be waited for, so its memory must stay for good.
+                    return mem::forget(mem::take(&mut self.slots));
+                }
+            }
+        }
+    }
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self { small: Scratch::of(REGISTERED), ..Self::default() }
+    }
+
+    fn small_memory(&mut self) -> libc::iovec {
+        let memory = self.small.whole();
+        libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() }
+    }
+
+    /// Puts a request here and describes it to the kernel.
+    fn fill(&mut self, index: usize, tag: Tag, op: Op, has_registered_memory: bool) -> squeue::Entry {
+        self.scratch(&op).prepare(&op);
+        let is_registered = has_registered_memory && uses_scratch(&op) && is_small(&op);
+        let (_, op) = self.request.insert((tag, op));
+        let scratch = if is_small(op) { &mut self.small } else { &mut self.large };
+        let call = Call::from(&*op);
+        let entry = match call {
+            Call::Read { offset } if is_registered => read_registered(scratch.payload(op), offset, index),
+            Call::Write { offset } if is_registered => write_registered(scratch.payload(op), offset, index),
+            Call::Read { offset } => read(scratch.payload(op), offset),
+            Call::Write { offset } => write(scratch.payload(op), offset),
+            Call::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
+            Call::Discard { range } => discard(range),
+            Call::Pause { duration } => {
+                self.pause = duration.into();
+                opcode::Timeout::new(&raw const self.pause).build()
+            }
+        };
+        entry.user_data(index as u64)
+    }
+
+    /// Takes the request out again, with what became of it.
+    fn finish(
+        &mut self,
+        target: &Target,
+        result: i32,
+        completed_at: Instant,
+    ) -> Result<Completion, DeviceError> {
+        let Some((tag, mut op)) = self.request.take() else {
+            return Err(DeviceError::System {
+                during: "io_uring".to_owned(),
+                errno: Errno::BADF.raw_os_error(),
+            });
+        };
+        let (transferred, completed_at) = self.complete(target, &mut op, result, completed_at);
+        target.forget(&op);
+        let outcome = match transferred {
+            Ok(()) => Ok(self.scratch(&op).verdict(&op)),
+            Err(failure) => Err(target.error(&op, failure)?),
+        };
+        Ok(Completion {
+            tag,
+            submitted_at: self.submitted_at,
+            completed_at,
+            outcome,
+            buffer: op.into_buffer(),
+        })
+    }
+
+    /// Reads the kernel's answer. A transfer that stopped early is brought to its end here, and stamped then.
+    fn complete(
+        &mut self,
+        target: &Target,
+        op: &mut Op,
+        result: i32,
+        completed_at: Instant,
+    ) -> (Result<(), Failure>, Instant) {
+        let call = Call::from(&*op);
+        let payload = self.scratch(op).payload(op);
+        let done = match answer(call, result) {
+            Ok(done) if done >= payload.len() => return (Ok(()), completed_at),
+            Ok(done) => done,
+            Err(Errno::INTR | Errno::AGAIN) => 0,
+            Err(errno) => return (Err(Failure::Errno(errno)), completed_at),
+        };
+        (target.transfer(call, payload, done), target.now())
+    }
+
+    fn scratch(&mut self, op: &Op) -> &mut Scratch {
+        if is_small(op) { &mut self.small } else { &mut self.large }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the index that was put into the entry")]
+fn slot_of(completion: &cqueue::Entry) -> usize {
+    completion.user_data() as usize
+}
+
+fn is_small(op: &Op) -> bool {
+    op.range().is_none_or(|range| range.length <= REGISTERED)
+}
+
+/// How many bytes the kernel transferred. A pause has passed when its timer has expired.
+fn answer(call: Call, result: i32) -> Result<usize, Errno> {
+    match usize::try_from(result) {
+        Ok(bytes) => Ok(bytes),
+        Err(_) if matches!(call, Call::Pause { .. }) && -result == Errno::TIME.raw_os_error() => Ok(0),
+        Err(_) => Err(Errno::from_raw_os_error(-result)),
+    }
+}
+
+fn read(payload: &mut [u8], offset: u64) -> squeue::Entry {
+    opcode::Read::new(FILE, payload.as_mut_ptr(), length(payload)).offset(offset).build()
+}
+
+fn write(payload: &mut [u8], offset: u64) -> squeue::Entry {
+    opcode::Write::new(FILE, payload.as_ptr(), length(payload)).offset(offset).build()
+}
+
+fn read_registered(payload: &mut [u8], offset: u64, buffer: usize) -> squeue::Entry {
+    let (pointer, length) = (payload.as_mut_ptr(), length(payload));
+    opcode::ReadFixed::new(FILE, pointer, length, number(buffer)).offset(offset).build()
+}
+
+fn write_registered(payload: &mut [u8], offset: u64, buffer: usize) -> squeue::Entry {
+    let (pointer, length) = (payload.as_ptr(), length(payload));
+    opcode::WriteFixed::new(FILE, pointer, length, number(buffer)).offset(offset).build()
+}
+
+fn discard(range: ByteRange) -> squeue::Entry {
+    let mode = punch_hole().bits().cast_signed();
+    opcode::Fallocate::new(FILE, range.length.get()).offset(range.offset.get()).mode(mode).build()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a request is at most 64 MiB (Capabilities::max_request)"
+)]
+const fn length(payload: &[u8]) -> u32 {
+    payload.len() as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "there are at most 1024 slots")]
+const fn number(slot: usize) -> u16 {
+    slot as u16
+}
+
+/// The rings themselves. Kernels before 5.19 do not know the cheaper way to run completions, before 5.6 not enough at all.
+fn set_up(queue_depth: u32) -> io::Result<IoUring> {
+    let ring = IoUring::builder()
+        .setup_coop_taskrun()
+        .build(queue_depth)
+        .or_else(|_| IoUring::builder().build(queue_depth))?;
+    let mut probe = Probe::new();
+    ring.submitter().register_probe(&mut probe)?;
+    Ok(ring)
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}

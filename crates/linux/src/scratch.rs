@@ -1,0 +1,62 @@
+//! Memory for requests that carry no buffer of their own.
+
+use flashscope_device::{Buffer, Bytes, Op, Payload, ReadInto, Success};
+
+/// Aligned memory that reads land in and patterns are written from. It grows with the largest request.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    memory: Buffer,
+}
+
+impl Scratch {
+    /// Memory for requests of up to `length`.
+    pub fn of(length: Bytes) -> Self {
+        Self { memory: Buffer::zeroed(length) }
+    }
+
+    /// All of it.
+    pub fn whole(&mut self) -> &mut [u8] {
+        &mut self.memory
+    }
+
+    /// Makes ready what `op` needs, so that nothing but the transfer lies between its two time stamps.
+    pub fn prepare(&mut self, op: &Op) {
+        let Some(range) = op.range().filter(|_| uses_scratch(op)) else { return };
+        if range.length > self.memory.length() {
+            self.memory = Buffer::zeroed(range.length);
+        }
+        if let Op::Write { payload: Payload::Pattern(pattern), .. } = op {
+            pattern.fill(range.offset.sectors(), &mut self.memory[..range.length.to_usize()]);
+        }
+    }
+
+    /// The bytes that `op` transfers: its own buffer's, or those made ready here.
+    pub fn payload<'a>(&'a mut self, op: &'a mut Op) -> &'a mut [u8] {
+        match op {
+            Op::Read { into: ReadInto::Bytes(buffer), .. }
+            | Op::Write { payload: Payload::Bytes(buffer), .. } => buffer,
+            Op::Read { range, .. } | Op::Write { range, .. } => &mut self.memory[..range.length.to_usize()],
+            Op::Flush | Op::Discard { .. } | Op::Pause { .. } => &mut [],
+        }
+    }
+
+    /// The success of `op`, whose transfer is complete: a checked read is held against its pattern.
+    pub fn verdict(&self, op: &Op) -> Success {
+        match op {
+            Op::Read { range, into: ReadInto::Check(pattern) } => {
+                let read = &self.memory[..range.length.to_usize()];
+                Success::of_check(pattern.check(range.offset.sectors(), read))
+            }
+            _ => Success::Done,
+        }
+    }
+}
+
+/// True if `op` transfers bytes and brings no buffer for them.
+pub const fn uses_scratch(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Read { into: ReadInto::Timing | ReadInto::Check(_), .. }
+            | Op::Write { payload: Payload::Pattern(_), .. }
+    )
+}

@@ -1,0 +1,174 @@
+//! An open file descriptor, and what is known of the storage behind it.
+
+use std::num::NonZeroU64;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use flashscope_device::{
+    ByteRange, Bytes, Capabilities, Completion, DeviceError, FailureCause, Instant, Op, RequestError, Tag,
+};
+use rustix::fs::{Advice, FallocateFlags, SeekFrom};
+use rustix::io::Errno;
+
+use crate::clock::Clock;
+use crate::failure::{Failure, cause, means_gone};
+
+/// The open target of every request, with its clock.
+#[derive(Debug)]
+pub struct Target {
+    /// The descriptor.
+    pub file: OwnedFd,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// True for a block device, false for a file.
+    pub is_disk: bool,
+    /// True if requests pass through the page cache.
+    pub is_buffered: bool,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+impl Target {
+    /// The time on its clock.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Makes `call` with `payload`, of which `done` bytes are transferred already, and returns when it is complete.
+    pub fn transfer(&self, call: Call, payload: &mut [u8], done: usize) -> Result<(), Failure> {
+        match call {
+            Call::Read { offset } => self.read(offset, payload, done),
+            Call::Write { offset } => self.write(offset, payload, done),
+            Call::Flush => rustix::fs::fdatasync(&self.file).map_err(Failure::Errno),
+            Call::Discard { range } => self.discard(range),
+            Call::Pause { duration } => {
+                Clock::sleep(duration);
+                Ok(())
+            }
+        }
+    }
+
+    fn read(&self, offset: u64, payload: &mut [u8], mut done: usize) -> Result<(), Failure> {
+        while done < payload.len() {
+            let read = rustix::io::pread(&self.file, &mut payload[done..], offset + done as u64);
+            if let ControlFlow::Break(failure) = advance(&mut done, read) {
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, payload: &[u8], mut done: usize) -> Result<(), Failure> {
+        while done < payload.len() {
+            let written = rustix::io::pwrite(&self.file, &payload[done..], offset + done as u64);
+            if let ControlFlow::Break(failure) = advance(&mut done, written) {
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn discard(&self, range: ByteRange) -> Result<(), Failure> {
+        let (offset, length) = (range.offset.get(), range.length.get());
+        rustix::fs::fallocate(&self.file, punch_hole(), offset, length).map_err(Failure::Errno)
+    }
+
+    /// Makes the page cache forget what `op` touched, so that the next read of it is a read. Nothing to do after direct I/O.
+    pub fn forget(&self, op: &Op) {
+        if let Some(range) = op.range().filter(|_| self.is_buffered) {
+            // Advice only: if the kernel keeps the pages, the remark on buffering has said so.
+            let length = NonZeroU64::new(range.length.get());
+            let _ = rustix::fs::fadvise(&self.file, range.offset.get(), length, Advice::DontNeed);
+        }
+    }
+
+    /// The completion of a request that cannot be served, with its buffer.
+    pub fn refused(&self, tag: Tag, op: Op, refusal: RequestError) -> Completion {
+        let now = self.now();
+        Completion {
+            tag,
+            submitted_at: now,
+            completed_at: now,
+            outcome: Err(refusal),
+            buffer: op.into_buffer(),
+        }
+    }
+
+    /// What a failed transfer means: this request's error, or the end of the device.
+    pub fn error(&self, op: &Op, failure: Failure) -> Result<RequestError, DeviceError> {
+        let size = self.size();
+        let is_gone = matches!(failure, Failure::Errno(errno) if means_gone(errno))
+            || (self.is_disk && size.is_some_and(Bytes::is_zero));
+        if is_gone {
+            return Err(DeviceError::Gone { during: op.kind().to_string() });
+        }
+        let cause = match failure {
+            Failure::Errno(errno) => cause(errno),
+            Failure::Short => {
+                FailureCause::OutOfRange { capacity: size.unwrap_or(self.capabilities.capacity) }
+            }
+        };
+        Ok(RequestError::new(op.kind(), op.range(), cause))
+    }
+
+    /// The size now; a disk that was unplugged has none left.
+    fn size(&self) -> Option<Bytes> {
+        rustix::fs::seek(&self.file, SeekFrom::End(0)).ok().map(Bytes::new)
+    }
+}
+
+/// A request without its payload, so that the payload can be lent beside it.
+#[derive(Debug, Clone, Copy)]
+pub enum Call {
+    /// Read from here on.
+    Read {
+        /// In bytes.
+        offset: u64,
+    },
+    /// Write from here on.
+    Write {
+        /// In bytes.
+        offset: u64,
+    },
+    /// Make everything durable.
+    Flush,
+    /// Forget this range.
+    Discard {
+        /// The range.
+        range: ByteRange,
+    },
+    /// Let time pass.
+    Pause {
+        /// How long.
+        duration: Duration,
+    },
+}
+
+impl From<&Op> for Call {
+    fn from(op: &Op) -> Self {
+        match op {
+            Op::Read { range, .. } => Self::Read { offset: range.offset.get() },
+            Op::Write { range, .. } => Self::Write { offset: range.offset.get() },
+            Op::Flush => Self::Flush,
+            Op::Discard { range } => Self::Discard { range: *range },
+            Op::Pause { duration } => Self::Pause { duration: *duration },
+        }
+    }
+}
+
+/// How a file forgets a range: the blocks are freed, the size stays.
+pub const fn punch_hole() -> FallocateFlags {
+    FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE)
+}
+
+/// Counts what one call transferred. An interrupted call is made again; one that transfers nothing ends the transfer.
+fn advance(done: &mut usize, transferred: Result<usize, Errno>) -> ControlFlow<Failure> {
+    match transferred {
+        Ok(0) => return ControlFlow::Break(Failure::Short),
+        Ok(bytes) => *done += bytes,
+        Err(Errno::INTR) => {}
+        Err(errno) => return ControlFlow::Break(Failure::Errno(errno)),
+    }
+    ControlFlow::Continue(())
+}

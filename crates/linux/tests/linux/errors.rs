@@ -1,0 +1,91 @@
+//! Targets that cannot be opened: each gets its own error, with what to try.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use flashscope_device::{Bytes, Consent};
+use flashscope_linux::{Access, Engine, OpenError, OpenOptions, open};
+
+use crate::support::Image;
+
+fn error(path: &Path) -> OpenError {
+    open(path, &OpenOptions::default()).unwrap_err()
+}
+
+#[test]
+fn what_is_no_disk_says_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| folder.path().join(name);
+    assert!(matches!(error(&in_folder("nothing")), OpenError::Missing { .. }));
+    assert!(matches!(error(folder.path()), OpenError::Directory { .. }));
+    File::create(in_folder("empty")).unwrap();
+    assert!(matches!(error(&in_folder("empty")), OpenError::Empty { .. }));
+    fs::write(in_folder("empty").join("below"), "").unwrap_err();
+    assert!(matches!(error(&in_folder("empty").join("below")), OpenError::Missing { .. }));
+    fs::write(in_folder("small"), [0; 100]).unwrap();
+    assert!(
+        matches!(error(&in_folder("small")), OpenError::TooSmall { size, .. } if size == Bytes::new(100))
+    );
+    let _listener = UnixListener::bind(in_folder("socket")).unwrap();
+    for (path, name) in [(Path::new("/dev/null"), "character device"), (&in_folder("socket"), "socket")] {
+        assert!(matches!(error(path), OpenError::NotStorage { what, .. } if what == name), "{name}");
+    }
+}
+
+/// Opening a named pipe for reading would wait for a writer for ever.
+#[test]
+fn a_named_pipe_is_refused_without_opening_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    let directory = File::open(folder.path()).unwrap();
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(directory, "pipe", rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    assert!(matches!(error(&path), OpenError::NotStorage { what: "named pipe", .. }));
+}
+
+#[test]
+fn a_name_with_escapes_cannot_reach_the_terminal() {
+    let text = error(Path::new("/tmp/\u{1b}[2J\u{202e}no such thing")).to_string();
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
+}
+
+#[test]
+fn a_symbolic_link_is_followed() {
+    let image = Image::of(Bytes::mib(1));
+    let link = image.folder.path().join("link");
+    symlink(&image.path, &link).unwrap();
+    assert!(open(&link, &OpenOptions::default()).is_ok());
+    symlink(image.folder.path().join("gone"), image.folder.path().join("dangling")).unwrap();
+    assert!(matches!(error(&image.folder.path().join("dangling")), OpenError::Missing { .. }));
+}
+
+#[test]
+fn a_file_that_may_only_be_read_can_be_read() {
+    let image = Image::of(Bytes::mib(1));
+    fs::set_permissions(&image.path, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(open(&image.path, &OpenOptions::default()).is_ok());
+}
+
+#[test]
+fn the_permission_to_erase_one_file_opens_no_other() {
+    let image = Image::of(Bytes::mib(1));
+    let path = image.path.to_str().unwrap();
+    for other in [format!("{path}2"), "/dev/sda".to_owned(), String::new(), format!("{path}/")] {
+        let consent = Consent::to_erase(other);
+        let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
+        let error = open(&image.path, &options).unwrap_err();
+        assert!(matches!(error, OpenError::NotConsented { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_queue_needs_a_sensible_depth() {
+    let image = Image::of(Bytes::mib(1));
+    for queue_depth in [0, 1025, u32::MAX] {
+        let options = OpenOptions { queue_depth, engine: Engine::Ring, ..OpenOptions::default() };
+        let error = open(&image.path, &options).unwrap_err();
+        assert!(matches!(error, OpenError::QueueDepth { .. }), "{error}");
+    }
+}

@@ -1,0 +1,132 @@
+//! Loop devices: real block devices over image files. Needs root and `losetup`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flashscope_device::{Bytes, Consent, Device, FailureCause, Op, Success};
+use flashscope_linux::{Access, Engine, OpenError, OpenOptions, Remark, Roots, identify, list, open};
+
+use crate::support::{ENGINES, Image, PATTERN, check, range, run, skip};
+
+/// A loop device over an image, detached when dropped.
+struct Loop {
+    path: PathBuf,
+    image: Image,
+}
+
+impl Loop {
+    /// `None`, said aloud, where loop devices are not to be had.
+    fn over(image: Image, options: &[&str]) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            skip("loop devices need root");
+            return None;
+        }
+        let attached =
+            Command::new("losetup").args(["--find", "--show"]).args(options).arg(&image.path).output();
+        match attached.ok().filter(|output| output.status.success()) {
+            Some(output) => {
+                let path = String::from_utf8(output.stdout).unwrap().trim().into();
+                Some(Self { path, image })
+            }
+            None => {
+                skip("losetup cannot attach a loop device here");
+                None
+            }
+        }
+    }
+
+    fn device(&self, engine: Engine, queue_depth: u32) -> impl Device {
+        open(&self.path, &OpenOptions { engine, queue_depth, ..OpenOptions::default() }).unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        assert!(detached.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+fn written_image() -> Image {
+    let image = Image::of(Bytes::mib(4));
+    run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 4096), PATTERN));
+    image
+}
+
+#[test]
+fn a_block_device_reads_what_its_image_holds_and_takes_no_writes() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    for (engine, queue_depth) in ENGINES {
+        let mut device = disk.device(engine, queue_depth);
+        assert_eq!(device.capabilities().capacity, Bytes::mib(4));
+        assert_eq!(run(&mut device, check(range(0, 4096))).outcome, Ok(Success::AllRight));
+        assert_eq!(run(&mut device, check(range(512, 4))).outcome, Ok(Success::AllRight));
+        let refused = run(&mut device, Op::write(range(0, 4), PATTERN)).outcome.unwrap_err();
+        assert_eq!(refused.cause, FailureCause::ReadOnly);
+    }
+}
+
+#[test]
+fn the_sector_size_comes_from_the_disk() {
+    let Some(disk) = Loop::over(written_image(), &["--sector-size", "4096"]) else { return };
+    let mut device = disk.device(Engine::Sync, 1);
+    assert_eq!(device.capabilities().logical_block, Bytes::kib(4));
+    let half = flashscope_device::ByteRange::new(Bytes::kib(4), Bytes::kib(2));
+    let refused = run(&mut device, Op::read(half)).outcome.unwrap_err();
+    assert_eq!(refused.cause, FailureCause::Misaligned { logical_block: Bytes::kib(4) });
+}
+
+#[test]
+fn neither_a_disk_nor_the_image_under_one_is_opened_for_writing() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let refused = |path: &Path| {
+        let consent = Consent::to_erase(path.to_str().unwrap());
+        open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() }).unwrap_err()
+    };
+    assert!(matches!(refused(&disk.path), OpenError::DiskForWriting { .. }));
+    let user = disk.path.to_str().unwrap().to_owned();
+    let path = disk.image.path.to_str().unwrap().to_owned();
+    assert_eq!(refused(&disk.image.path), OpenError::InUse { path, user });
+    assert!(open(&disk.image.path, &OpenOptions::default()).is_ok());
+}
+
+/// What is missing under a loop device is an input/output error on it: the nearest thing to a dying stick.
+#[test]
+fn a_medium_error_is_one_requests_failure() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    disk.image.resize(Bytes::mib(1));
+    for (engine, queue_depth) in ENGINES {
+        let mut device = disk.device(engine, queue_depth);
+        let failed = run(&mut device, Op::read(range(2048, 64))).outcome.unwrap_err();
+        assert_eq!((failed.cause, failed.range), (FailureCause::Medium, Some(range(2048, 64))));
+        assert_eq!(run(&mut device, check(range(0, 64))).outcome, Ok(Success::AllRight));
+    }
+}
+
+#[test]
+fn a_loop_device_is_listed_and_identified() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let disks = list(&Roots::default()).unwrap();
+    let listed = disks.iter().find(|listed| listed.path == disk.path).unwrap();
+    assert_eq!((listed.capacity, listed.bus.as_str()), (Bytes::mib(4), "loop"));
+    let identity = identify(&disk.path, &Roots::default());
+    assert_eq!(identity.disk.as_ref(), Some(listed));
+    assert!(identity.name.contains("4 MiB, loop"), "{}", identity.name);
+    assert!(identify(&disk.image.path, &Roots::default()).name.contains("image file stick.img, 4 MiB"));
+}
+
+#[test]
+fn a_partition_says_where_it_starts() {
+    let Some(disk) = Loop::over(written_image(), &["--partscan"]) else { return };
+    // Told by hand, because not every kernel reads partition tables; detaching with --partscan on takes it away again.
+    let added = Command::new("addpart").arg(&disk.path).args(["1", "2048", "2048"]).status();
+    if !added.is_ok_and(|status| status.success()) {
+        return skip("addpart (util-linux) cannot add a partition here");
+    }
+    let path = PathBuf::from(format!("{}p1", disk.path.display()));
+    let device = open(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(device.capabilities().capacity, Bytes::mib(1));
+    assert!(device.remarks().contains(&Remark::Partition { start: Bytes::mib(1) }), "{:?}", device.remarks());
+    let partition = identify(&path, &Roots::default()).partition.unwrap();
+    assert_eq!((partition.start, partition.length), (Bytes::mib(1), Bytes::mib(1)));
+}

@@ -1,0 +1,9 @@
+//! The real world as far as a test machine has it: image files, loop devices where they are to be had, and copies of sysfs.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod errors;
+mod images;
+mod lists;
+mod loops;
+mod support;
