@@ -1,0 +1,119 @@
+//! The way through a log: from line to line, keeping what has been stated for the next table.
+
+use flashscope_device::Bytes;
+
+use super::command_line::{self, Mention};
+use super::device_name;
+use super::foreign;
+use super::heading::{self, Heading};
+use super::log::{Entry, Log, ParseLogError, Problem};
+use super::row::{self, Row};
+use super::stated::{Kind, Stated};
+use super::table::{self, Table};
+use super::text::{self, Line};
+
+/// Reads a log of flashbench, as its bytes were published. `name` is what errors call it.
+///
+/// Speeds are decimal (`M/s` is 10^6 bytes per second), sizes binary. What the log does not say is in the
+/// entries' remarks, what cannot be read in the log's problems.
+///
+/// # Errors
+/// [`ParseLogError`] if not one row can be read: it says what the file holds instead.
+pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
+    let lines = text::lines(bytes);
+    let mut reader = Reader { capacity: device_name::capacity(&lines), ..Reader::default() };
+    reader.read(&lines);
+    let name = || device_name::printable(name);
+    match (reader.entries.is_empty(), reader.problems.first()) {
+        (false, _) => {
+            let device_name = device_name::find(&lines);
+            reader.problems.sort_by_key(|problem| problem.line);
+            Ok(Log { entries: reader.entries, problems: reader.problems, device_name })
+        }
+        (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
+        (true, None) => {
+            Err(ParseLogError::NoTable { name: name(), found: foreign::recognise(bytes, &lines) })
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    /// What the lines since the last table state.
+    stated: Stated,
+    /// Whether a table has been made of it already.
+    used: bool,
+    /// Commands that sentences mention.
+    told: Vec<Stated>,
+    capacity: Option<Bytes>,
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+}
+
+impl Reader {
+    fn read(&mut self, lines: &[Line]) {
+        let mut start = 0;
+        let mut at = 0;
+        while at < lines.len() {
+            let end = at + self.count_of_stating_lines(&lines[at..], &lines[start..at]);
+            if end > at {
+                start = end;
+            }
+            at = end.max(at + 1);
+        }
+        self.tables(&lines[start..]);
+    }
+
+    /// Takes in what the first of `lines` states, after making tables of those `before` it.
+    /// Returns how many lines that took; none, if it is an ordinary line.
+    fn count_of_stating_lines(&mut self, lines: &[Line], before: &[Line]) -> usize {
+        if let Some((mention, count)) = command_line::read(lines) {
+            self.tables(before);
+            match mention {
+                Mention::Typed(stated) => self.state(stated, true),
+                Mention::Told(told) => self.told.extend(told),
+            }
+            return count;
+        }
+        let Some(heading) = lines.first().and_then(|line| heading::read(&line.text)) else { return 0 };
+        self.tables(before);
+        match heading {
+            Heading::Parameters(stated) => self.state(stated, self.used),
+            Heading::OtherSection => self.state(Stated::default(), true),
+        }
+        1
+    }
+
+    /// What is stated now counts; what was stated before only if no table has used it and it is not `replaced`.
+    fn state(&mut self, stated: Stated, replaced: bool) {
+        let before = std::mem::take(&mut self.stated);
+        self.stated = if replaced { stated } else { stated.or(before) };
+        self.used = false;
+    }
+
+    fn tables(&mut self, lines: &[Line]) {
+        let (rows, problems) = row::read(lines);
+        self.problems.extend(problems);
+        for rows in table::split(rows) {
+            self.used = true;
+            let stated = self.stated_of(&rows);
+            let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
+            self.entries.push(table.entry());
+        }
+    }
+
+    /// What is stated of a table with these rows: by the lines before it, or else by a sentence about its kind.
+    fn stated_of(&self, rows: &[Row]) -> Stated {
+        let kind = table::kind(rows, self.stated.kind);
+        let same = |stated: &&Stated| kind.is_some() && stated.kind == kind;
+        let own =
+            Some(&self.stated).filter(same).cloned().unwrap_or_else(|| Stated { kind, ..Stated::default() });
+        let told = self
+            .told
+            .iter()
+            .rev()
+            .find(same)
+            .filter(|_| kind != Some(Kind::OpenUnits) || own.open_units.is_none());
+        told.cloned().map_or_else(|| own.clone(), |told| own.clone().or(told))
+    }
+}
