@@ -1,1 +1,30 @@
-//! report
+//! What a run says, for people: words, tables, charts, and one self-contained page.
+//!
+//! Everything here is a pure function of a [`Report`]: a stored run and what was inferred from it. Nothing prints and
+//! nothing knows a device. The words come first:
+//!
+//! - [`words`]: the verdict in plain sentences, and advice with its reason,
+//! - [`chart`]: one model of every chart, which the terminal and the page draw alike,
+//! - [`terminal()`]: the report as text of a given width,
+//! - [`html()`]: the report as one file that needs nothing else.
+
+#![deny(missing_docs)]
+
+mod bound;
+pub mod chart;
+mod clean;
+mod figures;
+mod html;
+mod quantity;
+mod report;
+mod svg;
+mod terminal;
+mod wall;
+pub mod words;
+
+pub use clean::printable;
+pub use html::html;
+pub use report::Report;
+
+pub use terminal::{Style, terminal};
+pub use words::{Advice, Sentence, Verdict, advice, verdict};

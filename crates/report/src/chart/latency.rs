@@ -1,0 +1,92 @@
+//! Latency over the number of the write: what one open unit too many does to every single write.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
+
+use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
+use crate::figures::{open_units_cells, quantile};
+use crate::{Report, quantity};
+
+/// One cell whose every request was timed.
+#[derive(Debug, Clone, Copy)]
+struct Timed<'a> {
+    open_units: u32,
+    request: Bytes,
+    each: &'a [Duration],
+    mean: f64,
+}
+
+pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
+    let cells: Vec<Timed<'_>> =
+        open_units_cells(report.run).filter(|cell| cell.order == order).filter_map(timed).collect();
+    let (few, many) = most_different(&cells, report.open_units(order))?;
+    let series =
+        vec![dots(&few, Colour::Blue, Marker::Circle), dots(&many, Colour::Red, Marker::OpenDiamond)];
+    let points = || series.iter().flat_map(|series| &series.points);
+    Some(Chart {
+        id: match order {
+            Order::Linear => "latency-linear",
+            Order::Random => "latency-random",
+        },
+        title: format!("Time of each {} {} write", order.as_str(), few.request),
+        description: describe(&few, &many),
+        x: Axis::around("number of the write", Unit::Number, Scale::Linear, points().map(|point| point.x))?,
+        y: Axis::around("time", Unit::Seconds, Scale::Log10, points().map(|point| point.y))?,
+        notes: Vec::new(),
+        table: table(&[few, many]),
+        series,
+    })
+}
+
+fn timed(cell: &OpenUnitsCell) -> Option<Timed<'_>> {
+    let Times::Each(each) = &cell.times else { return None };
+    let mean = cell.times.mean_seconds().filter(|mean| *mean > 0.0)?;
+    Some(Timed { open_units: cell.open_units, request: cell.request, each, mean })
+}
+
+/// The most open units within the limit against the fewest beyond it (or, where the limit is not known, the fewest against
+/// the most), at the request size where their means differ most.
+fn most_different<'a>(cells: &[Timed<'a>], limit: Option<u32>) -> Option<(Timed<'a>, Timed<'a>)> {
+    let counts = || cells.iter().map(|cell| cell.open_units);
+    let (few, many) = match limit {
+        Some(limit) => {
+            (counts().filter(|count| *count <= limit).max()?, counts().filter(|count| *count > limit).min()?)
+        }
+        None => (counts().min()?, counts().max()?),
+    };
+    let with = |open_units: u32| cells.iter().filter(move |cell| cell.open_units == open_units);
+    let pairs = with(few).flat_map(|few| with(many).map(move |many| (*few, *many)));
+    let comparable =
+        pairs.filter(|(few, many)| few.request == many.request && few.open_units < many.open_units);
+    comparable.max_by(|(a, b), (c, d)| (b.mean / a.mean).total_cmp(&(d.mean / c.mean)))
+}
+
+fn dots(cell: &Timed<'_>, colour: Colour, marker: Marker) -> Series {
+    let points =
+        cell.each.iter().enumerate().map(|(index, time)| Point::new((index + 1) as f64, time.as_secs_f64()));
+    let points = points.filter(|point| point.y > 0.0).collect();
+    Series { name: format!("{} open", cell.open_units), colour, marker, drawn: Drawn::Dots, points }
+}
+
+fn describe(few: &Timed<'_>, many: &Timed<'_>) -> String {
+    let mean = |cell: &Timed<'_>| {
+        let writes = quantity::counted(cell.each.len() as u64, "write");
+        let open = quantity::counted(u64::from(cell.open_units), "open block");
+        format!("with {open}, {writes} take {} on average", quantity::seconds(cell.mean))
+    };
+    format!("Every dot is one write of {}: {}; {}.", few.request, mean(few), mean(many))
+}
+
+fn table(cells: &[Timed<'_>]) -> Table {
+    let header = ["open units", "writes", "shortest", "median", "nine in ten below", "longest", "mean"];
+    let row = |cell: &Timed<'_>| {
+        let mut sorted: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part| quantile(&sorted, part).map_or_else(String::new, quantity::seconds);
+        let counts = [cell.open_units.to_string(), cell.each.len().to_string()];
+        counts.into_iter().chain([at(0.0), at(0.5), at(0.9), at(1.0), quantity::seconds(cell.mean)]).collect()
+    };
+    Table { header: header.map(str::to_owned).to_vec(), rows: cells.iter().map(row).collect() }
+}

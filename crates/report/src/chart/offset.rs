@@ -1,0 +1,76 @@
+//! Extra time over offset: every boundary sample where it was taken, to see whether one place differs from another.
+
+use flashscope_device::Bytes;
+use flashscope_probe::FindingId;
+use flashscope_probe::observation::AlignSample;
+
+use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
+use crate::figures::{align_samples, quantile};
+use crate::{Report, quantity};
+
+/// Fewer samples than this do not show a pattern over the device.
+const LEAST_SAMPLES: usize = 8;
+
+pub fn chart(report: &Report<'_>) -> Option<Chart> {
+    let placed: Vec<(Bytes, AlignSample)> =
+        align_samples(report.run).filter_map(|sample| Some((sample.boundary?, *sample))).collect();
+    if placed.len() < LEAST_SAMPLES {
+        return None;
+    }
+    let series = split(&placed, report.size(FindingId::EraseBlockBytes));
+    let points = || series.iter().flat_map(|series| &series.points);
+    Some(Chart {
+        id: "offset",
+        title: "Extra time of every boundary read, by offset".to_owned(),
+        description: format!(
+            "Every dot is one boundary that was read; {} in all.",
+            quantity::counted(placed.len() as u64, "sample")
+        ),
+        x: Axis::around("offset of the boundary", Unit::Bytes, Scale::Linear, points().map(|point| point.x))?,
+        y: Axis::around(
+            "extra time",
+            Unit::Seconds,
+            Scale::Linear,
+            points().map(|point| point.y).chain([0.0]),
+        )?,
+        notes: Vec::new(),
+        table: table(&series),
+        series,
+    })
+}
+
+fn split(placed: &[(Bytes, AlignSample)], erase_block: Option<Bytes>) -> Vec<Series> {
+    let at_edge =
+        |boundary: Bytes| erase_block.is_some_and(|erase_block| boundary.is_multiple_of(erase_block));
+    let dots = |edge: bool| {
+        let chosen = placed.iter().filter(move |(boundary, _)| at_edge(*boundary) == edge);
+        chosen
+            .map(|(boundary, sample)| Point::new(boundary.as_f64(), sample.difference()))
+            .collect::<Vec<Point>>()
+    };
+    let inside = if erase_block.is_some() { "inside an erase block" } else { "every boundary" };
+    let all = [
+        (inside, Colour::Blue, Marker::Circle, dots(false)),
+        ("at an erase block's edge", Colour::Red, Marker::Diamond, dots(true)),
+    ];
+    let some = all.into_iter().filter(|(.., points)| !points.is_empty());
+    some.map(|(name, colour, marker, points)| Series {
+        name: name.to_owned(),
+        colour,
+        marker,
+        drawn: Drawn::Dots,
+        points,
+    })
+    .collect()
+}
+
+fn table(series: &[Series]) -> Table {
+    let header = ["boundaries", "samples", "least", "median", "most"].map(str::to_owned).to_vec();
+    let row = |series: &Series| {
+        let mut sorted: Vec<f64> = series.points.iter().map(|point| point.y).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part| quantile(&sorted, part).map_or_else(String::new, quantity::seconds);
+        vec![series.name.clone(), series.points.len().to_string(), at(0.0), at(0.5), at(1.0)]
+    };
+    Table { header, rows: series.iter().map(row).collect() }
+}

@@ -1,0 +1,77 @@
+//! Under which conditions: target, date, cost, seeds, early ends, remarks.
+
+use flashscope_device::layer::Cost;
+use flashscope_probe::observation::Source;
+use flashscope_probe::{Ended, Observations};
+use maud::{Markup, html};
+
+use super::plain_table;
+use crate::chart::Table;
+use crate::clean::printable;
+use crate::words::experiment;
+use crate::{Report, quantity};
+
+pub fn section(report: &Report<'_>) -> Markup {
+    let run = report.run;
+    html! {
+        section class="conditions" {
+            h2 { "Conditions" }
+            dl {
+                @for (term, text) in facts(report) { dt { (term) } dd { (text) } }
+            }
+            @if run.observations.is_empty() { p { "Nothing was measured." } }
+            @else { (plain_table(&experiments(&run.observations))) }
+            @if !run.remarks.is_empty() {
+                h3 { "Remarks" }
+                ul { @for remark in &run.remarks { li { (printable(remark)) } } }
+            }
+        }
+    }
+}
+
+/// What holds for the whole run, without what is not known.
+fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let run = report.run;
+    let capacity = run.observations.iter().find_map(|observations| observations.conditions.capacity);
+    let facts = [
+        ("target", printable(&run.target)),
+        ("device", printable(&run.device_name)),
+        ("measured", printable(&run.measured_at)),
+        ("capacity", capacity.map(|bytes| format!("{bytes} ({} bytes)", bytes.get())).unwrap_or_default()),
+        ("cost", cost(&run.cost)),
+    ];
+    facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// What a run cost, in words; empty if it cost nothing, as an imported log does.
+pub fn cost(cost: &Cost) -> String {
+    if *cost == Cost::default() {
+        return String::new();
+    }
+    let (reads, writes) = (quantity::counted(cost.reads, "read"), quantity::counted(cost.writes, "write"));
+    let time = quantity::seconds(cost.device_time.as_secs_f64());
+    format!("{reads} ({}), {writes} ({}), {time} of device time", cost.bytes_read, cost.bytes_written)
+}
+
+fn experiments(observations: &[Observations]) -> Table {
+    let header = ["experiment", "source", "region", "seed", "ended"].map(str::to_owned).to_vec();
+    Table { header, rows: observations.iter().map(row).collect() }
+}
+
+fn row(observations: &Observations) -> Vec<String> {
+    let conditions = &observations.conditions;
+    let (source, seed) = match &conditions.source {
+        Source::Measured => ("measured".to_owned(), conditions.seed.to_string()),
+        Source::Published { program } => (format!("published, {}", printable(program)), String::new()),
+    };
+    let region = conditions.region.map(|range| range.to_string()).unwrap_or_default();
+    vec![experiment(&observations.data).to_owned(), source, region, seed, ended(&observations.ended)]
+}
+
+fn ended(ended: &Ended) -> String {
+    match ended {
+        Ended::Complete => "complete".to_owned(),
+        Ended::Early { reason } => format!("early: {}", printable(reason)),
+        Ended::NotStarted { reason } => format!("not begun: {}", printable(reason)),
+    }
+}

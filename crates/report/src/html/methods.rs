@@ -1,0 +1,44 @@
+//! How each thing was measured, in a sentence, and where the method is described.
+
+use flashscope_probe::observation::Data;
+use maud::{Markup, html};
+
+use crate::Report;
+use crate::words::experiment;
+
+pub fn section(report: &Report<'_>) -> Markup {
+    let mut methods: Vec<(&str, &str)> =
+        report.run.observations.iter().map(|seen| method(&seen.data)).collect();
+    methods.dedup();
+    html! {
+        @if !methods.is_empty() {
+            section class="methods" {
+                h2 { "Methods" }
+                dl { @for (name, text) in methods { dt { (name) } dd { (text) } } }
+                p { "Each has a page of its own in flashscope's docs/methods: question, procedure, assumptions, and how it can mislead." }
+            }
+        }
+    }
+}
+
+const fn method(data: &Data) -> (&'static str, &'static str) {
+    let text = match data {
+        Data::Align(_) => {
+            "Small reads just before, across and just after boundaries of every candidate size. Where the controller \
+             crosses from one unit to another, the read across takes longer than those beside it."
+        }
+        Data::OpenUnits(_) => {
+            "Writes into several erase blocks in turn, with ever smaller requests. As long as the controller can keep all \
+             of them open, speed depends on the request size alone; with one too many, every switch costs a copy."
+        }
+        Data::WriteSize(_) => {
+            "Writes of every size to one place at a time. Below the unit the controller programs, a smaller write takes as \
+             long as a larger one."
+        }
+        Data::FatArea(_) => {
+            "The same writes in each of the first erase blocks. Blocks that are managed for the file allocation table take \
+             small writes faster than the others."
+        }
+    };
+    (experiment(data), text)
+}

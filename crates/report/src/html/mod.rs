@@ -1,0 +1,113 @@
+//! The report as one self-contained page: no script, no request to anywhere, readable offline in years to come.
+
+mod charts;
+mod conditions;
+mod findings;
+mod methods;
+
+pub(crate) use conditions::cost;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::bound::bound;
+use crate::clean::printable;
+use crate::words::{Sentence, Verdict, advice, verdict};
+use crate::{Advice, Report, chart};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page. Everything that comes from a device or a log is escaped and freed of control characters.
+#[must_use]
+pub fn html(report: &Report<'_>) -> String {
+    let verdict = verdict(report);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "flashscope: " (name(report)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main { (body(report, &verdict)) } }
+        }
+    };
+    page.into_string()
+}
+
+fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
+    html! {
+        header {
+            p class="device" { (name(report)) }
+            h1 { (bound(verdict.headline.as_str())) }
+        }
+        (words(verdict))
+        (advice_list(&advice(report)))
+        (findings::section(report))
+        (charts::section(&chart::charts(report)))
+        (conditions::section(report))
+        (methods::section(report))
+        footer { p { "Written by flashscope " (printable(&report.run.flashscope)) "." } }
+    }
+}
+
+fn name(report: &Report<'_>) -> String {
+    let (target, device) = (printable(&report.run.target), printable(&report.run.device_name));
+    if device.is_empty() { target } else { format!("{device} ({target})") }
+}
+
+fn words(verdict: &Verdict) -> Markup {
+    html! {
+        section class="words" {
+            (paragraphs("What it is", &verdict.what_it_is))
+            (paragraphs("What it means", &verdict.what_it_means))
+            (paragraphs("How sure", &verdict.how_sure))
+        }
+    }
+}
+
+fn paragraphs(title: &str, sentences: &[Sentence]) -> Markup {
+    html! {
+        h2 { (title) }
+        ul { @for sentence in sentences { li { (bound(sentence.as_str())) } } }
+    }
+}
+
+fn advice_list(advice: &[Advice]) -> Markup {
+    html! {
+        @if !advice.is_empty() {
+            section class="advice" {
+                h2 { "What to do" }
+                ol {
+                    @for advice in advice {
+                        li {
+                            (bound(advice.text.as_str())) " "
+                            span class="because" { (bound(advice.because.as_str())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A plain table; its first column names the rows.
+fn plain_table(table: &chart::Table) -> Markup {
+    html! {
+        div class="scroll" {
+            table {
+                thead { tr { @for name in &table.header { th scope="col" { (name) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (column, cell) in row.iter().enumerate() {
+                                @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Measured quantities as people write them: three significant digits and a unit.
+
+use flashscope_probe::Confidence;
+
+/// `value` with three significant digits: `15.7`, `0.861`, `219`, `2044`.
+pub fn three_digits(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = (2.0 - magnitude.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.digits$}")
+}
+
+/// A time: `871 µs`, `4.10 ms`, `1.20 s`.
+pub fn seconds(value: f64) -> String {
+    let (scaled, unit) = match value.abs() {
+        0.0 => return "0 s".to_owned(),
+        magnitude if magnitude < 1e-6 => (value * 1e9, "ns"),
+        magnitude if magnitude < 1e-3 => (value * 1e6, "µs"),
+        magnitude if magnitude < 1.0 => (value * 1e3, "ms"),
+        _ => (value, "s"),
+    };
+    format!("{} {unit}", three_digits(scaled))
+}
+
+/// A speed in MB/s (10^6 bytes per second) from bytes per second: `15.7 MB/s`.
+pub fn speed(bytes_per_second: f64) -> String {
+    format!("{} MB/s", three_digits(bytes_per_second / 1e6))
+}
+
+/// How many times, for a sentence: `14`, `2.3`.
+pub fn ratio(value: f64) -> String {
+    if value >= 10.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// A probability: `99.7 %`, `85 %`.
+pub fn percent(confidence: Confidence) -> String {
+    let percent = confidence.get() * 100.0;
+    if percent >= 99.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// A number and its noun: `1 write`, `2048 writes`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_three_digits_and_a_fitting_unit() {
+        let times = [2.19e-4, 4.1e-3, 0.437, 1.25, -3.6e-5, 0.0].map(seconds);
+        assert_eq!(times, ["219 µs", "4.10 ms", "437 ms", "1.25 s", "-36.0 µs", "0 s"]);
+        assert_eq!([15.7e6, 861e3, 24e3].map(speed), ["15.7 MB/s", "0.861 MB/s", "0.0240 MB/s"]);
+    }
+
+    #[test]
+    fn nothing_is_certain() {
+        assert_eq!(percent(Confidence::new(1.0)), "99.9 %");
+        assert_eq!(percent(Confidence::new(0.85)), "85 %");
+    }
+}

@@ -1,0 +1,58 @@
+//! What a report is made from, and the few questions that words and charts ask of it.
+
+use flashscope_device::Bytes;
+use flashscope_probe::finding::FtlClass;
+use flashscope_probe::observation::Order;
+use flashscope_probe::{Finding, FindingId, RunFile, Value};
+
+/// A run and what was inferred from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// What was seen, and how.
+    pub run: &'a RunFile,
+    /// What was concluded.
+    pub findings: &'a [Finding],
+}
+
+impl Report<'_> {
+    /// The finding about `id`, known or not; the surer one if there are several.
+    #[must_use]
+    pub fn finding(&self, id: FindingId) -> Option<&Finding> {
+        let about = self.findings.iter().filter(|finding| finding.id == id);
+        about.max_by(|a, b| a.confidence().get().total_cmp(&b.confidence().get()))
+    }
+
+    /// What the thing in the person's hand is called: an SD slot takes cards, anything under `/dev/sd` is a stick.
+    #[must_use]
+    pub fn noun(&self) -> &'static str {
+        match self.run.target.as_str() {
+            target if target.starts_with("/dev/mmcblk") => "card",
+            target if target.starts_with("/dev/sd") || target.starts_with("sim:") => "stick",
+            _ => "device",
+        }
+    }
+
+    pub(crate) fn found(&self, id: FindingId) -> Option<&Finding> {
+        self.finding(id).filter(|finding| finding.value().is_some())
+    }
+
+    /// A size that was found and is not zero.
+    pub(crate) fn size(&self, id: FindingId) -> Option<Bytes> {
+        self.found(id)?.bytes().filter(|bytes| !bytes.is_zero())
+    }
+
+    pub(crate) fn open_units(&self, order: Order) -> Option<u32> {
+        let id = match order {
+            Order::Linear => FindingId::OpenUnitsLinear,
+            Order::Random => FindingId::OpenUnitsRandom,
+        };
+        self.found(id)?.count()
+    }
+
+    pub(crate) fn class(&self) -> Option<(FtlClass, Option<Bytes>)> {
+        match self.found(FindingId::FtlClass)?.value()? {
+            Value::Class { class, above } => Some((class, above)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The one sentence to remember.
+
+use flashscope_device::Bytes;
+use flashscope_probe::FindingId;
+use flashscope_probe::observation::Order;
+
+use super::hedge::hedged;
+use super::sentence::Sentence;
+use crate::figures::Figures;
+use crate::wall::wall;
+use crate::{Report, quantity};
+
+pub fn headline(report: &Report<'_>, figures: &Figures) -> Sentence {
+    let text = wall_in_words(report, figures)
+        .or_else(|| many_units(report))
+        .or_else(|| erase_block_only(report))
+        .unwrap_or_else(|| nothing(report));
+    Sentence::new(text)
+}
+
+fn wall_in_words(report: &Report<'_>, figures: &Figures) -> Option<String> {
+    let wall = wall(report, figures, Order::Linear).or_else(|| wall(report, figures, Order::Random))?;
+    let blocks = blocks(report, wall.limit);
+    let within = match wall.limit {
+        1 => format!("while only 1 {blocks} is"),
+        limit => format!("while at most {limit} {blocks} are"),
+    };
+    Some(format!(
+        "fast {within} written at a time; with {beyond}, writes of {request} take {ratio} times as long ({slow} instead \
+         of {fast})",
+        beyond = wall.beyond,
+        request = wall.fast.request,
+        ratio = quantity::ratio(wall.ratio()),
+        slow = quantity::speed(wall.slow.speed()),
+        fast = quantity::speed(wall.fast.speed()),
+    ))
+}
+
+fn blocks(report: &Report<'_>, count: u32) -> String {
+    let noun = if count == 1 { "block" } else { "blocks" };
+    match report.size(FindingId::EraseBlockBytes) {
+        Some(Bytes::ZERO) | None => noun.to_owned(),
+        Some(size) => format!("{noun} of {size}"),
+    }
+}
+
+fn many_units(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::OpenUnitsLinear)?;
+    let blocks = blocks(report, finding.count()?);
+    Some(format!(
+        "this {} can write {} {blocks} in turn without slowing down",
+        report.noun(),
+        hedged(finding)?
+    ))
+}
+
+fn erase_block_only(report: &Report<'_>) -> Option<String> {
+    let size = hedged(report.found(FindingId::EraseBlockBytes)?)?;
+    let rest = if report.run.cost.writes == 0 && !has_writes(report) {
+        "nothing was written, so why writes are slow is not known yet"
+    } else {
+        "how many blocks it keeps open is not known"
+    };
+    Some(format!("this {} erases {size} at a time; {rest}", report.noun()))
+}
+
+fn has_writes(report: &Report<'_>) -> bool {
+    use flashscope_probe::observation::Data;
+    report.run.observations.iter().any(|observations| !matches!(observations.data, Data::Align(_)))
+}
+
+fn nothing(report: &Report<'_>) -> String {
+    if report.findings.iter().any(|finding| finding.value().is_some()) {
+        return format!("the erase block of this {} and how many it keeps open are unknown", report.noun());
+    }
+    format!("unknown: these measurements do not tell how this {} works inside", report.noun())
+}

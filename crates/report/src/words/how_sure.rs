@@ -1,0 +1,77 @@
+//! How sure: every finding by its confidence, every unknown with its reason, every early end.
+
+use flashscope_probe::observation::{Data, Source};
+use flashscope_probe::{Ended, Finding, FindingId, Outcome};
+
+use super::hedge::interval;
+use super::sentence::Sentence;
+use crate::Report;
+use crate::quantity::percent;
+
+/// The words of [`flashscope_probe::Confidence::words`], surest first.
+const LEVELS: [&str; 4] = ["very sure", "sure", "fairly sure", "likely"];
+
+pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
+    let findings: Vec<&Finding> = FindingId::ALL.into_iter().filter_map(|id| report.finding(id)).collect();
+    let levels = LEVELS.into_iter().filter_map(|level| at_level(&findings, level));
+    let unknowns = findings.iter().filter_map(|finding| unknown(finding));
+    let all = levels.chain(unknowns).chain(published(report)).chain(endings(report));
+    let sentences: Vec<Sentence> = all.map(Sentence::new).collect();
+    if sentences.is_empty() {
+        return vec![Sentence::new("nothing was measured, so nothing was inferred")];
+    }
+    sentences
+}
+
+fn at_level(findings: &[&Finding], level: &str) -> Option<String> {
+    let items: Vec<String> = findings.iter().filter_map(|finding| item(finding, level)).collect();
+    (!items.is_empty()).then(|| format!("{level}: {}", items.join("; ")))
+}
+
+fn item(finding: &Finding, level: &str) -> Option<String> {
+    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return None };
+    let between = interval(finding).map(|interval| format!(", {interval}")).unwrap_or_default();
+    let text = || format!("{} {value} ({}{between})", finding.id.title(), percent(*confidence));
+    (confidence.words() == level).then(text)
+}
+
+fn unknown(finding: &Finding) -> Option<String> {
+    let Outcome::Unknown { reason, would_decide } = &finding.outcome else { return None };
+    let mut text = format!("unknown: {}. {}", finding.id.title(), Sentence::new(reason));
+    if !would_decide.trim().is_empty() {
+        text += &format!(" What would decide it: {would_decide}");
+    }
+    Some(text)
+}
+
+fn published(report: &Report<'_>) -> Option<String> {
+    let program =
+        report.run.observations.iter().find_map(|observations| match &observations.conditions.source {
+            Source::Published { program } => Some(program),
+            Source::Measured => None,
+        })?;
+    Some(format!(
+        "the figures were published by {program}: means of several requests, rounded, whose spread is not known"
+    ))
+}
+
+fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
+    report.run.observations.iter().filter_map(|observations| {
+        let name = experiment(&observations.data);
+        match &observations.ended {
+            Ended::Complete => None,
+            Ended::Early { reason } => Some(format!("the {name} measurement ended early: {reason}")),
+            Ended::NotStarted { reason } => Some(format!("the {name} measurement could not begin: {reason}")),
+        }
+    })
+}
+
+/// The name of the experiment that takes such data.
+pub const fn experiment(data: &Data) -> &'static str {
+    match data {
+        Data::Align(_) => "align",
+        Data::OpenUnits(_) => "open-units",
+        Data::WriteSize(_) => "write-size",
+        Data::FatArea(_) => "fat-area",
+    }
+}

@@ -1,0 +1,39 @@
+//! One sentence, safe to show anywhere.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::clean::printable;
+
+/// A sentence without control characters: it begins with a capital letter and ends with a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Sentence(String);
+
+impl Sentence {
+    /// The sentence with this text.
+    #[must_use]
+    pub fn new(text: impl AsRef<str>) -> Self {
+        let text = printable(text.as_ref());
+        let mut characters = text.chars();
+        let mut sentence: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
+        sentence.push_str(characters.as_str());
+        if !sentence.ends_with(['.', '!', '?']) {
+            sentence.push('.');
+        }
+        Self(sentence)
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}

@@ -1,0 +1,101 @@
+//! What it is: the sizes, the open units, the class, the FAT area.
+
+use flashscope_device::Bytes;
+use flashscope_probe::FindingId;
+use flashscope_probe::finding::FtlClass;
+
+use super::hedge::{hedge, hedged, sureness};
+use super::sentence::Sentence;
+use crate::Report;
+
+pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
+    let parts = [sizes(report), open_units(report), class(report), write_unit(report), fat_area(report)];
+    let known: Vec<Sentence> = parts.into_iter().flatten().map(Sentence::new).collect();
+    if known.is_empty() {
+        return vec![Sentence::new(format!("nothing is known of how this {} is built", report.noun()))];
+    }
+    known
+}
+
+/// The value and its hedge, `8 MiB` and `(very sure)`, if it was found.
+fn found(report: &Report<'_>, id: FindingId) -> Option<(String, String)> {
+    let finding = report.found(id)?;
+    Some((finding.value()?.to_string(), hedge(finding)?))
+}
+
+fn sizes(report: &Report<'_>) -> Option<String> {
+    let noun = report.noun();
+    match (found(report, FindingId::EraseBlockBytes), found(report, FindingId::PageBytes)) {
+        (Some((block, block_sure)), Some((page, page_sure))) => {
+            Some(format!("this {noun} erases {block} at a time {block_sure}, in pages of {page} {page_sure}"))
+        }
+        (Some((block, sure)), None) => {
+            Some(format!("this {noun} erases {block} at a time {sure}; the size of its pages is unknown"))
+        }
+        (None, Some((page, sure))) => Some(format!(
+            "this {noun} writes in pages of {page} {sure}; how much it erases at a time is unknown"
+        )),
+        (None, None) => None,
+    }
+}
+
+fn open_units(report: &Report<'_>) -> Option<String> {
+    match (found(report, FindingId::OpenUnitsLinear), found(report, FindingId::OpenUnitsRandom)) {
+        (Some((linear, linear_sure)), Some((random, random_sure))) => Some(format!(
+            "it keeps {linear} erase blocks open at a time {linear_sure} when each is written from start to end, \
+             {random} {random_sure} when they are written in random order"
+        )),
+        (Some((linear, sure)), None) => Some(format!(
+            "it keeps {linear} erase blocks open at a time {sure} when each is written from start to end; for random \
+             order this is unknown"
+        )),
+        (None, Some((random, sure))) => Some(format!(
+            "it keeps {random} erase blocks open at a time {sure} when they are written in random order; from start to \
+             end this is unknown"
+        )),
+        (None, None) => None,
+    }
+}
+
+fn class(report: &Report<'_>) -> Option<String> {
+    let (class, above) = report.class()?;
+    let sure = sureness(report.found(FindingId::FtlClass)?)?;
+    let meaning = match class {
+        FtlClass::LinearOnly => "a write out of order inside a block makes it copy the block",
+        FtlClass::OpenBlock => {
+            "one open block too many makes it copy a block on every switch, at a constant cost"
+        }
+        FtlClass::LogStructured => "too many open blocks slow it down step by step, not at once",
+    };
+    let text = format!("its controller is {}{} ({sure}): {meaning}", class.as_str(), scope(above));
+    Some(match above {
+        Some(size) => format!("{text}; requests of {size} and less take another path"),
+        None => text,
+    })
+}
+
+fn scope(above: Option<Bytes>) -> String {
+    above.map(|size| format!(" above {size} requests")).unwrap_or_default()
+}
+
+fn write_unit(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::WriteUnitBytes)?;
+    if finding.bytes() == report.size(FindingId::PageBytes) {
+        return None;
+    }
+    Some(format!("it reaches full writing speed with requests of {}", hedged(finding)?))
+}
+
+fn fat_area(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::FatAreaBytes)?;
+    if finding.bytes()?.is_zero() {
+        return Some(format!(
+            "it has no FAT area: its first blocks work like all others ({})",
+            sureness(finding)?
+        ));
+    }
+    Some(format!(
+        "its first {} are a FAT area, where small writes in random order are fast",
+        hedged(finding)?
+    ))
+}

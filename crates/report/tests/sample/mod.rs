@@ -1,0 +1,226 @@
+//! A made-up run, shaped like the Patriot stick's published table: 8 MiB erase blocks, 32 KiB pages, 8 open units.
+//! Only for looking at reports and testing them; nothing is inferred from it.
+
+use std::time::Duration;
+
+use flashscope_device::layer::Cost;
+use flashscope_device::{ByteRange, Bytes};
+use flashscope_probe::finding::FtlClass;
+use flashscope_probe::observation::{
+    AlignData, AlignSample, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
+    OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+};
+use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+
+const ERASE_BLOCK: Bytes = Bytes::mib(8);
+const PAGE: Bytes = Bytes::kib(32);
+
+/// A generator of jitter: numbers from -1 to 1, always the same.
+struct Jitter(u64);
+
+impl Jitter {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 40) as f64 / f64::from(1u32 << 23)) - 1.0
+    }
+
+    fn around(&mut self, seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds * (1.0 + 0.06 * self.next() + 0.04 * self.next()))
+    }
+}
+
+fn sizes(from: Bytes, to: Bytes) -> impl Iterator<Item = Bytes> {
+    std::iter::successors(Some(from), |size| Some(*size * 2)).take_while(move |size| *size <= to)
+}
+
+fn observations(data: Data) -> Observations {
+    let conditions = Conditions {
+        source: Source::Measured,
+        capacity: Some(Bytes::new(16_000_000_000)),
+        region: Some(ByteRange::new(Bytes::mib(16), Bytes::gib(2))),
+        seed: 7,
+    };
+    Observations { data, conditions, ended: Ended::Complete }
+}
+
+fn align(jitter: &mut Jitter) -> AlignData {
+    let halves = sizes(Bytes::kib(3), Bytes::mib(24));
+    let mut candidates: Vec<Bytes> = sizes(Bytes::kib(2), Bytes::mib(64)).chain(halves).collect();
+    candidates.sort_unstable();
+    let samples = candidates.into_iter().flat_map(|candidate| (0..9).map(move |round| (candidate, round)));
+    let samples = samples.map(|(candidate, round)| {
+        let edge = candidate.is_multiple_of(ERASE_BLOCK);
+        let extra = if edge { 219e-6 } else { 28e-6 };
+        AlignSample {
+            candidate,
+            boundary: Some(candidate * (2 * (round * 37 % 113) + 1)),
+            before: jitter.around(if edge { 545e-6 } else { 660e-6 }),
+            across: jitter.around(660e-6 + extra - if edge { 58e-6 } else { 0.0 }),
+            after: jitter.around(660e-6),
+        }
+    });
+    AlignData { read: Some(Bytes::kib(1)), samples: samples.collect() }
+}
+
+/// Seconds for one write without a merge.
+fn unhindered(request: Bytes) -> f64 {
+    0.0016 + request.as_f64().max(PAGE.as_f64()) / 17.5e6 + if request < PAGE { 0.001 } else { 0.0 }
+}
+
+/// Seconds for one write with this many units open.
+fn with_open(open_units: u32, request: Bytes, order: Order) -> f64 {
+    let shuffled = if order == Order::Random { 1.7 } else { 1.0 };
+    let merge = if open_units > 8 && request >= PAGE { 0.042 * f64::from(open_units - 8) } else { 0.0 };
+    unhindered(request) * shuffled + merge
+}
+
+fn times(jitter: &mut Jitter, seconds: f64, count: u64) -> Times {
+    Times::Each((0..count).map(|_| jitter.around(seconds)).collect())
+}
+
+fn open_units(jitter: &mut Jitter) -> OpenUnitsData {
+    let orders = [(Order::Linear, vec![1, 3, 6, 8, 9, 10]), (Order::Random, vec![8, 9])];
+    let mut cells = Vec::new();
+    for (order, counts) in orders {
+        for open_units in counts {
+            for request in sizes(Bytes::kib(4), ERASE_BLOCK) {
+                let count = (ERASE_BLOCK / request).min(128) * u64::from(open_units);
+                let times = times(jitter, with_open(open_units, request, order), count);
+                cells.push(OpenUnitsCell { order, open_units, request, times });
+            }
+        }
+    }
+    OpenUnitsData { erase_block: ERASE_BLOCK, cells }
+}
+
+fn write_size(jitter: &mut Jitter) -> WriteSizeData {
+    let cells = sizes(Bytes::new(512), Bytes::mib(32)).map(|request| WriteSizeCell {
+        order: Order::Linear,
+        request,
+        times: times(jitter, unhindered(request), 32),
+    });
+    WriteSizeData { erase_block: Some(ERASE_BLOCK), cells: cells.collect() }
+}
+
+fn fat_area(jitter: &mut Jitter) -> FatAreaData {
+    let order = Order::Random;
+    let places =
+        (0..6).flat_map(|unit| sizes(Bytes::kib(4), ERASE_BLOCK).map(move |request| (unit, request)));
+    let cells = places.map(|(unit, request)| FatAreaCell {
+        unit,
+        order,
+        request,
+        times: times(jitter, with_open(1, request, order), (ERASE_BLOCK / request).min(128)),
+    });
+    FatAreaData { erase_block: ERASE_BLOCK, cells: cells.collect() }
+}
+
+/// The run.
+pub fn run() -> RunFile {
+    let jitter = &mut Jitter(7);
+    let data = [
+        Data::Align(align(jitter)),
+        Data::WriteSize(write_size(jitter)),
+        Data::OpenUnits(open_units(jitter)),
+        Data::FatArea(fat_area(jitter)),
+    ];
+    RunFile {
+        format: flashscope_probe::run_file::FORMAT,
+        flashscope: "0.1.0".to_owned(),
+        target: "/dev/sdb".to_owned(),
+        device_name: "Patriot Xporter XT Boost 16 GB".to_owned(),
+        measured_at: "2026-11-21T20:13:08Z".to_owned(),
+        observations: data.into_iter().map(observations).collect(),
+        cost: Cost {
+            reads: 7_020,
+            writes: 31_456,
+            bytes_read: Bytes::kib(7_020),
+            bytes_written: Bytes::gib(6),
+            device_time: Duration::from_millis(913_250),
+        },
+        remarks: vec![
+            "the region was written before the reads, so that no never-written area was read".to_owned(),
+        ],
+    }
+}
+
+/// What could be concluded from it.
+pub fn findings() -> Vec<Finding> {
+    use FindingId as Id;
+    let sure = Confidence::new;
+    vec![
+        Finding::exact(
+            Id::EraseBlockBytes,
+            Value::Bytes(ERASE_BLOCK),
+            sure(0.997),
+            "reads across multiples of 8 MiB take 219 µs longer than those beside, elsewhere 28 µs; 12 of 12 candidates agree",
+        ),
+        Finding::exact(
+            Id::PageBytes,
+            Value::Bytes(PAGE),
+            sure(0.96),
+            "writes of 16 KiB and less take no less time than 32 KiB",
+        ),
+        Finding::exact(
+            Id::WriteUnitBytes,
+            Value::Bytes(Bytes::kib(64)),
+            sure(0.86),
+            "no larger request is more than 5 % faster",
+        )
+        .within(Value::Bytes(Bytes::kib(64)), Value::Bytes(Bytes::kib(128)))
+        .with_caveat("128 KiB and 256 KiB are slower than both their neighbours"),
+        Finding::exact(
+            Id::OpenUnitsLinear,
+            Value::Count(8),
+            sure(0.995),
+            "8 blocks in turn are as fast as one, 9 are 14 times slower at 32 KiB",
+        ),
+        Finding::exact(
+            Id::OpenUnitsRandom,
+            Value::Count(8),
+            sure(0.93),
+            "8 blocks in turn are 1.7 times slower than in linear order, 9 are 12 times slower",
+        ),
+        Finding::exact(
+            Id::FatAreaBytes,
+            Value::Bytes(Bytes::ZERO),
+            sure(0.9),
+            "the first 6 blocks take the same times within 4 %",
+        ),
+        Finding::exact(
+            Id::FtlClass,
+            Value::Class { class: FtlClass::LogStructured, above: Some(Bytes::kib(16)) },
+            sure(0.75),
+            "with 9 and 10 open units the cost grows step by step as requests get smaller",
+        ),
+    ]
+}
+
+/// The same run as a log would tell it: means only, no boundaries' offsets.
+pub fn published() -> RunFile {
+    let mut run = run();
+    run.target = "patriot.txt".to_owned();
+    run.cost = Cost::default();
+    for observations in &mut run.observations {
+        observations.conditions.source = Source::Published { program: "flashbench".to_owned() };
+        publish(&mut observations.data);
+    }
+    run
+}
+
+fn publish(data: &mut Data) {
+    match data {
+        Data::Align(data) => {
+            data.samples.dedup_by_key(|sample| sample.candidate);
+            data.samples.iter_mut().for_each(|sample| sample.boundary = None);
+        }
+        Data::OpenUnits(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
+        Data::WriteSize(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
+        Data::FatArea(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
+    }
+}
+
+fn average(times: &mut Times) {
+    let mean = times.mean_seconds().unwrap_or_default();
+    *times = Times::Mean { per_request: Duration::from_secs_f64(mean), requests: None };
+}
