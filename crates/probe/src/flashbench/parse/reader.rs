@@ -8,7 +8,7 @@ use super::foreign;
 use super::heading::{self, Heading};
 use super::log::{Entry, Log, ParseLogError, Problem};
 use super::row::{self, Row};
-use super::stated::{Kind, Stated};
+use super::stated::Stated;
 use super::table::{self, Table};
 use super::text::{self, Line};
 
@@ -41,6 +41,8 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
 struct Reader {
     /// What the lines since the last table state.
     stated: Stated,
+    /// Whether that was a typed command, which needs no explanation elsewhere.
+    typed: bool,
     /// Whether a table has been made of it already.
     used: bool,
     /// Commands that sentences mention.
@@ -70,7 +72,10 @@ impl Reader {
         if let Some((mention, count)) = command_line::read(lines) {
             self.tables(before);
             match mention {
-                Mention::Typed(stated) => self.state(stated, true),
+                Mention::Typed(stated) => {
+                    self.state(stated, true);
+                    self.typed = true;
+                }
                 Mention::Told(told) => self.told.extend(told),
             }
             return count;
@@ -88,7 +93,7 @@ impl Reader {
     fn state(&mut self, stated: Stated, replaced: bool) {
         let before = std::mem::take(&mut self.stated);
         self.stated = if replaced { stated } else { stated.or(before) };
-        self.used = false;
+        (self.used, self.typed) = (false, false);
     }
 
     fn tables(&mut self, lines: &[Line]) {
@@ -106,14 +111,14 @@ impl Reader {
     fn stated_of(&self, rows: &[Row]) -> Stated {
         let kind = table::kind(rows, self.stated.kind);
         let same = |stated: &&Stated| kind.is_some() && stated.kind == kind;
-        let own =
-            Some(&self.stated).filter(same).cloned().unwrap_or_else(|| Stated { kind, ..Stated::default() });
-        let told = self
-            .told
-            .iter()
-            .rev()
-            .find(same)
-            .filter(|_| kind != Some(Kind::OpenUnits) || own.open_units.is_none());
-        told.cloned().map_or_else(|| own.clone(), |told| own.clone().or(told))
+        let own = Some(&self.stated).filter(same).cloned();
+        if let Some(typed) = own.as_ref().filter(|_| self.typed) {
+            return typed.clone();
+        }
+        let own = own.unwrap_or_else(|| Stated { kind, ..Stated::default() });
+        match self.told.iter().rev().find(same) {
+            Some(told) => own.or(told.clone()),
+            None => own,
+        }
     }
 }

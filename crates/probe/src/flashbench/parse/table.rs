@@ -176,7 +176,8 @@ impl Table<'_> {
         let mut table = Vec::with_capacity(self.rows.len());
         for row in self.rows {
             let Cells::Speeds { request, speeds } = &row.cells else { continue };
-            if speeds.len() != wanted {
+            let known = self.problems.iter().any(|problem| problem.line == row.last_line);
+            if speeds.len() != wanted && !known {
                 let reason = format!("the row has {} speeds where {wanted} are expected", speeds.len());
                 self.problems.push(Problem { line: row.first_line, text: format!("{request} …"), reason });
             }
