@@ -1,10 +1,11 @@
 //! The flash translation layer: a few open erase blocks, and what it costs to close one.
 //!
-//! An open unit takes data into a log. Data that continues where the last ended makes a *run*. A unit that was written in
-//! one run from start to end replaces the old block as it stands, for free. A unit that must go before that is *merged*: what its log
-//! lacks is copied from the old block. Data that does not continue the run puts the unit in random mode, where
-//! every broken run stays in the log until the log is full and the unit is merged with several copies.
-//! All costs are closed forms: no page is ever walked over.
+//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
+//! ACM TECS 6(3), 2007), with logs that belong to one erase block each. An open unit takes data in *runs*: a run continues
+//! where it ended. A run from start to end replaces the old block as it stands, for free. A run that is broken
+//! or must be closed before that is merged: what it lacks is copied from the old block. Only data that neither continues a run nor
+//! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
+//! several copies. All costs are closed forms: no page is ever walked over.
 
 use crate::chance::Chance;
 use crate::link::nanoseconds;
@@ -49,6 +50,7 @@ struct OpenUnit {
     run_end: u64,
     run_pages: u64,
     log_pages: u64,
+    superseded_bytes: u64,
 }
 
 impl OpenUnit {
@@ -61,6 +63,7 @@ impl OpenUnit {
             run_end: NOWHERE,
             run_pages: 0,
             log_pages: 0,
+            superseded_bytes: 0,
         }
     }
 
@@ -68,9 +71,11 @@ impl OpenUnit {
         !self.random && self.run_start == NOWHERE
     }
 
-    /// Begins a run; the pages of the last one stay in the log.
+    const fn is_sequential(&self) -> bool {
+        self.run_start == 0
+    }
+
     const fn begin_run(&mut self, at: u64) {
-        self.log_pages += self.run_pages;
         (self.run_start, self.run_end, self.run_pages) = (at, at, 0);
     }
 
@@ -124,8 +129,12 @@ impl Ftl {
             copying_ns += self.jump(&mut slot, from);
         }
         let open = &mut self.open[slot];
+        let pages = pages_touched(from, to, self.page_bytes);
         open.written_at = self.writes;
-        open.extend_run(to, pages_touched(from, to, self.page_bytes));
+        open.extend_run(to, pages);
+        if open.random && !open.is_sequential() {
+            copying_ns += self.log(slot, pages);
+        }
         if to == self.block_bytes {
             copying_ns += self.reach_end(slot);
         }
@@ -148,26 +157,45 @@ impl Ftl {
 
     /// Data that does not continue the run of the unit in `slot`.
     fn jump(&mut self, slot: &mut usize, from: u64) -> u64 {
-        let open = self.open[*slot];
         let mut copying_ns = 0;
-        if !open.is_fresh() && !open.random {
-            copying_ns = self.leave_linear_mode(slot);
+        if !self.open[*slot].is_fresh() {
+            copying_ns = if self.random_max == 0 { self.reopen(slot) } else { self.break_run(slot, from) };
         }
         self.open[*slot].begin_run(from);
-        copying_ns + self.merge_full_log(*slot)
+        copying_ns
     }
 
-    /// Puts a unit in random mode, or merges it and opens it anew where there is no such mode.
-    fn leave_linear_mode(&mut self, slot: &mut usize) -> u64 {
+    /// Merges a unit and opens it anew: the only way where there is no random mode.
+    fn reopen(&mut self, slot: &mut usize) -> u64 {
         let unit = self.open[*slot].unit;
-        if self.random_max == 0 {
-            let copying_ns = self.close(*slot);
-            self.open.push(OpenUnit::new(unit));
-            *slot = self.open.len() - 1;
-            return copying_ns;
-        }
+        let copying_ns = self.close(*slot);
+        self.open.push(OpenUnit::new(unit));
+        *slot = self.open.len() - 1;
+        copying_ns
+    }
+
+    /// Ends a run: a sequential one is completed from the old block, another goes to the log.
+    fn break_run(&mut self, slot: &mut usize, from: u64) -> u64 {
+        let open = self.open[*slot];
         let mut copying_ns = 0;
-        if self.open.iter().filter(|open| open.random).count() == self.random_max {
+        if open.is_sequential() {
+            copying_ns += self.complete_run(&open);
+        } else if !open.random {
+            copying_ns += self.enter_random_mode(slot);
+            copying_ns += self.log(*slot, open.run_pages);
+        }
+        if from != 0 {
+            copying_ns += self.enter_random_mode(slot);
+        }
+        copying_ns
+    }
+
+    /// Puts a unit in random mode; merges another if too many are.
+    fn enter_random_mode(&mut self, slot: &mut usize) -> u64 {
+        let mut copying_ns = 0;
+        let in_random_mode = || self.open.iter().filter(|open| open.random).count();
+        if !self.open[*slot].random && in_random_mode() == self.random_max {
+            let unit = self.open[*slot].unit;
             let victim = self.victim(|open| open.random);
             copying_ns = self.close(victim);
             *slot = self.open.iter().position(|open| open.unit == unit).unwrap_or(victim);
@@ -176,9 +204,10 @@ impl Ftl {
         copying_ns
     }
 
-    /// Merges a unit in random mode as often as its log was filled; it stays open.
-    fn merge_full_log(&mut self, slot: usize) -> u64 {
+    /// Adds pages to the log of a unit in random mode, and merges as often as that fills it.
+    fn log(&mut self, slot: usize, pages: u64) -> u64 {
         let open = &mut self.open[slot];
+        open.log_pages += pages;
         let times = open.log_pages / self.log_pages;
         open.log_pages %= self.log_pages;
         self.count_merges(times, self.block_bytes);
@@ -188,25 +217,47 @@ impl Ftl {
     /// The run of the unit in `slot` reached the unit's end.
     fn reach_end(&mut self, slot: usize) -> u64 {
         let open = self.open[slot];
-        if open.run_start == 0 {
-            self.counts.erases += 1;
-            self.open.swap_remove(slot);
+        if open.is_sequential() {
+            self.forget(slot);
             0
         } else if open.random {
             self.open[slot].begin_run(NOWHERE);
-            self.merge_full_log(slot)
+            0
         } else {
             self.close(slot)
         }
     }
 
-    /// Closes the unit in `slot`: copies what its log lacks, or everything if it was written out of order.
+    /// Small writes went elsewhere: what they replace in an open unit need never be merged.
+    pub(crate) fn supersede(&mut self, start: u64, end: u64) {
+        let unit = start / self.block_bytes;
+        let Some(slot) = self.open.iter().position(|open| open.unit == unit) else { return };
+        let open = &mut self.open[slot];
+        open.superseded_bytes += end - start;
+        if open.superseded_bytes >= self.block_bytes {
+            self.forget(slot);
+        }
+    }
+
+    /// Nothing of the old data in the unit in `slot` is wanted: it is erased without a copy.
+    fn forget(&mut self, slot: usize) {
+        self.counts.erases += 1;
+        self.open.swap_remove(slot);
+    }
+
+    /// Closes the unit in `slot`: with several copies if it was written out of order.
     fn close(&mut self, slot: usize) -> u64 {
         let open = self.open.swap_remove(slot);
         if open.random {
             self.count_merges(1, self.block_bytes);
-            return self.random_merge_ns;
+            self.random_merge_ns
+        } else {
+            self.complete_run(&open)
         }
+    }
+
+    /// Copies what a run lacks of its block.
+    fn complete_run(&mut self, open: &OpenUnit) -> u64 {
         let lacks = self.block_bytes - (open.run_end - open.run_start);
         self.count_merges(1, lacks);
         scale(self.merge_ns, lacks, self.block_bytes)

@@ -143,7 +143,9 @@ impl VirtualStick {
         for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
             let command = self.writes.command(&self.link, start, end);
             total_ns += command.time_ns;
-            if !command.small {
+            if command.small {
+                self.ftl.supersede(start, end);
+            } else {
                 total_ns += self.ftl.write(start, end);
             }
             self.ever_written.insert(start, end);
