@@ -25,6 +25,7 @@ pub(super) struct Session<'a> {
     observer: &'a mut dyn Observer,
     random: Xoshiro256PlusPlus,
     pattern: Pattern,
+    row_end: Option<Bytes>,
     requests: u64,
     began_at: Instant,
 }
@@ -33,7 +34,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(device: &'a mut dyn Device, observer: &'a mut dyn Observer, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let began_at = device.now();
-        Self { device, observer, random, pattern: Pattern::new(seed), requests: 0, began_at }
+        Self { device, observer, random, pattern: Pattern::new(seed), row_end: None, requests: 0, began_at }
     }
 
     /// Reads a range for the time it takes.
@@ -71,20 +72,30 @@ impl<'a> Session<'a> {
     /// Begins a row: new data, and the offsets inside a unit in their order.
     pub(super) fn begin_row(&mut self, erase_block: Bytes, request: Bytes, order: Order) -> Vec<Bytes> {
         self.pattern = self.pattern.next_generation();
-        let count = erase_block / request;
-        let mut offsets: Vec<Bytes> = (0..count).map(|index| request * index).collect();
+        let mut offsets: Vec<Bytes> = (0..erase_block / request).map(|index| request * index).collect();
         if order == Order::Random {
-            self.shuffle(&mut offsets);
+            self.shuffle(&mut offsets, request);
         }
+        self.row_end = offsets.last().map(|offset| *offset + request);
         offsets
     }
 
-    /// Shuffles (Fisher-Yates), again where nothing moved: two requests in order say nothing about random order.
-    fn shuffle(&mut self, offsets: &mut [Bytes]) {
-        while offsets.len() > 1 && offsets.is_sorted() {
+    /// Shuffles until no request continues the one before it, in this row or at the end of the last.
+    ///
+    /// A stick cannot tell two such requests from linear writing. One draw in three is free of them, whatever its length.
+    fn shuffle(&mut self, offsets: &mut [Bytes], request: Bytes) {
+        if offsets.len() < 2 {
+            return;
+        }
+        loop {
             for last in (1..offsets.len()).rev() {
                 let chosen = (u128::from(self.random.next_u64()) * (last as u128 + 1)) >> 64;
                 offsets.swap(last, usize::try_from(chosen).unwrap_or(last));
+            }
+            let continues = |pair: &[Bytes]| pair[0] + request == pair[1];
+            let continues_row = self.row_end == offsets.first().copied();
+            if !continues_row && !offsets.windows(2).any(continues) {
+                return;
             }
         }
     }
