@@ -181,9 +181,9 @@ pub trait DeviceExt: Device {
     /// # Errors
     /// [`DeviceError`] if the device failed. A failed request is an `Ok` completion.
     fn run(&mut self, op: Op) -> Result<Completion, DeviceError> {
-        let during = op.kind().to_string();
+        let kind = op.kind();
         self.submit(Tag::default(), op)?;
-        self.wait()?.ok_or(DeviceError::Gone { during })
+        self.wait()?.ok_or_else(|| DeviceError::Gone { during: kind.to_string() })
     }
 
     /// Reads `range` as bytes.
