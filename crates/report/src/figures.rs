@@ -36,14 +36,14 @@ impl Rate {
     }
 
     fn and(self, other: Self) -> Self {
-        let cells = self.cells + other.cells;
+        let cells = self.cells.saturating_add(other.cells);
         let sum = self.seconds * f64::from(self.cells) + other.seconds * f64::from(other.cells);
         Self {
             seconds: sum / f64::from(cells),
             seconds_low: self.seconds_low.min(other.seconds_low),
             seconds_high: self.seconds_high.max(other.seconds_high),
             cells,
-            requests: self.requests.zip(other.requests).map(|(ours, theirs)| ours + theirs),
+            requests: self.requests.zip(other.requests).map(|(ours, theirs)| ours.saturating_add(theirs)),
             ..self
         }
     }
@@ -109,20 +109,18 @@ impl Figures {
         }
     }
 
-    /// The rates with this many units open.
-    pub fn with_open(&self, order: Order, open_units: u32) -> Option<&BySize> {
-        self.open_units.get(&(order, open_units))
+    /// The rates of writes that need no merge, each with how many units were open: the most that are at most `limit` first,
+    /// then fewer, last one place at a time. Where the limit is not known, only the fewest units that were tried.
+    pub fn unhindered(&self, order: Order, limit: Option<u32>) -> Vec<(u32, &BySize)> {
+        let tried: Vec<(u32, &BySize)> = self.of_order(order).collect();
+        let most = limit.or_else(|| tried.first().map(|(count, _)| *count)).unwrap_or(0);
+        let within = tried.into_iter().rev().filter(|(count, _)| *count <= most);
+        within.chain(self.write_size.get(&order).map(|rates| (1, rates))).collect()
     }
 
-    /// The rates with the most units open that need no merge: at most `open_units`, or the fewest tried if that is not
-    /// known; writes to one place at a time where nothing else was tried.
-    pub fn unhindered(&self, order: Order, open_units: Option<u32>) -> Option<&BySize> {
-        let mut tried = self.open_units.iter().filter(|((tried, _), _)| *tried == order);
-        let fitting = match open_units {
-            Some(most) => tried.rfind(|((_, count), _)| *count <= most),
-            None => tried.next(),
-        };
-        fitting.map(|(_, rates)| rates).or_else(|| self.write_size.get(&order))
+    /// The rates by number of open units, the fewest first.
+    pub fn of_order(&self, order: Order) -> impl Iterator<Item = (u32, &BySize)> {
+        self.open_units.range((order, 0)..=(order, u32::MAX)).map(|((_, count), rates)| (*count, rates))
     }
 }
 

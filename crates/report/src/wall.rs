@@ -13,6 +13,8 @@ pub const LEAST_RATIO: f64 = 1.5;
 pub struct Wall {
     /// How many units can be open.
     pub limit: u32,
+    /// How many were open when it was fast.
+    pub within: u32,
     /// How many were open when it was slow.
     pub beyond: u32,
     /// The rate within the limit.
@@ -31,10 +33,12 @@ impl Wall {
 /// The request size at which the wall is highest; `None` if nothing beyond the limit was measured, or nothing is slower.
 pub fn wall(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Wall> {
     let limit = report.open_units(order)?;
-    let fast = figures.unhindered(order, Some(limit))?;
-    let mut beyond = figures.open_units.range((order, limit.saturating_add(1))..=(order, u32::MAX));
-    let ((_, beyond), slow) = beyond.next()?;
-    let pairs = slow.iter().filter_map(|(request, slow)| Some((*fast.get(request)?, *slow)));
-    let walls = pairs.map(|(fast, slow)| Wall { limit, beyond: *beyond, fast, slow });
+    let fast = figures.unhindered(order, Some(limit));
+    let (beyond, slow) = figures.of_order(order).find(|(count, _)| *count > limit)?;
+    let walls = slow.values().filter_map(|slow| {
+        let (within, fast) =
+            fast.iter().find_map(|(count, rates)| Some((*count, *rates.get(&slow.request)?)))?;
+        Some(Wall { limit, within, beyond, fast, slow: *slow })
+    });
     walls.max_by(|a, b| a.ratio().total_cmp(&b.ratio())).filter(|wall| wall.ratio() >= LEAST_RATIO)
 }

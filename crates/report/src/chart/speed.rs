@@ -35,8 +35,7 @@ type Column<'a> = (String, &'a BySize);
 
 fn columns(figures: &Figures, order: Order) -> Vec<Column<'_>> {
     let one_place = figures.write_size.get(&order).map(|rates| ("one place at a time".to_owned(), rates));
-    let open = figures.open_units.iter().filter(|((cell_order, _), _)| *cell_order == order);
-    one_place.into_iter().chain(open.map(|((_, count), rates)| (name(*count), rates))).collect()
+    one_place.into_iter().chain(figures.of_order(order).map(|(count, rates)| (name(count), rates))).collect()
 }
 
 fn name(open_units: u32) -> String {
@@ -44,14 +43,9 @@ fn name(open_units: u32) -> String {
 }
 
 fn drawn(figures: &Figures, order: Order, limit: Option<u32>) -> Vec<Series> {
-    let tried: Vec<u32> = figures
-        .open_units
-        .keys()
-        .filter(|(cell_order, _)| *cell_order == order)
-        .map(|(_, count)| *count)
-        .collect();
+    let tried: Vec<u32> = figures.of_order(order).map(|(count, _)| count).collect();
     let open = selection::open_units(&tried, limit).into_iter().filter_map(|(count, colour, marker)| {
-        Some(line(name(count), colour, marker, figures.with_open(order, count)?))
+        Some(line(name(count), colour, marker, figures.open_units.get(&(order, count))?))
     });
     let one_place = figures
         .write_size
@@ -96,7 +90,7 @@ fn describe(report: &Report<'_>, figures: &Figures, order: Order) -> String {
     let request = wall.fast.request;
     format!(
         "{text} At {request} they run at {fast} with {} open and at {slow} with {} open.",
-        wall.limit, wall.beyond
+        wall.within, wall.beyond
     )
 }
 

@@ -79,10 +79,7 @@ mod tests {
 
     #[test]
     fn labels_are_round_in_their_own_unit() {
-        assert_eq!(
-            labels(Unit::BytesPerSecond, Scale::Log10, [726e3, 16.4e6], 6),
-            ["1", "2", "5", "10"]
-        );
+        assert_eq!(labels(Unit::BytesPerSecond, Scale::Log10, [726e3, 16.4e6], 6), ["1", "2", "5", "10"]);
         let sizes = labels(Unit::Bytes, Scale::Log2, [4096.0, 8_388_608.0], 6);
         assert_eq!(sizes, ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB"]);
         assert_eq!(

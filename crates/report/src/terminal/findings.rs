@@ -1,9 +1,10 @@
 //! The table of findings, and what stands behind each.
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use flashscope_probe::{Finding, FindingId, Outcome};
+use flashscope_probe::{Finding, FindingId, Outcome, Value};
 
 use crate::Report;
+use crate::bound::{NO_BREAK, bound};
 use crate::quantity::percent;
 use crate::words::{Sentence, interval};
 
@@ -20,7 +21,7 @@ pub fn table(report: &Report<'_>, width: usize) -> Vec<String> {
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
         .set_header(["what", "value", "interval", "how sure"])
         .add_rows(findings.into_iter().map(row));
-    table.lines().collect()
+    table.lines().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
 fn in_order<'a>(report: &'a Report<'_>) -> impl Iterator<Item = &'a Finding> {
@@ -29,12 +30,20 @@ fn in_order<'a>(report: &'a Report<'_>) -> impl Iterator<Item = &'a Finding> {
 
 fn row(finding: &Finding) -> [String; 4] {
     let title = finding.id.title().to_owned();
-    match &finding.outcome {
-        Outcome::Found { value, confidence, .. } => {
-            let interval = interval(finding).unwrap_or_else(|| "exactly this".to_owned());
-            [title, value.to_string(), interval, format!("{}, {}", confidence.words(), percent(*confidence))]
-        }
-        Outcome::Unknown { .. } => [title, "unknown".to_owned(), String::new(), String::new()],
+    let Outcome::Found { value, confidence, .. } = &finding.outcome else {
+        return [title, "unknown".to_owned(), String::new(), String::new()];
+    };
+    let interval = interval(finding).unwrap_or_else(|| exactly(*value).to_owned());
+    let sure = format!("{}, {}", confidence.words(), percent(*confidence));
+    [title, bound(&value.to_string()), bound(&interval), bound(&sure)]
+}
+
+/// What to say where the interval holds the value alone.
+fn exactly(value: Value) -> &'static str {
+    match value {
+        Value::Bytes(bytes) if !bytes.is_zero() => "exactly",
+        Value::Count(_) => "exactly",
+        Value::Bytes(_) | Value::Class { .. } => "",
     }
 }
 

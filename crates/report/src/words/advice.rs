@@ -92,7 +92,7 @@ fn measure_more(report: &Report<'_>) -> Option<Advice> {
     let (id, reason, would_decide) = undecided.into_iter().next()?;
     Some(Advice {
         id: "measure_more",
-        text: Sentence::new(would_decide),
+        text: Sentence::new(format!("measure more: {would_decide}")),
         because: Sentence::new(format!("{} is unknown: {reason}", id.title())),
     })
 }

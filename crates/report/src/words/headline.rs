@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
-use flashscope_probe::observation::Order;
+use flashscope_probe::observation::{Data, Order};
 
 use super::hedge::hedged;
 use super::sentence::Sentence;
@@ -65,7 +65,6 @@ fn erase_block_only(report: &Report<'_>) -> Option<String> {
 }
 
 fn has_writes(report: &Report<'_>) -> bool {
-    use flashscope_probe::observation::Data;
     report.run.observations.iter().any(|observations| !matches!(observations.data, Data::Align(_)))
 }
 

@@ -14,7 +14,7 @@ const LEVELS: [&str; 4] = ["very sure", "sure", "fairly sure", "likely"];
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
     let findings: Vec<&Finding> = FindingId::ALL.into_iter().filter_map(|id| report.finding(id)).collect();
     let levels = LEVELS.into_iter().filter_map(|level| at_level(&findings, level));
-    let unknowns = findings.iter().filter_map(|finding| unknown(finding));
+    let unknowns = unknowns(&findings);
     let all = levels.chain(unknowns).chain(published(report)).chain(endings(report));
     let sentences: Vec<Sentence> = all.map(Sentence::new).collect();
     if sentences.is_empty() {
@@ -35,13 +35,25 @@ fn item(finding: &Finding, level: &str) -> Option<String> {
     (confidence.words() == level).then(text)
 }
 
-fn unknown(finding: &Finding) -> Option<String> {
-    let Outcome::Unknown { reason, would_decide } = &finding.outcome else { return None };
-    let mut text = format!("unknown: {}. {}", finding.id.title(), Sentence::new(reason));
-    if !would_decide.trim().is_empty() {
-        text += &format!(" What would decide it: {would_decide}");
+/// One sentence for all unknowns with the same reason.
+fn unknowns(findings: &[&Finding]) -> Vec<String> {
+    let mut by_reason: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for finding in findings {
+        let Outcome::Unknown { reason, would_decide } = &finding.outcome else { continue };
+        match by_reason.iter_mut().find(|(known, decide, _)| known == reason && decide == would_decide) {
+            Some((_, _, titles)) => titles.push(finding.id.title()),
+            None => by_reason.push((reason, would_decide, vec![finding.id.title()])),
+        }
     }
-    Some(text)
+    by_reason
+        .into_iter()
+        .map(|(reason, would_decide, titles)| unknown(&titles, reason, would_decide))
+        .collect()
+}
+
+fn unknown(titles: &[&str], reason: &str, would_decide: &str) -> String {
+    let text = format!("unknown: {}. {}", titles.join("; "), Sentence::new(reason));
+    if would_decide.trim().is_empty() { text } else { format!("{text} What would decide it: {would_decide}") }
 }
 
 fn published(report: &Report<'_>) -> Option<String> {

@@ -57,9 +57,11 @@ fn extra_time_at_edges(report: &Report<'_>, block: Bytes) -> Option<(f64, usize)
 
 fn small_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let page = report.size(FindingId::PageBytes)?;
-    let rates = figures.unhindered(Order::Linear, report.open_units(Order::Linear))?;
-    let whole = rates.get(&page)?;
-    let (_, half) = rates.range(..page).next_back()?;
+    let tables = figures.unhindered(Order::Linear, report.open_units(Order::Linear));
+    let (rates, whole, half) = tables.into_iter().find_map(|(_, rates)| {
+        let (_, half) = rates.range(..page).next_back()?;
+        Some((rates, rates.get(&page)?, half))
+    })?;
     let comparison = format!(
         "{} at a time take {}, {} at a time {}",
         half.request,
@@ -101,17 +103,22 @@ fn too_many(wall: &Wall) -> String {
 }
 
 fn across(wall: &Wall, order: &str) -> String {
-    let Wall { limit, beyond, fast, slow } = wall;
-    let open = quantity::counted(u64::from(*limit), "open block");
+    let Wall { within, beyond, fast, slow, .. } = wall;
+    let open = quantity::counted(u64::from(*within), "open block");
     let (request, fast, slow) = (fast.request, with_basis(fast), with_basis(slow));
     format!("{order} writes of {request} take {fast} with {open}, but {slow} with {beyond}")
 }
 
-/// Random against linear order at the same size, where both were measured and differ.
+/// Random against linear order with as many open units, at the size where they differ most.
 fn random_order(report: &Report<'_>, figures: &Figures) -> Option<String> {
-    let linear = figures.unhindered(Order::Linear, report.open_units(Order::Linear))?;
-    let random = figures.unhindered(Order::Random, report.open_units(Order::Random))?;
-    let pairs = linear.iter().filter_map(|(request, linear)| Some((linear, random.get(request)?)));
+    let tables = |order| figures.unhindered(order, report.open_units(order));
+    let randoms = tables(Order::Random);
+    let comparable = tables(Order::Linear).into_iter().find_map(|(count, linear)| {
+        let (_, random) = randoms.iter().find(|(other, _)| *other == count)?;
+        Some((linear, *random))
+    });
+    let (linear, random) = comparable?;
+    let pairs = linear.values().filter_map(|linear| Some((linear, random.get(&linear.request)?)));
     let worst = pairs.max_by(|(a, b), (c, d)| (b.seconds / a.seconds).total_cmp(&(d.seconds / c.seconds)))?;
     let (linear, random) = worst;
     let ratio = random.seconds / linear.seconds;

@@ -112,7 +112,7 @@ fn fat_area(jitter: &mut Jitter) -> FatAreaData {
         request,
         times: times(jitter, with_open(1, request, order), (ERASE_BLOCK / request).min(128)),
     });
-    FatAreaData { erase_block: ERASE_BLOCK, cells: cells.collect() }
+    FatAreaData { erase_block: ERASE_BLOCK, baseline: None, cells: cells.collect() }
 }
 
 /// The run.

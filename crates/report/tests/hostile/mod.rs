@@ -1,0 +1,95 @@
+//! Runs that nobody wants to see: names with escapes and markup, figures that cannot be, nothing at all.
+
+use std::time::Duration;
+
+use flashscope_device::layer::Cost;
+use flashscope_device::{ByteRange, Bytes};
+use flashscope_probe::observation::{
+    AlignData, AlignSample, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
+    OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+};
+use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+
+/// Escapes that colour, clear and retitle a terminal, one that reorders text, markup, and wide characters.
+const EVIL: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J<b>bold</b>\u{202e}漢字漢字\r\n\t&amp;\"'\u{0}ein_sehr_langes_Wort_ohne_Leerzeichen_das_in_keine_Zeile_passt";
+
+/// No observations.
+pub fn empty() -> RunFile {
+    RunFile {
+        format: 1,
+        flashscope: String::new(),
+        target: String::new(),
+        device_name: String::new(),
+        measured_at: String::new(),
+        observations: Vec::new(),
+        cost: Cost::default(),
+        remarks: Vec::new(),
+    }
+}
+
+/// Every text is [`EVIL`].
+pub fn named() -> RunFile {
+    let mut run = super::sample::run();
+    for text in [&mut run.flashscope, &mut run.target, &mut run.device_name, &mut run.measured_at] {
+        EVIL.clone_into(text);
+    }
+    run.remarks = vec![EVIL.to_owned()];
+    let endings = [Ended::Early { reason: EVIL.to_owned() }, Ended::NotStarted { reason: EVIL.to_owned() }];
+    for (observations, ended) in run.observations.iter_mut().zip(endings.into_iter().cycle()) {
+        observations.ended = ended;
+        observations.conditions.source = Source::Published { program: EVIL.to_owned() };
+    }
+    run
+}
+
+/// Every text is [`EVIL`].
+pub fn findings() -> Vec<Finding> {
+    let page = Value::Bytes(Bytes::kib(32));
+    vec![
+        Finding::unknown(FindingId::EraseBlockBytes, EVIL, EVIL).with_caveat(EVIL),
+        Finding::exact(FindingId::PageBytes, page, Confidence::new(0.5), EVIL).with_caveat(EVIL),
+    ]
+}
+
+fn observations(data: Data) -> Observations {
+    let conditions = Conditions {
+        source: Source::Measured,
+        capacity: Some(Bytes::ZERO),
+        region: Some(ByteRange::new(Bytes::new(u64::MAX), Bytes::new(u64::MAX))),
+        seed: u64::MAX,
+    };
+    Observations { data, conditions, ended: Ended::Complete }
+}
+
+fn times() -> [Times; 5] {
+    [
+        Times::Each(Vec::new()),
+        Times::Each(vec![Duration::ZERO; 3]),
+        Times::Each(vec![Duration::MAX, Duration::from_nanos(1), Duration::ZERO]),
+        Times::Mean { per_request: Duration::ZERO, requests: Some(0) },
+        Times::Mean { per_request: Duration::MAX, requests: Some(u64::MAX / 2) },
+    ]
+}
+
+/// Sizes of nothing and of everything, times of nothing and of ages.
+pub fn absurd() -> RunFile {
+    let sizes = [Bytes::ZERO, Bytes::new(1), Bytes::kib(32), Bytes::new(u64::MAX)];
+    let orders = [Order::Linear, Order::Random];
+    let mut align = AlignData::default();
+    let (mut open, mut write, mut fat) =
+        (OpenUnitsData::default(), WriteSizeData::default(), FatAreaData::default());
+    for (size, time) in sizes.into_iter().flat_map(|size| times().map(|time| (size, time))) {
+        let (before, across, after) = (Duration::MAX, Duration::ZERO, Duration::MAX);
+        align.samples.push(AlignSample { candidate: size, boundary: Some(size), before, across, after });
+        for order in orders {
+            let (request, times) = (size, time.clone());
+            write.cells.push(WriteSizeCell { order, request, times: times.clone() });
+            for count in [0, 8, 9, u32::MAX] {
+                open.cells.push(OpenUnitsCell { order, open_units: count, request, times: times.clone() });
+                fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
+            }
+        }
+    }
+    let data = [Data::Align(align), Data::OpenUnits(open), Data::WriteSize(write), Data::FatArea(fat)];
+    RunFile { observations: data.into_iter().map(observations).collect(), ..empty() }
+}

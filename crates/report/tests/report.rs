@@ -1,0 +1,222 @@
+//! What holds for every report: nothing from outside gets through, nothing leaves the page, nothing exceeds the width, and
+//! what is not known is said.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod hostile;
+mod sample;
+
+use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+use flashscope_report::{Report, Style, advice, chart, html, terminal, verdict};
+use unicode_width::UnicodeWidthStr;
+
+/// Every run the tests look at, with findings: as measured, as published, hostile, absurd, and empty.
+fn cases() -> Vec<(&'static str, RunFile, Vec<Finding>)> {
+    vec![
+        ("measured", sample::run(), sample::findings()),
+        ("published", sample::published(), sample::findings()),
+        ("nothing inferred", sample::run(), Vec::new()),
+        ("hostile", hostile::named(), hostile::findings()),
+        ("absurd", hostile::absurd(), sample::findings()),
+        ("empty", hostile::empty(), Vec::new()),
+    ]
+}
+
+fn each(check: impl Fn(&str, &Report<'_>)) {
+    for (name, run, findings) in cases() {
+        check(name, &Report { run: &run, findings: &findings });
+    }
+}
+
+/// `text` without the escapes that set colours and weights.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').unwrap().1)
+}
+
+#[test]
+fn the_page_needs_nothing_from_outside() {
+    each(|name, report| {
+        let page = html(report);
+        for outside in ["://", "src=", "<script", "<link", "@import", "url(", "javascript:", "<iframe"] {
+            assert!(!page.contains(outside), "{name}: {outside}");
+        }
+    });
+}
+
+#[test]
+fn every_chart_has_words_and_a_table() {
+    each(|name, report| {
+        let page = html(report);
+        let charts = chart::charts(report);
+        assert_eq!(page.matches("<svg").count(), charts.len() * 2, "{name}");
+        for svg in page.split("<svg").skip(1) {
+            let svg = svg.split("</svg>").next().unwrap();
+            assert!(svg.contains("role=\"img\"") && svg.contains("aria-label=\""), "{name}");
+            assert!(svg.contains("<title>") && svg.contains("<desc>"), "{name}");
+        }
+        assert_eq!(page.matches("<details>").count(), charts.len(), "{name}");
+        for chart in charts {
+            assert!(!chart.description.is_empty() && !chart.table.rows.is_empty(), "{name}: {}", chart.id);
+            assert!(
+                chart.table.rows.iter().all(|row| row.len() == chart.table.header.len()),
+                "{name}: {}",
+                chart.id
+            );
+        }
+    });
+}
+
+#[test]
+fn a_full_run_fills_every_chart() {
+    let (run, findings) = (sample::run(), sample::findings());
+    let charts = chart::charts(&Report { run: &run, findings: &findings });
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id).collect();
+    let expected = [
+        "boundary",
+        "speed-linear",
+        "speed-random",
+        "latency-linear",
+        "latency-random",
+        "fat-area-random",
+        "offset",
+    ];
+    assert_eq!(ids, expected);
+    let wall = &charts[3];
+    assert_eq!(
+        wall.series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>(),
+        ["8 open", "9 open"]
+    );
+}
+
+#[test]
+fn nothing_infinite_reaches_a_picture() {
+    each(|name, report| {
+        let page = html(report);
+        for picture in page.split("<svg").skip(1).map(|part| part.split("</svg>").next().unwrap()) {
+            assert!(
+                !picture.contains("NaN") && !picture.contains("inf\"") && !picture.contains("inf "),
+                "{name}"
+            );
+        }
+        for chart in chart::charts(report) {
+            assert!(
+                [chart.x.low, chart.x.high, chart.y.low, chart.y.high].iter().all(|end| end.is_finite()),
+                "{name}"
+            );
+            assert!(chart.x.low < chart.x.high && chart.y.low < chart.y.high, "{name}: {}", chart.id);
+        }
+    });
+}
+
+#[test]
+fn control_characters_and_markup_stay_out() {
+    each(|name, report| {
+        let control = |text: &str| text.chars().any(|character| character != '\n' && character.is_control());
+        let page = html(report);
+        assert!(!control(&page), "{name}: page");
+        assert!(!page.contains("<b>") && !page.contains("\u{202e}"), "{name}: markup");
+        assert!(!control(&terminal(report, 80, Style::Plain)), "{name}: text");
+        assert!(!control(&without_colours(&terminal(report, 80, Style::Ansi))), "{name}: coloured text");
+        let words = serde_json::to_string(&(verdict(report), advice(report))).unwrap();
+        assert!(!words.contains("\\u00"), "{name}: {words}");
+    });
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    each(|name, report| {
+        for width in [20, 23, 31, 40, 57, 79, 80, 81, 120, 200] {
+            let text = without_colours(&terminal(report, width, Style::Ansi));
+            for line in text.lines() {
+                assert!(line.width() <= width, "{name}, {width}: {} columns: {line}", line.width());
+            }
+        }
+    });
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    each(|name, report| {
+        let (plain, coloured) = (terminal(report, 80, Style::Plain), terminal(report, 80, Style::Ansi));
+        assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'), "{name}");
+        let trimmed =
+            |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<String>>();
+        assert_eq!(trimmed(&plain), trimmed(&without_colours(&coloured)), "{name}");
+    });
+}
+
+#[test]
+fn an_unknown_is_called_unknown_with_its_reason() {
+    let run = sample::run();
+    let reason = "the noise of 40 µs hides what a boundary would add";
+    let findings = [Finding::unknown(FindingId::EraseBlockBytes, reason, "a write test")];
+    let report = Report { run: &run, findings: &findings };
+    for text in [html(&report).replace('\u{a0}', " "), terminal(&report, 200, Style::Plain)] {
+        assert!(
+            text.contains("Unknown: erase block. The noise of 40 µs hides what a boundary would add."),
+            "{text}"
+        );
+        assert!(text.contains("What would decide it: a write test."), "{text}");
+    }
+    assert!(verdict(&report).headline.as_str().starts_with("Unknown"));
+    let [only] = advice(&report).try_into().unwrap();
+    assert_eq!((only.id, only.text.as_str()), ("measure_more", "Measure more: a write test."));
+}
+
+#[test]
+fn an_early_end_is_said() {
+    let mut run = sample::run();
+    run.observations[2].ended = Ended::Early { reason: "the device vanished".to_owned() };
+    run.observations[3].ended = Ended::NotStarted { reason: "the device is read-only".to_owned() };
+    let report = Report { run: &run, findings: &sample::findings() };
+    for text in [html(&report), terminal(&report, 200, Style::Plain)] {
+        assert!(text.contains("The open-units measurement ended early: the device vanished."));
+        assert!(text.contains("The fat-area measurement could not begin: the device is read-only."));
+    }
+}
+
+#[test]
+fn an_empty_run_says_that_nothing_was_measured() {
+    let run = hostile::empty();
+    let report = Report { run: &run, findings: &[] };
+    assert!(chart::charts(&report).is_empty());
+    assert!(html(&report).contains("Nothing was measured"));
+    assert!(terminal(&report, 80, Style::Plain).contains("Nothing was measured"));
+}
+
+/// The sentence that quotes the page was once lost when the tables with the most open units held no smaller writes.
+#[test]
+fn small_writes_are_told_from_whichever_table_has_them() {
+    let mut run = sample::run();
+    run.observations.retain(|seen| !matches!(seen.data, flashscope_probe::observation::Data::WriteSize(_)));
+    for seen in &mut run.observations {
+        if let flashscope_probe::observation::Data::OpenUnits(data) = &mut seen.data {
+            data.cells
+                .retain(|cell| cell.open_units != 8 || cell.request >= flashscope_device::Bytes::kib(32));
+        }
+    }
+    let report = Report { run: &run, findings: &sample::findings() };
+    let means = verdict(&report).what_it_means;
+    assert!(means.iter().any(|sentence| sentence.as_str().contains("16 KiB at a time take")), "{means:?}");
+}
+
+#[test]
+fn advice_follows_from_findings_alone() {
+    let run = hostile::empty();
+    let ids = |findings: &[Finding]| -> Vec<&str> {
+        advice(&Report { run: &run, findings }).into_iter().map(|advice| advice.id).collect()
+    };
+    assert_eq!(ids(&[]), [""; 0]);
+    assert_eq!(ids(&sample::findings()), ["align_partitions", "limit_streams", "write_whole_pages"]);
+    let fat = Value::Bytes(flashscope_device::Bytes::mib(4));
+    let fat = Finding::exact(FindingId::FatAreaBytes, fat, Confidence::new(0.9), "");
+    assert_eq!(ids(&[fat]), ["keep_fat_area"]);
+}
+
+#[test]
+fn the_text_at_80_columns() {
+    let (run, findings) = (sample::run(), sample::findings());
+    insta::assert_snapshot!(terminal(&Report { run: &run, findings: &findings }, 80, Style::Plain));
+}
