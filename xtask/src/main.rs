@@ -1,1 +1,71 @@
-fn main() {}
+//! Development tasks: `cargo xtask TASK`. Each task is a file of its own.
+
+#![expect(clippy::print_stderr, reason = "a task talks to the developer")]
+
+mod ci;
+mod docs;
+mod fidelity;
+mod process;
+mod tidy;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Development tasks of flashscope.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything that must hold before a commit: format, lints, tidy, reference pages, tests, fidelity.
+    Ci(ci::Arguments),
+    /// Checks the house rules that the compiler does not know.
+    Tidy,
+    /// Writes the reference pages from the binary's own help.
+    Docs(docs::Arguments),
+    /// Holds the virtual sticks against the published tables they were made from.
+    Fidelity(fidelity::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.task {
+        Task::Ci(arguments) => ci::run(arguments),
+        Task::Tidy => tidy::run(),
+        Task::Docs(arguments) => docs::run(arguments),
+        Task::Fidelity(arguments) => fidelity::run(arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what a task found. `println!` would panic where the reader has gone (`cargo xtask … | head`).
+fn say(text: &str) -> std::io::Result<()> {
+    let mut output = std::io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    output.flush()
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    kind == Some(std::io::ErrorKind::BrokenPipe)
+}
+
+/// The repository's root folder.
+fn repository() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}

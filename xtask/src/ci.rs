@@ -1,0 +1,41 @@
+//! `cargo xtask ci`: everything that must hold before a commit.
+
+use crate::{docs, fidelity, process, say, tidy};
+
+/// What to check.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Leave out the test suite, because it has just been run.
+    #[arg(long)]
+    no_tests: bool,
+}
+
+/// Runs every check and stops at the first that fails.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    step("format", || process::run(process::cargo().args(["fmt", "--all", "--check"])))?;
+    step("lints", clippy)?;
+    step("tidy", tidy::run)?;
+    step("reference pages", docs::check)?;
+    if !arguments.no_tests {
+        step("tests", || process::run(process::cargo().args(["test", "--workspace"])))?;
+    }
+    step("fidelity", fidelity::check)?;
+    Ok(say("ci: everything holds\n")?)
+}
+
+fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    say(&format!("ci: {name}\n"))?;
+    check().map_err(|error| error.context(format!("the check '{name}' failed")))
+}
+
+fn clippy() -> anyhow::Result<()> {
+    process::run(process::cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}

@@ -1,0 +1,140 @@
+//! `cargo xtask docs`: one reference page per command, written from the binary's own help.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::{process, repository, say};
+
+/// What to do with the pages.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Write nothing; fail if a page is not what the help says.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Writes the pages, or checks them.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.check { check() } else { write() }
+}
+
+/// Fails if a page is missing, left over, or not what the help says.
+pub fn check() -> anyhow::Result<()> {
+    let wanted = pages()?;
+    let mut stale: Vec<String> = present()?.into_iter().filter(|name| !wanted.contains_key(name)).collect();
+    for (name, page) in &wanted {
+        if fs::read_to_string(folder().join(name)).ok().as_ref() != Some(page) {
+            stale.push(name.clone());
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    bail!("docs/reference is stale: {}; run 'cargo xtask docs'", stale.join(", "))
+}
+
+fn write() -> anyhow::Result<()> {
+    let wanted = pages()?;
+    fs::create_dir_all(folder())?;
+    for name in present()?.into_iter().filter(|name| !wanted.contains_key(name)) {
+        fs::remove_file(folder().join(name))?;
+    }
+    for (name, page) in &wanted {
+        fs::write(folder().join(name), page)
+            .with_context(|| format!("cannot write docs/reference/{name}"))?;
+    }
+    Ok(say(&format!("{} pages in docs/reference\n", wanted.len()))?)
+}
+
+fn folder() -> PathBuf {
+    repository().join("docs/reference")
+}
+
+/// The pages that are there now.
+fn present() -> anyhow::Result<Vec<String>> {
+    let Ok(entries) = fs::read_dir(folder()) else { return Ok(Vec::new()) };
+    let name = |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    entries.map(name).collect()
+}
+
+/// Every page by its file name.
+fn pages() -> anyhow::Result<BTreeMap<String, String>> {
+    let binary = built_binary()?;
+    let mut pages = BTreeMap::new();
+    let mut waiting = vec![Vec::new()];
+    while let Some(command) = waiting.pop() {
+        let help = help(&binary, &command)?;
+        for name in subcommands(&help) {
+            waiting.push([command.clone(), vec![name]].concat());
+        }
+        pages.insert(file_name(&command), page(&command, &help));
+    }
+    Ok(pages)
+}
+
+fn built_binary() -> anyhow::Result<PathBuf> {
+    let build = ["build", "--release", "--package", "flashscope", "--message-format", "json", "--quiet"];
+    let messages = process::output(process::cargo().args(build))?;
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message.get("executable")?.as_str()?))
+    };
+    messages.lines().filter_map(executable).next_back().context("cargo built no binary")
+}
+
+/// The help of a command, at a width that does not depend on the terminal.
+fn help(binary: &PathBuf, command: &[String]) -> anyhow::Result<String> {
+    let mut process = Command::new(binary);
+    process.args(command).arg("--help").env("COLUMNS", "100").env("NO_COLOR", "1");
+    process::output(&mut process)
+}
+
+/// The names under `Commands:`, without clap's own `help`.
+fn subcommands(help: &str) -> Vec<String> {
+    let section =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let name = |line: &str| {
+        let entry = line.strip_prefix("  ").filter(|entry| !entry.starts_with(' '))?;
+        entry.split_whitespace().next().map(str::to_owned)
+    };
+    section.filter_map(name).filter(|name| name != "help").collect()
+}
+
+fn file_name(command: &[String]) -> String {
+    let words = std::iter::once("flashscope").chain(command.iter().map(String::as_str));
+    format!("{}.md", words.collect::<Vec<_>>().join("-"))
+}
+
+fn page(command: &[String], help: &str) -> String {
+    let words = std::iter::once("flashscope").chain(command.iter().map(String::as_str));
+    let title = words.collect::<Vec<_>>().join(" ");
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let text = lines.join("\n");
+    format!(
+        "# {title}\n\nWritten by `cargo xtask docs` from the program's own help.\n\n```text\n{}\n```\n",
+        text.trim()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subcommands_are_found_in_the_help() {
+        let help = "Why slow?\n\nUsage: x\n\nCommands:\n  check    Checks\n           all of it\n  measure  Measures\n  help     Helps\n\nOptions:\n  -q  Quiet\n";
+        assert_eq!(subcommands(help), ["check", "measure"]);
+        assert_eq!(subcommands("Usage: x\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_page_is_named_after_its_command() {
+        let command = ["measure".to_owned(), "align".to_owned()];
+        assert_eq!(file_name(&command), "flashscope-measure-align.md");
+        assert!(page(&command, "Usage: x  \n").starts_with("# flashscope measure align\n"));
+    }
+}
