@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern};
-use flashscope_sim::{Profile, VirtualStick};
+use flashscope_sim::target;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,9 +33,7 @@ fn mixed_requests(bencher: Bencher, name: &str) {
 }
 
 fn serve(bencher: Bencher, name: &str, ops: &[Op]) {
-    let mut profile = Profile::builtin(name).expect("a built-in profile");
-    profile.capacity = profile.capacity.max(Bytes::gib(15));
-    let mut stick = VirtualStick::new(&profile, 1);
+    let Ok(mut stick) = target::open(&format!("{name}?capacity=15GiB")) else { return };
     bencher.counter(ItemsCount::new(ops.len())).bench_local(|| {
         for op in ops {
             assert!(stick.run(op.clone()).is_ok_and(|completion| completion.outcome.is_ok()));

@@ -11,7 +11,7 @@ use flashscope_device::{
 use crate::chance::Chance;
 use crate::contents::Contents;
 use crate::ftl::Ftl;
-use crate::link::{Link, nanoseconds};
+use crate::link::Link;
 use crate::profile::{Noise, Profile};
 use crate::reads::Reads;
 use crate::statistics::Statistics;
@@ -246,13 +246,18 @@ impl HoldUps {
     }
 
     /// The time with noise on it: never shorter than ideal.
-    #[expect(clippy::cast_precision_loss, reason = "noise needs no more than 53 bits")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "noise is positive and needs no more than 53 bits"
+    )]
     fn lengthen(&mut self, ideal_ns: u64, statistics: &mut Statistics) -> u64 {
         let mut noise_ns = self.jitter * self.chance.exponential() * ideal_ns as f64;
         if self.chance.happens(self.outlier_probability) {
             statistics.outliers += 1;
             noise_ns += self.outlier_ns * self.chance.exponential();
         }
-        ideal_ns + nanoseconds(noise_ns / 1e3)
+        ideal_ns + noise_ns as u64
     }
 }

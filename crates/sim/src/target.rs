@@ -35,7 +35,7 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The profile's file cannot be read.
-    #[error("the profile {} cannot be read: {source}", path.display())]
+    #[error("the profile '{}' cannot be read: {source}", path.display().to_string().escape_debug())]
     File {
         /// Its path.
         path: PathBuf,

@@ -6,8 +6,8 @@ use flashscope_device::{Bytes, SECTOR};
 
 use super::{Boundary, Profile, ProfileError};
 
-// Contents and maps are sized by the capacity; this keeps a typing error from taking all memory.
-const CAPACITY_MAX: Bytes = Bytes::gib(64 << 10);
+// The most that an SDXC card may hold. Maps are sized by the capacity: a typing error shall not take all memory.
+const CAPACITY_MAX: Bytes = Bytes::gib(2 << 10);
 
 const UNIT_MIN: Bytes = Bytes::kib(16);
 const UNIT_MAX: Bytes = Bytes::gib(1);
@@ -15,8 +15,8 @@ const UNIT_MAX: Bytes = Bytes::gib(1);
 // A controller's memory bounds its open blocks; the most that was seen is "64 and more".
 const OPEN_UNITS_MAX: u32 = 1024;
 
-// One request held up for longer than a quarter of an hour is a dead stick, not a slow one.
-const TIME_MAX_US: f64 = 1e9;
+// A step of more than 100 s is a dead stick, not a slow one.
+const TIME_MAX_US: f64 = 1e8;
 
 impl Profile {
     /// Checks every value, alone and against the others.
@@ -61,9 +61,12 @@ impl Profile {
         if let Some(log) = ftl.random_log {
             size("ftl.random_log", log, ftl.page, ftl.erase_block * 64)?;
         }
-        if !ftl.fat_area.is_zero() {
-            size("ftl.fat_area", ftl.fat_area, ftl.page, self.capacity)?;
-        }
+        let whole_blocks = ftl.fat_area.is_zero() || ftl.fat_area.is_multiple_of(ftl.erase_block);
+        let allowed = format!(
+            "0, or a multiple of erase_block ({}) up to the capacity ({})",
+            ftl.erase_block, self.capacity
+        );
+        ensure(whole_blocks && ftl.fat_area <= self.capacity, "ftl.fat_area", ftl.fat_area, allowed)?;
         self.small_writes
             .as_ref()
             .map_or(Ok(()), |small| size("small_writes.up_to", small.up_to, SECTOR, ftl.erase_block))
@@ -84,7 +87,7 @@ impl Profile {
     fn check_rates_and_factors(&self) -> Result<(), ProfileError> {
         number("link.megabytes_per_s", self.link.megabytes_per_s, 0.01, 100_000.0)?;
         number("read.never_written_factor", self.read.never_written_factor, 0.01, 100.0)?;
-        number("ftl.random_merge_copies", self.ftl.random_merge_copies, 0.0, 100.0)?;
+        number("ftl.random_merge_copies", self.ftl.random_merge_copies, 0.0, 10.0)?;
         number("noise.jitter", self.noise.jitter, 0.0, 1.0)?;
         number("noise.outliers_per_million", self.noise.outliers_per_million, 0.0, 1e6)
     }

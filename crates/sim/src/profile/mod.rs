@@ -44,7 +44,7 @@ pub struct Profile {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No built-in profile has this name.
-    #[error("there is no profile '{name}'; the built-in ones are {known}; a path to a .toml file works too")]
+    #[error("there is no profile '{}'; the built-in ones are {known}; a path to a .toml file works too", name.escape_debug())]
     Unknown {
         /// What was asked for.
         name: String,
@@ -72,7 +72,8 @@ impl Profile {
     /// # Errors
     /// [`ProfileError::Syntax`] with line and key, or [`ProfileError::Impossible`] with key, value and what is allowed.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
-        let profile: Self = toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
+        let profile: Self =
+            toml::from_str(text).map_err(|error| ProfileError::Syntax(printable(&error.to_string())))?;
         profile.check()?;
         Ok(profile)
     }
@@ -106,4 +107,10 @@ impl Profile {
     pub fn truth(&self) -> Truth {
         Truth::of(self)
     }
+}
+
+/// A message that quotes a file, without the control characters that may be in it.
+fn printable(message: &str) -> String {
+    let kept = |c: char| c == '\n' || !c.is_control();
+    message.trim_end().chars().map(|c| if kept(c) { c } else { '\u{fffd}' }).collect()
 }
