@@ -1,6 +1,6 @@
 //! Every layer against the in-memory device: what it changes, and that it passes the rest through.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 

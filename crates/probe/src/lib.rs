@@ -12,6 +12,7 @@ pub mod flashbench;
 pub mod inference;
 pub mod observation;
 pub mod run_file;
+pub mod survey;
 
 pub use experiment::{Event, Experiment, Observer, Silent};
 pub use finding::{Confidence, Finding, FindingId, Outcome, Value};

@@ -202,6 +202,9 @@ pub struct WriteSizeCell {
 pub struct FatAreaData {
     /// The erase block that was assumed.
     pub erase_block: Bytes,
+    /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
+    #[serde(default)]
+    pub baseline: Option<Times>,
     /// One per unit and request size.
     pub cells: Vec<FatAreaCell>,
 }

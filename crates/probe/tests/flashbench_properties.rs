@@ -87,7 +87,7 @@ proptest! {
                 cells.push(FatAreaCell { unit, order: Order::Linear, request, times: times(request, digits, exponent) });
             }
         }
-        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), cells })));
+        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), baseline: None, cells })));
         let command = format!("$ flashbench --find-fat --fat-nr={units}\n");
         prop_assert_eq!(tables(&(command + &table)), table);
     }

@@ -1,10 +1,22 @@
 //! What an experiment is: it measures, tells an observer how it goes, and judges nothing.
 
+mod align;
+mod fat_area;
+mod open_units;
+pub mod rounds;
+mod session;
+mod units;
+mod write_size;
+
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
+pub use self::align::Align;
+pub use self::fat_area::FatArea;
+pub use self::open_units::{OpenUnits, UNITS_MAX};
+pub use self::write_size::WriteSize;
 use crate::observation::Observations;
 
 /// An experiment: measures a device and returns what it saw.

@@ -1,10 +1,200 @@
-//! Pure inference: observations in, findings out.
+//! Pure inference: observations in, findings out. No device, no clock, no random choice.
 
-use crate::finding::Finding;
-use crate::observation::Observations;
+mod align;
+mod fat_area;
+mod ladder;
+mod open_units;
+mod published;
+mod robust;
+mod staircase;
+mod statistics;
+mod wording;
 
-/// Infers everything that a set of observations of one device tells.
+pub use align::steps;
+pub use staircase::Step;
+
+use self::ladder::Rung;
+use self::published::Published;
+use crate::finding::{Confidence, Finding, FindingId, Outcome};
+use crate::observation::{
+    AlignData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source, WriteSizeData,
+};
+
+/// Everything that a set of observations of one device tells: one finding per [`FindingId`], in that order.
 #[must_use]
-pub fn infer(_observations: &[Observations]) -> Vec<Finding> {
-    Vec::new()
+pub fn infer(observations: &[Observations]) -> Vec<Finding> {
+    let seen = Seen::sort(observations);
+    let align = align::infer(&seen.align);
+    let ladder = seen.ladder();
+    let [linear, random, class] = seen.open_units();
+    let assumed = seen.assumed_erase_block(&align.erase_block);
+    let mut findings = [
+        align.erase_block,
+        page(align.page, &ladder),
+        ladder::write_unit(&ladder),
+        linear,
+        random,
+        seen.fat_area(),
+        class,
+    ];
+    if let Some(assumed) = assumed {
+        findings
+            .iter_mut()
+            .filter(|finding| rests_on_erase_block(finding.id))
+            .for_each(|finding| doubt(finding, &assumed));
+    }
+    findings.into_iter().map(|finding| with_reason(finding, observations)).collect()
+}
+
+/// Observations by experiment.
+#[derive(Default)]
+struct Seen<'a> {
+    align: Vec<(&'a AlignData, &'a Observations)>,
+    open_units: Vec<&'a OpenUnitsData>,
+    published: Vec<&'a OpenUnitsData>,
+    write_size: Vec<&'a WriteSizeData>,
+    fat_area: Vec<&'a FatAreaData>,
+    published_fat_area: Vec<&'a FatAreaData>,
+}
+
+impl<'a> Seen<'a> {
+    fn sort(observations: &'a [Observations]) -> Self {
+        let mut seen = Self::default();
+        for each in observations {
+            let measured = each.conditions.source == Source::Measured;
+            match &each.data {
+                Data::Align(data) if !data.samples.is_empty() => seen.align.push((data, each)),
+                Data::OpenUnits(data) if measured => seen.open_units.push(data),
+                Data::OpenUnits(data) => seen.published.push(data),
+                Data::WriteSize(data) => seen.write_size.push(data),
+                Data::FatArea(data) if measured => seen.fat_area.push(data),
+                Data::FatArea(data) => seen.published_fat_area.push(data),
+                Data::Align(_) => {}
+            }
+        }
+        seen
+    }
+
+    fn tables(&self) -> Published {
+        Published::new(&self.published)
+    }
+
+    /// Writes by size, all in linear order: our own ladder, or the rows of published tables that fit.
+    fn ladder(&self) -> Vec<Rung> {
+        let measured = self.write_size.last().map(|data| {
+            let linear = data.cells.iter().filter(|cell| cell.order == Order::Linear);
+            linear.filter_map(|cell| Rung::new(cell.request, &cell.times)).collect::<Vec<_>>()
+        });
+        measured.filter(|ladder| !ladder.is_empty()).unwrap_or_else(|| self.tables().ladder())
+    }
+
+    fn open_units(&self) -> [Finding; 3] {
+        match self.open_units.last() {
+            Some(data) => [
+                open_units::open_units(data, Order::Linear),
+                open_units::open_units(data, Order::Random),
+                open_units::ftl_class(data),
+            ],
+            None if self.published.is_empty() => {
+                [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| {
+                    Finding::unknown(
+                        id,
+                        "no writes into erase blocks in turn were measured",
+                        "write tests (--erase)",
+                    )
+                })
+            }
+            None => {
+                let tables = self.tables();
+                [tables.open_units(Order::Linear), tables.open_units(Order::Random), tables.ftl_class()]
+            }
+        }
+    }
+
+    /// A sentence about the erase block that the writes assumed, if that is not the one found.
+    fn assumed_erase_block(&self, found: &Finding) -> Option<String> {
+        let open_units = self.open_units.last().or(self.published.last()).map(|data| data.erase_block);
+        let assumed = open_units.or(self.fat_area.last().map(|data| data.erase_block))?;
+        match found.bytes() {
+            Some(found) if found == assumed => None,
+            Some(found) => {
+                Some(format!("measured with an erase block of {assumed}, not the {found} found here"))
+            }
+            None => Some(format!("measured with an assumed erase block of {assumed}")),
+        }
+    }
+
+    fn fat_area(&self) -> Finding {
+        match self.fat_area.last() {
+            Some(data) => fat_area::infer(data),
+            None => fat_area::infer(&merged(&self.published_fat_area)),
+        }
+    }
+}
+
+const fn rests_on_erase_block(id: FindingId) -> bool {
+    matches!(
+        id,
+        FindingId::OpenUnitsLinear
+            | FindingId::OpenUnitsRandom
+            | FindingId::FatAreaBytes
+            | FindingId::FtlClass
+    )
+}
+
+/// Takes confidence from a finding that rests on an assumption: one in ten such assumptions is taken to matter.
+fn doubt(finding: &mut Finding, caveat: &str) {
+    if let Outcome::Found { confidence, .. } = &mut finding.outcome {
+        *confidence = Confidence::new(confidence.get() * 0.9);
+        finding.caveats.push(caveat.to_owned());
+    }
+}
+
+/// Several published tables of one device as one.
+fn merged(tables: &[&FatAreaData]) -> FatAreaData {
+    FatAreaData {
+        erase_block: tables.iter().map(|table| table.erase_block).max().unwrap_or_default(),
+        baseline: None,
+        cells: tables.iter().flat_map(|table| table.cells.clone()).collect(),
+    }
+}
+
+/// Writes know the effective page better than reads; where both tell, they are held against each other.
+fn page(from_reads: Finding, ladder: &[Rung]) -> Finding {
+    let from_writes = ladder::page(ladder);
+    match (from_writes.bytes(), from_reads.bytes()) {
+        (None, _) => from_reads,
+        (Some(writes), Some(reads)) if !writes.is_multiple_of(reads) => {
+            from_writes.with_caveat(format!("reads suggest a page of {reads}"))
+        }
+        (Some(_), _) => from_writes,
+    }
+}
+
+/// An unknown whose experiment ended early, or did not start, says so.
+fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
+    let Outcome::Unknown { reason, .. } = &mut finding.outcome else { return finding };
+    for seen in observations.iter().filter(|seen| concerns(finding.id, &seen.data)) {
+        match &seen.ended {
+            Ended::Complete => {}
+            Ended::NotStarted { reason: why } => reason.clone_from(why),
+            Ended::Early { reason: why } => {
+                *reason = format!("{reason} (the measurement ended early: {why})")
+            }
+        }
+    }
+    finding
+}
+
+const fn concerns(id: FindingId, data: &Data) -> bool {
+    matches!(
+        (id, data),
+        (FindingId::EraseBlockBytes, Data::Align(_))
+            | (FindingId::PageBytes | FindingId::WriteUnitBytes, Data::WriteSize(_))
+            | (
+                FindingId::OpenUnitsLinear | FindingId::OpenUnitsRandom | FindingId::FtlClass,
+                Data::OpenUnits(_)
+            )
+            | (FindingId::FatAreaBytes, Data::FatArea(_))
+    )
 }

@@ -123,6 +123,7 @@ impl Table<'_> {
             (0..).zip(speeds).map(|(unit, speed)| cell(request, unit, speed)).collect::<Vec<_>>()
         };
         Data::FatArea(FatAreaData {
+            baseline: None,
             erase_block,
             cells: self.speeds(units).into_iter().flat_map(row).collect(),
         })

@@ -1,0 +1,139 @@
+//! What every experiment does alike: one request at a time, timed, counted, reported, and stopped when it must.
+
+use std::time::Duration;
+
+use flashscope_device::layer::{Budget, Meter};
+use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Estimate, Event, Observer};
+use crate::observation::{Conditions, Ended, Source};
+
+/// How many failed requests in a row end an experiment: a bad sector is worked around, a dying device is left alone.
+const ERRORS_MAX: u32 = 8;
+
+/// Why no further request makes sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop(pub String);
+
+impl From<DeviceError> for Stop {
+    fn from(error: DeviceError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// One run of an experiment on a device.
+pub struct Session<'a> {
+    device: Meter<&'a mut dyn Device>,
+    observer: &'a mut dyn Observer,
+    random: Xoshiro256PlusPlus,
+    pattern: Pattern,
+    seed: u64,
+    requests: u64,
+    errors_in_a_row: u32,
+}
+
+impl<'a> Session<'a> {
+    /// Begins an experiment and tells the observer.
+    pub fn begin(
+        name: &str,
+        estimate: Estimate,
+        device: &'a mut dyn Device,
+        budget: &Budget,
+        observer: &'a mut dyn Observer,
+        seed: u64,
+    ) -> Self {
+        observer.event(Event::Begin { name, estimate });
+        Self {
+            device: Meter::new(device, *budget),
+            observer,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            pattern: Pattern::new(seed),
+            seed,
+            requests: 0,
+            errors_in_a_row: 0,
+        }
+    }
+
+    /// Reads `range` and returns how long it took; `None` if this read failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn read(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
+        self.run(Op::read(range))
+    }
+
+    /// Writes fresh data to `range` and returns how long it took; `None` if this write failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn write(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
+        self.pattern = self.pattern.next_generation();
+        self.run(Op::write(range, self.pattern))
+    }
+
+    fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
+        let completion = self.device.run(op)?;
+        self.requests += 1;
+        self.observer
+            .event(Event::Progress { requests: self.requests, device_time: self.device.cost().device_time });
+        match completion.outcome {
+            Ok(_) => {
+                self.errors_in_a_row = 0;
+                Ok(Some(completion.latency()))
+            }
+            Err(error) => {
+                self.errors_in_a_row += 1;
+                if self.errors_in_a_row >= ERRORS_MAX {
+                    return Err(Stop(format!(
+                        "{ERRORS_MAX} requests failed one after another, the last: {error}"
+                    )));
+                }
+                self.observer.event(Event::Remark { text: &error.to_string() });
+                Ok(None)
+            }
+        }
+    }
+
+    /// A number from 0 to `below` - 1, each as likely; 0 if `below` is 0.
+    pub fn draw(&mut self, below: u64) -> u64 {
+        // The bias of the multiply method is below 2^-40 for the small ranges used here.
+        let product = u128::from(self.random.next_u64()) * u128::from(below);
+        (product >> 64).try_into().unwrap_or(0)
+    }
+
+    /// Shuffles in place (Fisher and Yates; Knuth, TAOCP 2, 3.4.2, algorithm P).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = usize::try_from(self.draw(last as u64 + 1)).unwrap_or(0);
+            items.swap(last, other);
+        }
+    }
+
+    /// Ends the experiment: its conditions, and how it ended.
+    pub fn end(self, result: Result<(), Stop>) -> (Conditions, Ended) {
+        self.observer.event(Event::End);
+        let ended = match result {
+            Ok(()) => Ended::Complete,
+            Err(Stop(reason)) => Ended::Early { reason },
+        };
+        (conditions(&self.device, self.seed), ended)
+    }
+}
+
+/// The conditions of a measurement on the whole of `device`.
+pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
+    let capabilities = device.capabilities();
+    Conditions {
+        source: Source::Measured,
+        capacity: Some(capabilities.capacity),
+        region: Some(capabilities.whole()),
+        seed,
+    }
+}
+
+/// `length` bytes at `offset`.
+pub const fn range(offset: Bytes, length: Bytes) -> ByteRange {
+    ByteRange::new(offset, length)
+}

@@ -1,0 +1,192 @@
+//! Erase block and page from reads across boundaries.
+
+use flashscope_device::Bytes;
+
+use super::staircase::{Explanation, Level, Positions, Step, explain};
+use super::statistics::median;
+use super::wording::time;
+use crate::finding::{Confidence, Finding, FindingId, Value};
+use crate::observation::{AlignData, AlignSample, Observations, Source};
+
+/// A step below this share of a read's time is not taken for a boundary of flash, however regular: published ones are
+/// 10 to 60 % (docs/methods/align.md), an NVMe drive's alignment effects 1 to 3 %.
+const STEP_SHARE_MIN: f64 = 0.05;
+/// Below this probability the honest answer is unknown.
+const PROBABILITY_MIN: f64 = 0.8;
+/// What a model can be wrong about that its own posterior does not know.
+const MODEL_DOUBT: f64 = 0.01;
+
+/// What reads say about erase block and page.
+pub struct AlignFindings {
+    /// The erase block.
+    pub erase_block: Finding,
+    /// The page.
+    pub page: Finding,
+}
+
+/// Infers from one or more *align* experiments on the same device.
+#[must_use]
+pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
+    let samples: Vec<AlignSample> = experiments.iter().flat_map(|(data, _)| data.samples.clone()).collect();
+    let positions = match experiments.first().map(|(_, seen)| &seen.conditions.source) {
+        Some(Source::Published { .. }) => Positions::OddMultiples,
+        _ => Positions::Coprime,
+    };
+    let steps = steps(&samples);
+    let Some(read_time) = read_time(&samples).filter(|_| !steps.is_empty()) else {
+        return unknown("no read across a boundary was measured", "a readable device");
+    };
+    let explanations = explain(&steps, positions, read_time);
+    if explanations.is_empty() {
+        return unknown(
+            "too few candidate sizes were read",
+            "a larger device, or a log that is not cut short",
+        );
+    }
+    AlignFindings {
+        erase_block: erase_block(&explanations, &steps, read_time),
+        page: page(&explanations, read_time),
+    }
+}
+
+fn unknown(reason: &str, would_decide: &str) -> AlignFindings {
+    AlignFindings {
+        erase_block: Finding::unknown(FindingId::EraseBlockBytes, reason, would_decide),
+        page: Finding::unknown(FindingId::PageBytes, reason, would_decide),
+    }
+}
+
+/// One figure per candidate: the median over its samples, so that single outliers do not count.
+#[must_use]
+pub fn steps(samples: &[AlignSample]) -> Vec<Step> {
+    let mut candidates: Vec<Bytes> = samples.iter().map(|sample| sample.candidate).collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    let figure = |candidate: Bytes| {
+        let of_candidate = samples.iter().filter(|sample| sample.candidate == candidate);
+        median(&of_candidate.map(AlignSample::difference).collect::<Vec<_>>())
+    };
+    candidates
+        .into_iter()
+        .filter_map(|candidate| Some(Step { candidate, extra: figure(candidate)? }))
+        .collect()
+}
+
+/// The median time of a read beside a boundary, seconds.
+fn read_time(samples: &[AlignSample]) -> Option<f64> {
+    median(
+        &samples
+            .iter()
+            .flat_map(|sample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()])
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// The probability of each value that `key` takes over the explanations, most probable first.
+fn marginal<K: PartialEq>(explanations: &[Explanation], key: impl Fn(&Explanation) -> K) -> Vec<(K, f64)> {
+    let mut sums: Vec<(K, f64)> = Vec::new();
+    for explanation in explanations {
+        let value = key(explanation);
+        match sums.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, sum)) => *sum += explanation.probability,
+            None => sums.push((value, explanation.probability)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
+}
+
+fn erase_block(explanations: &[Explanation], steps: &[Step], read_time: f64) -> Finding {
+    let id = FindingId::EraseBlockBytes;
+    let marginal = marginal(explanations, |each| each.block);
+    let Some(((block, probability), second)) = marginal.split_first() else {
+        return Finding::unknown(id, "nothing explains the reads", "reads on a quieter machine");
+    };
+    let Some(best) = explanations.iter().find(|each| each.block == *block) else {
+        return Finding::unknown(id, "nothing explains the reads", "reads on a quieter machine");
+    };
+    let would_decide = "write tests (--erase), or a fill of the device before reading";
+    let (Some(block), Some(step)) = (block, best.block_step()) else {
+        let reason = format!(
+            "reads across boundaries of 64 KiB and more differ by no more than their noise of {}",
+            time(best.noise)
+        );
+        return Finding::unknown(id, reason, would_decide);
+    };
+    if step < read_time * STEP_SHARE_MIN {
+        let reason = format!("reads of {} show steps of no more than {}", time(read_time), time(step));
+        return Finding::unknown(id, reason, would_decide);
+    }
+    let others: Vec<String> = second
+        .iter()
+        .filter(|(_, probability)| *probability > 0.02)
+        .filter_map(|(level, probability)| {
+            Some(format!("{} ({:.0} %)", (*level)?.size(), probability * 100.0))
+        })
+        .collect();
+    if *probability < PROBABILITY_MIN {
+        let best = format!("{} ({:.0} %)", block.size(), probability * 100.0);
+        let reason = format!("the reads fit several sizes: {}", [vec![best], others].concat().join(", "));
+        return Finding::unknown(id, reason, would_decide);
+    }
+    let value = Value::Bytes(block.size());
+    let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
+    let finding = Finding::exact(id, value, confidence, evidence(block, step, best.noise, steps));
+    if others.is_empty() {
+        finding
+    } else {
+        finding.with_caveat(format!("less likely: {}", others.join(", ")))
+    }
+}
+
+fn evidence(block: &Level, step: f64, noise: f64, steps: &[Step]) -> String {
+    let size = block.size();
+    let below =
+        steps.iter().filter(|step| !step.candidate.is_multiple_of(size)).map(|step| step.candidate).max();
+    let beside = below.map_or_else(String::new, |below| {
+        format!(" than one across other boundaries, up to those of {below}")
+    });
+    format!("a read across a multiple of {size} takes {} longer{beside} (noise {})", time(step), time(noise))
+}
+
+fn page(explanations: &[Explanation], read_time: f64) -> Finding {
+    let id = FindingId::PageBytes;
+    let would_decide = "write tests (--erase)";
+    let marginal = marginal(explanations, |each| each.pages.first().copied());
+    let none = || Finding::unknown(id, "reads show no boundary of pages", would_decide);
+    let Some((Some(level), probability)) = marginal.first().copied() else { return none() };
+    let best = explanations.iter().find(|each| each.pages.first() == Some(&level));
+    let Some((best, step)) = best.and_then(|best| Some((best, best.page_step()?))) else { return none() };
+    if step < read_time * STEP_SHARE_MIN {
+        return none();
+    }
+    if let Level::OddMultiples(half) = level {
+        let reason = format!(
+            "reads across odd multiples of {half} take {} longer, those across multiples of {} do not: two planes' \
+             pages inside one of at least {}",
+            time(step),
+            half * 2,
+            half * 2
+        );
+        return Finding::unknown(id, reason, would_decide);
+    }
+    if probability < PROBABILITY_MIN {
+        let sizes: Vec<String> = marginal
+            .iter()
+            .take(3)
+            .filter_map(|(level, _)| level.map(|level| level.size().to_string()))
+            .collect();
+        return Finding::unknown(id, format!("the reads fit pages of {}", sizes.join(" or ")), would_decide);
+    }
+    let mut text = format!("a read across a multiple of {} takes {} longer", level.size(), time(step));
+    if let [_, planes] = best.pages[..] {
+        text.push_str(&format!(
+            ", and longer still across multiples of {}: several planes' pages together",
+            planes.size()
+        ));
+    }
+    // A read sees the page of one plane; a write may fill several planes' pages at once.
+    let confidence = Confidence::new((probability * (1.0 - MODEL_DOUBT)).min(0.9));
+    Finding::exact(id, Value::Bytes(level.size()), confidence, text)
+        .with_caveat("from reads alone; writes may work in a multiple of it")
+}

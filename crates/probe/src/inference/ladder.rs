@@ -1,0 +1,210 @@
+//! Page and write unit from the time of writes by size.
+
+use flashscope_device::Bytes;
+use statrs::function::erf::erf;
+
+use super::statistics::{median, standard_error_of_median};
+use super::wording::{speed, time};
+use crate::finding::{Confidence, Finding, FindingId, Value};
+use crate::observation::Times;
+
+/// One rung: writes of one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rung {
+    /// Size of each write.
+    pub size: Bytes,
+    /// Time per write, seconds.
+    pub seconds: f64,
+    /// Its standard error as a share of it.
+    pub relative_error: f64,
+}
+
+/// The relative error of a figure in a published table: two to three digits, one run.
+const PUBLISHED_ERROR: f64 = 0.03;
+/// A write below the page costs at least this share of the page's.
+const FLAT: f64 = 0.87;
+/// Towards the page, time grows by at most this share of how it grows behind it.
+const SLOPE: f64 = 0.35;
+/// The largest size taken for a page: see `staircase`'s, with one octave more for writes to several planes.
+const PAGE_MAX: Bytes = Bytes::mib(1);
+/// From this share of the best speed on a request is efficient.
+const EFFICIENT: f64 = 0.8;
+
+impl Rung {
+    /// The rung of writes of `size`; `None` without times.
+    #[must_use]
+    pub fn new(size: Bytes, times: &Times) -> Option<Self> {
+        let (seconds, relative_error) = match times {
+            Times::Mean { per_request, .. } => (per_request.as_secs_f64(), PUBLISHED_ERROR),
+            Times::Each(each) => {
+                let seconds: Vec<f64> = each.iter().map(std::time::Duration::as_secs_f64).collect();
+                let middle = median(&seconds)?;
+                (middle, (standard_error_of_median(&seconds) / middle).max(0.005))
+            }
+        };
+        (seconds > 0.0).then_some(Self { size, seconds, relative_error })
+    }
+
+    fn speed(self) -> f64 {
+        self.size.as_f64() / self.seconds
+    }
+}
+
+/// The page: the largest size below which writes cost as much as it, and behind which they cost more.
+#[must_use]
+pub fn page(ladder: &[Rung]) -> Finding {
+    let id = FindingId::PageBytes;
+    let mut ladder = ladder.to_vec();
+    ladder.sort_by_key(|rung| rung.size);
+    let judged: Vec<(usize, f64)> = (0..ladder.len())
+        .filter(|index| ladder[*index].size <= PAGE_MAX)
+        .filter_map(|index| Some((index, likelihood_of_page(&ladder, index)?)))
+        .collect();
+    let Some((index, likelihood)) = judged.iter().rev().find(|(_, likelihood)| *likelihood > 0.5) else {
+        return Finding::unknown(
+            id,
+            "the time of writes grows with their size throughout: no size was seen below which it stays",
+            "smaller writes, or fewer caches in between",
+        );
+    };
+    // A larger size that nearly passed for the page is doubt about this one.
+    let larger =
+        judged.iter().filter(|(other, _)| other > index).map(|(_, other)| *other).fold(0.0, f64::max);
+    let page = ladder[*index];
+    let confidence = Confidence::new(likelihood * (1.0 - larger) * 0.985);
+    Finding::exact(id, Value::Bytes(page.size), confidence, page_evidence(&ladder, *index))
+}
+
+fn page_evidence(ladder: &[Rung], index: usize) -> String {
+    let page = ladder[index];
+    let half = ladder[..index].iter().rev().find(|rung| rung.size * 2 <= page.size).copied().unwrap_or(page);
+    let double = ladder[index..].iter().find(|rung| rung.size >= page.size * 2).copied().unwrap_or(page);
+    format!(
+        "a write of {} takes {}, as {} would ({}), and only from there on more data takes more time ({}: {})",
+        half.size,
+        time(half.seconds),
+        if half.seconds > page.seconds * 1.15 {
+            format!("even longer than one of {}", page.size)
+        } else {
+            page.size.to_string()
+        },
+        time(page.seconds),
+        double.size,
+        time(double.seconds)
+    )
+}
+
+/// The probability, given the rungs' errors, that every smaller rung down to half of the one at `index` costs as much as
+/// this one; `None` if nothing smaller or nothing larger was measured.
+fn likelihood_of_page(ladder: &[Rung], index: usize) -> Option<f64> {
+    let page = ladder[index];
+    let slope = ladder[index + 1..]
+        .iter()
+        .take_while(|rung| rung.size <= page.size * 2)
+        .map(|rung| (rung.seconds - page.seconds) / (rung.size - page.size).as_f64())
+        .reduce(f64::min)?;
+    let smaller = || ladder[..index].iter().filter(|rung| rung.size * 2 >= page.size);
+    smaller().next()?;
+    let grows = slope > page.seconds * 0.02 / page.size.as_f64();
+    let towards = |rung: &Rung| {
+        let allowed = (1.0 - FLAT) * page.seconds;
+        let by_slope = SLOPE * slope * (page.size - rung.size).as_f64();
+        let error = rung.relative_error.hypot(page.relative_error) * page.seconds;
+        normal((allowed.min(by_slope) - (page.seconds - rung.seconds)) / error)
+    };
+    Some(if grows { smaller().map(towards).fold(1.0, f64::min) } else { 0.0 })
+}
+
+/// The probability that a standard normal variable is below `x`.
+#[must_use]
+pub fn normal(x: f64) -> f64 {
+    f64::midpoint(1.0, erf(x / std::f64::consts::SQRT_2))
+}
+
+/// The write unit: the smallest request that reaches 80 % of the best speed; its interval holds 70 to 90 %.
+#[must_use]
+pub fn write_unit(ladder: &[Rung]) -> Finding {
+    let id = FindingId::WriteUnitBytes;
+    let Some(best) = ladder.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed())) else {
+        return Finding::unknown(id, "no writes were measured", "write tests (--erase)");
+    };
+    let smallest_reaching = |share: f64| {
+        ladder
+            .iter()
+            .filter(|rung| rung.speed() >= best.speed() * share)
+            .min_by_key(|rung| rung.size)
+            .copied()
+    };
+    let (Some(low), Some(unit), Some(high)) = (
+        smallest_reaching(EFFICIENT - 0.1),
+        smallest_reaching(EFFICIENT),
+        smallest_reaching(EFFICIENT + 0.1),
+    ) else {
+        return Finding::unknown(id, "no writes were measured", "write tests (--erase)");
+    };
+    let below = ladder.iter().filter(|rung| rung.size < unit.size).max_by_key(|rung| rung.size);
+    let Some(below) = below else {
+        return Finding::unknown(
+            id,
+            format!("even the smallest request tried ({}) reaches the best speed", unit.size),
+            "smaller requests",
+        );
+    };
+    let evidence = format!(
+        "requests of {} write {}, those of {} only {}; the best was {} at {}",
+        unit.size,
+        speed(unit.speed()),
+        below.size,
+        speed(below.speed()),
+        speed(best.speed()),
+        best.size
+    );
+    let error = unit.relative_error.hypot(best.relative_error);
+    let margin =
+        (unit.speed() / best.speed() - (EFFICIENT - 0.1)).min(EFFICIENT + 0.1 - below.speed() / best.speed());
+    let confidence = Confidence::new(normal(margin / error.max(0.01)) * 0.98);
+    Finding::exact(id, Value::Bytes(unit.size), confidence, evidence)
+        .within(Value::Bytes(low.size), Value::Bytes(high.size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ladder(rungs: &[(u64, f64)]) -> Vec<Rung> {
+        rungs
+            .iter()
+            .map(|(kib, millis)| Rung { size: Bytes::kib(*kib), seconds: millis / 1e3, relative_error: 0.01 })
+            .collect()
+    }
+
+    /// The Patriot's own figures, three open units (docs/methods/write-size.md).
+    #[test]
+    fn writes_below_the_page_may_cost_more_than_the_page() {
+        let rungs =
+            [(4, 4.76), (8, 4.9), (16, 5.25), (32, 3.0), (64, 4.0), (128, 10.0), (256, 20.0), (512, 33.4)];
+        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(32)));
+        assert_eq!(write_unit(&ladder(&rungs)).bytes(), Some(Bytes::kib(64)));
+    }
+
+    #[test]
+    fn an_overhead_larger_than_the_transfer_does_not_pass_for_a_page() {
+        let rungs: Vec<(u64, f64)> =
+            [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 5.0 + 0.3 * (kib as f64 / 4.0).max(1.0))).into();
+        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(4)));
+    }
+
+    /// Pages of 48 KiB: writes of 32 KiB cross every second boundary, those of 16 and 24 KiB never.
+    #[test]
+    fn a_page_of_three_is_found_beside_powers_of_two() {
+        let rungs = [(12, 2.0), (16, 2.0), (24, 2.0), (32, 2.5), (48, 2.0), (64, 3.3), (96, 3.0), (192, 5.0)];
+        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(48)));
+    }
+
+    #[test]
+    fn a_device_without_pages_has_none() {
+        let rungs: Vec<(u64, f64)> =
+            [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 0.1 + 0.05 * kib as f64)).into();
+        assert_eq!(page(&ladder(&rungs)).bytes(), None);
+    }
+}

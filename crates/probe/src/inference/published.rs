@@ -1,0 +1,224 @@
+//! Open units, page and class from published tables: means per row, whatever numbers of units somebody tried.
+
+use std::collections::BTreeMap;
+
+use flashscope_device::Bytes;
+
+use super::ladder::Rung;
+use super::statistics::{median, quantile};
+use super::wording::time;
+use crate::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use crate::observation::{OpenUnitsData, Order};
+
+/// Time per request, by number of units and request size.
+type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
+
+/// From one number of units to the next, the upper quartile of request sizes slows down at least so much where the open
+/// units end; what differs by less is a device's ordinary wobble. The sharpest such step is taken.
+const JUMP: f64 = 2.5;
+/// A request escapes the merge if it slows down by less than this where others slow down by [`JUMP`].
+const ESCAPE: f64 = 1.6;
+/// Extra time per request, as a share of writing a whole erase block: above, every request pays a merge.
+const WHOLE_MERGE: f64 = 0.35;
+/// Below, only some do.
+const PART_MERGE: f64 = 0.2;
+
+/// Everything published about open units of one device.
+pub struct Published {
+    erase_block: Bytes,
+    linear: Table,
+    random: Table,
+}
+
+/// Where the open units end in one order.
+struct End {
+    fits: u32,
+    too_many: u32,
+    slowdown: f64,
+}
+
+impl Published {
+    /// Collects tables of open units.
+    #[must_use]
+    pub fn new(tables: &[&OpenUnitsData]) -> Self {
+        let mut sums: BTreeMap<(Order, u32, Bytes), Vec<f64>> = BTreeMap::new();
+        let open = tables
+            .iter()
+            .flat_map(|table| &table.cells)
+            .map(|cell| (cell.order, cell.open_units, cell.request, cell.times.mean_seconds()));
+
+        for (order, units, request, seconds) in open {
+            sums.entry((order, units, request)).or_default().extend(seconds);
+        }
+        let table = |order: Order| {
+            let mut table = Table::new();
+            for ((_, units, request), seconds) in sums.iter().filter(|((o, ..), _)| *o == order) {
+                if let Some(seconds) = median(seconds) {
+                    table.entry(*units).or_default().insert(*request, seconds);
+                }
+            }
+            table
+        };
+        let erase_block = tables.iter().map(|table| table.erase_block).max();
+        Self {
+            erase_block: erase_block.unwrap_or_default(),
+            linear: table(Order::Linear),
+            random: table(Order::Random),
+        }
+    }
+
+    fn table(&self, order: Order) -> &Table {
+        match order {
+            Order::Linear => &self.linear,
+            Order::Random => &self.random,
+        }
+    }
+
+    /// By how much requests slow down from one row to another: the upper quartile over the small sizes both have.
+    fn slowdown(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> Option<f64> {
+        let small = |size: &Bytes| *size * 4 <= self.erase_block;
+        let ratios: Vec<f64> = to
+            .iter()
+            .filter(|(size, _)| small(size))
+            .filter_map(|(size, seconds)| Some(seconds / from.get(size)?))
+            .collect();
+        quantile(&ratios, 0.75)
+    }
+
+    fn end(&self, order: Order) -> Option<End> {
+        let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
+        let ends = rows.windows(2).filter_map(|pair| {
+            let slowdown = self.slowdown(pair[0].1, pair[1].1)?;
+            (slowdown >= JUMP).then_some(End { fits: *pair[0].0, too_many: *pair[1].0, slowdown })
+        });
+        ends.max_by(|a, b| a.slowdown.total_cmp(&b.slowdown))
+    }
+
+    /// How many units can be open in this order.
+    #[must_use]
+    pub fn open_units(&self, order: Order) -> Finding {
+        let id = match order {
+            Order::Linear => FindingId::OpenUnitsLinear,
+            Order::Random => FindingId::OpenUnitsRandom,
+        };
+        let table = self.table(order);
+        let (Some((fewest, first)), Some((most, _))) = (table.first_key_value(), table.last_key_value())
+        else {
+            let reason = format!("the log has no table of open units in {} order", order.as_str());
+            return Finding::unknown(id, reason, "flashbench --open-au, or write tests (--erase)");
+        };
+        if self.is_merging(first) {
+            let reason =
+                format!("{fewest} are already too many: a request takes the same time whatever its size");
+            return Finding::unknown(id, reason, "fewer units");
+        }
+        let Some(end) = self.end(order) else {
+            let reason = format!("at least {most}: up to there nothing slows down, and more were not tried");
+            return Finding::unknown(id, reason, "more units");
+        };
+        let confidence = match end.slowdown / JUMP {
+            sharp if sharp >= 2.0 => 0.97,
+            clear if clear >= 1.4 => 0.85,
+            _ => 0.7,
+        };
+        Finding::exact(id, Value::Count(end.fits), Confidence::new(confidence), self.evidence(order, &end))
+            .within(Value::Count(end.fits), Value::Count(end.too_many - 1))
+    }
+    /// Whether even the fewest units tried merge at every request: time hardly depends on the size, and small requests
+    /// crawl.
+    fn is_merging(&self, row: &BTreeMap<Bytes, f64>) -> bool {
+        let (Some((small, small_seconds)), Some((large, large_seconds))) =
+            (row.iter().find(|(size, _)| **size >= Bytes::kib(16)), row.last_key_value())
+        else {
+            return false;
+        };
+        large.get() >= small.get() * 16 && *large_seconds < small_seconds * 3.0
+    }
+
+    fn evidence(&self, order: Order, end: &End) -> String {
+        let table = self.table(order);
+        let slowest = table[&end.too_many]
+            .iter()
+            .filter_map(|(size, seconds)| Some((size, seconds, table[&end.fits].get(size)?)))
+            .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)));
+        slowest.map_or_else(String::new, |(size, slow, fast)| {
+            format!(
+                "writing {size} into {} blocks in turn took {} a request, into {} only {}",
+                end.too_many,
+                time(*slow),
+                end.fits,
+                time(*fast)
+            )
+        })
+    }
+
+    /// The times of requests of every size while all units fit: the ladder for page and write unit.
+    #[must_use]
+    pub fn ladder(&self) -> Vec<Rung> {
+        let row = match self.end(Order::Linear) {
+            Some(end) => self.linear.get(&end.fits),
+            None => self.linear.values().find(|row| !self.is_merging(row)),
+        };
+        let fewest = self.linear.values().find(|row| !self.is_merging(row));
+        // The row with the most sizes tells the most.
+        let row = [row, fewest].into_iter().flatten().max_by_key(|row| row.len());
+        let rung =
+            |(size, seconds): (&Bytes, &f64)| Rung { size: *size, seconds: *seconds, relative_error: 0.03 };
+        row.map(|row| row.iter().map(rung).collect()).unwrap_or_default()
+    }
+
+    /// The class of the translation layer.
+    #[must_use]
+    pub fn ftl_class(&self) -> Finding {
+        let id = FindingId::FtlClass;
+        let Some(end) = self.end(Order::Linear) else {
+            return Finding::unknown(
+                id,
+                "no table shows where the open units end",
+                "tables for more numbers of units",
+            );
+        };
+        let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
+        let extra: Vec<f64> = beyond
+            .iter()
+            .filter_map(|(size, seconds)| Some((seconds, fits.get(size)?)))
+            .filter(|(slow, fast)| **slow > **fast * JUMP)
+            .map(|(slow, fast)| slow - fast)
+            .collect();
+        let block = fits.iter().map(|(size, seconds)| seconds / size.as_f64()).reduce(f64::min);
+        let (Some(extra), Some(per_byte)) = (median(&extra), block) else {
+            return Finding::unknown(id, "the table beyond the open units is cut short", "a complete table");
+        };
+        let whole = per_byte * self.erase_block.as_f64();
+        let class = match extra / whole {
+            share if share >= WHOLE_MERGE => FtlClass::OpenBlock,
+            share if share <= PART_MERGE => FtlClass::LogStructured,
+            _ => {
+                let reason =
+                    format!("a request beyond the open units costs {} more: between the laws", time(extra));
+                return Finding::unknown(id, reason, "tables for more numbers of units");
+            }
+        };
+        let above = self.escaping_request(&end);
+        let escape = above.map_or_else(String::new, |size| format!("; requests up to {size} pay nothing"));
+        let evidence = format!(
+            "beyond {} open blocks a request costs {} more, {} the {} of writing an erase block{escape}",
+            end.fits,
+            time(extra),
+            if class == FtlClass::OpenBlock { "of the order of" } else { "far less than" },
+            time(whole)
+        );
+        Finding::exact(id, Value::Class { class, above }, Confidence::new(0.9), evidence)
+            .with_caveat("from means: single merges are not visible in the table")
+    }
+
+    /// The largest request that is not slowed down where larger ones are.
+    fn escaping_request(&self, end: &End) -> Option<Bytes> {
+        let beyond = &self.linear[&end.too_many];
+        let base = |size: &Bytes| self.linear.range(..=end.fits).rev().find_map(|(_, row)| row.get(size));
+        let escapes =
+            |(size, seconds): &(&Bytes, &f64)| base(size).is_some_and(|base| **seconds < *base * ESCAPE);
+        let escaping: Vec<Bytes> = beyond.iter().take_while(escapes).map(|(size, _)| *size).collect();
+        escaping.last().copied().filter(|_| escaping.len() < beyond.len())
+    }
+}

@@ -1,0 +1,40 @@
+//! Figures in sentences: three digits at most, in the unit people use.
+
+/// A time in seconds, as `340 ms`, `4.0 ms`, `235 us`.
+#[must_use]
+pub fn time(seconds: f64) -> String {
+    let (value, unit) = match seconds.abs() {
+        s if s >= 0.9995 => (seconds, "s"),
+        s if s >= 0.000_999_5 => (seconds * 1e3, "ms"),
+        _ => (seconds * 1e6, "us"),
+    };
+    let digits = if value.abs() < 9.95 { 1 } else { 0 };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A speed in bytes per second, as `15 MB/s` or `860 kB/s`.
+#[must_use]
+pub fn speed(bytes_per_second: f64) -> String {
+    let (value, unit) = match bytes_per_second {
+        s if s >= 999_500.0 => (s / 1e6, "MB/s"),
+        s if s >= 999.5 => (s / 1e3, "kB/s"),
+        s => (s, "B/s"),
+    };
+    let digits = if value < 9.95 { 1 } else { 0 };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_two_or_three_digits() {
+        assert_eq!(time(0.34), "340 ms");
+        assert_eq!(time(0.004), "4.0 ms");
+        assert_eq!(time(0.000_235), "235 us");
+        assert_eq!(time(1.25), "1.2 s");
+        assert_eq!(speed(15_400_000.0), "15 MB/s");
+        assert_eq!(speed(860_900.0), "861 kB/s");
+    }
+}

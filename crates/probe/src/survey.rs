@@ -1,0 +1,83 @@
+//! The experiments of a whole check, in the order in which each can use what the ones before it found.
+
+use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device};
+
+use crate::experiment::{Align, Estimate, Experiment, FatArea, Observer, OpenUnits, WriteSize};
+use crate::finding::{Finding, FindingId};
+use crate::inference::infer;
+use crate::observation::Observations;
+
+/// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
+/// (A. Bergmann, flashbench; docs/methods/align.md).
+pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
+
+/// A whole check.
+#[derive(Debug, Clone, Copy)]
+pub struct Survey {
+    /// Whether the writing experiments run too. They destroy what the device holds.
+    pub writes: bool,
+    /// The seed of every random choice.
+    pub seed: u64,
+}
+
+impl Survey {
+    /// What the whole check may cost at most on this device, with an erase block of 8 MiB.
+    #[must_use]
+    pub fn estimate(&self, device: &dyn Device) -> Estimate {
+        let assumed = Bytes::mib(8);
+        let mut experiments: Vec<Box<dyn Experiment>> = vec![Box::new(self.align())];
+        if self.writes {
+            experiments.push(Box::new(WriteSize {
+                erase_block: assumed,
+                erase_block_is_known: false,
+                seed: self.seed,
+            }));
+            experiments.push(Box::new(OpenUnits::new(assumed, None, self.seed)));
+            experiments.push(Box::new(FatArea::new(assumed, None, None, self.seed)));
+        }
+        experiments.iter().map(|experiment| experiment.estimate(device)).fold(
+            Estimate::default(),
+            |sum, each| Estimate {
+                requests: sum.requests + each.requests,
+                bytes_written: sum.bytes_written + each.bytes_written,
+            },
+        )
+    }
+
+    const fn align(&self) -> Align {
+        Align { read: None, seed: self.seed }
+    }
+
+    /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one
+    /// for all is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
+    pub fn run(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
+        let unlimited = &Budget::UNLIMITED;
+        let mut seen = vec![self.align().measure(device, unlimited, observer)];
+        if !self.writes {
+            return seen;
+        }
+        let known = bytes(&infer(&seen), FindingId::EraseBlockBytes);
+        let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
+        let write_size = WriteSize { erase_block, erase_block_is_known: known.is_some(), seed: self.seed };
+        seen.push(write_size.measure(device, unlimited, observer));
+        // What follows needs the writes only; the reads' many explanations need not be weighed again.
+        let write_unit = bytes(&infer(&seen[1..]), FindingId::WriteUnitBytes);
+        seen.push(OpenUnits::new(erase_block, write_unit, self.seed).measure(device, unlimited, observer));
+        let findings = infer(&seen[1..]);
+        let page = bytes(&findings, FindingId::PageBytes);
+        let open_units = find(&findings, FindingId::OpenUnitsLinear).and_then(Finding::count);
+        seen.push(
+            FatArea::new(erase_block, page, open_units, self.seed).measure(device, unlimited, observer),
+        );
+        seen
+    }
+}
+
+fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.id == id)
+}
+
+fn bytes(findings: &[Finding], id: FindingId) -> Option<Bytes> {
+    find(findings, id).and_then(Finding::bytes)
+}

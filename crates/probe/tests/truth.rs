@@ -1,0 +1,201 @@
+//! Truth tests: what is inferred from virtual sticks, against what is true of them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use flashscope_device::layer::{
+    Budget, Fault, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
+};
+use flashscope_device::memory::MemoryDevice;
+use flashscope_device::{Bytes, Device, OpKind};
+use flashscope_probe::experiment::{Align, Experiment};
+use flashscope_probe::finding::FtlClass;
+use flashscope_probe::inference::infer;
+use flashscope_probe::observation::Ended;
+use flashscope_probe::survey::Survey;
+use flashscope_probe::{Finding, FindingId, Outcome, RunFile, Silent, Value};
+use flashscope_sim::VirtualStick;
+use flashscope_sim::profile::{Class, Truth};
+use flashscope_sim::target::Target;
+
+fn stick(target: &str) -> (VirtualStick, Truth) {
+    let target = Target::parse(target).unwrap();
+    (VirtualStick::new(&target.profile, target.seed), target.profile.truth())
+}
+
+fn check(device: &mut dyn Device, writes: bool) -> Vec<Finding> {
+    infer(&Survey { writes, seed: 11 }.run(device, &mut Silent))
+}
+
+fn finding(findings: &[Finding], id: FindingId) -> &Finding {
+    findings.iter().find(|finding| finding.id == id).unwrap()
+}
+
+fn expected(truth: &Truth) -> [(FindingId, Value); 6] {
+    let class = match truth.class {
+        Class::LinearOnly => FtlClass::LinearOnly,
+        Class::OpenBlock => FtlClass::OpenBlock,
+        Class::LogStructured => FtlClass::LogStructured,
+    };
+    [
+        (FindingId::EraseBlockBytes, Value::Bytes(truth.erase_block)),
+        (FindingId::PageBytes, Value::Bytes(truth.page)),
+        (FindingId::OpenUnitsLinear, Value::Count(truth.open_units_linear)),
+        (FindingId::OpenUnitsRandom, Value::Count(truth.open_units_random)),
+        (FindingId::FatAreaBytes, Value::Bytes(truth.fat_area)),
+        (FindingId::FtlClass, Value::Class { class, above: truth.small_writes_up_to }),
+    ]
+}
+
+/// Every finding of a full check is true, and none of them is unknown.
+fn assert_true(target: &str) {
+    let (mut stick, truth) = stick(target);
+    let findings = check(&mut stick, true);
+    for (id, value) in expected(&truth) {
+        let found = finding(&findings, id);
+        assert_eq!(found.value(), Some(value), "{target}: {id}: {found:?}");
+        assert!(found.confidence().get() > 0.8, "{target}: {id}: {found:?}");
+    }
+}
+
+#[test]
+fn the_patriot_is_read_right() {
+    for seed in 1..=3 {
+        assert_true(&format!("patriot-xt-16g?seed={seed}"));
+    }
+}
+
+#[test]
+fn the_transcend_is_read_right() {
+    for seed in 1..=3 {
+        assert_true(&format!("transcend-8g?seed={seed}"));
+    }
+}
+
+#[test]
+fn the_generic_stick_is_read_right() {
+    for seed in 1..=3 {
+        assert_true(&format!("generic-2g?seed={seed}"));
+    }
+}
+
+#[test]
+fn other_numbers_of_open_units_are_read_right() {
+    for (linear, random) in [(1, 1), (2, 2), (3, 1), (7, 4), (20, 5)] {
+        assert_true(&format!("transcend-8g?open_units_linear={linear}&open_units_random={random}"));
+    }
+    assert_true("patriot-xt-16g?open_units_linear=5&open_units_random=3");
+}
+
+#[test]
+fn a_fat_area_of_several_blocks_is_measured() {
+    for fat_area in ["0", "8MiB", "12MiB"] {
+        assert_true(&format!("transcend-8g?fat_area={fat_area}"));
+    }
+}
+
+#[test]
+fn reads_alone_find_the_erase_block_and_leave_the_rest_open() {
+    let (mut stick, truth) = stick("patriot-xt-16g?seed=4");
+    let findings = check(&mut ReadOnly::new(&mut stick), false);
+    assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(truth.erase_block));
+    for id in
+        [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FatAreaBytes, FindingId::FtlClass]
+    {
+        assert!(finding(&findings, id).value().is_none(), "{id}");
+    }
+}
+
+#[test]
+fn a_device_without_flash_has_no_findings() {
+    let mut memory = MemoryDevice::new(Bytes::mib(256));
+    for finding in check(&mut memory, true) {
+        // A fixed time per request makes large writes efficient: that is true of this device, and no sign of flash.
+        assert!(finding.value().is_none() || finding.id == FindingId::WriteUnitBytes, "{finding:?}");
+    }
+}
+
+#[test]
+fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
+    let (stick, _) = stick("transcend-8g");
+    let mut dying = Faulty::new(stick, Fault::Unplug { after_requests: 1800 }, 1);
+    let seen = Survey { writes: true, seed: 11 }.run(&mut dying, &mut Silent);
+    let findings = infer(&seen);
+    assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
+    let Outcome::Unknown { reason, .. } = &finding(&findings, FindingId::OpenUnitsLinear).outcome else {
+        unreachable!("open units of a vanished device")
+    };
+    assert!(reason.contains("vanished"), "{reason}");
+}
+
+#[test]
+fn scattered_read_errors_do_not_change_the_erase_block() {
+    let (stick, truth) = stick("transcend-8g?seed=3");
+    let mut faulty = Faulty::new(stick, Fault::Errors { kind: OpKind::Read, share: 0.02 }, 5);
+    let findings = check(&mut faulty, false);
+    assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(truth.erase_block));
+}
+
+#[test]
+fn a_device_that_only_errs_ends_the_experiment() {
+    let (stick, _) = stick("transcend-8g");
+    let mut dead = Faulty::new(stick, Fault::Errors { kind: OpKind::Read, share: 1.0 }, 5);
+    let seen = Align { read: None, seed: 1 }.measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
+    assert!(
+        matches!(&seen.ended, Ended::Early { reason } if reason.contains("failed one after another")),
+        "{:?}",
+        seen.ended
+    );
+}
+
+#[test]
+fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
+    let interrupt = Interrupt::default();
+    let (stick_a, _) = stick("transcend-8g");
+    let mut device = Interruptible::new(stick_a, interrupt.clone());
+    interrupt.request();
+    let seen = Survey { writes: true, seed: 1 }.run(&mut device, &mut Silent);
+    assert!(
+        seen.iter().all(|each| matches!(&each.ended, Ended::Early { reason } if reason == "interrupted"))
+    );
+
+    let (stick_b, _) = stick("transcend-8g");
+    let budget = Budget { bytes_written: Some(Bytes::mib(40)), ..Budget::UNLIMITED };
+    let mut metered = Meter::new(stick_b, budget);
+    let seen = Survey { writes: true, seed: 1 }.run(&mut metered, &mut Silent);
+    assert!(metered.cost().bytes_written <= Bytes::mib(40));
+    assert!(
+        seen[1..]
+            .iter()
+            .any(|each| matches!(&each.ended, Ended::Early { reason } if reason.contains("budget")))
+    );
+}
+
+/// A check repeated from its trace, without the stick, sees and finds the same.
+#[test]
+fn a_traced_check_replays_to_the_same_observations() {
+    let (stick, _) = stick("generic-2g");
+    let survey = Survey { writes: true, seed: 2 };
+    let mut traced = Trace::new(stick);
+    let capabilities = traced.capabilities();
+    let seen = survey.run(&mut traced, &mut Silent);
+    let mut replay = Replay::new(capabilities, traced.records().to_vec());
+    assert_eq!(survey.run(&mut replay, &mut Silent), seen);
+}
+
+#[test]
+fn a_run_file_infers_the_same_findings_again() {
+    let (mut stick, _) = stick("generic-2g");
+    let observations = Survey { writes: true, seed: 2 }.run(&mut stick, &mut Silent);
+    let run = RunFile {
+        format: flashscope_probe::run_file::FORMAT,
+        flashscope: "test".to_owned(),
+        target: "sim:generic-2g".to_owned(),
+        device_name: String::new(),
+        measured_at: String::new(),
+        observations,
+        cost: flashscope_device::layer::Cost::default(),
+        remarks: Vec::new(),
+    };
+    let again = RunFile::parse(&run.to_json().unwrap()).unwrap();
+    assert_eq!(infer(&again.observations), infer(&run.observations));
+}
