@@ -135,3 +135,16 @@ pub struct Table {
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<String>>,
 }
+
+impl Table {
+    /// The same table without the columns that are empty in every row.
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let filled: Vec<bool> = (0..self.header.len())
+            .map(|column| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty())))
+            .collect();
+        let keep = |row: Vec<String>| -> Vec<String> {
+            row.into_iter().zip(&filled).filter(|(_, filled)| **filled).map(|(cell, _)| cell).collect()
+        };
+        Self { header: keep(self.header), rows: self.rows.into_iter().map(keep).collect() }
+    }
+}

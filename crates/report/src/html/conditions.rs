@@ -1,7 +1,9 @@
 //! Under which conditions: target, date, cost, seeds, early ends, remarks.
 
+use std::collections::BTreeSet;
+
 use flashscope_device::layer::Cost;
-use flashscope_probe::observation::Source;
+use flashscope_probe::observation::{Data, Order, Source};
 use flashscope_probe::{Ended, Observations};
 use maud::{Markup, html};
 
@@ -54,8 +56,8 @@ pub fn cost(cost: &Cost) -> String {
 }
 
 fn experiments(observations: &[Observations]) -> Table {
-    let header = ["experiment", "source", "region", "seed", "ended"].map(str::to_owned).to_vec();
-    Table { header, rows: observations.iter().map(row).collect() }
+    let header = ["experiment", "what", "source", "region", "seed", "ended"].map(str::to_owned).to_vec();
+    Table { header, rows: observations.iter().map(row).collect() }.without_empty_columns()
 }
 
 fn row(observations: &Observations) -> Vec<String> {
@@ -65,7 +67,27 @@ fn row(observations: &Observations) -> Vec<String> {
         Source::Published { program } => (format!("published, {}", printable(program)), String::new()),
     };
     let region = conditions.region.map(|range| range.to_string()).unwrap_or_default();
-    vec![experiment(&observations.data).to_owned(), source, region, seed, ended(&observations.ended)]
+    let (name, what) = (experiment(&observations.data).to_owned(), what(&observations.data));
+    vec![name, what, source, region, seed, ended(&observations.ended)]
+}
+
+/// What an experiment tried, in a few words.
+fn what(data: &Data) -> String {
+    match data {
+        Data::Align(data) => data.read.map(|read| format!("reads of {read}")).unwrap_or_default(),
+        Data::OpenUnits(data) => {
+            let tried: BTreeSet<(Order, u32)> =
+                data.cells.iter().map(|cell| (cell.order, cell.open_units)).collect();
+            let tried: Vec<String> =
+                tried.into_iter().map(|(order, count)| format!("{count} {}", order.as_str())).collect();
+            format!("blocks of {} open: {}", data.erase_block, tried.join(", "))
+        }
+        Data::WriteSize(data) => format!("{} sizes", data.cells.len()),
+        Data::FatArea(data) => {
+            let units: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();
+            format!("{} blocks of {}", units.len(), data.erase_block)
+        }
+    }
 }
 
 fn ended(ended: &Ended) -> String {

@@ -33,8 +33,8 @@ fn row(finding: &Finding) -> Markup {
             @match &finding.outcome {
                 Outcome::Found { value, confidence, .. } => {
                     td class="value" {
-                        strong { (value) }
-                        @if let Some(interval) = interval(finding) { br; span class="muted" { (interval) } }
+                        strong { (bound(&value.to_string())) }
+                        @if let Some(interval) = interval(finding) { br; span class="muted" { (bound(&interval)) } }
                     }
                     td class="sure" { (bar(*confidence)) }
                     td class="why" { (why(&finding.evidence, &finding.caveats)) }
@@ -52,7 +52,7 @@ fn row(finding: &Finding) -> Markup {
 fn bar(confidence: Confidence) -> Markup {
     let width = format!("width:{:.0}%", confidence.get() * 100.0);
     html! {
-        span class="words" { (confidence.words()) ", " (percent(confidence)) }
+        span { (confidence.words()) ", " (bound(&percent(confidence))) }
         span class="bar" aria-hidden="true" { span style=(width) {} }
     }
 }

@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
 use flashscope_probe::observation::{Data, Order};
 
-use super::hedge::hedged;
+use super::hedge::{hedge, hedged};
 use super::sentence::Sentence;
 use crate::figures::Figures;
 use crate::wall::wall;
@@ -55,13 +55,14 @@ fn many_units(report: &Report<'_>) -> Option<String> {
 }
 
 fn erase_block_only(report: &Report<'_>) -> Option<String> {
-    let size = hedged(report.found(FindingId::EraseBlockBytes)?)?;
+    let finding = report.found(FindingId::EraseBlockBytes)?;
+    let (size, sure) = (finding.value()?, hedge(finding)?);
     let rest = if report.run.cost.writes == 0 && !has_writes(report) {
         "nothing was written, so why writes are slow is not known yet"
     } else {
         "how many blocks it keeps open is not known"
     };
-    Some(format!("this {} erases {size} at a time; {rest}", report.noun()))
+    Some(format!("this {} erases {size} at a time {sure}; {rest}", report.noun()))
 }
 
 fn has_writes(report: &Report<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
-use flashscope_probe::observation::Order;
+use flashscope_probe::observation::{AlignSample, Order};
 
 use super::sentence::Sentence;
 use crate::figures::{BySize, Figures, Rate, align_samples, quantile};
@@ -10,14 +10,11 @@ use crate::wall::{LEAST_RATIO, Wall, wall};
 use crate::{Report, quantity};
 
 pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
-    let parts = [
-        alignment(report),
-        small_writes(report, figures),
-        streams(report, figures),
-        random_order(report, figures),
-        small_random_writes(report, figures),
-    ];
-    let known: Vec<Sentence> = parts.into_iter().flatten().map(Sentence::new).collect();
+    let writes = [small_writes(report, figures), streams(report, figures), random_order(report, figures)];
+    let measured = writes.iter().flatten().next().is_none().then(|| measured_speeds(figures)).flatten();
+    let parts = [alignment(report), measured].into_iter().chain(writes);
+    let parts = parts.chain([unmeasured_page(report, figures), small_random_writes(report, figures)]);
+    let known: Vec<Sentence> = parts.flatten().map(Sentence::new).collect();
     if known.is_empty() {
         return vec![Sentence::new("nothing was found that one could act on")];
     }
@@ -34,25 +31,59 @@ fn alignment(report: &Report<'_>) -> Option<String> {
     let text = format!(
         "data that straddles a multiple of {block} costs work in two erase blocks, so partitions should start at one"
     );
-    Some(match extra_time_at_edges(report, block) {
-        Some((extra, samples)) => {
-            let samples = quantity::counted(samples as u64, "sample");
-            format!(
-                "{text}; even a read across such an edge takes {} longer (median of {samples})",
-                quantity::seconds(extra)
-            )
-        }
-        None => text,
+    let Some((extra, samples)) = extra_time(report, |candidate| candidate.is_multiple_of(block)) else {
+        return Some(text);
+    };
+    let edge = format!(
+        "{text}; even a read across such an edge takes {} longer than one beside it",
+        quantity::seconds(extra)
+    );
+    Some(match extra_time(report, |candidate| candidate < block) {
+        Some((inside, others)) => format!(
+            "{edge}, across boundaries inside a block {} (medians of {} and {})",
+            quantity::seconds(inside),
+            samples,
+            quantity::counted(others as u64, "sample"),
+        ),
+        None => format!("{edge} (median of {})", quantity::counted(samples as u64, "sample")),
     })
 }
 
-fn extra_time_at_edges(report: &Report<'_>, block: Bytes) -> Option<(f64, usize)> {
-    let at_edges = align_samples(report.run).filter(|sample| sample.candidate.is_multiple_of(block));
-    let mut differences: Vec<f64> =
-        at_edges.map(flashscope_probe::observation::AlignSample::difference).collect();
+/// The median extra time of reads across the boundaries of these candidates, seconds, and of how many samples; `None` if
+/// it is not above zero.
+fn extra_time(report: &Report<'_>, these: impl Fn(Bytes) -> bool) -> Option<(f64, usize)> {
+    let samples = align_samples(report.run).filter(|sample| these(sample.candidate));
+    let mut differences: Vec<f64> = samples.map(AlignSample::difference).collect();
     differences.sort_by(f64::total_cmp);
     let median = quantile(&differences, 0.5).filter(|median| *median > 0.0)?;
     Some((median, differences.len()))
+}
+
+/// Where the limits are not known: the fastest and the slowest writes that were measured.
+fn measured_speeds(figures: &Figures) -> Option<String> {
+    let open = figures.open_units.iter().map(|((order, count), rates)| (*order, *count, rates));
+    let one_place = figures.write_size.iter().map(|(order, rates)| (*order, 1, rates));
+    let rates = open
+        .chain(one_place)
+        .flat_map(|(order, count, rates)| rates.values().map(move |rate| (order, count, rate)));
+    let rates: Vec<(Order, u32, &Rate)> = rates.collect();
+    let by_speed =
+        |(_, _, a): &&(Order, u32, &Rate), (_, _, b): &&(Order, u32, &Rate)| a.speed().total_cmp(&b.speed());
+    let (fastest, slowest) = (rates.iter().max_by(by_speed)?, rates.iter().min_by(by_speed)?);
+    let told = |(order, count, rate): &(Order, u32, &Rate)| {
+        let open = quantity::counted(u64::from(*count), "open block");
+        format!("{} writes of {} with {open}, {}", order.as_str(), rate.request, with_basis(rate))
+    };
+    Some(format!("the fastest writes measured were {}; the slowest were {}", told(fastest), told(slowest)))
+}
+
+/// Where the page is known from reads alone.
+fn unmeasured_page(report: &Report<'_>, figures: &Figures) -> Option<String> {
+    let page = report.size(FindingId::PageBytes)?;
+    let unmeasured = figures.open_units.is_empty() && figures.write_size.is_empty();
+    unmeasured.then(|| {
+        format!("writes smaller than {page} likely cost as much as a whole page; no write was measured")
+    })
 }
 
 fn small_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
