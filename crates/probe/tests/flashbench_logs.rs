@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::print_stderr,
     reason = "a test fails by panicking and says why it skips"
 )]
@@ -250,6 +249,46 @@ fn what_is_no_log_is_named() {
     assert_eq!(found(b" Timing cached reads: 2 MB in 2 seconds"), Foreign::Program("hdparm"));
     let error = parse(b"align 8388608 pre 543us on 8", "x\u{1b}[2J").unwrap_err().to_string();
     assert!(error.contains("line 1") && !error.contains('\u{1b}'), "{error}");
+}
+
+#[test]
+fn a_page_flattened_into_one_line_is_read() {
+    let flat = "$ sudo apt install flashbench $ sudo flashbench -a /dev/x --blocksize=1024 align 8192 pre 1.33ms on 1.65ms \
+                post 1.35ms diff 308s align 4096 pre 1.34ms on 1.34ms post 1.34ms diff 2.1s $ flashbench -O --open-au-nr=2 \
+                -b 2097152 /dev/x 4MiB 8.8M/s 2MiB 7.4M/s";
+    let log = parse(flat.as_bytes(), "flat").unwrap();
+    assert_eq!(log.problems, []);
+    assert_eq!(log.entries.iter().map(cells).collect::<Vec<_>>(), [6, 2]);
+    assert!(matches!(log.entries[1].command, Some(Command::OpenUnits { open_units: 2, .. })));
+}
+
+#[test]
+fn negative_differences_without_a_unit_do_no_harm() {
+    let rows = "align 16384\tpre 986µs\ton 1.01ms\tpost 1.87ms\tdiff -412331\nalign 8192\tpre 690µs\ton 1.01ms\tpost 1.44ms\tdiff -49389n\n";
+    let log = parse(rows.as_bytes(), "negative").unwrap();
+    assert_eq!((log.problems.len(), cells(&log.entries[0])), (0, 6));
+}
+
+#[test]
+fn sentences_between_tables_are_neither_rows_nor_commands() {
+    let log = parse(
+        "# note: the test script = flashbench -a -b 1024 -c 50 (x3); flashbench -f --fat-nr=2 -b 2097152\n\
+         # The erase block is clearly 8 MiB; align 32768. is odd, and 64KiB is best\n\
+         align 8192 pre 1ms on 1ms post 1ms diff 0ns\n\
+         -- \nfind FAT: 1\n4MiB 5M/s 5M/s\n2MiB 5M/s 5M/s\n"
+            .as_bytes(),
+        "sentences",
+    )
+    .unwrap();
+    assert_eq!(log.problems, []);
+    let fat = Command::FindFat {
+        erase_block: Bytes::mib(4),
+        units: 2,
+        smallest: Bytes::mib(2),
+        order: Order::Linear,
+    };
+    let commands: Vec<Option<Command>> = log.entries.iter().map(|entry| entry.command).collect();
+    assert_eq!(commands, [Some(Command::Align { read: Bytes::kib(1) }), Some(fat)]);
 }
 
 #[test]

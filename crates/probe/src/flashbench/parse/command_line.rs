@@ -230,7 +230,6 @@ fn shifted(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

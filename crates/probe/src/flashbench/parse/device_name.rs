@@ -12,7 +12,7 @@ pub(super) fn find(lines: &[Line]) -> String {
     let by = |read: fn(&str) -> Option<String>| lines.iter().find_map(|line| read(&line.text));
     let name = by(after_device)
         .or_else(|| by(card_registers))
-        .or_else(|| wrapper_registers(lines))
+        .or_else(|| listed_registers(lines))
         .or_else(|| by(lsusb));
     printable(&name.unwrap_or_default())
 }
@@ -39,13 +39,22 @@ fn card_registers(text: &str) -> Option<String> {
     Some(format!("{name} (manfid {manufacturer}, oemid {})", value("oem:").unwrap_or("unknown")))
 }
 
-/// `name 00000`, `oemid 0x534d` and `manfid 0x00001b`, each on a line of its own.
-fn wrapper_registers(lines: &[Line]) -> Option<String> {
-    let value = |key: &str| {
-        let mut words = lines.iter().map(|line| line.text.split_whitespace().collect::<Vec<_>>());
-        words.find(|words| words.len() == 2 && words[0] == key).map(|words| words[1].to_owned())
-    };
+/// `name 00000`, `oemid 0x534d` and `manfid 0x00001b`, each on a line of its own; or as `head` and `grep` print the files
+/// of /sys/block/…/device.
+fn listed_registers(lines: &[Line]) -> Option<String> {
+    let value = |key: &str| own_line(lines, key).or_else(|| line_after(lines, &format!("/device/{key} <==")));
     Some(format!("{} (manfid {}, oemid {})", value("name")?, value("manfid")?, value("oemid")?))
+}
+
+fn own_line(lines: &[Line], key: &str) -> Option<String> {
+    let mut values = lines.iter().filter_map(|line| line.text.trim().strip_prefix(key));
+    let value = values.find(|rest| rest.starts_with(' ') && rest.split_whitespace().count() == 1)?;
+    Some(value.trim().to_owned())
+}
+
+fn line_after(lines: &[Line], title: &str) -> Option<String> {
+    let at = lines.iter().position(|line| line.text.ends_with(title))?;
+    lines.get(at + 1).map(|line| line.text.trim().to_owned())
 }
 
 /// `Bus 001 Device 023: ID 13fe:3100 Kingston Technology Company Inc. 2 GB USB stick`
@@ -98,6 +107,9 @@ mod tests {
             find(&lines("name 00000\noemid 0x534d\nmanfid 0x1b")),
             "00000 (manfid 0x1b, oemid 0x534d)"
         );
+        let head = "==> /sys/block/mmcblk1/device/manfid <==\n0x02\n==> /sys/block/mmcblk1/device/name <==\nSA04G\n\
+                    ==> /sys/block/mmcblk1/device/oemid <==\n0x544d";
+        assert_eq!(find(&lines(head)), "SA04G (manfid 0x02, oemid 0x544d)");
         assert_eq!(find(&lines("Bus 001 Device 023: ID 13fe:3100 Kingston 2 GB")), "13fe:3100 Kingston 2 GB");
         assert_eq!(find(&lines("nothing here")), "");
     }

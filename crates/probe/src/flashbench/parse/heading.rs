@@ -98,7 +98,6 @@ fn olpc_wrapper() -> Stated {
 }
 
 #[cfg(test)]
-#[expect(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

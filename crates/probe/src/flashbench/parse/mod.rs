@@ -1,7 +1,7 @@
 //! Reads the logs that people published: [`parse`] takes a log's bytes as a mailing list, a wiki or a terminal left
 //! them, and returns every table of flashbench in it as observations.
 //!
-//! A log passes through five steps, one file each: bytes become clean lines ([`text`]), lines say what was run
+//! A log passes through five steps, one file each: bytes become clean lines ([`text`], [`merged`]), lines say what was run
 //! ([`command_line`], [`heading`]) or hold rows ([`row`], made of [`number`]s), rows become tables with
 //! their observations ([`table`]). What cannot be read becomes a [`Problem`] with its line, and reading goes on.
 
@@ -10,6 +10,7 @@ mod device_name;
 mod foreign;
 mod heading;
 mod log;
+mod merged;
 mod number;
 mod quoted_printable;
 mod reader;

@@ -7,6 +7,7 @@ use super::device_name;
 use super::foreign;
 use super::heading::{self, Heading};
 use super::log::{Entry, Log, ParseLogError, Problem};
+use super::merged;
 use super::row::{self, Row};
 use super::stated::Stated;
 use super::table::{self, Table};
@@ -20,7 +21,7 @@ use super::text::{self, Line};
 /// # Errors
 /// [`ParseLogError`] if not one row can be read: it says what the file holds instead.
 pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
-    let lines = text::lines(bytes);
+    let lines = merged::unmerge(text::lines(bytes));
     let mut reader = Reader { capacity: device_name::capacity(&lines), ..Reader::default() };
     reader.read(&lines);
     let name = || device_name::printable(name);
