@@ -11,8 +11,10 @@
 
 mod chance;
 mod contents;
+mod ever_written;
 mod ftl;
 mod link;
+mod noise;
 pub mod profile;
 mod reads;
 mod statistics;

@@ -10,9 +10,11 @@ use flashscope_device::{
 
 use crate::chance::Chance;
 use crate::contents::Contents;
+use crate::ever_written::EverWritten;
 use crate::ftl::Ftl;
 use crate::link::Link;
-use crate::profile::{Noise, Profile};
+use crate::noise::HoldUps;
+use crate::profile::Profile;
 use crate::reads::Reads;
 use crate::statistics::Statistics;
 use crate::writes::Writes;
@@ -196,68 +198,5 @@ impl Device for VirtualStick {
         let Some((tag, submitted_at, mut op)) = self.queue.pop_front() else { return Ok(None) };
         let outcome = self.perform(&mut op);
         Ok(Some(Completion { tag, submitted_at, completed_at: self.now, outcome, buffer: op.into_buffer() }))
-    }
-}
-
-/// Which erase blocks were ever written: one bit each.
-#[derive(Debug, Clone)]
-struct EverWritten {
-    block_bytes: u64,
-    bits: Vec<u64>,
-}
-
-impl EverWritten {
-    fn new(profile: &Profile) -> Self {
-        let block_bytes = profile.ftl.erase_block.get();
-        let blocks = Bytes::new(profile.capacity.get().div_ceil(block_bytes)).to_usize();
-        Self { block_bytes, bits: vec![0; blocks.div_ceil(64)] }
-    }
-
-    fn contains(&self, offset: u64) -> bool {
-        let block = Bytes::new(offset / self.block_bytes).to_usize();
-        self.bits[block / 64] >> (block % 64) & 1 == 1
-    }
-
-    fn insert(&mut self, start: u64, end: u64) {
-        let block = |offset| Bytes::new(offset / self.block_bytes).to_usize();
-        for block in block(start)..=block(end - 1) {
-            self.bits[block / 64] |= 1 << (block % 64);
-        }
-    }
-}
-
-/// What makes two equal requests differ.
-#[derive(Debug, Clone)]
-struct HoldUps {
-    jitter: f64,
-    outlier_probability: f64,
-    outlier_ns: f64,
-    chance: Chance,
-}
-
-impl HoldUps {
-    fn new(noise: &Noise, chance: Chance) -> Self {
-        Self {
-            jitter: noise.jitter,
-            outlier_probability: noise.outliers_per_million / 1e6,
-            outlier_ns: noise.outlier_us * 1e3,
-            chance,
-        }
-    }
-
-    /// The time with noise on it: never shorter than ideal.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "noise is positive and needs no more than 53 bits"
-    )]
-    fn lengthen(&mut self, ideal_ns: u64, statistics: &mut Statistics) -> u64 {
-        let mut noise_ns = self.jitter * self.chance.exponential() * ideal_ns as f64;
-        if self.chance.happens(self.outlier_probability) {
-            statistics.outliers += 1;
-            noise_ns += self.outlier_ns * self.chance.exponential();
-        }
-        ideal_ns + noise_ns as u64
     }
 }

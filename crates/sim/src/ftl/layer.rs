@@ -1,35 +1,47 @@
-//! The flash translation layer: a few open erase blocks, and what it costs to close one.
-//!
-//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
-//! ACM TECS 6(3), 2007), with logs that belong to one erase block each. An open unit takes data in *runs*: a run continues
-//! where it ended. A run from start to end replaces the old block as it stands, for free. A run that is broken
-//! or must be closed before that is merged: what it lacks is copied from the old block. Only data that neither continues a run nor
-//! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
-//! several copies. All costs are closed forms: no page is ever walked over.
+//! Where data goes: which unit, which run, which mode.
 
+use super::open_unit::{NOWHERE, OpenUnit};
 use crate::chance::Chance;
 use crate::link::nanoseconds;
 use crate::profile::{self, Victim};
 use crate::writes::pages_touched;
 
-// No offset continues here.
-const NOWHERE: u64 = u64::MAX;
-
 #[derive(Debug, Clone)]
 pub(crate) struct Ftl {
-    block_bytes: u64,
-    page_bytes: u64,
-    open_max: usize,
-    random_max: usize,
-    victim: Victim,
-    merge_ns: u64,
-    random_merge_ns: u64,
-    log_pages: u64,
-    fat_area_end: u64,
-    open: Vec<OpenUnit>,
-    writes: u64,
-    chance: Chance,
-    counts: Counts,
+    pub(super) block_bytes: u64,
+    pub(super) page_bytes: u64,
+    pub(super) open_max: usize,
+    pub(super) random_max: usize,
+    pub(super) victim: Victim,
+    pub(super) whole_merge: Merge,
+    pub(super) random_merge: Merge,
+    pub(super) log_pages: u64,
+    pub(super) fat_area_end: u64,
+    pub(super) open: Vec<OpenUnit>,
+    pub(super) writes: u64,
+    pub(super) chance: Chance,
+    pub(super) counts: Counts,
+}
+
+/// What one merge takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Merge {
+    pub(super) time_ns: u64,
+    pub(super) pages: u64,
+}
+
+impl Merge {
+    /// Copying a whole erase block so many times.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the profile bounds pages and copies"
+    )]
+    fn new(ftl: &profile::Ftl, copies: f64) -> Self {
+        let pages = (ftl.erase_block / ftl.page) as f64 * copies;
+        Self { time_ns: nanoseconds(ftl.merge_us * copies), pages: pages.round() as u64 }
+    }
 }
 
 /// What the layer did inside.
@@ -40,51 +52,6 @@ pub(crate) struct Counts {
     pub(crate) pages_copied: u64,
 }
 
-/// One open erase block. Offsets are relative to its start.
-#[derive(Debug, Clone, Copy)]
-struct OpenUnit {
-    unit: u64,
-    written_at: u64,
-    random: bool,
-    run_start: u64,
-    run_end: u64,
-    run_pages: u64,
-    log_pages: u64,
-    superseded_bytes: u64,
-}
-
-impl OpenUnit {
-    const fn new(unit: u64) -> Self {
-        Self {
-            unit,
-            written_at: 0,
-            random: false,
-            run_start: NOWHERE,
-            run_end: NOWHERE,
-            run_pages: 0,
-            log_pages: 0,
-            superseded_bytes: 0,
-        }
-    }
-
-    const fn is_fresh(&self) -> bool {
-        !self.random && self.run_start == NOWHERE
-    }
-
-    const fn is_sequential(&self) -> bool {
-        self.run_start == 0
-    }
-
-    const fn begin_run(&mut self, at: u64) {
-        (self.run_start, self.run_end, self.run_pages) = (at, at, 0);
-    }
-
-    const fn extend_run(&mut self, end: u64, pages: u64) {
-        self.run_end = end;
-        self.run_pages += pages;
-    }
-}
-
 impl Ftl {
     pub(crate) fn new(ftl: &profile::Ftl, chance: Chance) -> Self {
         Self {
@@ -93,8 +60,8 @@ impl Ftl {
             open_max: ftl.open_units_linear as usize,
             random_max: ftl.open_units_random as usize,
             victim: ftl.victim,
-            merge_ns: nanoseconds(ftl.merge_us),
-            random_merge_ns: nanoseconds(ftl.merge_us * ftl.random_merge_copies),
+            whole_merge: Merge::new(ftl, 1.0),
+            random_merge: Merge::new(ftl, ftl.random_merge_copies),
             log_pages: ftl.random_log.unwrap_or(ftl.erase_block) / ftl.page,
             fat_area_end: ftl.fat_area.get(),
             open: Vec::with_capacity(ftl.open_units_linear as usize),
@@ -131,6 +98,7 @@ impl Ftl {
         let open = &mut self.open[slot];
         let pages = pages_touched(from, to, self.page_bytes);
         open.written_at = self.writes;
+        open.superseded_bytes = 0;
         open.extend_run(to, pages);
         if open.random && !open.is_sequential() {
             copying_ns += self.log(slot, pages);
@@ -204,16 +172,6 @@ impl Ftl {
         copying_ns
     }
 
-    /// Adds pages to the log of a unit in random mode, and merges as often as that fills it.
-    fn log(&mut self, slot: usize, pages: u64) -> u64 {
-        let open = &mut self.open[slot];
-        open.log_pages += pages;
-        let times = open.log_pages / self.log_pages;
-        open.log_pages %= self.log_pages;
-        self.count_merges(times, self.block_bytes);
-        times * self.random_merge_ns
-    }
-
     /// The run of the unit in `slot` reached the unit's end.
     fn reach_end(&mut self, slot: usize) -> u64 {
         let open = self.open[slot];
@@ -238,53 +196,4 @@ impl Ftl {
             self.forget(slot);
         }
     }
-
-    /// Nothing of the old data in the unit in `slot` is wanted: it is erased without a copy.
-    fn forget(&mut self, slot: usize) {
-        self.counts.erases += 1;
-        self.open.swap_remove(slot);
-    }
-
-    /// Closes the unit in `slot`: with several copies if it was written out of order.
-    fn close(&mut self, slot: usize) -> u64 {
-        let open = self.open.swap_remove(slot);
-        if open.random {
-            self.count_merges(1, self.block_bytes);
-            self.random_merge_ns
-        } else {
-            self.complete_run(&open)
-        }
-    }
-
-    /// Copies what a run lacks of its block.
-    fn complete_run(&mut self, open: &OpenUnit) -> u64 {
-        let lacks = self.block_bytes - (open.run_end - open.run_start);
-        self.count_merges(1, lacks);
-        scale(self.merge_ns, lacks, self.block_bytes)
-    }
-
-    const fn count_merges(&mut self, times: u64, bytes_copied: u64) {
-        self.counts.merges += times;
-        self.counts.erases += times;
-        self.counts.pages_copied += times * bytes_copied.div_ceil(self.page_bytes);
-    }
-
-    /// The slot that has to go, among those that `may`; at least one does.
-    fn victim(&mut self, may: impl Fn(&OpenUnit) -> bool) -> usize {
-        let candidates = || self.open.iter().enumerate().filter(|(_, open)| may(open));
-        let chosen = match self.victim {
-            Victim::Lru => candidates().min_by_key(|(_, open)| open.written_at),
-            Victim::Random => {
-                let count = candidates().count();
-                candidates().nth(self.chance.below(count))
-            }
-        };
-        chosen.map_or(0, |(slot, _)| slot)
-    }
-}
-
-/// `whole` times `part / of`, without overflow.
-#[expect(clippy::cast_possible_truncation, reason = "part is at most of, so the result is at most whole")]
-const fn scale(whole: u64, part: u64, of: u64) -> u64 {
-    (whole as u128 * part as u128 / of as u128) as u64
 }

@@ -1,0 +1,135 @@
+//! The map from offsets to sectors, by region and chunk.
+
+use std::ops::Range;
+
+use flashscope_device::{BlockState, ByteRange, Bytes, CheckReport, Lba, Pattern, SECTOR};
+
+use super::sector::{CHUNK_SECTORS, Chunk, Sector};
+use super::store::{SECTOR_BYTES, Seeds, Store};
+
+const CHUNK: u64 = CHUNK_SECTORS as u64;
+const REGION_CHUNKS: u64 = 256;
+
+/// Some sectors of one chunk.
+#[derive(Debug, Clone)]
+struct Piece {
+    chunk: u64,
+    sectors: Range<usize>,
+}
+
+/// The pieces of a range, chunk by chunk.
+fn pieces(range: ByteRange) -> impl Iterator<Item = Piece> {
+    let (mut next, end) = (range.offset.sectors().0, range.end().sectors().0);
+    std::iter::from_fn(move || {
+        let chunk = next / CHUNK;
+        let from = next % CHUNK;
+        let to = CHUNK.min(from + end.saturating_sub(next));
+        next = chunk * CHUNK + to;
+        (from < to).then_some(Piece { chunk, sectors: index(from)..index(to) })
+    })
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Contents {
+    regions: Vec<Option<Box<[Chunk]>>>,
+    store: Store,
+    seeds: Seeds,
+}
+
+fn index(value: u64) -> usize {
+    Bytes::new(value).to_usize()
+}
+
+impl Contents {
+    pub(crate) fn new(capacity: Bytes) -> Self {
+        let regions = capacity.get().div_ceil(REGION_CHUNKS * CHUNK * SECTOR.get());
+        Self { regions: vec![None; index(regions)], store: Store::default(), seeds: Seeds::default() }
+    }
+
+    pub(crate) fn write_pattern(&mut self, range: ByteRange, pattern: Pattern) {
+        let sector = self.seeds.sector(pattern);
+        self.set(range, sector);
+    }
+
+    pub(crate) fn discard(&mut self, range: ByteRange) {
+        self.set(range, Sector::BLANK);
+    }
+
+    /// Writes whole sectors; `bytes` is as long as the range.
+    pub(crate) fn write_bytes(&mut self, range: ByteRange, bytes: &[u8]) {
+        let (mut blocks, _) = bytes.as_chunks::<SECTOR_BYTES>();
+        for piece in pieces(range) {
+            let (now, later) = blocks.split_at(piece.sectors.len());
+            blocks = later;
+            let chunk = chunk_mut(&mut self.regions, piece.chunk);
+            self.store.release(chunk, piece.sectors.clone());
+            for (sector, block) in chunk.sectors_mut()[piece.sectors].iter_mut().zip(now) {
+                *sector = self.store.put(block);
+            }
+        }
+    }
+
+    fn set(&mut self, range: ByteRange, sector: Sector) {
+        for piece in pieces(range) {
+            let chunk = chunk_mut(&mut self.regions, piece.chunk);
+            self.store.release(chunk, piece.sectors.clone());
+            if piece.sectors.len() == CHUNK_SECTORS {
+                *chunk = Chunk::of(sector);
+            } else if !chunk.is_all(sector) {
+                chunk.sectors_mut()[piece.sectors].fill(sector);
+            }
+        }
+    }
+
+    /// Holds a range against the pattern.
+    pub(crate) fn check(&self, range: ByteRange, pattern: Pattern) -> CheckReport {
+        let mut report = CheckReport::default();
+        self.each(range, |lba, sector| {
+            let state = self.state(lba, sector, pattern);
+            report.count(lba, state);
+        });
+        report
+    }
+
+    /// Reads whole sectors; `bytes` is as long as the range.
+    pub(crate) fn read(&self, range: ByteRange, bytes: &mut [u8]) {
+        let (blocks, _) = bytes.as_chunks_mut::<SECTOR_BYTES>();
+        let mut blocks = blocks.iter_mut();
+        self.each(range, |lba, sector| {
+            let Some(block) = blocks.next() else { return };
+            match (self.seeds.pattern(sector), sector.place()) {
+                (Some(pattern), _) => pattern.fill(lba, block),
+                (None, Some(place)) => *block = *self.store.get(place),
+                (None, None) => block.fill(0),
+            }
+        });
+    }
+
+    fn state(&self, lba: Lba, sector: Sector, asked: Pattern) -> BlockState {
+        match (self.seeds.pattern(sector), sector.place()) {
+            (Some(held), _) if held == asked => BlockState::Right,
+            (Some(held), _) if held.seed == asked.seed => BlockState::Stale { generation: held.generation },
+            (Some(_), _) => BlockState::Corrupt,
+            (None, Some(place)) => asked.identify(lba, self.store.get(place)),
+            (None, None) => BlockState::Blank { byte: 0 },
+        }
+    }
+
+    fn each(&self, range: ByteRange, mut visit: impl FnMut(Lba, Sector)) {
+        let never = Chunk::BLANK;
+        for piece in pieces(range) {
+            let (region, inside) = (index(piece.chunk / REGION_CHUNKS), index(piece.chunk % REGION_CHUNKS));
+            let chunk = self.regions[region].as_ref().map_or(&never, |chunks| &chunks[inside]);
+            let first = piece.chunk * CHUNK + piece.sectors.start as u64;
+            for (lba, sector) in (first..).zip(chunk.sectors(piece.sectors)) {
+                visit(Lba(lba), sector);
+            }
+        }
+    }
+}
+
+fn chunk_mut(regions: &mut [Option<Box<[Chunk]>>], chunk: u64) -> &mut Chunk {
+    let (region, inside) = (index(chunk / REGION_CHUNKS), index(chunk % REGION_CHUNKS));
+    let blank = || vec![Chunk::BLANK; index(REGION_CHUNKS)].into_boxed_slice();
+    &mut regions[region].get_or_insert_with(blank)[inside]
+}

@@ -1,0 +1,49 @@
+//! One open erase block: its run and its log.
+
+// No offset continues here.
+pub(super) const NOWHERE: u64 = u64::MAX;
+
+/// One open erase block. Offsets are relative to its start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenUnit {
+    pub(super) unit: u64,
+    pub(super) written_at: u64,
+    pub(super) random: bool,
+    pub(super) run_start: u64,
+    pub(super) run_end: u64,
+    pub(super) run_pages: u64,
+    pub(super) log_pages: u64,
+    pub(super) superseded_bytes: u64,
+}
+
+impl OpenUnit {
+    pub(super) const fn new(unit: u64) -> Self {
+        Self {
+            unit,
+            written_at: 0,
+            random: false,
+            run_start: NOWHERE,
+            run_end: NOWHERE,
+            run_pages: 0,
+            log_pages: 0,
+            superseded_bytes: 0,
+        }
+    }
+
+    pub(super) const fn is_fresh(&self) -> bool {
+        !self.random && self.run_start == NOWHERE
+    }
+
+    pub(super) const fn is_sequential(&self) -> bool {
+        self.run_start == 0
+    }
+
+    pub(super) const fn begin_run(&mut self, at: u64) {
+        (self.run_start, self.run_end, self.run_pages) = (at, at, 0);
+    }
+
+    pub(super) const fn extend_run(&mut self, end: u64, pages: u64) {
+        self.run_end = end;
+        self.run_pages += pages;
+    }
+}

@@ -1,0 +1,41 @@
+//! What makes two equal requests differ: jitter on all, and now and then one that is held up.
+
+use crate::chance::Chance;
+use crate::profile::Noise;
+use crate::statistics::Statistics;
+
+/// What makes two equal requests differ.
+#[derive(Debug, Clone)]
+pub(crate) struct HoldUps {
+    jitter: f64,
+    outlier_probability: f64,
+    outlier_ns: f64,
+    chance: Chance,
+}
+
+impl HoldUps {
+    pub(crate) fn new(noise: &Noise, chance: Chance) -> Self {
+        Self {
+            jitter: noise.jitter,
+            outlier_probability: noise.outliers_per_million / 1e6,
+            outlier_ns: noise.outlier_us * 1e3,
+            chance,
+        }
+    }
+
+    /// The time with noise on it: never shorter than ideal.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "noise is positive and needs no more than 53 bits"
+    )]
+    pub(crate) fn lengthen(&mut self, ideal_ns: u64, statistics: &mut Statistics) -> u64 {
+        let mut noise_ns = self.jitter * self.chance.exponential() * ideal_ns as f64;
+        if self.chance.happens(self.outlier_probability) {
+            statistics.outliers += 1;
+            noise_ns += self.outlier_ns * self.chance.exponential();
+        }
+        ideal_ns + noise_ns as u64
+    }
+}
