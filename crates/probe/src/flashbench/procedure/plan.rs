@@ -101,7 +101,7 @@ fn writes_are_feasible(
     // This bounds every product that follows, too.
     if u64::from(units) > capabilities.capacity / erase_block {
         let capacity = capabilities.capacity;
-        return Err(format!("the device is too small: {units} erase blocks of {erase_block} on {capacity}"));
+        return Err(format!("the device is too small: {units} x {erase_block} do not fit on {capacity}"));
     }
     match request_sizes(erase_block, smallest)
         .find(|size| !size.is_multiple_of(block) || !erase_block.is_multiple_of(*size))
