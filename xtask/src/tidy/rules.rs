@@ -15,16 +15,14 @@ pub fn consent_is_made_by_the_confirm_step_only(files: &Files) -> Vec<Complaint>
     complaints(rust, call, "only the confirm step may make a Consent")
 }
 
-/// All unsafe code is in one crate.
+/// All unsafe code is in one crate: every other one takes the workspace's lints, which forbid it.
 pub fn unsafe_lives_in_the_linux_crate(files: &Files) -> Vec<Complaint> {
-    let rust = files.rust().filter(|file| !file.path.starts_with("crates/linux/"));
-    let keyword = |line: &str| {
-        let code = line.split("//").next().unwrap_or(line);
-        ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"]
-            .iter()
-            .any(|form| code.contains(form) && !code.contains('"'))
-    };
-    complaints(rust, keyword, "unsafe code belongs in crates/linux")
+    let manifests = files
+        .0
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml") && file.path != "crates/linux/Cargo.toml");
+    let loose = manifests.filter(|file| !file.text.contains("[lints]\nworkspace = true"));
+    loose.map(|file| format!("{}: does not take the workspace's lints", file.path)).collect()
 }
 
 /// Every module opens with what it is for.
@@ -137,11 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_outside_linux_is_refused() {
+    fn a_crate_without_the_lints_is_refused() {
         let count = |path, text| unsafe_lives_in_the_linux_crate(&files(path, text)).len();
-        assert_eq!(count("crates/sim/src/a.rs", "//! A.\nlet x = unsafe { y };"), 1);
-        assert_eq!(count("crates/linux/src/a.rs", "let x = unsafe { y };"), 0);
-        assert_eq!(count("crates/sim/src/a.rs", "// unsafe { is a word here"), 0);
+        assert_eq!(count("crates/sim/Cargo.toml", "[package]\n"), 1);
+        assert_eq!(count("crates/sim/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n"), 0);
+        assert_eq!(count("crates/linux/Cargo.toml", "[package]\n"), 0);
     }
 
     #[test]
