@@ -7,6 +7,7 @@ mod docs;
 mod fidelity;
 mod process;
 mod tidy;
+mod versus;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ enum Task {
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
     Fidelity(fidelity::Arguments),
+    /// Measures the same work beside another program, in the same run.
+    Versus(versus::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Versus(arguments) => versus::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,127 @@
+//! flashscope beside its peers: the same work in the same run, in turns, so that what disturbs one disturbs the other.
+
+mod f3;
+mod fio;
+mod random_reads;
+mod zram;
+
+use std::io::ErrorKind;
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::say;
+
+/// What each figure is the median of.
+const ROUNDS: usize = 5;
+
+/// Which peer, and how.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    peer: Peer,
+    /// Print one JSON document instead of a table.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Peer {
+    /// Random reads of 4 KiB, at queue depths 1 and 32, beside the best of fio's engines. Only reads (a zram disk that
+    /// holds nothing is filled first).
+    Fio(fio::Arguments),
+    /// Writing files of test data and checking them, beside f3write and f3read.
+    F3(f3::Arguments),
+}
+
+/// Compares with one peer and prints the figures.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let rows = match &arguments.peer {
+        Peer::Fio(arguments) => fio::run(arguments)?,
+        Peer::F3(arguments) => f3::run(arguments)?,
+    };
+    let text = if arguments.json { json(&rows)? } else { table(&rows) };
+    Ok(say(&text)?)
+}
+
+/// What one side did in one round.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Requests per second, or bytes per second.
+    rate: f64,
+    /// CPU time per request or per byte, seconds.
+    cpu: f64,
+}
+
+/// One piece of work, done by both.
+#[derive(Debug, Serialize)]
+struct Row {
+    work: String,
+    ours: f64,
+    peer: f64,
+    /// Above 1 where we are faster.
+    ratio: f64,
+    /// Below 1 where we use less CPU time.
+    cpu_ratio: f64,
+}
+
+impl Row {
+    /// The medians of both sides.
+    fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
+        let rates = |side: &[Sample]| median(side.iter().map(|sample| sample.rate));
+        let cpus = |side: &[Sample]| median(side.iter().map(|sample| sample.cpu));
+        let (ours_rate, peer_rate) = (rates(ours), rates(peer));
+        Self {
+            work,
+            ours: ours_rate,
+            peer: peer_rate,
+            ratio: ours_rate / peer_rate,
+            cpu_ratio: cpus(ours) / cpus(peer),
+        }
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+fn json(rows: &[Row]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        rows: &'a [Row],
+    }
+    Ok(serde_json::to_string_pretty(&Document { rows })? + "\n")
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = format!("{:<64} {:>12} {:>12} {:>7} {:>7}\n", "work", "ours", "peer", "ratio", "CPU");
+    for Row { work, ours, peer, ratio, cpu_ratio } in rows {
+        text += &format!("{work:<64} {ours:>12.0} {peer:>12.0} {ratio:>7.2} {cpu_ratio:>7.2}\n");
+    }
+    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less\n"
+}
+
+/// Runs a peer's program to its end. Where it is missing, says which Debian package holds it.
+fn run_peer(command: &mut Command, package: &str) -> Result<Output> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("{program} is not installed; get it with: apt-get install {package}")
+        }
+        Err(error) => return Err(error).with_context(|| format!("cannot start {program}")),
+    };
+    if !output.status.success() {
+        bail!("{program} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output)
+}
