@@ -2,9 +2,8 @@
 
 use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 
+use crate::engine::ActiveEngine;
 use crate::remark::Remark;
-use crate::ring::RingEngine;
-use crate::sync::SyncEngine;
 use crate::target::Target;
 
 /// A block device, or a file taken as one.
@@ -15,19 +14,12 @@ use crate::target::Target;
 #[derive(Debug)]
 pub struct LinuxDevice {
     target: Target,
-    engine: Engine,
+    engine: ActiveEngine,
     remarks: Vec<Remark>,
 }
 
-/// What serves the requests.
-#[derive(Debug)]
-pub enum Engine {
-    Sync(SyncEngine),
-    Ring(Box<RingEngine>),
-}
-
 impl LinuxDevice {
-    pub(crate) const fn new(target: Target, engine: Engine, remarks: Vec<Remark>) -> Self {
+    pub(crate) const fn new(target: Target, engine: ActiveEngine, remarks: Vec<Remark>) -> Self {
         Self { target, engine, remarks }
     }
 
@@ -49,15 +41,15 @@ impl Device for LinuxDevice {
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         match &mut self.engine {
-            Engine::Sync(engine) => engine.submit(&self.target, tag, op),
-            Engine::Ring(engine) => engine.submit(&self.target, tag, op),
+            ActiveEngine::Sync(engine) => engine.submit(&self.target, tag, op),
+            ActiveEngine::Ring(engine) => engine.submit(&self.target, tag, op),
         }
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         match &mut self.engine {
-            Engine::Sync(engine) => engine.wait(&self.target),
-            Engine::Ring(engine) => engine.wait(&self.target),
+            ActiveEngine::Sync(engine) => engine.wait(&self.target),
+            ActiveEngine::Ring(engine) => engine.wait(&self.target),
         }
     }
 }

@@ -3,6 +3,8 @@
 use flashscope_device::Bytes;
 use rustix::io::Errno;
 
+use crate::target::TargetKind;
+
 /// Why a target could not be opened. `path` is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
@@ -29,14 +31,14 @@ pub enum OpenError {
         what: &'static str,
     },
     /// The system forbids it.
-    #[error("{path}: no permission to open it for {purpose}; {}", permission_advice(*is_disk))]
+    #[error("{path}: no permission to open it for {purpose}; {}", permission_advice(*kind))]
     PermissionDenied {
         /// The target.
         path: String,
         /// Reading or writing.
         purpose: &'static str,
-        /// True for a block device.
-        is_disk: bool,
+        /// What it is.
+        kind: TargetKind,
     },
     /// A card reader without a card.
     #[error("{path}: there is no card in this reader, or the disk was taken out; put it in and try again")]
@@ -112,11 +114,13 @@ pub enum OpenError {
     },
 }
 
-const fn permission_advice(is_disk: bool) -> &'static str {
-    if is_disk {
-        "put sudo before the command; or, for good, join the group that owns disks (sudo usermod -aG disk $USER, then \
-         log in again), or let udev give removable disks to whoever sits at the machine (a rule with TAG+=\"uaccess\")"
-    } else {
-        "put sudo before the command, or ask the file's owner (chmod)"
+const fn permission_advice(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Disk => {
+            "put sudo before the command; or, for good, join the group that owns disks (sudo usermod -aG disk $USER, \
+             then log in again), or let udev give removable disks to whoever sits at the machine (a rule with \
+             TAG+=\"uaccess\")"
+        }
+        TargetKind::File => "put sudo before the command, or ask the file's owner (chmod)",
     }
 }

@@ -7,6 +7,8 @@ use flashscope_device::{Buffer, Bytes, SECTOR};
 use rustix::fs::{Advice, AtFlags, SeekFrom, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
+use crate::target::TargetKind;
+
 /// `f_type` of filesystems that keep files in memory: tmpfs and ramfs (statfs(2)).
 const MEMORY_FILESYSTEMS: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
@@ -23,9 +25,9 @@ pub struct Geometry {
 
 impl Geometry {
     /// Asks the kernel. A file has the blocks that direct I/O takes; one that is read through the page cache, sectors.
-    pub fn of(file: &OwnedFd, is_disk: bool, direct_block: Option<Bytes>) -> Result<Self, Errno> {
+    pub fn of(file: &OwnedFd, kind: TargetKind, direct_block: Option<Bytes>) -> Result<Self, Errno> {
         let size = Bytes::new(rustix::fs::seek(file, SeekFrom::End(0))?);
-        if is_disk {
+        if kind == TargetKind::Disk {
             let logical_block = Bytes::new(rustix::fs::ioctl_blksszget(file)?.into());
             let physical_block = Bytes::new(rustix::fs::ioctl_blkpbszget(file)?.into());
             return Ok(Self { size, logical_block, physical_block });

@@ -13,6 +13,7 @@
 mod clock;
 mod device;
 mod disk;
+mod engine;
 mod error;
 mod failure;
 mod geometry;
@@ -24,16 +25,19 @@ mod printable;
 mod remark;
 mod ring;
 mod scratch;
+mod slot;
 mod sync;
 mod sysfs;
 mod target;
 
 pub use device::LinuxDevice;
 pub use disk::{Bus, Card, Disk, Partition, Usb};
+pub use engine::Engine;
 pub use error::OpenError;
 pub use identify::{Identity, identify};
 pub use list::{ListError, Roots, list};
 pub use mounts::Mount;
-pub use open::{Access, Engine, OpenOptions, open};
+pub use open::{Access, OpenOptions, open};
 pub use printable::printable;
 pub use remark::Remark;
+pub use target::TargetKind;

@@ -8,15 +8,14 @@ use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::clock::Clock;
-use crate::device::{self, LinuxDevice};
+use crate::device::LinuxDevice;
+use crate::engine::{ActiveEngine, Engine};
 use crate::error::OpenError;
 use crate::geometry::{self, Geometry};
 use crate::printable::printable;
 use crate::remark::Remark;
-use crate::ring::RingEngine;
-use crate::sync::SyncEngine;
-use crate::sysfs::{Node, Sysfs};
-use crate::target::Target;
+use crate::sysfs::Sysfs;
+use crate::target::{Target, TargetKind};
 
 /// The most that one request may carry: the largest erase block seen, so that one write can fill one.
 const MAX_REQUEST: Bytes = Bytes::mib(64);
@@ -31,18 +30,6 @@ pub enum Access<'a> {
     ReadOnly,
     /// Reading and writing, with this permission. Files only.
     Erase(&'a Consent),
-}
-
-/// What serves the requests.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// `pread` at queue depth 1, `io_uring` above, what works where that is refused.
-    #[default]
-    Best,
-    /// `pread` and `pwrite`, one after the other.
-    Sync,
-    /// `io_uring`, or an error.
-    Ring,
 }
 
 /// How to open a target.
@@ -76,9 +63,9 @@ pub fn open(path: &Path, options: &OpenOptions<'_>) -> Result<LinuxDevice, OpenE
         return Err(OpenError::QueueDepth { asked: options.queue_depth, most: QUEUE_DEPTH_MAX });
     }
     let opening = Opening { path, name, options };
-    let is_disk = opening.look()?;
-    opening.permit(is_disk)?;
-    opening.device(is_disk)
+    let kind = opening.look()?;
+    opening.permit(kind)?;
+    opening.device(kind)
 }
 
 /// One attempt to open one path.
@@ -89,17 +76,18 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// What the path names: true for a block device, false for a file.
-    fn look(&self) -> Result<bool, OpenError> {
-        let stat = rustix::fs::stat(self.path).map_err(|errno| self.error("looking at it", errno, false))?;
-        self.kind(&stat)
+    /// What the path names.
+    fn look(&self) -> Result<TargetKind, OpenError> {
+        let stat = rustix::fs::stat(self.path)
+            .map_err(|errno| self.error("looking at it", errno, TargetKind::File))?;
+        self.kind_of(&stat)
     }
 
-    fn kind(&self, stat: &Stat) -> Result<bool, OpenError> {
+    fn kind_of(&self, stat: &Stat) -> Result<TargetKind, OpenError> {
         let path = self.name.clone();
         let what = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::BlockDevice => return Ok(true),
-            FileType::RegularFile => return Ok(false),
+            FileType::BlockDevice => return Ok(TargetKind::Disk),
+            FileType::RegularFile => return Ok(TargetKind::File),
             FileType::Directory => return Err(OpenError::Directory { path }),
             FileType::CharacterDevice => "character device",
             FileType::Fifo => "named pipe",
@@ -110,10 +98,10 @@ impl Opening<'_> {
     }
 
     /// Whether what is asked for may be done at all.
-    fn permit(&self, is_disk: bool) -> Result<(), OpenError> {
+    fn permit(&self, kind: TargetKind) -> Result<(), OpenError> {
         let Access::Erase(consent) = self.options.access else { return Ok(()) };
         let path = self.name.clone();
-        if is_disk {
+        if kind == TargetKind::Disk {
             return Err(OpenError::DiskForWriting { path });
         }
         if self.path.to_str() != Some(consent.target()) {
@@ -125,39 +113,41 @@ impl Opening<'_> {
         }
     }
 
-    fn device(&self, is_disk: bool) -> Result<LinuxDevice, OpenError> {
-        let (file, direct_block) = self.file(is_disk)?;
-        let geometry = self.geometry(&file, is_disk, direct_block)?;
-        let mut remarks = remarks(&file, is_disk, direct_block, &geometry);
+    fn device(&self, kind: TargetKind) -> Result<LinuxDevice, OpenError> {
+        let (file, direct_block) = self.file(kind)?;
+        let geometry = self.geometry(&file, kind, direct_block)?;
+        let mut remarks = remarks(&file, kind, direct_block, &geometry);
         let mut target = Target {
             capabilities: self.capabilities(&geometry),
             file,
-            is_disk,
+            kind,
             is_buffered: direct_block.is_none(),
             clock: Clock::start(),
         };
-        let engine = self.engine(&mut target, &mut remarks)?;
+        let OpenOptions { engine, queue_depth, .. } = *self.options;
+        let engine = ActiveEngine::start(engine, queue_depth, &mut target, &mut remarks)
+            .map_err(|errno| OpenError::RingRefused { path: self.name.clone(), errno })?;
         Ok(LinuxDevice::new(target, engine, remarks))
     }
 
     /// The descriptor, and the smallest block that direct I/O takes; `None` if the requests go through the page cache
     /// because the filesystem refuses direct I/O.
-    fn file(&self, is_disk: bool) -> Result<(OwnedFd, Option<Bytes>), OpenError> {
+    fn file(&self, kind: TargetKind) -> Result<(OwnedFd, Option<Bytes>), OpenError> {
         let access = if self.is_writing() { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY;
         let open = |flags| rustix::fs::open(self.path, flags, Mode::empty());
         let direct = match open(flags | OFlags::DIRECT) {
             Ok(file) => geometry::direct_block(&file).map(|block| (file, Some(block))),
             Err(Errno::INVAL) => None,
-            Err(errno) => return Err(self.error("opening it", errno, is_disk)),
+            Err(errno) => return Err(self.error("opening it", errno, kind)),
         };
         // With DSYNC a buffered write takes as long as the storage takes, not as long as a copy in memory.
         let buffered = || open(flags | OFlags::DSYNC).map(|file| (file, None));
         let (file, block) =
-            direct.map_or_else(buffered, Ok).map_err(|errno| self.error("opening it", errno, is_disk))?;
-        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("looking at it", errno, is_disk))?;
-        if self.kind(&stat)? != is_disk {
-            return Err(self.error("opening it", Errno::STALE, is_disk));
+            direct.map_or_else(buffered, Ok).map_err(|errno| self.error("opening it", errno, kind))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("looking at it", errno, kind))?;
+        if self.kind_of(&stat)? != kind {
+            return Err(self.error("opening it", Errno::STALE, kind));
         }
         if block.is_none() {
             geometry::forget_cache(&file);
@@ -168,14 +158,14 @@ impl Opening<'_> {
     fn geometry(
         &self,
         file: &OwnedFd,
-        is_disk: bool,
+        kind: TargetKind,
         direct_block: Option<Bytes>,
     ) -> Result<Geometry, OpenError> {
-        let geometry = Geometry::of(file, is_disk, direct_block);
-        let geometry = geometry.map_err(|errno| self.error("asking for its size", errno, is_disk))?;
+        let geometry = Geometry::of(file, kind, direct_block);
+        let geometry = geometry.map_err(|errno| self.error("asking for its size", errno, kind))?;
         let path = self.name.clone();
         match geometry.size {
-            Bytes::ZERO if is_disk => Err(OpenError::NoMedium { path }),
+            Bytes::ZERO if kind == TargetKind::Disk => Err(OpenError::NoMedium { path }),
             Bytes::ZERO => Err(OpenError::Empty { path }),
             size if geometry.capacity().is_zero() => {
                 Err(OpenError::TooSmall { path, size, logical_block: geometry.logical_block })
@@ -196,46 +186,17 @@ impl Opening<'_> {
         }
     }
 
-    /// What serves the requests. Where `io_uring` is refused, the queue shrinks to one request.
-    fn engine(&self, target: &mut Target, remarks: &mut Vec<Remark>) -> Result<device::Engine, OpenError> {
-        let sync = || device::Engine::Sync(SyncEngine::default());
-        let queue_depth = self.options.queue_depth;
-        match self.options.engine {
-            Engine::Sync => return Ok(sync()),
-            Engine::Best if queue_depth == 1 => return Ok(sync()),
-            Engine::Best | Engine::Ring => {}
-        }
-        if !geometry::answers_at_once(&target.file, target.capabilities.logical_block) {
-            let in_turn = self.options.engine == Engine::Best && is_ram_disk(&target.file);
-            remarks.push(if in_turn { Remark::ServedInTurn } else { Remark::ServedByThreads });
-            if in_turn {
-                return Ok(sync());
-            }
-        }
-        match RingEngine::new(target, queue_depth) {
-            Ok(ring) => Ok(device::Engine::Ring(Box::new(ring))),
-            Err(errno) if self.options.engine == Engine::Ring => {
-                Err(OpenError::RingRefused { path: self.name.clone(), errno })
-            }
-            Err(errno) => {
-                remarks.push(Remark::RingRefused { errno: errno.raw_os_error() });
-                target.capabilities.queue_depth = 1;
-                Ok(sync())
-            }
-        }
-    }
-
     fn is_writing(&self) -> bool {
         matches!(self.options.access, Access::Erase(_))
     }
 
-    fn error(&self, during: &'static str, errno: Errno, is_disk: bool) -> OpenError {
+    fn error(&self, during: &'static str, errno: Errno, kind: TargetKind) -> OpenError {
         let path = self.name.clone();
         match errno {
             Errno::NOENT | Errno::NOTDIR => OpenError::Missing { path },
             Errno::ACCESS | Errno::PERM => {
                 let purpose = if self.is_writing() { "writing" } else { "reading" };
-                OpenError::PermissionDenied { path, purpose, is_disk }
+                OpenError::PermissionDenied { path, purpose, kind }
             }
             Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => OpenError::NoMedium { path },
             errno => OpenError::System { path, during, errno },
@@ -243,42 +204,37 @@ impl Opening<'_> {
     }
 }
 
-fn remarks(file: &OwnedFd, is_disk: bool, direct_block: Option<Bytes>, geometry: &Geometry) -> Vec<Remark> {
-    let partition = || sysfs_of(file).and_then(|node| node.partition_start());
+fn remarks(
+    file: &OwnedFd,
+    kind: TargetKind,
+    direct_block: Option<Bytes>,
+    geometry: &Geometry,
+) -> Vec<Remark> {
+    let partition = || Sysfs::default().node_behind(file).and_then(|node| node.partition_start());
     let Geometry { size, logical_block, .. } = *geometry;
     let remarks = [
-        (!is_disk).then_some(Remark::ImageFile),
-        partition().filter(|_| is_disk).map(|start| Remark::Partition { start }),
-        (!is_disk && geometry::is_in_memory(file)).then_some(Remark::InMemory),
+        (kind == TargetKind::File).then_some(Remark::ImageFile),
+        partition().filter(|_| kind == TargetKind::Disk).map(|start| Remark::Partition { start }),
+        (kind == TargetKind::File && geometry::is_in_memory(file)).then_some(Remark::InMemory),
         direct_block.is_none().then_some(Remark::Buffered),
         (!size.is_multiple_of(logical_block)).then_some(Remark::OddSize { size, logical_block }),
     ];
     remarks.into_iter().flatten().collect()
 }
 
-fn sysfs_of(file: &OwnedFd) -> Option<Node> {
-    let device = rustix::fs::fstat(file).ok()?.st_rdev;
-    Sysfs::default().node_of(rustix::fs::major(device), rustix::fs::minor(device))
-}
-
-/// A zram disk: the caller itself copies and decompresses.
-fn is_ram_disk(file: &OwnedFd) -> bool {
-    sysfs_of(file).is_some_and(|node| node.name().starts_with("zram"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(access: Access<'_>, errno: Errno, is_disk: bool) -> String {
+    fn refused(access: Access<'_>, errno: Errno, kind: TargetKind) -> String {
         let options = OpenOptions { access, ..OpenOptions::default() };
         let opening = Opening { path: Path::new("/dev/sdb"), name: "/dev/sdb".to_owned(), options: &options };
-        opening.error("opening it", errno, is_disk).to_string()
+        opening.error("opening it", errno, kind).to_string()
     }
 
     #[test]
     fn a_forbidden_disk_says_how_to_get_at_it() {
-        let text = refused(Access::ReadOnly, Errno::ACCESS, true);
+        let text = refused(Access::ReadOnly, Errno::ACCESS, TargetKind::Disk);
         for word in ["/dev/sdb", "for reading", "sudo", "group", "disk", "uaccess"] {
             assert!(text.contains(word), "{text}");
         }
@@ -287,7 +243,7 @@ mod tests {
     #[test]
     fn a_forbidden_file_names_its_owner_and_not_the_disk_group() {
         let consent = Consent::to_erase("/dev/sdb");
-        let text = refused(Access::Erase(&consent), Errno::PERM, false);
+        let text = refused(Access::Erase(&consent), Errno::PERM, TargetKind::File);
         assert!(
             text.contains("for writing") && text.contains("owner") && !text.contains("usermod"),
             "{text}"
@@ -296,6 +252,6 @@ mod tests {
 
     #[test]
     fn an_empty_reader_asks_for_the_card() {
-        assert!(refused(Access::ReadOnly, Errno::NOMEDIUM, true).contains("no card"));
+        assert!(refused(Access::ReadOnly, Errno::NOMEDIUM, TargetKind::Disk).contains("no card"));
     }
 }

@@ -8,18 +8,12 @@ use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 use std::{fmt, io, mem};
 
-use flashscope_device::{ByteRange, Bytes, Completion, DeviceError, Instant, Op, Tag};
-use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
+use flashscope_device::{Completion, DeviceError, Instant, Op, Tag};
+use io_uring::{IoUring, Probe, cqueue};
 use rustix::io::Errno;
 
-use crate::failure::Failure;
-use crate::scratch::{Scratch, uses_scratch};
-use crate::target::{Call, Target, punch_hole};
-
-/// Requests up to this size use registered memory; above it, pinning pages is a small part of the cost.
-const REGISTERED: Bytes = Bytes::kib(64);
-
-const FILE: types::Fixed = types::Fixed(0);
+use crate::slot::Slot;
+use crate::target::Target;
 
 /// Serves as many requests at once as it has slots.
 pub struct RingEngine {
@@ -32,16 +26,6 @@ pub struct RingEngine {
     ready: VecDeque<Ready>,
     refused: VecDeque<Completion>,
     has_registered_memory: bool,
-}
-
-/// One request in flight, with the memory it uses.
-#[derive(Default)]
-struct Slot {
-    request: Option<(Tag, Op)>,
-    submitted_at: Instant,
-    small: Scratch,
-    large: Scratch,
-    pause: types::Timespec,
 }
 
 /// What the kernel said of the request in a slot.
@@ -170,142 +154,9 @@ impl Drop for RingEngine {
     }
 }
 
-impl Slot {
-    fn new() -> Self {
-        Self { small: Scratch::of(REGISTERED), ..Self::default() }
-    }
-
-    fn small_memory(&mut self) -> libc::iovec {
-        let memory = self.small.whole();
-        libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() }
-    }
-
-    /// Puts a request here and describes it to the kernel.
-    fn fill(&mut self, index: usize, tag: Tag, op: Op, has_registered_memory: bool) -> squeue::Entry {
-        self.scratch(&op).prepare(&op);
-        let is_registered = has_registered_memory && uses_scratch(&op) && is_small(&op);
-        let (_, op) = self.request.insert((tag, op));
-        let scratch = if is_small(op) { &mut self.small } else { &mut self.large };
-        let call = Call::from(&*op);
-        let entry = match call {
-            Call::Read { offset } if is_registered => read_registered(scratch.payload(op), offset, index),
-            Call::Write { offset } if is_registered => write_registered(scratch.payload(op), offset, index),
-            Call::Read { offset } => read(scratch.payload(op), offset),
-            Call::Write { offset } => write(scratch.payload(op), offset),
-            Call::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
-            Call::Discard { range } => discard(range),
-            Call::Pause { duration } => {
-                self.pause = duration.into();
-                opcode::Timeout::new(&raw const self.pause).build()
-            }
-        };
-        entry.user_data(index as u64)
-    }
-
-    /// Takes the request out again, with what became of it.
-    fn finish(
-        &mut self,
-        target: &Target,
-        result: i32,
-        completed_at: Instant,
-    ) -> Result<Completion, DeviceError> {
-        let Some((tag, mut op)) = self.request.take() else {
-            return Err(DeviceError::System {
-                during: "io_uring".to_owned(),
-                errno: Errno::BADF.raw_os_error(),
-            });
-        };
-        let (transferred, completed_at) = self.complete(target, &mut op, result, completed_at);
-        target.forget(&op);
-        let outcome = match transferred {
-            Ok(()) => Ok(self.scratch(&op).verdict(&op)),
-            Err(failure) => Err(target.error(&op, failure)?),
-        };
-        Ok(Completion {
-            tag,
-            submitted_at: self.submitted_at,
-            completed_at,
-            outcome,
-            buffer: op.into_buffer(),
-        })
-    }
-
-    /// Reads the kernel's answer. A transfer that stopped early is brought to its end here, and stamped then.
-    fn complete(
-        &mut self,
-        target: &Target,
-        op: &mut Op,
-        result: i32,
-        completed_at: Instant,
-    ) -> (Result<(), Failure>, Instant) {
-        let call = Call::from(&*op);
-        let payload = self.scratch(op).payload(op);
-        let done = match answer(call, result) {
-            Ok(done) if done >= payload.len() => return (Ok(()), completed_at),
-            Ok(done) => done,
-            Err(Errno::INTR | Errno::AGAIN) => 0,
-            Err(errno) => return (Err(Failure::Errno(errno)), completed_at),
-        };
-        (target.transfer(call, payload, done), target.now())
-    }
-
-    fn scratch(&mut self, op: &Op) -> &mut Scratch {
-        if is_small(op) { &mut self.small } else { &mut self.large }
-    }
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "the index that was put into the entry")]
 fn slot_of(completion: &cqueue::Entry) -> usize {
     completion.user_data() as usize
-}
-
-fn is_small(op: &Op) -> bool {
-    op.range().is_none_or(|range| range.length <= REGISTERED)
-}
-
-/// How many bytes the kernel transferred. A pause has passed when its timer has expired.
-fn answer(call: Call, result: i32) -> Result<usize, Errno> {
-    match usize::try_from(result) {
-        Ok(bytes) => Ok(bytes),
-        Err(_) if matches!(call, Call::Pause { .. }) && -result == Errno::TIME.raw_os_error() => Ok(0),
-        Err(_) => Err(Errno::from_raw_os_error(-result)),
-    }
-}
-
-fn read(payload: &mut [u8], offset: u64) -> squeue::Entry {
-    opcode::Read::new(FILE, payload.as_mut_ptr(), length(payload)).offset(offset).build()
-}
-
-fn write(payload: &mut [u8], offset: u64) -> squeue::Entry {
-    opcode::Write::new(FILE, payload.as_ptr(), length(payload)).offset(offset).build()
-}
-
-fn read_registered(payload: &mut [u8], offset: u64, buffer: usize) -> squeue::Entry {
-    let (pointer, length) = (payload.as_mut_ptr(), length(payload));
-    opcode::ReadFixed::new(FILE, pointer, length, number(buffer)).offset(offset).build()
-}
-
-fn write_registered(payload: &mut [u8], offset: u64, buffer: usize) -> squeue::Entry {
-    let (pointer, length) = (payload.as_ptr(), length(payload));
-    opcode::WriteFixed::new(FILE, pointer, length, number(buffer)).offset(offset).build()
-}
-
-fn discard(range: ByteRange) -> squeue::Entry {
-    let mode = punch_hole().bits().cast_signed();
-    opcode::Fallocate::new(FILE, range.length.get()).offset(range.offset.get()).mode(mode).build()
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a request is at most 64 MiB (Capabilities::max_request)"
-)]
-const fn length(payload: &[u8]) -> u32 {
-    payload.len() as u32
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are at most 1024 slots")]
-const fn number(slot: usize) -> u16 {
-    slot as u16
 }
 
 /// The rings themselves. Kernels before 5.19 do not know the cheaper way to run completions, before 5.6 not enough at all.

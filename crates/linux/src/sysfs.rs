@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -45,6 +46,12 @@ impl Sysfs {
     /// The disk or partition with this device number.
     pub fn node_of(&self, major: u32, minor: u32) -> Option<Node> {
         Node::at(&self.root.join(format!("dev/block/{major}:{minor}")))
+    }
+
+    /// The disk or partition that an open device file stands for.
+    pub fn node_behind(&self, file: impl AsFd) -> Option<Node> {
+        let device = rustix::fs::fstat(file).ok()?.st_rdev;
+        self.node_of(rustix::fs::major(device), rustix::fs::minor(device))
     }
 
     /// The loop device that stands on the file at `path`, as `/dev/loop3`.

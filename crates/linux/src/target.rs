@@ -14,6 +14,15 @@ use rustix::io::Errno;
 use crate::clock::Clock;
 use crate::failure::{Failure, cause, means_gone};
 
+/// What a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A block device: a whole disk or a partition.
+    Disk,
+    /// A file, taken as a disk.
+    File,
+}
+
 /// The open target of every request, with its clock.
 #[derive(Debug)]
 pub struct Target {
@@ -21,8 +30,8 @@ pub struct Target {
     pub file: OwnedFd,
     /// What it can do.
     pub capabilities: Capabilities,
-    /// True for a block device, false for a file.
-    pub is_disk: bool,
+    /// What it is.
+    pub kind: TargetKind,
     /// True if requests pass through the page cache.
     pub is_buffered: bool,
     /// Its clock.
@@ -99,7 +108,7 @@ impl Target {
     pub fn error(&self, op: &Op, failure: Failure) -> Result<RequestError, DeviceError> {
         let size = self.size();
         let is_gone = matches!(failure, Failure::Errno(errno) if means_gone(errno))
-            || (self.is_disk && size.is_some_and(Bytes::is_zero));
+            || (self.kind == TargetKind::Disk && size.is_some_and(Bytes::is_zero));
         if is_gone {
             return Err(DeviceError::Gone { during: op.kind().to_string() });
         }
