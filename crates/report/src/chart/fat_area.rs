@@ -25,9 +25,9 @@ pub fn chart(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Cha
         title: format!("Speed of {} writes in the first erase blocks", order.as_str()),
         description: describe(&rows, report),
         x: Axis::around(
-            "erase block, from the start",
+            "erase block, the first is 1",
             Unit::Number,
-            Scale::Linear,
+            scale(&rows),
             points().map(|point| point.x),
         )?,
         y: Axis::around("speed", Unit::BytesPerSecond, Scale::Log10, points().map(|point| point.y))?,
@@ -51,10 +51,18 @@ fn series(rows: &[ByUnit<'_>]) -> Vec<Series> {
     let looks = selection::looks(drawn.len());
     let line = |(index, (colour, marker)): (usize, _)| {
         let (size, rates): &ByUnit<'_> = &rows[index];
-        let points = rates.iter().map(|(unit, rate)| Point::new(f64::from(*unit), rate.speed())).collect();
+        let points =
+            rates.iter().map(|(unit, rate)| Point::new(f64::from(*unit) + 1.0, rate.speed())).collect();
         Series { name: size.to_string(), colour, marker, drawn: Drawn::Line, points }
     };
     drawn.into_iter().zip(looks).map(line).collect()
+}
+
+/// Blocks far apart from each other need an axis that leaves the first ones their room.
+fn scale(rows: &[ByUnit<'_>]) -> Scale {
+    let far =
+        |(_, rates): &ByUnit<'_>| rates.last().is_some_and(|(last, _)| *last as usize > 4 * rates.len());
+    if rows.iter().any(far) { Scale::Log2 } else { Scale::Linear }
 }
 
 /// The end of the FAT area, between the last block inside it and the first behind it.
@@ -64,7 +72,7 @@ fn note(report: &Report<'_>) -> Option<Note> {
         Data::FatArea(data) if !data.erase_block.is_zero() => Some(data.erase_block),
         _ => None,
     });
-    let at = area.as_f64() / blocks.next_back()?.as_f64() - 0.5;
+    let at = area.as_f64() / blocks.next_back()?.as_f64() + 0.5;
     Some(Note { at, label: format!("FAT area {area}") })
 }
 
@@ -82,17 +90,17 @@ fn describe(rows: &[ByUnit<'_>], report: &Report<'_>) -> String {
     conclusion + &smallest.unwrap_or_default()
 }
 
+/// A row per block, a column per size.
 fn table(rows: &[ByUnit<'_>]) -> Table {
     let units: BTreeSet<u32> =
         rows.iter().flat_map(|(_, rates)| rates.iter().map(|(unit, _)| *unit)).collect();
-    let header =
-        ["write size".to_owned()].into_iter().chain(units.iter().map(|unit| format!("block {unit}, MB/s")));
-    let row = |(size, rates): &ByUnit<'_>| {
-        let cell = |unit: &u32| {
-            let rate = rates.iter().find(|(other, _)| other == unit);
+    let header = ["block".to_owned()].into_iter().chain(rows.iter().map(|(size, _)| format!("{size}, MB/s")));
+    let row = |unit: u32| {
+        let cell = |(_, rates): &ByUnit<'_>| {
+            let rate = rates.iter().find(|(other, _)| *other == unit);
             rate.map_or_else(String::new, |(_, rate)| quantity::three_digits(rate.speed() / 1e6))
         };
-        [size.to_string()].into_iter().chain(units.iter().map(cell)).collect()
+        [(u64::from(unit) + 1).to_string()].into_iter().chain(rows.iter().map(cell)).collect()
     };
-    Table { header: header.collect(), rows: rows.iter().rev().map(row).collect() }
+    Table { header: header.collect(), rows: units.into_iter().map(row).collect() }
 }

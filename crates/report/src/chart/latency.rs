@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{open_units_cells, quantile};
+use crate::figures::{open_units_cells, quantile, settled};
 use crate::{Report, quantity};
 
 /// One cell whose every request was timed.
@@ -15,6 +15,7 @@ struct Timed<'a> {
     open_units: u32,
     request: Bytes,
     each: &'a [Duration],
+    /// The mean once it has settled, seconds.
     mean: f64,
 }
 
@@ -42,8 +43,9 @@ pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
 
 fn timed(cell: &OpenUnitsCell) -> Option<Timed<'_>> {
     let Times::Each(each) = &cell.times else { return None };
-    let mean = cell.times.mean_seconds().filter(|mean| *mean > 0.0)?;
-    Some(Timed { open_units: cell.open_units, request: cell.request, each, mean })
+    let settled = settled(each, cell.open_units);
+    let mean = settled.iter().map(Duration::as_secs_f64).sum::<f64>() / settled.len() as f64;
+    (mean > 0.0).then_some(Timed { open_units: cell.open_units, request: cell.request, each, mean })
 }
 
 /// The most open units within the limit against the fewest beyond it (or, where the limit is not known, the fewest against
@@ -72,15 +74,21 @@ fn dots(cell: &Timed<'_>, colour: Colour, marker: Marker) -> Series {
 
 fn describe(few: &Timed<'_>, many: &Timed<'_>) -> String {
     let mean = |cell: &Timed<'_>| {
-        let writes = quantity::counted(cell.each.len() as u64, "write");
         let open = quantity::counted(u64::from(cell.open_units), "open block");
-        format!("with {open}, {writes} take {} on average", quantity::seconds(cell.mean))
+        let writes = settled(cell.each, cell.open_units).len();
+        format!("{} with {open} (mean of the last {writes})", quantity::seconds(cell.mean))
     };
-    format!("Every dot is one write of {}: {}; {}.", few.request, mean(few), mean(many))
+    format!(
+        "Every dot is one write of {}. Once settled, it takes {} and {}.",
+        few.request,
+        mean(few),
+        mean(many)
+    )
 }
 
 fn table(cells: &[Timed<'_>]) -> Table {
-    let header = ["open units", "writes", "shortest", "median", "nine in ten below", "longest", "mean"];
+    let header =
+        ["open units", "writes", "shortest", "median", "nine in ten below", "longest", "mean once settled"];
     let row = |cell: &Timed<'_>| {
         let mut sorted: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
         sorted.sort_by(f64::total_cmp);

@@ -84,7 +84,10 @@ fn describe(report: &Report<'_>, figures: &Figures, order: Order) -> String {
         Order::Linear => "from start to end of each erase block",
         Order::Random => "in shuffled order inside each erase block",
     };
-    let text = format!("Writes {order_in_words}, into as many blocks in turn as the legend says.");
+    let text = format!(
+        "Writes {order_in_words}, into as many blocks in turn as the legend says; means, once settled where every write was \
+         timed."
+    );
     let Some(wall) = wall(report, figures, order) else { return text + &range(figures, order) };
     let (fast, slow) = (quantity::speed(wall.fast.speed()), quantity::speed(wall.slow.speed()));
     let request = wall.fast.request;

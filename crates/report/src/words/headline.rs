@@ -1,8 +1,7 @@
 //! The one sentence to remember.
 
-use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
-use flashscope_probe::observation::{Data, Order};
+use flashscope_probe::observation::Order;
 
 use super::hedge::{hedge, hedged};
 use super::sentence::Sentence;
@@ -13,7 +12,7 @@ use crate::{Report, quantity};
 pub fn headline(report: &Report<'_>, figures: &Figures) -> Sentence {
     let text = wall_in_words(report, figures)
         .or_else(|| many_units(report))
-        .or_else(|| erase_block_only(report))
+        .or_else(|| erase_block_only(report, figures))
         .unwrap_or_else(|| nothing(report));
     Sentence::new(text)
 }
@@ -39,8 +38,8 @@ fn wall_in_words(report: &Report<'_>, figures: &Figures) -> Option<String> {
 fn blocks(report: &Report<'_>, count: u32) -> String {
     let noun = if count == 1 { "block" } else { "blocks" };
     match report.size(FindingId::EraseBlockBytes) {
-        Some(Bytes::ZERO) | None => noun.to_owned(),
         Some(size) => format!("{noun} of {size}"),
+        None => noun.to_owned(),
     }
 }
 
@@ -54,19 +53,15 @@ fn many_units(report: &Report<'_>) -> Option<String> {
     ))
 }
 
-fn erase_block_only(report: &Report<'_>) -> Option<String> {
+fn erase_block_only(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let finding = report.found(FindingId::EraseBlockBytes)?;
     let (size, sure) = (finding.value()?, hedge(finding)?);
-    let rest = if report.run.cost.writes == 0 && !has_writes(report) {
+    let rest = if figures.is_empty() {
         "nothing was written, so why writes are slow is not known yet"
     } else {
         "how many blocks it keeps open is not known"
     };
     Some(format!("this {} erases {size} at a time {sure}; {rest}", report.noun()))
-}
-
-fn has_writes(report: &Report<'_>) -> bool {
-    report.run.observations.iter().any(|observations| !matches!(observations.data, Data::Align(_)))
 }
 
 fn nothing(report: &Report<'_>) -> String {

@@ -80,16 +80,17 @@ fn measured_speeds(figures: &Figures) -> Option<String> {
 /// Where the page is known from reads alone.
 fn unmeasured_page(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let page = report.size(FindingId::PageBytes)?;
-    let unmeasured = figures.open_units.is_empty() && figures.write_size.is_empty();
-    unmeasured.then(|| {
+    figures.is_empty().then(|| {
         format!("writes smaller than {page} likely cost as much as a whole page; no write was measured")
     })
 }
 
 fn small_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let page = report.size(FindingId::PageBytes)?;
-    let tables = figures.unhindered(Order::Linear, report.open_units(Order::Linear));
-    let (rates, whole, half) = tables.into_iter().find_map(|(_, rates)| {
+    let open = figures.unhindered(Order::Linear, report.open_units(Order::Linear));
+    let mut tables =
+        figures.write_size.get(&Order::Linear).into_iter().chain(open.into_iter().map(|(_, rates)| rates));
+    let (rates, whole, half) = tables.find_map(|rates| {
         let (_, half) = rates.range(..page).next_back()?;
         Some((rates, rates.get(&page)?, half))
     })?;
@@ -184,10 +185,9 @@ fn small_random_writes(report: &Report<'_>, figures: &Figures) -> Option<String>
     let (last, rates) = figures.fat_area.iter().rfind(|((order, _), _)| *order == Order::Random)?;
     let outside = rates.get(&inside.request).filter(|_| last != first)?;
     Some(format!(
-        "small random writes are fast only where the file allocation table lies: {} take {} there, {} in block {}",
+        "small random writes are fast only where the file allocation table lies: {} take {} there, {} elsewhere",
         inside.request,
         with_basis(inside),
         with_basis(outside),
-        last.1,
     ))
 }
