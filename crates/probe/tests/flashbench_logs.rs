@@ -1,10 +1,6 @@
 //! Every published log is read as a person would read it, and so is the same log after a bad journey.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test fails by panicking and says why it skips"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "flashbench_support/mod.rs"]
 mod support;

@@ -1,5 +1,6 @@
 //! Where the published logs are, and how a test skips what this machine lacks.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The folder of published logs that the repository carries.
@@ -14,10 +15,15 @@ pub fn wirenboard() -> Option<PathBuf> {
     let corpus = std::env::var_os("FLASHSCOPE_CORPUS").map_or(beside, PathBuf::from);
     let folder = corpus.join("wirenboard");
     if !folder.is_dir() {
-        eprintln!("skipped: no folder {}", folder.display());
+        say(&format!("skipped: no folder {}\n", folder.display()));
         return None;
     }
     Some(folder)
+}
+
+/// Says something even if the test passes: unlike what `eprintln!` prints, this is not captured.
+fn say(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).unwrap();
 }
 
 /// The logs in a folder, by name, in order.

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use super::command_line::number;
+use super::options::number;
 use super::stated::{Kind, Stated};
 use crate::observation::Order;
 

@@ -1,10 +1,12 @@
 //! Reads the logs that people published: [`parse`] takes a log's bytes as a mailing list, a wiki or a terminal left
 //! them, and returns every table of flashbench in it as observations.
 //!
-//! A log passes through five steps, one file each: bytes become clean lines ([`text`], [`merged`]), lines say what was run
-//! ([`command_line`], [`heading`]) or hold rows ([`row`], made of [`number`]s), rows become tables with
-//! their observations ([`table`]). What cannot be read becomes a [`Problem`] with its line, and reading goes on.
+//! A log passes through three steps. Bytes become clean lines (`text`, `merged`, `quoted_printable`). Lines say what was
+//! run (`command_line`, `options`, `heading`) or hold rows (`words`, `row`, `align_row`, made of `number`s).
+//! Rows become tables with their observations (`table`). What cannot be read becomes a [`Problem`] with its line, and
+//! reading goes on.
 
+mod align_row;
 mod command_line;
 mod device_name;
 mod foreign;
@@ -12,12 +14,14 @@ mod heading;
 mod log;
 mod merged;
 mod number;
+mod options;
 mod quoted_printable;
 mod reader;
 mod row;
 mod stated;
 mod table;
 mod text;
+mod words;
 
 pub use foreign::Foreign;
 pub use log::{Entry, Log, ParseLogError, Problem};

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use flashscope_device::Bytes;
 
 use super::log::Problem;
-use super::number::{self, Reading, Unit};
+use super::number;
 use super::text::Line;
+use super::words::{Word, words};
 
 /// A row that was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,41 +50,15 @@ pub(super) fn read(lines: &[Line]) -> (Vec<Row>, Vec<Problem>) {
     (reader.rows, reader.problems)
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Word<'a> {
-    text: &'a str,
-    /// Index of its line.
-    line: usize,
-    /// Whether it is its line's first.
-    first: bool,
-}
-
-fn words(lines: &[Line]) -> VecDeque<Word<'_>> {
-    lines.iter().enumerate().flat_map(|(line, text)| words_of(line, &text.text)).collect()
-}
-
-fn words_of(line: usize, text: &str) -> impl Iterator<Item = Word<'_>> {
-    let pieces = text.split_whitespace().flat_map(unglued).filter(|text| *text != "|");
-    pieces.enumerate().map(move |(at, text)| Word { text, line, first: at == 0 })
-}
-
-/// Two words that lost the blank between them: `219µsalign`, `8.86M/s2MiB`.
-fn unglued(word: &str) -> impl Iterator<Item = &str> {
-    let align = word.strip_suffix("align").map(str::len).filter(|&at| at > 0);
-    let speed =
-        word.find("/s").map(|at| at + 2).filter(|&at| word[at..].starts_with(|c: char| c.is_ascii_digit()));
-    let at = align.or(speed).unwrap_or(word.len());
-    let (head, tail) = word.split_at(at);
-    [head, tail].into_iter().filter(|piece| !piece.is_empty())
-}
-
 /// Why a row could not be read. An empty reason: it was no row after all.
-type Refusal = &'static str;
-const PROSE: Refusal = "";
-const CUT: Refusal = "the row is cut off before its end";
+pub(super) type Refusal = &'static str;
+pub(super) const PROSE: Refusal = "";
+pub(super) const CUT: Refusal = "the row is cut off before its end";
 
-struct Reader<'a> {
-    words: VecDeque<Word<'a>>,
+/// The way through the words.
+pub(super) struct Reader<'a> {
+    /// What is left.
+    pub(super) words: VecDeque<Word<'a>>,
     lines: &'a [Line],
     /// Index of the line of the word taken last.
     last_line: usize,
@@ -114,7 +89,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn take(&mut self) -> Option<Word<'a>> {
+    pub(super) fn take(&mut self) -> Option<Word<'a>> {
         let word = self.words.pop_front()?;
         self.last_line = word.line;
         Some(word)
@@ -133,68 +108,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps a row that ends with the word taken last.
-    fn push(&mut self, first: Word<'_>, cells: Cells) {
+    pub(super) fn push(&mut self, first: Word<'_>, cells: Cells) {
         let (first_line, last_line) = (self.lines[first.line].number, self.lines[self.last_line].number);
         self.rows.push(Row { first_line, last_line, cells, interrupted: false });
-    }
-
-    fn align(&mut self, word: Word<'a>) -> Result<(), Refusal> {
-        let candidate = match self.words.front().copied() {
-            Some(next) if next.text.starts_with(|c: char| c.is_ascii_digit()) => next,
-            Some(next) if next.text != "^C" || !word.first => return Err(PROSE),
-            None if !word.first => return Err(PROSE),
-            _ => return Err(CUT),
-        };
-        self.take();
-        if !word.first && self.words.front().is_none_or(|next| next.text != "pre") {
-            return Err(PROSE);
-        }
-        let times = [self.named_time("pre")?, self.named_time("on")?, self.named_time("post")?];
-        let difference = self.difference();
-        let bytes = candidate.text.parse().map_err(|_| "the candidate size is no whole number")?;
-        if bytes == 0 || bytes % 512 != 0 {
-            return Err("the candidate size is no multiple of 512 bytes");
-        }
-        let (before, across, after) = in_seconds(times, difference)?;
-        self.push(word, Cells::Align { candidate: Bytes::new(bytes), before, across, after });
-        Ok(())
-    }
-
-    /// `pre 543µs`, also `pre 543 µs`.
-    fn named_time(&mut self, name: &str) -> Result<Reading, Refusal> {
-        match self.words.front() {
-            None => return Err(CUT),
-            Some(word) if word.text == name => self.take(),
-            Some(word) if matches!(word.text, "^C" | "align") => return Err(CUT),
-            Some(_) => return Err("the times 'pre', 'on' and 'post' do not follow each other"),
-        };
-        let reading =
-            self.words.front().and_then(|word| number::time(word.text)).ok_or("a time cannot be read")?;
-        self.take();
-        self.with_unit(reading).ok_or("a time has lost its unit")
-    }
-
-    /// The reading, with a unit that stands apart if it has none of its own.
-    fn with_unit(&mut self, reading: Reading) -> Option<Reading> {
-        if reading.unit != Unit::Missing {
-            return Some(reading);
-        }
-        let unit = self
-            .words
-            .front()
-            .and_then(|word| number::unit(word.text))
-            .filter(|&unit| unit != Unit::Missing)?;
-        self.take();
-        Some(Reading { unit, ..reading })
-    }
-
-    /// The difference, if the row has it whole. It is only held against the other three.
-    fn difference(&mut self) -> Option<Reading> {
-        self.words.front().filter(|word| word.text == "diff")?;
-        self.take();
-        let reading = self.words.front().and_then(|word| number::time(word.text))?;
-        self.take();
-        self.with_unit(reading)
     }
 
     fn speeds(&mut self, word: Word<'a>, request: Bytes) -> Result<(), Refusal> {
@@ -228,31 +144,6 @@ fn is_cut_speed(word: &str) -> bool {
     let number = word.trim_end_matches(['K', 'M', 'G', '/']);
     number.starts_with(|c: char| c.is_ascii_digit())
         && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-}
-
-/// The three times in seconds. `s` alone may have lost its micro sign: of the two readings the one
-/// is taken that agrees with the difference, microseconds if both do.
-fn in_seconds(times: [Reading; 3], difference: Option<Reading>) -> Result<(f64, f64, f64), Refusal> {
-    for bare in [1e-6, 1.0] {
-        let seconds =
-            times.map(|time| time.seconds(bare).filter(|seconds| *seconds >= 0.0 && *seconds < 1e6));
-        let [Some(before), Some(across), Some(after)] = seconds else {
-            return Err("a time is negative or absurd");
-        };
-        let difference = difference.and_then(|difference| difference.seconds(bare));
-        if !difference.is_some_and(|difference| contradicts(before, across, after, difference)) {
-            return Ok((before, across, after));
-        }
-    }
-    Err("the difference contradicts the three times by far: one of the four is garbled")
-}
-
-/// Whether the printed difference cannot belong to these times. flashbench prints the mean of the positions' differences
-/// beside the means of their times, so they agree only to the digits printed: within 0.7 % of the largest time in 1175
-/// published rows. Other builds may condense otherwise; a quarter of the largest time is beyond any of that.
-fn contradicts(before: f64, across: f64, after: f64, difference: f64) -> bool {
-    let expected = across - f64::midpoint(before, after);
-    (difference - expected).abs() > 0.25 * before.max(across).max(after)
 }
 
 #[cfg(test)]
