@@ -1,6 +1,6 @@
 //! flashbench's procedures: which requests they make, where they refuse, and what they keep when they end early.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
 
