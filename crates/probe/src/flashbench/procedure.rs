@@ -71,6 +71,8 @@ const fn nothing(command: &Command) -> Data {
         Command::OpenUnits { erase_block, .. } => {
             Data::OpenUnits(OpenUnitsData { erase_block, cells: Vec::new() })
         }
-        Command::FindFat { erase_block, .. } => Data::FatArea(FatAreaData { erase_block, baseline: None, cells: Vec::new() }),
+        Command::FindFat { erase_block, .. } => {
+            Data::FatArea(FatAreaData { erase_block, baseline: None, cells: Vec::new() })
+        }
     }
 }
