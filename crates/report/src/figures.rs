@@ -1,4 +1,4 @@
-//! The measured figures behind words and charts: mean times and speeds, by what was written how.
+//! The measured figures behind words and charts: typical times and speeds, by what was written how.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,18 +7,29 @@ use flashscope_device::Bytes;
 use flashscope_probe::RunFile;
 use flashscope_probe::observation::{AlignSample, Data, OpenUnitsCell, Order, Times};
 
-use crate::quantity;
+use crate::{Report, quantity};
 
-/// The mean time of equal requests over every cell that measured them.
+/// What stands for many times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// Their mean: what they cost together.
+    Mean,
+    /// Their median: what one of them costs when nothing gets in its way.
+    Median,
+}
+
+/// The typical time of equal requests over every cell that measured them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     /// The size of each request.
     pub request: Bytes,
-    /// Mean time per request, seconds; finite and above zero.
+    /// What the times below are.
+    pub statistic: Statistic,
+    /// Time per request, seconds; finite and above zero.
     pub seconds: f64,
-    /// The fastest cell's mean, seconds.
+    /// The fastest cell's, seconds.
     pub seconds_low: f64,
-    /// The slowest cell's mean, seconds.
+    /// The slowest cell's, seconds.
     pub seconds_high: f64,
     /// How many cells measured it.
     pub cells: u32,
@@ -27,22 +38,25 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// The mean of these times.
     fn of(request: Bytes, times: &Times) -> Option<Self> {
-        match times {
-            Times::Each(each) => Self::of_each(request, each),
-            Times::Mean { per_request, requests } => {
-                Self::of_mean(request, per_request.as_secs_f64(), *requests)
-            }
-        }
+        let requests = match times {
+            Times::Each(each) => Some(each.len() as u64),
+            Times::Mean { requests, .. } => *requests,
+        };
+        Self::new(request, Statistic::Mean, times.mean_seconds()?, requests)
     }
 
-    fn of_each(request: Bytes, each: &[Duration]) -> Option<Self> {
-        let sum: f64 = each.iter().map(Duration::as_secs_f64).sum();
-        Self::of_mean(request, sum / each.len() as f64, Some(each.len() as u64))
+    fn median(request: Bytes, each: &[Duration]) -> Option<Self> {
+        let mut sorted: Vec<f64> = each.iter().map(Duration::as_secs_f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self::new(request, Statistic::Median, quantile(&sorted, 0.5)?, Some(each.len() as u64))
     }
 
-    fn of_mean(request: Bytes, seconds: f64, requests: Option<u64>) -> Option<Self> {
-        let rate = Self { request, seconds, seconds_low: seconds, seconds_high: seconds, cells: 1, requests };
+    fn new(request: Bytes, statistic: Statistic, seconds: f64, requests: Option<u64>) -> Option<Self> {
+        let (low, high) = (seconds, seconds);
+        let rate =
+            Self { request, statistic, seconds, seconds_low: low, seconds_high: high, cells: 1, requests };
         (seconds.is_finite() && seconds > 0.0).then_some(rate)
     }
 
@@ -68,9 +82,13 @@ impl Rate {
 
     /// What the figure rests on: `mean of 128 writes`.
     pub fn basis(&self) -> String {
+        let name = match self.statistic {
+            Statistic::Mean => "mean",
+            Statistic::Median => "median",
+        };
         self.requests.map_or_else(
-            || "a published mean".to_owned(),
-            |requests| format!("mean of {}", quantity::counted(requests, "write")),
+            || format!("a published {name}"),
+            |requests| format!("{name} of {}", quantity::counted(requests, "write")),
         )
     }
 }
@@ -87,16 +105,40 @@ pub struct Figures {
     pub write_size: BTreeMap<Order, BySize>,
     /// By order and unit, counted from the start of the device.
     pub fat_area: BTreeMap<(Order, u32), BySize>,
+    /// Times of settled writes within the limit, by order, open units and size, until their medians are taken.
+    unmerged: BTreeMap<(Order, u32, Bytes), Vec<Duration>>,
 }
 
 impl Figures {
-    /// The figures of a run.
-    pub fn of(run: &RunFile) -> Self {
+    /// The figures of a run. The findings say which numbers of open units need no merge.
+    pub fn of(report: &Report<'_>) -> Self {
         let mut figures = Self::default();
-        for observations in &run.observations {
-            figures.take(&observations.data);
+        for observations in &report.run.observations {
+            figures.take(&observations.data, report);
         }
+        figures.take_medians();
         figures
+    }
+
+    /// Settled writes within the limit are kept until all cells are seen: a median of all is not made of medians.
+    fn take_open_units(&mut self, cell: &OpenUnitsCell, report: &Report<'_>) {
+        let limit = report.open_units(cell.order);
+        match &cell.times {
+            Times::Each(each) if limit.is_some_and(|limit| cell.open_units <= limit) => {
+                let kept = self.unmerged.entry((cell.order, cell.open_units, cell.request)).or_default();
+                kept.extend(settled(each, cell.open_units));
+            }
+            _ => {
+                let rates = self.open_units.entry((cell.order, cell.open_units)).or_default();
+                pool(rates, settled_rate(cell, limit));
+            }
+        }
+    }
+
+    fn take_medians(&mut self) {
+        for ((order, open_units, request), each) in std::mem::take(&mut self.unmerged) {
+            pool(self.open_units.entry((order, open_units)).or_default(), Rate::median(request, &each));
+        }
     }
 
     /// Whether no write was timed.
@@ -104,15 +146,10 @@ impl Figures {
         self.open_units.is_empty() && self.write_size.is_empty() && self.fat_area.is_empty()
     }
 
-    fn take(&mut self, data: &Data) {
+    fn take(&mut self, data: &Data, report: &Report<'_>) {
         match data {
             Data::Align(_) => {}
-            Data::OpenUnits(data) => {
-                for cell in &data.cells {
-                    let key = (cell.order, cell.open_units);
-                    pool(self.open_units.entry(key).or_default(), settled_rate(cell));
-                }
-            }
+            Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.take_open_units(cell, report)),
             Data::WriteSize(data) => {
                 for cell in &data.cells {
                     pool(self.write_size.entry(cell.order).or_default(), Rate::of(cell.request, &cell.times));
@@ -149,16 +186,25 @@ fn pool(rates: &mut BySize, rate: Option<Rate>) {
 }
 
 /// The rate of a cell once it has settled; a published mean as it is.
-fn settled_rate(cell: &OpenUnitsCell) -> Option<Rate> {
+///
+/// Within the limit a settled write needs no merge, so the median leaves out the merges of blocks that are still being
+/// closed. Beyond it merges come at random, and only the mean tells what they cost.
+pub fn settled_rate(cell: &OpenUnitsCell, limit: Option<u32>) -> Option<Rate> {
     match &cell.times {
-        Times::Each(each) => Rate::of_each(cell.request, settled(each, cell.open_units)),
+        Times::Each(each) => {
+            let settled = settled(each, cell.open_units);
+            match limit {
+                Some(limit) if cell.open_units <= limit => Rate::median(cell.request, settled),
+                _ => Rate::of(cell.request, &Times::Each(settled.to_vec())),
+            }
+        }
         mean @ Times::Mean { .. } => Rate::of(cell.request, mean),
     }
 }
 
 /// The later half of the rounds, a round being one write into each unit, and never less than the last one. The earlier
 /// writes also pay for closing the blocks that were open before, whatever the number of units.
-pub fn settled(each: &[Duration], open_units: u32) -> &[Duration] {
+fn settled(each: &[Duration], open_units: u32) -> &[Duration] {
     let round = (open_units as usize).max(1);
     let rounds = each.len() / round;
     let skipped = rounds.div_ceil(2).min(rounds.saturating_sub(1));
@@ -204,8 +250,18 @@ mod tests {
     }
 
     #[test]
+    fn a_late_merge_within_the_limit_does_not_count_and_one_beyond_it_does() {
+        let mut each = vec![Duration::from_millis(4); 12];
+        each[10] = Duration::from_millis(204);
+        let times = Times::Each(each);
+        let cell = OpenUnitsCell { order: Order::Linear, open_units: 4, request: Bytes::kib(64), times };
+        let milliseconds = |limit| settled_rate(&cell, Some(limit)).map(|rate| (rate.seconds * 1e3).round());
+        assert_eq!([milliseconds(4), milliseconds(3)], [Some(4.0), Some(54.0)]);
+    }
+
+    #[test]
     fn pooled_means_are_weighted_by_their_requests() {
-        let rate = |seconds, requests| Rate::of_mean(Bytes::kib(4), seconds, requests).unwrap();
+        let rate = |seconds, requests| Rate::new(Bytes::kib(4), Statistic::Mean, seconds, requests).unwrap();
         assert!((rate(1.0, Some(3)).and(rate(5.0, Some(1))).seconds - 2.0).abs() < 1e-9);
         assert!((rate(1.0, None).and(rate(5.0, None)).seconds - 3.0).abs() < 1e-9);
     }

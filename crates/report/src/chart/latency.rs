@@ -2,27 +2,25 @@
 
 use std::time::Duration;
 
-use flashscope_device::Bytes;
 use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{open_units_cells, quantile, settled};
+use crate::figures::{Rate, open_units_cells, quantile, settled_rate};
 use crate::{Report, quantity};
 
 /// One cell whose every request was timed.
 #[derive(Debug, Clone, Copy)]
 struct Timed<'a> {
     open_units: u32,
-    request: Bytes,
     each: &'a [Duration],
-    /// The mean once it has settled, seconds.
-    mean: f64,
+    rate: Rate,
 }
 
 pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
-    let cells: Vec<Timed<'_>> =
-        open_units_cells(report.run).filter(|cell| cell.order == order).filter_map(timed).collect();
-    let (few, many) = most_different(&cells, report.open_units(order))?;
+    let limit = report.open_units(order);
+    let cells = open_units_cells(report.run).filter(|cell| cell.order == order);
+    let cells: Vec<Timed<'_>> = cells.filter_map(|cell| timed(cell, limit)).collect();
+    let (few, many) = most_different(&cells, limit)?;
     let series =
         vec![dots(&few, Colour::Blue, Marker::Circle), dots(&many, Colour::Red, Marker::OpenDiamond)];
     let points = || series.iter().flat_map(|series| &series.points);
@@ -31,7 +29,7 @@ pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
             Order::Linear => "latency-linear",
             Order::Random => "latency-random",
         },
-        title: format!("Time of each {} {} write", order.as_str(), few.request),
+        title: format!("Time of each {} {} write", order.as_str(), few.rate.request),
         description: describe(&few, &many),
         x: Axis::around("number of the write", Unit::Number, Scale::Linear, points().map(|point| point.x))?,
         y: Axis::around("time", Unit::Seconds, Scale::Log10, points().map(|point| point.y))?,
@@ -41,15 +39,13 @@ pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
     })
 }
 
-fn timed(cell: &OpenUnitsCell) -> Option<Timed<'_>> {
+fn timed(cell: &OpenUnitsCell, limit: Option<u32>) -> Option<Timed<'_>> {
     let Times::Each(each) = &cell.times else { return None };
-    let settled = settled(each, cell.open_units);
-    let mean = settled.iter().map(Duration::as_secs_f64).sum::<f64>() / settled.len() as f64;
-    (mean > 0.0).then_some(Timed { open_units: cell.open_units, request: cell.request, each, mean })
+    Some(Timed { open_units: cell.open_units, each, rate: settled_rate(cell, limit)? })
 }
 
 /// The most open units within the limit against the fewest beyond it (or, where the limit is not known, the fewest against
-/// the most), at the request size where their means differ most.
+/// the most), at the request size where their times differ most.
 fn most_different<'a>(cells: &[Timed<'a>], limit: Option<u32>) -> Option<(Timed<'a>, Timed<'a>)> {
     let counts = || cells.iter().map(|cell| cell.open_units);
     let (few, many) = match limit {
@@ -61,8 +57,10 @@ fn most_different<'a>(cells: &[Timed<'a>], limit: Option<u32>) -> Option<(Timed<
     let with = |open_units: u32| cells.iter().filter(move |cell| cell.open_units == open_units);
     let pairs = with(few).flat_map(|few| with(many).map(move |many| (*few, *many)));
     let comparable =
-        pairs.filter(|(few, many)| few.request == many.request && few.open_units < many.open_units);
-    comparable.max_by(|(a, b), (c, d)| (b.mean / a.mean).total_cmp(&(d.mean / c.mean)))
+        pairs.filter(|(few, many)| few.rate.request == many.rate.request && few.open_units < many.open_units);
+    comparable.max_by(|(a, b), (c, d)| {
+        (b.rate.seconds / a.rate.seconds).total_cmp(&(d.rate.seconds / c.rate.seconds))
+    })
 }
 
 fn dots(cell: &Timed<'_>, colour: Colour, marker: Marker) -> Series {
@@ -73,28 +71,33 @@ fn dots(cell: &Timed<'_>, colour: Colour, marker: Marker) -> Series {
 }
 
 fn describe(few: &Timed<'_>, many: &Timed<'_>) -> String {
-    let mean = |cell: &Timed<'_>| {
+    let told = |cell: &Timed<'_>| {
         let open = quantity::counted(u64::from(cell.open_units), "open block");
-        let writes = settled(cell.each, cell.open_units).len();
-        format!("{} with {open} (mean of the last {writes})", quantity::seconds(cell.mean))
+        format!("{} with {open} ({})", quantity::seconds(cell.rate.seconds), cell.rate.basis())
     };
-    format!(
-        "Every dot is one write of {}. Once settled, it takes {} and {}.",
-        few.request,
-        mean(few),
-        mean(many)
-    )
+    let request = few.rate.request;
+    format!("Every dot is one write of {request}. Once settled, it takes {} and {}.", told(few), told(many))
 }
 
 fn table(cells: &[Timed<'_>]) -> Table {
-    let header =
-        ["open units", "writes", "shortest", "median", "nine in ten below", "longest", "mean once settled"];
+    let header = [
+        "open units",
+        "writes",
+        "shortest",
+        "median",
+        "nine in ten below",
+        "longest",
+        "typical once settled",
+    ];
     let row = |cell: &Timed<'_>| {
         let mut sorted: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
         sorted.sort_by(f64::total_cmp);
         let at = |part| quantile(&sorted, part).map_or_else(String::new, quantity::seconds);
         let counts = [cell.open_units.to_string(), cell.each.len().to_string()];
-        counts.into_iter().chain([at(0.0), at(0.5), at(0.9), at(1.0), quantity::seconds(cell.mean)]).collect()
+        counts
+            .into_iter()
+            .chain([at(0.0), at(0.5), at(0.9), at(1.0), quantity::seconds(cell.rate.seconds)])
+            .collect()
     };
     Table { header: header.map(str::to_owned).to_vec(), rows: cells.iter().map(row).collect() }
 }

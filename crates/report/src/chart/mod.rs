@@ -24,7 +24,7 @@ use flashscope_probe::observation::Order;
 /// Every chart that this run's observations can fill, in the order of a report.
 #[must_use]
 pub fn charts(report: &Report<'_>) -> Vec<Chart> {
-    let figures = Figures::of(report.run);
+    let figures = Figures::of(report);
     let candidates = [
         boundary::chart(report),
         speed::chart(report, &figures, Order::Linear),

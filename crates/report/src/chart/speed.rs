@@ -85,7 +85,7 @@ fn describe(report: &Report<'_>, figures: &Figures, order: Order) -> String {
         Order::Random => "in shuffled order inside each erase block",
     };
     let text = format!(
-        "Writes {order_in_words}, into as many blocks in turn as the legend says; means, once settled where every write was \
+        "Writes {order_in_words}, into as many blocks in turn as the legend says; once settled, where every write was \
          timed."
     );
     let Some(wall) = wall(report, figures, order) else { return text + &range(figures, order) };

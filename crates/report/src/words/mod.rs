@@ -36,7 +36,7 @@ pub struct Verdict {
 /// The verdict of a report.
 #[must_use]
 pub fn verdict(report: &Report<'_>) -> Verdict {
-    let figures = Figures::of(report.run);
+    let figures = Figures::of(report);
     Verdict {
         headline: headline::headline(report, &figures),
         what_it_is: what_it_is::sentences(report),
