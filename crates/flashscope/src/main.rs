@@ -1,1 +1,46 @@
-fn main() {}
+//! flashscope: why is this USB stick slow?
+//!
+//! Three layers, top down: [`args`] is what was typed, [`command`] holds one file per command, and everything a command
+//! says goes through its [`printer`].
+
+#![deny(missing_docs)]
+
+mod args;
+mod command;
+mod confirm;
+mod exit;
+mod json;
+mod outputs;
+mod printer;
+mod progress;
+mod target;
+mod wall_clock;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut printer = Printer::new(&arguments.global);
+    let exit = match run(&arguments, &mut printer) {
+        Ok(exit) => exit,
+        Err(failure) => printer.failure(&failure),
+    };
+    exit.into()
+}
+
+fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Check(check) => command::check::run(check, printer),
+        Command::Measure(measure) => command::measure::run(measure, printer),
+        Command::Import(import) => command::import::run(import, printer),
+        Command::Sim(sim) => command::sim::run(sim, printer),
+        Command::Report(report) => command::report::run(report, printer),
+        Command::List => command::list::run(printer),
+    }
+}

@@ -1,0 +1,242 @@
+//! What was typed. Help, reference pages and errors all come from these definitions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use flashscope_device::Bytes;
+
+/// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
+#[derive(Debug, Parser)]
+#[command(name = "flashscope", version, propagate_version = true, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  flashscope check sim:patriot-xt-16g           everything, on a virtual stick
+  sudo flashscope check /dev/sdX                reads only; nothing on the stick changes
+  flashscope check stick.img --erase            all tests, on an image file that may be overwritten
+  flashscope import flashbench.log              infer from a log that somebody published
+
+A TARGET is a disk or partition (/dev/sdX), an image file, or a virtual stick (sim:NAME, sim:stick.toml, with
+?seed=7 and other keys behind it).
+
+Exit codes: 0 fine; 1 a problem was found with the stick; 2 wrong usage or target; 3 the measurement failed;
+4 refused for safety; 130 interrupted.";
+
+/// What holds for every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Print one JSON document on standard output.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress and no remarks; only results and errors.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: single failed requests, how each log line was taken.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colour. `auto`: on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say what a stick is, how sure that is, and what it means.
+    ///
+    /// Identifies the target, measures what is allowed, infers and explains. A real device is only read. With --erase
+    /// the writing tests run too, on image files; on a virtual stick everything runs.
+    Check(Check),
+    /// Run one experiment, with parameters of your own.
+    Measure(Measure),
+    /// Infer from a published flashbench log.
+    ///
+    /// Reads any of flashbench's tables (-a, --open-au, --find-fat), as mailing lists, wikis and terminals left them,
+    /// and infers what `check` would.
+    Import(Import),
+    /// Show the virtual sticks.
+    #[command(subcommand)]
+    Sim(Sim),
+    /// Show a stored run again, or write it as a page.
+    Report(Report),
+    /// List the disks of this machine.
+    List,
+}
+
+/// Where results go besides the screen.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Also write FILE: a page if it ends in .html, a run file (every observation) if it ends in .json. May be repeated.
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = output_file)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Permission to write.
+#[derive(Debug, Args)]
+pub struct Erase {
+    /// Run tests that write. What the image file holds is lost. Real disks are refused.
+    #[arg(long)]
+    pub erase: bool,
+    /// Do not ask before erasing.
+    #[arg(long, requires = "erase")]
+    pub yes: bool,
+}
+
+/// `flashscope check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A disk, an image file, or sim:NAME.
+    pub target: String,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
+    /// Seed of every random choice of the measurement; the same seed repeats the same requests.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write at most so much in all.
+    #[arg(long, value_name = "SIZE")]
+    pub write_budget: Option<Bytes>,
+    /// Measure at most so long, in seconds of device time.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_budget: Option<u64>,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `flashscope measure`
+#[derive(Debug, Args)]
+pub struct Measure {
+    /// Which experiment.
+    #[arg(value_enum)]
+    pub experiment: ExperimentName,
+    /// A disk, an image file, or sim:NAME.
+    pub target: String,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
+    /// Form of the result. `flashbench` runs flashbench's own procedure and prints its table.
+    #[arg(long, value_enum, default_value_t = Format::Flashscope)]
+    pub format: Format,
+    /// The erase block. Without it, flashscope measures it first; flashbench's procedure takes 4 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
+    pub erase_block: Option<Bytes>,
+    /// open-units: the number of erase blocks written in turn (flashbench; default 2), or where the search ends
+    /// (flashscope; default 64). fat-area with flashbench: how many of the first erase blocks (default 6).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub open_units: Option<u32>,
+    /// The size of each read (align), the smallest write (flashbench's tables), or the size of each write (open-units,
+    /// fat-area).
+    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
+    pub block_size: Option<Bytes>,
+    /// flashbench's tables: shuffled order inside each erase block.
+    #[arg(long)]
+    pub random: bool,
+    /// Seed of every random choice.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExperimentName {
+    /// Boundaries of erase blocks and pages, by reads alone.
+    Align,
+    /// Into how many erase blocks one can write in turn.
+    OpenUnits,
+    /// How large a write must be to be fast.
+    WriteSize,
+    /// Whether the first erase blocks are mapped finely.
+    FatArea,
+}
+
+/// Forms of a measurement's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Findings, tables and charts.
+    Flashscope,
+    /// flashbench's table.
+    Flashbench,
+}
+
+/// `flashscope import`
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The log; - for standard input.
+    pub log: PathBuf,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `flashscope sim`
+#[derive(Debug, Subcommand)]
+pub enum Sim {
+    /// The built-in virtual sticks.
+    List,
+    /// A profile with its sources, and what is true of it.
+    Show {
+        /// A built-in profile's name, or a path to a .toml file.
+        profile: String,
+    },
+}
+
+/// `flashscope report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A run file, as check -o RUN.flashscope.json writes it.
+    pub run: PathBuf,
+    /// Write the page here; without it the report is printed.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+fn output_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm" | "json") => Ok(path),
+        _ => Err("the name must end in .html (a page) or .json (a run file)".to_owned()),
+    }
+}
+
+fn positive_size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if size < Bytes::new(512) || size > Bytes::gib(1) || !size.is_multiple_of(Bytes::new(512)) {
+        return Err("a multiple of 512 bytes from 512 to 1 GiB is needed".to_owned());
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,59 @@
+//! `flashscope check`: everything that may be measured, the findings, and what they mean.
+
+use std::time::Duration;
+
+use flashscope_device::layer::Budget;
+use flashscope_probe::inference::infer;
+use flashscope_probe::survey::Survey;
+
+use super::show;
+use crate::args::Check;
+use crate::confirm;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`target::open`] and [`show::measurement`].
+pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
+    let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
+    let budget = Budget {
+        reads: None,
+        bytes_written: arguments.write_budget,
+        device_time: arguments.time_budget.map(Duration::from_secs),
+    };
+    let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
+    let survey = Survey { writes: target.writable, seed: arguments.seed };
+    announce(&target, &survey, arguments, printer);
+    let mut progress = Progress::new(printer);
+    let observations = survey.run(&mut target.device, &mut progress);
+    note_failures(&mut target, progress.failed_requests());
+    let run = show::run_of(&target, observations);
+    let findings = infer(&run.observations);
+    show::measurement(&target, &run, &findings, &arguments.output.files, printer)
+}
+
+/// Failed requests belong to the conditions of a run.
+fn note_failures(target: &mut Target, failed: u64) {
+    if failed > 0 {
+        target.remarks.push(format!("{failed} requests failed and were left out (-v shows them)"));
+    }
+}
+
+/// Says what will be done before it is done.
+fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Printer) {
+    printer.remark(format!("{}: {}", target.text, target.name));
+    for remark in &target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    if !survey.writes {
+        printer.remark("reading only: nothing on it changes");
+        return;
+    }
+    let estimate = survey.estimate(&target.device).bytes_written;
+    let most = arguments.write_budget.map_or(estimate, |budget| budget.min(estimate));
+    printer.remark(format!("writing tests: at most {most} will be written, usually far less"));
+}

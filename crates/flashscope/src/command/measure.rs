@@ -1,0 +1,183 @@
+//! `flashscope measure`: one experiment, in our form or in flashbench's.
+
+use anyhow::anyhow;
+use flashscope_device::Bytes;
+use flashscope_device::layer::Budget;
+use flashscope_probe::experiment::{Align, Experiment, FatArea, OpenUnits, UNITS_MAX, WriteSize};
+use flashscope_probe::flashbench::{self, print, procedure};
+use flashscope_probe::inference::infer;
+use flashscope_probe::observation::{Ended, Observations, Order};
+use flashscope_probe::survey::ASSUMED_ERASE_BLOCK;
+use flashscope_probe::{Finding, FindingId};
+
+use super::show;
+use crate::args::{ExperimentName, Format, Measure};
+use crate::confirm;
+use crate::exit::{Exit, Failure};
+use crate::outputs;
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`target::open`] and [`show::measurement`].
+pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
+    refuse_idle_options(arguments)?;
+    let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
+    let mut target = target::open(&arguments.target, consent.as_ref(), Budget::UNLIMITED)?;
+    if arguments.experiment != ExperimentName::Align && !target.writable {
+        let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
+        return Err(Failure { exit: Exit::Refused, error });
+    }
+    for remark in &target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    match arguments.format {
+        Format::Flashbench => as_flashbench(arguments, &mut target, printer),
+        Format::Flashscope => as_flashscope(arguments, &mut target, printer),
+    }
+}
+
+/// An option that would do nothing is a mistake of the person, or of ours.
+fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
+    let flashbench = arguments.format == Format::Flashbench;
+    let is = |name| arguments.experiment == name;
+    let idle = [
+        (
+            arguments.random && (!flashbench || is(ExperimentName::Align)),
+            "--random belongs to --format flashbench with open-units or fat-area",
+        ),
+        (
+            arguments.open_units.is_some() && (is(ExperimentName::Align) || is(ExperimentName::WriteSize)),
+            "--open-units belongs to open-units and fat-area",
+        ),
+        (
+            arguments.open_units.is_some() && is(ExperimentName::FatArea) && !flashbench,
+            "--open-units with fat-area needs --format flashbench",
+        ),
+        (arguments.erase_block.is_some() && is(ExperimentName::Align), "--erase-block: align measures it"),
+        (
+            arguments.block_size.is_some() && is(ExperimentName::WriteSize),
+            "--block-size: write-size tries every size",
+        ),
+        (
+            flashbench && is(ExperimentName::WriteSize),
+            "flashbench has no write-size table; leave out --format flashbench",
+        ),
+    ];
+    match idle.into_iter().find(|(is_idle, _)| *is_idle) {
+        Some((_, text)) => Err(Failure { exit: Exit::Usage, error: anyhow!(text) }),
+        None => Ok(()),
+    }
+}
+
+fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
+    let mut progress = Progress::new(printer);
+    let command = flashbench_command(arguments);
+    let observations = procedure::run(&command, &mut target.device, arguments.seed, &mut progress);
+    if let Ended::NotStarted { reason } = &observations.ended {
+        return Err(Failure { exit: Exit::Failed, error: anyhow!("{}: {reason}", arguments.target) });
+    }
+    let table = print::print(&observations);
+    let run = show::run_of(target, vec![observations]);
+    let findings = concerned(arguments.experiment, infer(&run.observations));
+    if printer.json {
+        return show::measurement(target, &run, &findings, &arguments.output.files, printer);
+    }
+    printer.result(&table)?;
+    outputs::write(&arguments.output.files, &run, &findings, printer)?;
+    Ok(if target.interrupt.is_requested() { Exit::Interrupted } else { show::exit(&run, printer) })
+}
+
+fn flashbench_command(arguments: &Measure) -> flashbench::Command {
+    let erase_block = arguments.erase_block.unwrap_or(flashbench::Command::DEFAULT_ERASE_BLOCK);
+    let smallest = arguments.block_size.unwrap_or(flashbench::Command::DEFAULT_BLOCK);
+    let order = if arguments.random { Order::Random } else { Order::Linear };
+    match arguments.experiment {
+        ExperimentName::Align => {
+            flashbench::Command::Align { read: arguments.block_size.unwrap_or(Bytes::kib(1)) }
+        }
+        ExperimentName::FatArea => flashbench::Command::FindFat {
+            erase_block,
+            units: arguments.open_units.unwrap_or(6),
+            smallest,
+            order,
+        },
+        ExperimentName::OpenUnits | ExperimentName::WriteSize => flashbench::Command::OpenUnits {
+            erase_block,
+            open_units: arguments.open_units.unwrap_or(2),
+            smallest,
+            order,
+        },
+    }
+}
+
+fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
+    let mut progress = Progress::new(printer);
+    let mut observations = Vec::new();
+    let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
+    let experiment = experiment(arguments, erase_block);
+    let estimate = experiment.estimate(&target.device);
+    if !estimate.bytes_written.is_zero() {
+        printer.remark(format!("at most {} will be written, usually far less", estimate.bytes_written));
+    }
+    observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
+    let run = show::run_of(target, observations);
+    let findings = concerned(arguments.experiment, infer(&run.observations));
+    show::measurement(target, &run, &findings, &arguments.output.files, printer)
+}
+
+/// The erase block as given, or as reads show it, or the usual one. `None`: the experiment needs none.
+fn erase_block(
+    arguments: &Measure,
+    target: &mut Target,
+    progress: &mut Progress<'_>,
+    observations: &mut Vec<Observations>,
+    printer: &Printer,
+) -> Option<Bytes> {
+    if arguments.experiment == ExperimentName::Align || arguments.erase_block.is_some() {
+        return arguments.erase_block;
+    }
+    let align = Align { read: None, seed: arguments.seed };
+    observations.push(align.measure(&mut target.device, &Budget::UNLIMITED, progress));
+    let found = infer(observations)
+        .iter()
+        .find(|finding| finding.id == FindingId::EraseBlockBytes)
+        .and_then(Finding::bytes);
+    match found {
+        Some(found) => printer.remark(format!("erase block: {found}, from reads; --erase-block skips this")),
+        None => printer.remark(format!("erase block: not known from reads, taken as {ASSUMED_ERASE_BLOCK}")),
+    }
+    found
+}
+
+fn experiment(arguments: &Measure, known: Option<Bytes>) -> Box<dyn Experiment> {
+    let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
+    let seed = arguments.seed;
+    match arguments.experiment {
+        ExperimentName::Align => Box::new(Align { read: arguments.block_size, seed }),
+        ExperimentName::WriteSize => {
+            Box::new(WriteSize { erase_block, erase_block_is_known: known.is_some(), seed })
+        }
+        ExperimentName::OpenUnits => {
+            let units_max = arguments.open_units.unwrap_or(UNITS_MAX);
+            Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
+        }
+        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, None, seed)),
+    }
+}
+
+/// The findings that this experiment can make.
+fn concerned(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding> {
+    let ids: &[FindingId] = match experiment {
+        ExperimentName::Align => &[FindingId::EraseBlockBytes, FindingId::PageBytes],
+        ExperimentName::WriteSize => &[FindingId::PageBytes, FindingId::WriteUnitBytes],
+        ExperimentName::OpenUnits => {
+            &[FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass]
+        }
+        ExperimentName::FatArea => &[FindingId::FatAreaBytes],
+    };
+    findings.into_iter().filter(|finding| ids.contains(&finding.id)).collect()
+}

@@ -1,0 +1,9 @@
+//! One file per command. A command prints only through its printer.
+
+pub mod check;
+pub mod import;
+pub mod list;
+pub mod measure;
+pub mod report;
+mod show;
+pub mod sim;

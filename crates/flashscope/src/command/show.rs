@@ -1,0 +1,109 @@
+//! What check, measure and import do alike once observations are there: show findings, write files, choose the exit code.
+
+use flashscope_device::layer::Cost;
+use flashscope_probe::observation::{Ended, Observations};
+use flashscope_probe::run_file::FORMAT;
+use flashscope_probe::{Finding, RunFile};
+use flashscope_report::{Report, terminal};
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure};
+use crate::json;
+use crate::outputs;
+use crate::printer::Printer;
+use crate::target::Target;
+
+/// The run of a target that was measured now.
+pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
+    RunFile {
+        format: FORMAT,
+        flashscope: json::VERSION.to_owned(),
+        target: target.text.clone(),
+        device_name: target.name.clone(),
+        measured_at: crate::wall_clock::now(),
+        observations,
+        cost: target.device.cost(),
+        remarks: target.remarks.clone(),
+    }
+}
+
+/// The run of a log that somebody else measured.
+pub fn run_of_log(
+    name: &str,
+    device_name: String,
+    observations: Vec<Observations>,
+    remarks: Vec<String>,
+) -> RunFile {
+    RunFile {
+        format: FORMAT,
+        flashscope: json::VERSION.to_owned(),
+        target: name.to_owned(),
+        device_name,
+        measured_at: String::new(),
+        observations,
+        cost: Cost::default(),
+        remarks,
+    }
+}
+
+/// Prints findings as text or JSON.
+pub fn findings(
+    run: &RunFile,
+    findings: &[Finding],
+    identity: &Value,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    if printer.json {
+        return Ok(printer.document(&json::findings(run, findings, identity))?);
+    }
+    let report = Report { run, findings };
+    Ok(printer.result(&terminal(&report, printer.width(), printer.style()))?)
+}
+
+/// Shows and stores what a measurement saw, and says how it ended.
+pub fn measurement(
+    target: &Target,
+    run: &RunFile,
+    concluded: &[Finding],
+    files: &[std::path::PathBuf],
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let shown = findings(run, concluded, &target.identity, printer);
+    let stored = outputs::write(files, run, concluded, printer);
+    shown.and(stored)?;
+    if target.interrupt.is_requested() {
+        keep(target, run, files, printer)?;
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit(run, printer))
+}
+
+/// An interrupted measurement of a real device is kept also where no run file was asked for.
+fn keep(
+    target: &Target,
+    run: &RunFile,
+    files: &[std::path::PathBuf],
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let asked_for = files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json"));
+    if asked_for || target.is_virtual || run.observations.is_empty() {
+        return Ok(());
+    }
+    let name: String = target.text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let file = format!("{}-interrupted.flashscope.json", name.trim_matches('-'));
+    outputs::write(&[file.into()], run, &[], printer)
+}
+
+/// Exit code 3 if an experiment ended before it should have.
+pub fn exit(run: &RunFile, printer: &Printer) -> Exit {
+    let mut exit = Exit::Fine;
+    for seen in &run.observations {
+        if let Ended::Early { reason } = &seen.ended {
+            printer.remark(format!("a measurement ended early: {reason}"));
+            if !reason.contains("budget") {
+                exit = Exit::Failed;
+            }
+        }
+    }
+    exit
+}

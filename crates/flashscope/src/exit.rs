@@ -1,0 +1,71 @@
+//! Exit codes, and errors that carry one.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// How a command ended. The numbers are a contract with scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: all went well.
+    Fine,
+    /// 2: wrong usage or target.
+    Usage,
+    /// 3: the measurement failed.
+    Failed,
+    /// 4: refused for safety.
+    Refused,
+    /// 130: interrupted; what was measured is kept.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Fine => 0,
+            Exit::Usage => 2,
+            Exit::Failed => 3,
+            Exit::Refused => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// An error and the exit code it leads to.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What went wrong, outermost first.
+    pub error: anyhow::Error,
+}
+
+/// Without a word on the exit code, an error is the output's: the disk is full, the pipe is closed.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self { exit: Exit::Failed, error: error.into() }
+    }
+}
+
+/// Gives errors an exit code and says what was being done.
+pub trait OrExit<T> {
+    /// This exit code, and `context` in front of the error.
+    ///
+    /// # Errors
+    /// [`Failure`] if this is an error.
+    fn or_exit(self, exit: Exit, context: impl Display + Send + Sync + 'static) -> Result<T, Failure>;
+    /// This exit code; the error says enough.
+    ///
+    /// # Errors
+    /// [`Failure`] if this is an error.
+    fn or_exit_bare(self, exit: Exit) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrExit<T> for Result<T, E> {
+    fn or_exit(self, exit: Exit, context: impl Display + Send + Sync + 'static) -> Result<T, Failure> {
+        self.map_err(|error| Failure { exit, error: error.into().context(context) })
+    }
+
+    fn or_exit_bare(self, exit: Exit) -> Result<T, Failure> {
+        self.map_err(|error| Failure { exit, error: error.into() })
+    }
+}

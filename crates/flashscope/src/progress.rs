@@ -1,0 +1,61 @@
+//! A progress bar from an experiment's events.
+
+use std::time::Duration;
+
+use flashscope_probe::{Event, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::printer::Printer;
+
+/// Shows how far an experiment is, on standard error, if somebody looks there.
+pub struct Progress<'a> {
+    printer: &'a Printer,
+    bar: ProgressBar,
+    failed_requests: u64,
+}
+
+/// So often the bar is drawn; more only costs time that the measurement could use.
+const DRAWS_PER_SECOND: u8 = 8;
+
+impl<'a> Progress<'a> {
+    /// A bar that is drawn only if the printer says that somebody looks.
+    pub fn new(printer: &'a Printer) -> Self {
+        let target = if printer.shows_progress() {
+            ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self { printer, bar: ProgressBar::with_draw_target(None, target), failed_requests: 0 }
+    }
+
+    /// How many requests failed so far.
+    pub const fn failed_requests(&self) -> u64 {
+        self.failed_requests
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg:<12} {bar:30} {pos}/{len} requests at most, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+impl Observer for Progress<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Begin { name, estimate } => {
+                self.bar.reset();
+                self.bar.set_style(style());
+                self.bar.set_length(estimate.requests);
+                self.bar.set_message(name.to_owned());
+                self.bar.enable_steady_tick(Duration::from_millis(500));
+                self.printer.detail(format!("{name}: at most {} requests", estimate.requests));
+            }
+            Event::Progress { requests, .. } => self.bar.set_position(requests),
+            Event::Remark { text } => {
+                self.failed_requests += 1;
+                self.bar.suspend(|| self.printer.detail(text));
+            }
+            Event::End => self.bar.finish_and_clear(),
+        }
+    }
+}

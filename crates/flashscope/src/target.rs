@@ -1,0 +1,137 @@
+//! From what was typed as TARGET to a device that can be measured.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
+use flashscope_device::{Consent, Device};
+use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Roots, identify};
+use flashscope_sim::VirtualStick;
+use flashscope_sim::target::Target as SimTarget;
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure, OrExit};
+
+/// A device behind its layers: counted, limited, interruptible.
+pub type Measured = Meter<Interruptible<Box<dyn Device>>>;
+
+/// An open target.
+pub struct Target {
+    /// As it was typed.
+    pub text: String,
+    /// One line for people.
+    pub name: String,
+    /// What it says of itself, for `--json`.
+    pub identity: Value,
+    /// How it had to be opened.
+    pub remarks: Vec<String>,
+    /// Whether writing tests may run.
+    pub writable: bool,
+    /// True if there is no hardware behind it.
+    pub is_virtual: bool,
+    /// Stops the measurement when the person presses Ctrl-C.
+    pub interrupt: Interrupt,
+    /// The device.
+    pub device: Measured,
+}
+
+/// Opens what `text` names.
+///
+/// # Errors
+/// Exit code 2 for a target that is not there or not one, 4 for one that may not be written.
+pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Target, Failure> {
+    let interrupt = on_interrupt()?;
+    match text.strip_prefix("sim:") {
+        Some(name) => open_virtual(text, name, budget, interrupt),
+        None => open_real(text, consent, budget, interrupt),
+    }
+}
+
+/// A flag that Ctrl-C raises. Pressed twice, it ends the program at once.
+fn on_interrupt() -> Result<Interrupt, Failure> {
+    let interrupt = Interrupt::default();
+    let flag: Arc<AtomicBool> = interrupt.flag();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .or_exit(Exit::Failed, "cannot watch for Ctrl-C")?;
+    }
+    Ok(interrupt)
+}
+
+fn layered(device: Box<dyn Device>, interrupt: &Interrupt, budget: Budget) -> Measured {
+    Meter::new(Interruptible::new(device, interrupt.clone()), budget)
+}
+
+fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) -> Result<Target, Failure> {
+    let target = SimTarget::parse(name).or_exit_bare(Exit::Usage)?;
+    let stick = VirtualStick::new(&target.profile, target.seed);
+    let identity = json!({
+        "kind": "virtual stick",
+        "name": target.profile.name,
+        "description": target.profile.description,
+        "capacity_bytes": target.profile.capacity,
+        "seed": target.seed,
+    });
+    Ok(Target {
+        text: text.to_owned(),
+        name: format!("virtual stick: {}", target.profile.description),
+        identity,
+        remarks: vec![format!(
+            "a virtual stick in virtual time (profile {}, seed {}): no hardware was measured",
+            target.profile.name, target.seed
+        )],
+        writable: true,
+        is_virtual: true,
+        device: layered(Box::new(stick), &interrupt, budget),
+        interrupt,
+    })
+}
+
+fn open_real(
+    text: &str,
+    consent: Option<&Consent>,
+    budget: Budget,
+    interrupt: Interrupt,
+) -> Result<Target, Failure> {
+    let path = Path::new(text);
+    let access = consent.map_or(Access::ReadOnly, Access::Erase);
+    let options = OpenOptions { access, ..OpenOptions::default() };
+    let opened = flashscope_linux::open(path, &options);
+    let exit = match &opened {
+        Err(OpenError::DiskForWriting { .. } | OpenError::NotConsented { .. } | OpenError::InUse { .. }) => {
+            Exit::Refused
+        }
+        _ => Exit::Usage,
+    };
+    let device = opened.or_exit_bare(exit)?;
+    let remarks = device.remarks().iter().map(ToString::to_string).collect();
+    let whole = device.capabilities().whole();
+    let writable = device.capabilities().writable;
+    let fenced = Fence::new(device, whole);
+    let device: Box<dyn Device> =
+        if consent.is_some() { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
+    let identity = identify(path, &Roots::default());
+    Ok(Target {
+        text: text.to_owned(),
+        name: identity.name.clone(),
+        identity: describe(&identity, whole.length.get()),
+        remarks,
+        writable: writable && consent.is_some(),
+        is_virtual: false,
+        device: layered(device, &interrupt, budget),
+        interrupt,
+    })
+}
+
+fn describe(identity: &Identity, capacity_bytes: u64) -> Value {
+    let Some(disk) = &identity.disk else {
+        return json!({ "kind": "image file", "name": identity.name, "capacity_bytes": capacity_bytes });
+    };
+    let mut description = crate::json::disk(disk);
+    description["kind"] = json!(if identity.partition.is_some() { "partition" } else { "disk" });
+    description["name"] = json!(identity.name);
+    description["capacity_bytes"] = json!(capacity_bytes);
+    description
+}

@@ -1,0 +1,7 @@
+//! The date, for people. Nothing is measured with it.
+
+/// Now, as RFC 3339 to the second.
+pub fn now() -> String {
+    let now = jiff::Timestamp::now();
+    now.round(jiff::Unit::Second).unwrap_or(now).to_string()
+}
