@@ -16,7 +16,8 @@ pub enum OpenError {
     },
     /// A directory.
     #[error(
-        "{path} is a directory; name the disk it lies on (`flashscope list` shows where disks are mounted) or an image file"
+        "{path} is a directory; name the disk it lies on (`flashscope list` shows where disks \
+         are mounted) or an image file"
     )]
     Directory {
         /// The target.

@@ -73,7 +73,8 @@ pub fn is_in_memory(file: &OwnedFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|filesystem| MEMORY_FILESYSTEMS.contains(&filesystem.f_type))
 }
 
-/// Makes the page cache forget the file and read nothing ahead. Advice only; the remark on buffering says that it may fail.
+/// Makes the page cache forget the file and read nothing ahead. Advice only; the remark on buffering says that it may
+/// fail.
 pub fn forget_cache(file: impl AsFd) {
     for advice in [Advice::Random, Advice::DontNeed] {
         let _ = rustix::fs::fadvise(&file, 0, None, advice);

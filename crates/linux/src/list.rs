@@ -32,8 +32,8 @@ pub struct ListError {
     source: std::io::Error,
 }
 
-/// The disks the kernel knows, by name. Loop, zram and other virtual disks that hold nothing are left out; a card reader
-/// without a card is in the list, with a capacity of zero.
+/// The disks the kernel knows, by name. Loop, zram and other virtual disks that hold nothing are left out; a card
+/// reader without a card is in the list, with a capacity of zero.
 ///
 /// # Errors
 /// [`ListError`] if there is no list of disks. Without a list of mounts the disks have none.

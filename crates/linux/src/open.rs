@@ -52,8 +52,8 @@ impl Default for OpenOptions<'_> {
 
 /// Opens a block device, or a file as if it were one, with direct I/O wherever the filesystem allows it.
 ///
-/// What colours the measurement is in [`LinuxDevice::remarks`]. The caller puts its layers around what it gets
-/// (`flashscope_device::layer`): a real disk belongs behind `ReadOnly` and `Fence`, though it is opened for reading only here.
+/// What colours the measurement is in [`LinuxDevice::remarks`]. A disk is opened for reading only; the caller puts
+/// it behind the layers `ReadOnly` and `Fence` all the same.
 ///
 /// # Errors
 /// [`OpenError`], with what to try.

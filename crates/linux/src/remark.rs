@@ -48,12 +48,12 @@ impl fmt::Display for Remark {
                  whole disk to count them from the disk's start",
                 start.sectors()
             ),
-            Self::InMemory => {
-                formatter.write_str("this file lies in memory (tmpfs or ramfs): its speed says nothing of any storage")
-            }
+            Self::InMemory => formatter.write_str(
+                "this file lies in memory (tmpfs or ramfs): its speed says nothing of any storage",
+            ),
             Self::Buffered => formatter.write_str(
                 "the filesystem refuses direct I/O: requests pass through the page cache, so short times may be those \
-                 of memory; copy the image to another filesystem, or put a loop device over it",
+                 of memory; copy the image to another filesystem (ext4, xfs)",
             ),
             Self::OddSize { size, logical_block } => write!(
                 formatter,
@@ -70,7 +70,8 @@ impl fmt::Display for Remark {
                 "this disk is memory, copied by whoever asks: requests in its queue are served one after the other",
             ),
             Self::ServedByThreads => formatter.write_str(
-                "the kernel serves this file's queue with threads of its own: each request takes some microseconds longer",
+                "the kernel serves this file's queue with threads of its own: each request takes some microseconds \
+                 longer",
             ),
         }
     }

@@ -159,7 +159,8 @@ fn slot_of(completion: &cqueue::Entry) -> usize {
     completion.user_data() as usize
 }
 
-/// The rings themselves. Kernels before 5.19 do not know the cheaper way to run completions, before 5.6 not enough at all.
+/// The rings themselves. Kernels before 5.19 do not know the cheaper way to run completions; those before 5.6 know
+/// too little and are refused by the probe.
 fn set_up(queue_depth: u32) -> io::Result<IoUring> {
     let ring = IoUring::builder()
         .setup_coop_taskrun()

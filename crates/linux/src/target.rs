@@ -83,7 +83,8 @@ impl Target {
         rustix::fs::fallocate(&self.file, punch_hole(), offset, length).map_err(Failure::Errno)
     }
 
-    /// Makes the page cache forget what `op` touched, so that the next read of it is a read. Nothing to do after direct I/O.
+    /// Makes the page cache forget what `op` touched, so that the next read of it is a read. Direct I/O leaves
+    /// nothing to forget.
     pub fn forget(&self, op: &Op) {
         if let Some(range) = op.range().filter(|_| self.is_buffered) {
             // Advice only: if the kernel keeps the pages, the remark on buffering has said so.

@@ -1,8 +1,8 @@
 //! Beside f3: files full of test data, written and checked.
 //!
-//! Both sides write new files of 1 GiB into the same folder and read them back. f3's speeds are those it reports itself;
-//! ours are device time from the first request to the end of the last, a flush included. The CPU time is that in user
-//! space, where the data is made and checked: the copy in the kernel is the same for both.
+//! Both sides write new files of 1 GiB into the same folder and read them back. f3's speeds are those it reports
+//! itself; ours are device time from the first request to the end of the last, a flush included. The CPU time is that in
+//! user space, where the data is made and checked: the copy in the kernel is the same for both.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -88,7 +88,11 @@ impl Tree {
 fn a_usb_stick_tells_its_name_its_link_and_its_driver() {
     let tree = Tree::new();
     tree.stick();
-    tree.file("mountinfo", "36 35 8:17 / /media/my\\040stick rw shared:1 - vfat /dev/sdb1 rw\n22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+    let mounts = [
+        "36 35 8:17 / /media/my\\040stick rw shared:1 - vfat /dev/sdb1 rw",
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw",
+    ];
+    tree.file("mountinfo", mounts.join("\n"));
     let disks = tree.list();
     let [disk] = &disks[..] else { panic!("{disks:?}") };
     assert_eq!((disk.name.as_str(), disk.path.to_str()), ("sdb", Some("/dev/sdb")));

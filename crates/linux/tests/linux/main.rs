@@ -1,4 +1,4 @@
-//! The real world as far as a test machine has it: image files, loop devices where they are to be had, and copies of sysfs.
+//! The real world as far as a test machine has it: image files, loop devices where they are to be had, copies of sysfs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
