@@ -16,6 +16,7 @@ mod clean;
 mod figures;
 mod html;
 mod quantity;
+mod rate;
 mod report;
 mod svg;
 mod terminal;

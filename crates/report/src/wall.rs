@@ -3,7 +3,8 @@
 use flashscope_probe::observation::Order;
 
 use crate::Report;
-use crate::figures::{Figures, Rate};
+use crate::figures::Figures;
+use crate::rate::Rate;
 
 /// Below this ratio we do not speak of a wall: published means of equal work differ by as much as a third.
 pub const LEAST_RATIO: f64 = 1.5;

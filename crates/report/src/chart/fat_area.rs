@@ -7,7 +7,8 @@ use flashscope_probe::FindingId;
 use flashscope_probe::observation::{Data, Order};
 
 use super::{Axis, Chart, Colour, Drawn, Note, Point, Scale, Series, Table, Unit, selection};
-use crate::figures::{Figures, Rate};
+use crate::figures::Figures;
+use crate::rate::Rate;
 use crate::{Report, quantity};
 
 /// The rates of one request size by unit.

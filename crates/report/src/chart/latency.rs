@@ -5,7 +5,8 @@ use std::time::Duration;
 use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{Rate, open_units_cells, quantile, settled_rate};
+use crate::figures::{open_units_cells, quantile, settled_rate};
+use crate::rate::Rate;
 use crate::{Report, quantity};
 
 /// One cell whose every request was timed.

@@ -7,7 +7,8 @@ use flashscope_probe::FindingId;
 use flashscope_probe::observation::Order;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit, selection};
-use crate::figures::{BySize, Figures, Rate};
+use crate::figures::{BySize, Figures};
+use crate::rate::Rate;
 use crate::wall::wall;
 use crate::{Report, quantity};
 

@@ -5,7 +5,8 @@ use flashscope_probe::FindingId;
 use flashscope_probe::observation::{AlignSample, Order};
 
 use super::sentence::Sentence;
-use crate::figures::{BySize, Figures, Rate, align_samples, quantile};
+use crate::figures::{BySize, Figures, align_samples, quantile};
+use crate::rate::Rate;
 use crate::wall::{LEAST_RATIO, Wall, wall};
 use crate::{Report, quantity};
 
