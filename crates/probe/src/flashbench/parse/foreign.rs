@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::command_line;
 use super::text::Line;
 
 /// What was found instead of flashbench's tables.
@@ -70,7 +71,8 @@ pub(super) fn recognise(bytes: &[u8], lines: &[Line]) -> Foreign {
     if let Some((name, _)) = SIGNS.iter().find(|(_, words)| words.iter().all(|word| has(word))) {
         return Foreign::Program(name);
     }
-    if has("flashbench -") || has("--open-au") { Foreign::CommandOnly } else { Foreign::Text }
+    let has_command = (0..lines.len()).any(|at| command_line::read(&lines[at..]).is_some());
+    if has_command { Foreign::CommandOnly } else { Foreign::Text }
 }
 
 /// More than one byte in twenty is none that text has. UTF-16 has become text by now.
@@ -109,7 +111,7 @@ mod tests {
         assert_eq!(recognised(&[0; 4096]), Foreign::Binary);
         assert_eq!(recognised(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0"), Foreign::Binary);
         assert_eq!(recognised("дорогой дневник".as_bytes()), Foreign::Text);
-        assert_eq!(recognised(b"$ sudo ./flashbench -a /dev/sdb"), Foreign::CommandOnly);
+        assert_eq!(recognised(b"$ sudo ./flashbench /dev/sdb -a"), Foreign::CommandOnly);
         assert_eq!(recognised(br#"{"flashscope": "0.1.0", "observations": []}"#), Foreign::RunFile);
     }
 }
