@@ -1,0 +1,62 @@
+//! The program as a person or a script runs it: arguments in, text, JSON, files and exit codes out.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod outputs;
+mod results;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Runs flashscope without a terminal and returns what it said.
+fn flashscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashscope")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The same, with this on its standard input.
+fn flashscope_reading(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The one JSON document on standard output.
+fn document(arguments: &[&str]) -> Value {
+    let output = flashscope(&[arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+fn finding<'a>(document: &'a Value, id: &str) -> &'a Value {
+    document["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == id).unwrap()
+}
+
+/// A published log that the repository carries.
+fn published(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name)
+}
+
+/// An image file of zeros.
+fn image(folder: &tempfile::TempDir, mebibytes: u64) -> String {
+    let path = folder.path().join("stick.img");
+    std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
+    path.to_str().unwrap().to_owned()
+}

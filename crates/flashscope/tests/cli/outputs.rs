@@ -1,0 +1,71 @@
+//! Files, pipes and images.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{document, finding, flashscope, image, stderr, stdout};
+
+#[test]
+fn a_run_file_reports_the_same_findings_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.flashscope.json");
+    let page = folder.path().join("page.html");
+    let (run, page) = (run.to_str().unwrap(), page.to_str().unwrap());
+    let checked = document(&["check", "sim:generic-2g", "-o", run, "-o", page]);
+    assert_eq!(document(&["report", run])["findings"], checked["findings"]);
+    let first = fs::read_to_string(page).unwrap();
+    assert!(first.starts_with("<!DOCTYPE html>") && first.contains("<svg"));
+    assert_eq!(flashscope(&["report", run, "--html", page]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(page).unwrap(), first);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(["check", "sim:generic-2g", "-q"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(stderr(&output), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_said_and_the_results_are_shown_all_the_same() {
+    let output = flashscope(&["check", "sim:generic-2g", "-q", "-o", "/nowhere/at/all/page.html"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("/nowhere/at/all/page.html"));
+    assert!(stdout(&output).contains("512 KiB"));
+}
+
+#[test]
+fn an_image_is_only_read_unless_it_may_be_erased() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder, 64);
+    let read = flashscope(&["check", &path]);
+    assert_eq!(read.status.code(), Some(0), "{}", stderr(&read));
+    assert!(stderr(&read).contains("reading only"));
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 0));
+
+    let unconfirmed = flashscope(&["check", &path, "--erase"]);
+    assert_eq!(unconfirmed.status.code(), Some(4));
+    assert!(stderr(&unconfirmed).contains("--yes"));
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 0));
+
+    let erased = document(&["check", &path, "--erase", "--yes"]);
+    assert!(erased["cost"]["writes"].as_u64() > Some(0));
+    assert_eq!(finding(&erased, "fat_area_bytes")["status"], "unknown");
+    assert!(fs::read(&path).unwrap().iter().any(|byte| *byte != 0));
+}
+
+#[test]
+fn writing_experiments_need_permission() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder, 64);
+    let refused = flashscope(&["measure", "write-size", &path]);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(stderr(&refused).contains("--erase"));
+}

@@ -1,0 +1,129 @@
+//! What the commands find and print.
+
+use super::{document, finding, flashscope, flashscope_reading, published, stderr, stdout};
+
+#[test]
+fn check_reads_the_virtual_patriot_right() {
+    let document = document(&["check", "sim:patriot-xt-16g?seed=7"]);
+    assert_eq!(document["format"], 1);
+    assert_eq!(document["target"], "sim:patriot-xt-16g?seed=7");
+    for (id, value) in [
+        ("erase_block_bytes", 8 << 20),
+        ("page_bytes", 32 << 10),
+        ("open_units_linear", 8),
+        ("open_units_random", 8),
+        ("fat_area_bytes", 0),
+    ] {
+        let finding = finding(&document, id);
+        assert_eq!((&finding["status"], &finding["value"]), (&"found".into(), &value.into()), "{finding}");
+        assert!(finding["confidence"].as_f64().unwrap() > 0.9, "{finding}");
+        assert!(
+            finding["low"].as_u64() <= Some(value) && finding["high"].as_u64() >= Some(value),
+            "{finding}"
+        );
+    }
+    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB requests");
+    assert!(document["cost"]["writes"].as_u64() > Some(0));
+    assert!(!document["advice"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn check_says_the_class_in_words_and_fits_eighty_columns() {
+    let output = flashscope(&["check", "sim:generic-2g", "--color", "never"]);
+    let text = stdout(&output);
+    assert!(text.contains("linear-only"), "{text}");
+    assert!(!text.contains('\u{1b}'));
+    assert!(text.lines().all(|line| line.chars().count() <= 100));
+    assert!(stderr(&output).contains("at most"), "how many bytes will be written is said before");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_document() {
+    let check = || {
+        let mut document = document(&["check", "sim:generic-2g?seed=3", "--seed", "5"]);
+        document.as_object_mut().unwrap().remove("measured_at");
+        document
+    };
+    assert_eq!(check(), check());
+}
+
+#[test]
+fn import_agrees_with_the_person_who_measured() {
+    let log = published("patriot-xporter-xt-boost-16gb.txt");
+    let document = document(&["import", log.to_str().unwrap()]);
+    let value = |id| finding(&document, id)["value"].clone();
+    assert_eq!(value("erase_block_bytes"), 8 << 20);
+    assert_eq!(value("page_bytes"), 32 << 10);
+    assert_eq!(value("open_units_linear"), 8);
+    assert_eq!(value("open_units_random"), 8);
+    assert_eq!(value("fat_area_bytes"), 0);
+    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB requests");
+}
+
+#[test]
+fn import_leaves_open_what_nobody_can_read() {
+    let log = published("intel-600p-nvme-control.txt");
+    let document = document(&["import", log.to_str().unwrap()]);
+    for finding in document["findings"].as_array().unwrap() {
+        assert_eq!(finding["status"], "unknown", "{finding}");
+        assert!(!finding["reason"].as_str().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn import_reads_standard_input() {
+    let log = std::fs::read(published("readme-example-arnd.txt")).unwrap();
+    let output = flashscope_reading(&["import", "-", "--color", "never"], &log);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("4 MiB"));
+}
+
+#[test]
+fn flashbench_format_prints_a_table_that_import_reads_back() {
+    let arguments = [
+        "measure",
+        "open-units",
+        "sim:patriot-xt-16g",
+        "--erase-block",
+        "8MiB",
+        "--open-units",
+        "9",
+        "--format",
+        "flashbench",
+    ];
+    let output = flashscope(&arguments);
+    let table = stdout(&output);
+    let sizes: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let expected = ["8MiB", "4MiB", "2MiB", "1MiB", "512KiB", "256KiB", "128KiB", "64KiB", "32KiB", "16KiB"];
+    assert_eq!(sizes, expected, "{table}");
+    let again = flashscope_reading(&["import", "-"], &output.stdout);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+}
+
+#[test]
+fn every_experiment_runs_alone() {
+    for (experiment, id) in [
+        ("align", "erase_block_bytes"),
+        ("open-units", "open_units_linear"),
+        ("write-size", "page_bytes"),
+        ("fat-area", "fat_area_bytes"),
+    ] {
+        let document = document(&["measure", experiment, "sim:transcend-8g", "-q"]);
+        assert_eq!(finding(&document, id)["status"], "found", "{experiment}");
+    }
+}
+
+#[test]
+fn a_budget_for_writing_is_kept() {
+    let document = document(&["check", "sim:transcend-8g", "--write-budget", "20MiB"]);
+    assert!(document["cost"]["bytes_written"].as_u64() <= Some(20 << 20));
+}
+
+#[test]
+fn virtual_sticks_are_listed_and_shown() {
+    let listed = document(&["sim", "list"]);
+    for profile in listed["profiles"].as_array().unwrap() {
+        let shown = stdout(&flashscope(&["sim", "show", profile["name"].as_str().unwrap()]));
+        assert!(shown.contains("[[source]]"), "{shown}");
+    }
+}
