@@ -89,10 +89,11 @@ impl fmt::Display for FindingId {
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// This probability, clamped to what a measurement may claim: never certain, never less than nothing.
+    /// This probability in thousandths, clamped to what a measurement may claim: never certain, never less than nothing.
     #[must_use]
     pub const fn new(probability: f64) -> Self {
-        Self(if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 0.999) })
+        let clamped = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 0.999) };
+        Self((clamped * 1000.0).round() / 1000.0)
     }
 
     /// The probability.

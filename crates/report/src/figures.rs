@@ -69,7 +69,12 @@ impl Figures {
             Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.take_open_units(cell, report)),
             Data::WriteSize(data) => {
                 for cell in &data.cells {
-                    pool(self.write_size.entry(cell.order).or_default(), Rate::of(cell.request, &cell.times));
+                    // The median leaves out the merges of blocks that the rung before left open.
+                    let rate = match &cell.times {
+                        Times::Each(each) => Rate::median(cell.request, each),
+                        mean @ Times::Mean { .. } => Rate::of(cell.request, mean),
+                    };
+                    pool(self.write_size.entry(cell.order).or_default(), rate);
                 }
             }
             Data::FatArea(data) => {

@@ -79,21 +79,17 @@ fn page_evidence(ladder: &[Rung], index: usize) -> String {
     let page = ladder[index];
     let half = ladder[..index].iter().rev().find(|rung| rung.size * 2 <= page.size).copied().unwrap_or(page);
     let double = ladder[index..].iter().find(|rung| rung.size >= page.size * 2).copied().unwrap_or(page);
+    let against = if half.seconds > page.seconds * 1.15 { "even longer than" } else { "as long as" };
     format!(
-        "a write of {} takes {}, as {} would ({}), and only from there on more data takes more time ({}: {})",
+        "a write of {} takes {}, {against} one of {} ({}); only beyond does more data take more time ({}: {})",
         half.size,
         time(half.seconds),
-        if half.seconds > page.seconds * 1.15 {
-            format!("even longer than one of {}", page.size)
-        } else {
-            page.size.to_string()
-        },
+        page.size,
         time(page.seconds),
         double.size,
         time(double.seconds)
     )
 }
-
 /// The probability, given the rungs' errors, that every smaller rung down to half of the one at `index` costs as much as
 /// this one; `None` if nothing smaller or nothing larger was measured.
 fn likelihood_of_page(ladder: &[Rung], index: usize) -> Option<f64> {
@@ -126,7 +122,7 @@ pub fn normal(x: f64) -> f64 {
 pub fn write_unit(ladder: &[Rung]) -> Finding {
     let id = FindingId::WriteUnitBytes;
     let Some(best) = ladder.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed())) else {
-        return Finding::unknown(id, "no writes were measured", "write tests (--erase)");
+        return Finding::unknown(id, "no writes in linear order were measured", "write tests (--erase)");
     };
     let smallest_reaching = |share: f64| {
         ladder
@@ -140,7 +136,7 @@ pub fn write_unit(ladder: &[Rung]) -> Finding {
         smallest_reaching(EFFICIENT),
         smallest_reaching(EFFICIENT + 0.1),
     ) else {
-        return Finding::unknown(id, "no writes were measured", "write tests (--erase)");
+        return Finding::unknown(id, "no writes in linear order were measured", "write tests (--erase)");
     };
     let below = ladder.iter().filter(|rung| rung.size < unit.size).max_by_key(|rung| rung.size);
     let Some(below) = below else {

@@ -1,12 +1,12 @@
 //! Figures in sentences: three digits at most, in the unit people use.
 
-/// A time in seconds, as `340 ms`, `4.0 ms`, `235 us`.
+/// A time in seconds, as `340 ms`, `4.0 ms`, `235 µs`.
 #[must_use]
 pub fn time(seconds: f64) -> String {
     let (value, unit) = match seconds.abs() {
         s if s >= 0.9995 => (seconds, "s"),
         s if s >= 0.000_999_5 => (seconds * 1e3, "ms"),
-        _ => (seconds * 1e6, "us"),
+        _ => (seconds * 1e6, "µs"),
     };
     let digits = if value.abs() < 9.95 { 1 } else { 0 };
     format!("{value:.digits$} {unit}")
@@ -32,7 +32,7 @@ mod tests {
     fn figures_have_two_or_three_digits() {
         assert_eq!(time(0.34), "340 ms");
         assert_eq!(time(0.004), "4.0 ms");
-        assert_eq!(time(0.000_235), "235 us");
+        assert_eq!(time(0.000_235), "235 µs");
         assert_eq!(time(1.25), "1.2 s");
         assert_eq!(speed(15_400_000.0), "15 MB/s");
         assert_eq!(speed(860_900.0), "861 kB/s");
