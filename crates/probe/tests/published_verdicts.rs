@@ -1,0 +1,96 @@
+//! What is inferred from published logs, against what the people who measured them said.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use flashscope_device::Bytes;
+use flashscope_probe::finding::FtlClass;
+use flashscope_probe::flashbench::parse;
+use flashscope_probe::inference::infer;
+use flashscope_probe::{Finding, FindingId, Value};
+
+fn findings(name: &str) -> Vec<Finding> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name);
+    let log = parse::parse(&std::fs::read(path).unwrap(), name).unwrap();
+    infer(&log.entries.into_iter().map(|entry| entry.observations).collect::<Vec<_>>())
+}
+
+fn value(findings: &[Finding], id: FindingId) -> Option<Value> {
+    findings.iter().find(|finding| finding.id == id).unwrap().value()
+}
+
+fn assert_found(findings: &[Finding], expected: &[(FindingId, Value)]) {
+    for (id, expected) in expected {
+        assert_eq!(value(findings, *id), Some(*expected), "{id}");
+    }
+}
+
+fn assert_unknown(findings: &[Finding], ids: &[FindingId]) {
+    for id in ids {
+        assert_eq!(value(findings, *id), None, "{id}");
+    }
+}
+
+#[test]
+fn the_patriot_is_what_its_owner_said() {
+    let class = Value::Class { class: FtlClass::LogStructured, above: Some(Bytes::kib(16)) };
+    assert_found(
+        &findings("patriot-xporter-xt-boost-16gb.txt"),
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(8))),
+            (FindingId::PageBytes, Value::Bytes(Bytes::kib(32))),
+            (FindingId::WriteUnitBytes, Value::Bytes(Bytes::kib(64))),
+            (FindingId::OpenUnitsLinear, Value::Count(8)),
+            (FindingId::OpenUnitsRandom, Value::Count(8)),
+            (FindingId::FatAreaBytes, Value::Bytes(Bytes::ZERO)),
+            (FindingId::FtlClass, class),
+        ],
+    );
+}
+
+#[test]
+fn the_readme_card_has_blocks_of_4_mib_and_two_of_them_open() {
+    let findings = findings("readme-example-arnd.txt");
+    assert_found(
+        &findings,
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(4))),
+            (FindingId::OpenUnitsLinear, Value::Count(2)),
+            (FindingId::FtlClass, Value::Class { class: FtlClass::OpenBlock, above: None }),
+        ],
+    );
+    // Its author reads 8 KiB from one row; to us that row alone is no proof.
+    assert_unknown(&findings, &[FindingId::PageBytes, FindingId::OpenUnitsRandom]);
+}
+
+#[test]
+fn the_pqi_card_has_blocks_of_4_mib_and_pages_of_4_kib() {
+    assert_found(
+        &findings("pqi-microsd-32gb-gentoo.txt"),
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(4))),
+            (FindingId::PageBytes, Value::Bytes(Bytes::kib(4))),
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_could_read_stays_unknown() {
+    assert_unknown(&findings("intel-600p-nvme-control.txt"), &FindingId::ALL);
+    for log in ["samsung-1b-534d-johnlane.txt", "sandisk-4gb-sdhc-simmonds.txt"] {
+        assert_unknown(&findings(log), &[FindingId::EraseBlockBytes, FindingId::OpenUnitsLinear]);
+    }
+}
+
+/// One number of units only: too many, or not too many, but never how many.
+#[test]
+fn a_table_for_one_number_of_units_bounds_it() {
+    for (log, says) in
+        [("olpc-toshiba-c4-4gb-B.txt", "already too many"), ("olpc-high-perf-arnd.txt", "at least 5")]
+    {
+        let findings = findings(log);
+        let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsRandom).unwrap();
+        assert!(format!("{:?}", finding.outcome).contains(says), "{log}: {finding:?}");
+    }
+}
