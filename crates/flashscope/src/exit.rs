@@ -8,6 +8,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: all went well.
     Fine,
+    /// 1: a problem was found with the stick.
+    Problem,
     /// 2: wrong usage or target.
     Usage,
     /// 3: the measurement failed.
@@ -22,6 +24,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Fine => 0,
+            Exit::Problem => 1,
             Exit::Usage => 2,
             Exit::Failed => 3,
             Exit::Refused => 4,

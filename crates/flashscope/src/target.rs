@@ -32,8 +32,20 @@ pub struct Target {
     pub is_virtual: bool,
     /// Stops the measurement when the person presses Ctrl-C.
     pub interrupt: Interrupt,
+    /// How many of its requests failed.
+    pub failed_requests: u64,
     /// The device.
     pub device: Measured,
+}
+
+impl Target {
+    /// Failed requests belong to the conditions of a run, and to how it ends.
+    pub fn note_failures(&mut self, failed: u64) {
+        self.failed_requests += failed;
+        if failed > 0 {
+            self.remarks.push(format!("{failed} requests failed and were left out"));
+        }
+    }
 }
 
 /// Opens what `text` names.
@@ -84,6 +96,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         )],
         writable: true,
         is_virtual: true,
+        failed_requests: 0,
         device: layered(Box::new(stick), &interrupt, budget),
         interrupt,
     })
@@ -120,6 +133,7 @@ fn open_real(
         remarks,
         writable: writable && consent.is_some(),
         is_virtual: false,
+        failed_requests: 0,
         device: layered(device, &interrupt, budget),
         interrupt,
     })

@@ -87,6 +87,18 @@ fn other_numbers_of_open_units_are_read_right() {
 }
 
 #[test]
+fn geometry_need_not_be_a_power_of_two() {
+    for geometry in [
+        "erase_block=12MiB&page=48KiB",
+        "erase_block=6MiB&page=24KiB",
+        "erase_block=1536KiB",
+        "erase_block=24MiB",
+    ] {
+        assert_true(&format!("transcend-8g?{geometry}"));
+    }
+}
+
+#[test]
 fn a_fat_area_of_several_blocks_is_measured() {
     for fat_area in ["0", "8MiB", "12MiB"] {
         assert_true(&format!("transcend-8g?fat_area={fat_area}"));

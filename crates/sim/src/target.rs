@@ -93,8 +93,8 @@ impl Target {
         match key {
             "seed" => self.seed = read("seed", value, "a whole number from 0 to 2^64 - 1")?,
             "capacity" => self.profile.capacity = size("capacity", value)?,
-            "erase_block" => ftl.erase_block = size("erase_block", value)?,
-            "page" => ftl.page = size("page", value)?,
+            "erase_block" => self.set_erase_block(size("erase_block", value)?),
+            "page" => self.set_page(size("page", value)?),
             "open_units_linear" => {
                 ftl.open_units_linear = read("open_units_linear", value, "a whole number")?
             }
@@ -106,6 +106,26 @@ impl Target {
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }
         Ok(())
+    }
+
+    /// Another erase block, and with it what comes in erase blocks: its edge in reads, the FAT area.
+    fn set_erase_block(&mut self, erase_block: Bytes) {
+        let old = std::mem::replace(&mut self.profile.ftl.erase_block, erase_block);
+        self.profile.ftl.fat_area = times(erase_block, self.profile.ftl.fat_area, old);
+        self.scale_boundaries(old, erase_block);
+    }
+
+    /// Another page, and with it its edge in reads.
+    fn set_page(&mut self, page: Bytes) {
+        let old = std::mem::replace(&mut self.profile.ftl.page, page);
+        self.scale_boundaries(old, page);
+    }
+
+    fn scale_boundaries(&mut self, old: Bytes, new: Bytes) {
+        for boundary in self.profile.read.boundary.iter_mut().filter(|boundary| boundary.period == old) {
+            boundary.phase = times(new, boundary.phase, old);
+            boundary.period = new;
+        }
     }
 
     fn scale_noise(&mut self, value: &str) -> Result<(), TargetError> {
@@ -125,6 +145,12 @@ fn load(name: &str) -> Result<Profile, TargetError> {
         Ok(text) => Ok(Profile::parse(&text)?),
         Err(source) => Err(TargetError::File { path, source }),
     }
+}
+
+/// `new` times the ratio of `part` to `old`; zero where that is out of range, which the profile's check then refuses.
+fn times(new: Bytes, part: Bytes, old: Bytes) -> Bytes {
+    let product = u128::from(new.get()) * u128::from(part.get()) / u128::from(old.get().max(1));
+    Bytes::new(u64::try_from(product).unwrap_or(0))
 }
 
 fn size(key: &'static str, value: &str) -> Result<Bytes, TargetError> {

@@ -30,17 +30,10 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     announce(&target, &survey, arguments, printer);
     let mut progress = Progress::new(printer);
     let observations = survey.run(&mut target.device, &mut progress);
-    note_failures(&mut target, progress.failed_requests());
+    target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
     let findings = infer(&run.observations);
     show::measurement(&target, &run, &findings, &arguments.output.files, printer)
-}
-
-/// Failed requests belong to the conditions of a run.
-fn note_failures(target: &mut Target, failed: u64) {
-    if failed > 0 {
-        target.remarks.push(format!("{failed} requests failed and were left out (-v shows them)"));
-    }
 }
 
 /// Says what will be done before it is done.

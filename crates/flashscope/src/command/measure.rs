@@ -80,6 +80,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     if let Ended::NotStarted { reason } = &observations.ended {
         return Err(Failure { exit: Exit::Failed, error: anyhow!("{}: {reason}", arguments.target) });
     }
+    target.note_failures(progress.failed_requests());
     let table = print::print(&observations);
     let run = show::run_of(target, vec![observations]);
     let findings = concerned(arguments.experiment, infer(&run.observations));
@@ -88,7 +89,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     }
     printer.result(&table)?;
     outputs::write(&arguments.output.files, &run, &findings, printer)?;
-    Ok(if target.interrupt.is_requested() { Exit::Interrupted } else { show::exit(&run, printer) })
+    show::end(target, &run, &arguments.output.files, printer)
 }
 
 fn flashbench_command(arguments: &Measure) -> flashbench::Command {
@@ -124,6 +125,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
         printer.remark(format!("at most {} will be written, usually far less", estimate.bytes_written));
     }
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
+    target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
     let findings = concerned(arguments.experiment, infer(&run.observations));
     show::measurement(target, &run, &findings, &arguments.output.files, printer)

@@ -71,11 +71,24 @@ pub fn measurement(
     let shown = findings(run, concluded, &target.identity, printer);
     let stored = outputs::write(files, run, concluded, printer);
     shown.and(stored)?;
+    end(target, run, files, printer)
+}
+
+/// How a measurement ended; one that was interrupted is kept.
+///
+/// # Errors
+/// Exit code 3 if it cannot be kept.
+pub fn end(
+    target: &Target,
+    run: &RunFile,
+    files: &[std::path::PathBuf],
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     if target.interrupt.is_requested() {
         keep(target, run, files, printer)?;
         return Ok(Exit::Interrupted);
     }
-    Ok(exit(run, printer))
+    Ok(exit(run, target.failed_requests, printer))
 }
 
 /// An interrupted measurement of a real device is kept also where no run file was asked for.
@@ -94,9 +107,15 @@ fn keep(
     outputs::write(&[file.into()], run, &[], printer)
 }
 
-/// Exit code 3 if an experiment ended before it should have.
-pub fn exit(run: &RunFile, printer: &Printer) -> Exit {
+/// Exit code 3 if an experiment ended before it should have, 1 if requests failed.
+fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
+    if failed_requests > 0 {
+        printer.remark(format!(
+            "{failed_requests} requests failed (-v shows them): the stick may be dying, or its contacts are; save what it holds"
+        ));
+        exit = Exit::Problem;
+    }
     for seen in &run.observations {
         if let Ended::Early { reason } = &seen.ended {
             printer.remark(format!("a measurement ended early: {reason}"));
@@ -106,4 +125,34 @@ pub fn exit(run: &RunFile, printer: &Printer) -> Exit {
         }
     }
     exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Color, Global};
+
+    fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
+        let printer = Printer::new(&Global { json: false, quiet: true, verbose: false, color: Color::Never });
+        let conditions = flashscope_probe::observation::Conditions {
+            source: flashscope_probe::observation::Source::Measured,
+            capacity: None,
+            region: None,
+            seed: 0,
+        };
+        let data =
+            flashscope_probe::observation::Data::Align(flashscope_probe::observation::AlignData::default());
+        let seen = ended.map(|ended| Observations { data, conditions, ended });
+        let run = run_of_log("", String::new(), seen.into_iter().collect(), Vec::new());
+        exit(&run, failed_requests, &printer)
+    }
+
+    #[test]
+    fn the_exit_code_says_how_it_ended() {
+        let early = |reason: &str| Some(Ended::Early { reason: reason.to_owned() });
+        assert_eq!(exit_of(Some(Ended::Complete), 0), Exit::Fine);
+        assert_eq!(exit_of(Some(Ended::Complete), 3), Exit::Problem);
+        assert_eq!(exit_of(early("the device vanished"), 3), Exit::Failed);
+        assert_eq!(exit_of(early("the budget is spent"), 0), Exit::Fine);
+    }
 }

@@ -18,6 +18,9 @@ const RUNG_BYTES: Bytes = Bytes::mib(8);
 /// The ladder ends at so many erase blocks.
 const ERASE_BLOCKS_MAX: u64 = 4;
 
+/// Where rungs of 3 x 2^n stand between the powers of two: around every page that was ever seen.
+const TRIPLES: std::ops::RangeInclusive<Bytes> = Bytes::kib(6)..=Bytes::kib(384);
+
 /// The experiment *write-size*.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSize {
@@ -35,9 +38,15 @@ impl WriteSize {
         let largest = (self.erase_block * ERASE_BLOCKS_MAX)
             .min(capabilities.max_request)
             .min(capabilities.capacity / 8);
-        std::iter::successors(Some(capabilities.logical_block), |size| Some(*size * 2))
-            .take_while(|size| *size <= largest)
-            .collect()
+        let block = capabilities.logical_block;
+        let doubling =
+            std::iter::successors(Some(block), |size| Some(*size * 2)).take_while(|size| *size <= largest);
+        // Pages of 3 x 2^n show only on rungs of 3 x 2^n.
+        let between = |size: Bytes| {
+            let middle = size * 3 / 2;
+            (TRIPLES.contains(&middle) && middle.is_multiple_of(block) && middle <= largest).then_some(middle)
+        };
+        doubling.flat_map(|size| [Some(size), between(size)]).flatten().collect()
     }
 }
 
@@ -137,8 +146,8 @@ impl WriteSize {
         result
     }
 
-    /// Where a rung writes: consecutive places from the start of fresh erase blocks; in random order all places of one
-    /// erase block are eligible and the first ones of the shuffle are taken.
+    /// Where a rung writes: consecutive places from the start of fresh erase blocks; in random order, before the shuffle,
+    /// places evenly spread over one erase block.
     fn offsets(&self, units: &mut Units, size: Bytes, order: Order) -> Vec<Bytes> {
         let count = writes(size, order, self.erase_block);
         if count == 0 {

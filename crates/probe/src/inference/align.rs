@@ -9,7 +9,7 @@ use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{AlignData, AlignSample, Observations, Source};
 
 /// A step below this share of a read's time is not taken for a boundary of flash, however regular: published ones are
-/// 10 to 60 % (docs/methods/align.md), an NVMe drive's alignment effects 1 to 3 %.
+/// 6 to 60 % (docs/methods/align.md), an NVMe drive's alignment effects mostly 1 to 3 %.
 const STEP_SHARE_MIN: f64 = 0.05;
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.8;
