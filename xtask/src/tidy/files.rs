@@ -5,12 +5,12 @@ use std::process::Command;
 
 use crate::{process, repository};
 
-/// A text file.
+/// A file.
 #[derive(Debug)]
 pub struct File {
     /// Its path from the repository's root, with `/`.
     pub path: String,
-    /// Its text.
+    /// Its text; empty if it is none, such as a picture.
     pub text: String,
 }
 
@@ -31,7 +31,7 @@ impl File {
     }
 }
 
-/// Every text file of the repository.
+/// Every file of the repository.
 #[derive(Debug)]
 pub struct Files(pub Vec<File>);
 
@@ -42,8 +42,8 @@ impl Files {
         git.current_dir(repository()).args(["ls-files", "--cached", "--others", "--exclude-standard"]);
         let paths = process::output(&mut git)?;
         let read = |path: &str| {
-            let text = std::fs::read_to_string(repository().join(path)).ok()?;
-            Some(File { path: path.to_owned(), text })
+            let bytes = std::fs::read(repository().join(path)).ok()?;
+            Some(File { path: path.to_owned(), text: String::from_utf8(bytes).unwrap_or_default() })
         };
         Ok(Self(paths.lines().filter_map(read).collect()))
     }
