@@ -45,6 +45,10 @@ impl RingEngine {
     /// An engine for `target` that takes `queue_depth` requests.
     pub fn new(target: &Target, queue_depth: u32) -> Result<Self, Errno> {
         let ring = set_up(queue_depth).map_err(|error| errno_of(&error))?;
+        Self::over(ring, target, queue_depth)
+    }
+
+    fn over(ring: IoUring, target: &Target, queue_depth: u32) -> Result<Self, Errno> {
         let register_file = ring.submitter().register_files(&[target.file.as_raw_fd()]);
         register_file.map_err(|error| errno_of(&error))?;
         let depth = queue_depth as usize;
@@ -79,8 +83,11 @@ impl RingEngine {
         let index = self.free.pop().ok_or(DeviceError::QueueFull { queue_depth })?;
         let entry = self.slots[index].fill(index, tag, op, self.has_registered_memory);
         // SAFETY: what the entry points to belongs to the slot, which is left alone until its completion.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.map_err(|_| DeviceError::QueueFull { queue_depth })?;
+        if unsafe { self.ring.submission().push(&entry) }.is_err() {
+            self.slots[index].clear();
+            self.free.push(index);
+            return Err(DeviceError::QueueFull { queue_depth });
+        }
         self.queued.push(index);
         if self.queued.len() * 2 >= self.slots.len() {
             self.enter(target, 0)?;
@@ -173,4 +180,39 @@ fn set_up(queue_depth: u32) -> io::Result<IoUring> {
 
 fn errno_of(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::{ByteRange, Bytes, Capabilities};
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::target::TargetKind;
+
+    #[test]
+    fn a_request_that_finds_no_room_in_the_ring_leaves_its_slot_free() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(Bytes::mib(1).get()).unwrap();
+        let capabilities = Capabilities {
+            capacity: Bytes::mib(1),
+            logical_block: Bytes::kib(4),
+            physical_block: Bytes::kib(4),
+            max_request: Bytes::mib(1),
+            queue_depth: 4,
+            writable: false,
+            discard: false,
+        };
+        let kind = TargetKind::File;
+        let target =
+            Target { file: file.into(), capabilities, kind, is_buffered: true, clock: Clock::start() };
+        let read = || Op::read(ByteRange::new(Bytes::ZERO, Bytes::kib(4)));
+        // Four slots, and room for one entry.
+        let mut engine = RingEngine::over(set_up(1).unwrap(), &target, 4).unwrap();
+        engine.submit(&target, Tag(0), read()).unwrap();
+        let refused = engine.submit(&target, Tag(1), read());
+        assert_eq!(refused, Err(DeviceError::QueueFull { queue_depth: 4 }));
+        assert_eq!(engine.wait(&target).unwrap().unwrap().tag, Tag(0));
+        assert!(engine.wait(&target).unwrap().is_none());
+    }
 }

@@ -59,6 +59,11 @@ impl Slot {
         entry.user_data(index as u64)
     }
 
+    /// Drops a request that was put here and never pushed.
+    pub fn clear(&mut self) {
+        self.request = None;
+    }
+
     /// Takes the request out again, with what became of it.
     pub fn finish(
         &mut self,
