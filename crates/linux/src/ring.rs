@@ -3,13 +3,16 @@
 //! All unsafe code of flashscope is here. What makes it sound: memory that the kernel may read or write belongs to a
 //! [`Slot`] from before its entry is pushed until its completion is seen; slots never move and are not touched in
 //! between; and an engine that is dropped first waits for what is in flight.
+//!
+//! Nothing that is still queued is handed over once an error was reported or the engine is dropped: a write that the
+//! caller believes failed must not happen later.
 
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 use std::{fmt, io, mem};
 
 use flashscope_device::{Completion, DeviceError, Instant, Op, Tag};
-use io_uring::{IoUring, Probe, cqueue};
+use io_uring::{EnterFlags, IoUring, Probe, cqueue};
 use rustix::io::Errno;
 
 use crate::slot::Slot;
@@ -20,12 +23,14 @@ pub struct RingEngine {
     ring: IoUring,
     slots: Box<[Slot]>,
     free: Vec<usize>,
-    /// Pushed, and not yet handed to the kernel.
-    queued: Vec<usize>,
+    /// Pushed, and not yet handed to the kernel, oldest first.
+    queued: VecDeque<usize>,
     /// Completed, and not yet collected.
     ready: VecDeque<Ready>,
     refused: VecDeque<Completion>,
     has_registered_memory: bool,
+    /// The error that ended all work.
+    failure: Option<DeviceError>,
 }
 
 /// What the kernel said of the request in a slot.
@@ -56,10 +61,11 @@ impl RingEngine {
             ring,
             slots: (0..depth).map(|_| Slot::new()).collect(),
             free: (0..depth).rev().collect(),
-            queued: Vec::with_capacity(depth),
+            queued: VecDeque::with_capacity(depth),
             ready: VecDeque::with_capacity(depth),
             refused: VecDeque::new(),
             has_registered_memory: false,
+            failure: None,
         };
         engine.has_registered_memory = engine.register_memory();
         Ok(engine)
@@ -75,6 +81,7 @@ impl RingEngine {
 
     /// Takes a request. It is handed to the kernel once half a queue has gathered, or by the next wait.
     pub fn submit(&mut self, target: &Target, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.go_on()?;
         if let Err(refusal) = target.capabilities.admit(&op) {
             self.refused.push_back(target.refused(tag, op, refusal));
             return Ok(());
@@ -88,7 +95,7 @@ impl RingEngine {
             self.free.push(index);
             return Err(DeviceError::QueueFull { queue_depth });
         }
-        self.queued.push(index);
+        self.queued.push_back(index);
         if self.queued.len() * 2 >= self.slots.len() {
             self.enter(target, 0)?;
         }
@@ -97,6 +104,7 @@ impl RingEngine {
 
     /// The next completion.
     pub fn wait(&mut self, target: &Target) -> Result<Option<Completion>, DeviceError> {
+        self.go_on()?;
         if let Some(refused) = self.refused.pop_front() {
             return Ok(Some(refused));
         }
@@ -111,18 +119,51 @@ impl RingEngine {
         self.ready.pop_front().map(|ready| self.finish(target, ready)).transpose()
     }
 
-    /// Hands what is queued to the kernel, all with one time stamp, and waits for `wanted` completions.
+    /// Hands what is queued to the kernel, all with one time stamp, and waits for `wanted` completions. What the kernel
+    /// leaves in the ring stays queued, and is stamped anew when it is handed over again.
     fn enter(&mut self, target: &Target, wanted: usize) -> Result<(), DeviceError> {
         let now = target.now();
-        for index in self.queued.drain(..) {
-            self.slots[index].submitted_at = now;
+        for index in &self.queued {
+            self.slots[*index].submitted_at = now;
         }
-        match self.ring.submit_and_wait(wanted).map_err(|error| errno_of(&error)) {
+        let entered = self.ring.submit_and_wait(wanted);
+        let left = self.ring.submission().len();
+        self.queued.drain(..self.queued.len() - left);
+        match entered.map_err(|error| errno_of(&error)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(errno) => {
-                Err(DeviceError::System { during: "io_uring".to_owned(), errno: errno.raw_os_error() })
+            // "Wait for some completions and try again" (io_uring_enter(2)): submit need not wait, and wait tries again.
+            Err(Errno::AGAIN | Errno::BUSY) if wanted == 0 => Ok(()),
+            Err(Errno::AGAIN | Errno::BUSY) if self.in_flight() > 0 => {
+                self.await_completion().map_err(|errno| self.fail(system(errno)))
             }
+            Err(errno) => Err(self.fail(system(errno))),
         }
+    }
+
+    /// Waits until a completion can be collected, and hands nothing over.
+    fn await_completion(&self) -> Result<(), Errno> {
+        let (wanted, flags) = (1, EnterFlags::GETEVENTS.bits());
+        // SAFETY: no argument is passed, so the kernel reads no memory but the rings.
+        let waited = unsafe { self.ring.submitter().enter::<libc::sigset_t>(0, wanted, flags, None) };
+        match waited.map_err(|error| errno_of(&error)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// How many requests the kernel has, or has completed uncollected.
+    fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len() - self.queued.len() - self.ready.len()
+    }
+
+    /// The end of all work.
+    fn fail(&mut self, failure: DeviceError) -> DeviceError {
+        self.failure.insert(failure).clone()
+    }
+
+    /// Refuses to work on after an error.
+    fn go_on(&self) -> Result<(), DeviceError> {
+        self.failure.clone().map_or(Ok(()), Err)
     }
 
     /// Stamps what the kernel has completed since the last look.
@@ -141,22 +182,21 @@ impl RingEngine {
 
     fn finish(&mut self, target: &Target, ready: Ready) -> Result<Completion, DeviceError> {
         self.free.push(ready.slot);
-        self.slots[ready.slot].finish(target, ready.result, ready.completed_at)
+        let finished = self.slots[ready.slot].finish(target, ready.result, ready.completed_at);
+        finished.map_err(|failure| self.fail(failure))
     }
 }
 
 impl Drop for RingEngine {
     /// Waits for what is in flight: the kernel writes into memory that goes away with this.
     fn drop(&mut self) {
-        let mut in_flight = self.slots.len() - self.free.len() - self.ready.len();
+        let mut in_flight = self.in_flight();
         while in_flight > 0 {
-            match self.ring.submit_and_wait(1).map_err(|error| errno_of(&error)) {
-                Ok(_) | Err(Errno::INTR) => in_flight -= self.ring.completion().count(),
-                Err(_) => {
-                    // It cannot be waited for, so its memory must stay for good.
-                    return mem::forget(mem::take(&mut self.slots));
-                }
+            if self.await_completion().is_err() {
+                // It cannot be waited for, so its memory must stay for good.
+                return mem::forget(mem::take(&mut self.slots));
             }
+            in_flight -= self.ring.completion().count();
         }
     }
 }
@@ -176,6 +216,10 @@ fn set_up(queue_depth: u32) -> io::Result<IoUring> {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     Ok(ring)
+}
+
+fn system(errno: Errno) -> DeviceError {
+    DeviceError::System { during: "io_uring".to_owned(), errno: errno.raw_os_error() }
 }
 
 fn errno_of(error: &io::Error) -> Errno {

@@ -6,4 +6,5 @@ mod errors;
 mod images;
 mod lists;
 mod loops;
+mod refusals;
 mod support;
