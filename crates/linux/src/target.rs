@@ -44,8 +44,10 @@ impl Target {
         self.clock.now()
     }
 
-    /// Makes `call` with `payload`, of which `done` bytes are transferred already, and returns when it is complete.
+    /// Makes `call` with `payload`, of which `done` bytes are transferred already, and returns when it is complete. A
+    /// block that was transferred in part is transferred again: direct I/O goes on at whole blocks only.
     pub fn transfer(&self, call: Call, payload: &mut [u8], done: usize) -> Result<(), Failure> {
+        let done = self.whole_blocks(done);
         match call {
             Call::Read { offset } => self.read(offset, payload, done),
             Call::Write { offset } => self.write(offset, payload, done),
@@ -61,7 +63,7 @@ impl Target {
     fn read(&self, offset: u64, payload: &mut [u8], mut done: usize) -> Result<(), Failure> {
         while done < payload.len() {
             let read = rustix::io::pread(&self.file, &mut payload[done..], offset + done as u64);
-            if let ControlFlow::Break(failure) = advance(&mut done, read) {
+            if let ControlFlow::Break(failure) = self.advance(&mut done, read) {
                 return Err(failure);
             }
         }
@@ -71,11 +73,27 @@ impl Target {
     fn write(&self, offset: u64, payload: &[u8], mut done: usize) -> Result<(), Failure> {
         while done < payload.len() {
             let written = rustix::io::pwrite(&self.file, &payload[done..], offset + done as u64);
-            if let ControlFlow::Break(failure) = advance(&mut done, written) {
+            if let ControlFlow::Break(failure) = self.advance(&mut done, written) {
                 return Err(failure);
             }
         }
         Ok(())
+    }
+
+    /// Counts the blocks that one call transferred. An interrupted call is made again; one that transfers no whole block
+    /// ends the transfer.
+    fn advance(&self, done: &mut usize, transferred: Result<usize, Errno>) -> ControlFlow<Failure> {
+        match transferred.map(|bytes| self.whole_blocks(bytes)) {
+            Ok(0) => return ControlFlow::Break(Failure::Short),
+            Ok(bytes) => *done += bytes,
+            Err(Errno::INTR) => {}
+            Err(errno) => return ControlFlow::Break(Failure::Errno(errno)),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn whole_blocks(&self, bytes: usize) -> usize {
+        Bytes::new(bytes as u64).round_down(self.capabilities.logical_block).to_usize()
     }
 
     fn discard(&self, range: ByteRange) -> Result<(), Failure> {
@@ -172,13 +190,56 @@ pub const fn punch_hole() -> FallocateFlags {
     FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE)
 }
 
-/// Counts what one call transferred. An interrupted call is made again; one that transfers nothing ends the transfer.
-fn advance(done: &mut usize, transferred: Result<usize, Errno>) -> ControlFlow<Failure> {
-    match transferred {
-        Ok(0) => return ControlFlow::Break(Failure::Short),
-        Ok(bytes) => *done += bytes,
-        Err(Errno::INTR) => {}
-        Err(errno) => return ControlFlow::Break(Failure::Errno(errno)),
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Buffer;
+    use rustix::fs::{Mode, OFlags};
+
+    use super::*;
+
+    /// What every direct I/O takes.
+    const BLOCK: Bytes = Bytes::kib(4);
+
+    /// Four blocks of ones, for direct I/O where the filesystem takes it.
+    fn target() -> Target {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [1; 16384]).unwrap();
+        let open = |flags| rustix::fs::open(file.path(), OFlags::RDWR | flags, Mode::empty());
+        let capabilities = Capabilities {
+            capacity: BLOCK * 4,
+            logical_block: BLOCK,
+            physical_block: BLOCK,
+            max_request: Bytes::mib(1),
+            queue_depth: 1,
+            writable: true,
+            discard: false,
+        };
+        let file = open(OFlags::DIRECT).or_else(|_| open(OFlags::empty())).unwrap();
+        Target { file, capabilities, kind: TargetKind::File, is_buffered: false, clock: Clock::start() }
     }
-    ControlFlow::Continue(())
+
+    #[test]
+    fn a_transfer_that_stopped_within_a_block_goes_on_from_that_blocks_start() {
+        let target = target();
+        let mut payload = Buffer::zeroed(BLOCK * 4);
+        assert_eq!(target.transfer(Call::Read { offset: 0 }, &mut payload, 4800), Ok(()));
+        assert!(payload[..4096].iter().all(|byte| *byte == 0), "the first block was there already");
+        assert!(payload[4096..].iter().all(|byte| *byte == 1));
+        payload.fill(2);
+        assert_eq!(target.transfer(Call::Write { offset: 0 }, &mut payload, 8193), Ok(()));
+        assert_eq!(target.transfer(Call::Read { offset: 0 }, &mut payload, 0), Ok(()));
+        assert!(payload[..8192].iter().all(|byte| *byte == 1), "the first two blocks were there already");
+        assert!(payload[8192..].iter().all(|byte| *byte == 2));
+    }
+
+    #[test]
+    fn a_call_that_transfers_no_whole_block_ends_the_transfer() {
+        let (target, mut done) = (target(), 4096);
+        assert_eq!(target.advance(&mut done, Ok(4096 + 700)), ControlFlow::Continue(()));
+        assert_eq!(target.advance(&mut done, Err(Errno::INTR)), ControlFlow::Continue(()));
+        for nothing in [0, 700] {
+            assert_eq!(target.advance(&mut done, Ok(nothing)), ControlFlow::Break(Failure::Short));
+        }
+        assert_eq!(done, 8192);
+    }
 }

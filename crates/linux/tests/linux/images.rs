@@ -110,6 +110,21 @@ fn a_file_truncated_underneath_fails_the_reads_behind_its_end_only() {
     }
 }
 
+/// Direct I/O goes on at whole blocks only, so the block that the file ends in counts as not read.
+#[test]
+fn a_file_that_ends_within_a_block_ends_the_read_there() {
+    let end = Bytes::mib(1) + Bytes::new(700);
+    for (engine, queue_depth) in ENGINES {
+        let image = Image::of(SIZE);
+        let mut device = image.readable(engine, queue_depth);
+        image.resize(end);
+        for across in [range(1020, 8), range(1024, 4), range(960, 128)] {
+            let error = run(&mut device, Op::read(across)).outcome.unwrap_err();
+            assert_eq!(error.cause, FailureCause::OutOfRange { capacity: end }, "{engine:?}: {across}");
+        }
+    }
+}
+
 #[test]
 fn pauses_flushes_and_discards_are_requests_like_others() {
     for (engine, queue_depth) in ENGINES {
