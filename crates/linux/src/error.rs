@@ -79,13 +79,13 @@ pub enum OpenError {
         /// What the permission is for.
         consented: String,
     },
-    /// The image is in use as a disk.
-    #[error("{path} is in use: {user} stands on it; detach that first (losetup -d {user})")]
+    /// The image is in use, as a disk or by another program.
+    #[error("{path} is in use: {}", use_and_advice(path, user.as_deref()))]
     InUse {
         /// The target.
         path: String,
-        /// The loop device over it.
-        user: String,
+        /// The loop device over it; `None` for a lock, which does not say who holds it.
+        user: Option<String>,
     },
     /// A queue depth out of range.
     #[error("a queue depth of {asked} is not possible; choose one from 1 to {most}")]
@@ -113,6 +113,16 @@ pub enum OpenError {
         /// What the kernel said.
         errno: Errno,
     },
+}
+
+fn use_and_advice(path: &str, user: Option<&str>) -> String {
+    match user {
+        Some(user) => format!("{user} stands on it; detach that first (losetup -d {user})"),
+        None => format!(
+            "another program holds a lock on it (a virtual machine, or another flashscope); which one is unknown, \
+             but this may tell: fuser -v {path}; close that first"
+        ),
+    }
 }
 
 const fn permission_advice(kind: TargetKind) -> &'static str {

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use flashscope_device::{Bytes, Capabilities, Consent};
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::clock::Clock;
@@ -108,7 +108,7 @@ impl Opening<'_> {
             return Err(OpenError::NotConsented { path, consented: printable(consent.target()) });
         }
         match Sysfs::default().loop_over(self.path) {
-            Some(user) => Err(OpenError::InUse { path, user }),
+            Some(user) => Err(OpenError::InUse { path, user: Some(user) }),
             None => Ok(()),
         }
     }
@@ -149,10 +149,26 @@ impl Opening<'_> {
         if self.kind_of(&stat)? != kind {
             return Err(self.error("opening it", Errno::STALE, kind));
         }
+        if self.is_writing() {
+            self.lock(&file, kind)?;
+        }
         if block.is_none() {
             geometry::forget_cache(&file);
         }
         Ok((file, block))
+    }
+
+    /// Keeps others out for as long as the file is open. The two kinds of lock do not see each other (flock(2)); some
+    /// programs take the one, virtual machines the other. The other goes early if this process closes another descriptor
+    /// of the file (fcntl(2)); whoever had it open before us has been noticed by then.
+    fn lock(&self, file: &OwnedFd, kind: TargetKind) -> Result<(), OpenError> {
+        let exclusive = FlockOperation::NonBlockingLockExclusive;
+        let locked =
+            rustix::fs::flock(file, exclusive).and_then(|()| rustix::fs::fcntl_lock(file, exclusive));
+        locked.map_err(|errno| match errno {
+            Errno::AGAIN | Errno::ACCESS => OpenError::InUse { path: self.name.clone(), user: None },
+            errno => self.error("locking it", errno, kind),
+        })
     }
 
     fn geometry(

@@ -1,12 +1,14 @@
 //! Targets that cannot be opened: each gets its own error, with what to try.
 
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use flashscope_device::{Bytes, Consent};
-use flashscope_linux::{Access, Engine, OpenError, OpenOptions, open};
+use flashscope_linux::{Access, Engine, LinuxDevice, OpenError, OpenOptions, open};
+use rustix::fs::FlockOperation;
 
 use crate::support::Image;
 
@@ -78,6 +80,58 @@ fn the_permission_to_erase_one_file_opens_no_other() {
         let error = open(&image.path, &options).unwrap_err();
         assert!(matches!(error, OpenError::NotConsented { .. }), "{error}");
     }
+}
+
+fn erasing(path: &Path) -> Result<LinuxDevice, OpenError> {
+    let consent = Consent::to_erase(path.to_str().unwrap());
+    open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() })
+}
+
+fn is_in_use(image: &Image) -> bool {
+    assert!(open(&image.path, &OpenOptions::default()).is_ok(), "reading is always allowed");
+    let path = image.path.to_str().unwrap().to_owned();
+    match erasing(&image.path) {
+        Ok(_) => false,
+        Err(error) => {
+            assert!(error.to_string().contains("unknown") && error.to_string().contains(&path), "{error}");
+            assert_eq!(error, OpenError::InUse { path, user: None });
+            true
+        }
+    }
+}
+
+#[test]
+fn an_image_is_erased_by_one_at_a_time() {
+    let image = Image::of(Bytes::mib(1));
+    let first = erasing(&image.path).unwrap();
+    assert!(is_in_use(&image));
+    drop(first);
+    assert!(!is_in_use(&image));
+}
+
+#[test]
+fn an_image_that_another_program_has_locked_is_not_erased() {
+    let image = Image::of(Bytes::mib(1));
+    let user = File::open(&image.path).unwrap();
+    rustix::fs::flock(&user, FlockOperation::LockShared).unwrap();
+    assert!(is_in_use(&image));
+    rustix::fs::flock(&user, FlockOperation::Unlock).unwrap();
+    assert!(!is_in_use(&image));
+}
+
+/// QEMU locks single bytes of an image, for reading, in the open file's name (its block/file-posix.c).
+#[test]
+fn an_image_that_a_virtual_machine_has_open_is_not_erased() {
+    let image = Image::of(Bytes::mib(1));
+    let user = File::open(&image.path).unwrap();
+    let [l_type, l_whence] = [libc::F_RDLCK, libc::SEEK_SET].map(|number| number as i16);
+    let byte = libc::flock { l_type, l_whence, l_start: 100, l_len: 1, l_pid: 0 };
+    // SAFETY: the kernel reads `byte`, which outlives the call.
+    let locked = unsafe { libc::fcntl(user.as_raw_fd(), libc::F_OFD_SETLK, &raw const byte) };
+    assert_eq!(locked, 0);
+    assert!(is_in_use(&image));
+    drop(user);
+    assert!(!is_in_use(&image));
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn neither_a_disk_nor_the_image_under_one_is_opened_for_writing() {
         open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() }).unwrap_err()
     };
     assert!(matches!(refused(&disk.path), OpenError::DiskForWriting { .. }));
-    let user = disk.path.to_str().unwrap().to_owned();
+    let user = Some(disk.path.to_str().unwrap().to_owned());
     let path = disk.image.path.to_str().unwrap().to_owned();
     assert_eq!(refused(&disk.image.path), OpenError::InUse { path, user });
     assert!(open(&disk.image.path, &OpenOptions::default()).is_ok());
