@@ -1,11 +1,13 @@
 //! Makes a zram disk fit to be read: an empty one has no size, and one that was never written reads without reading.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use flashscope_device::{Bytes, Lba, Pattern};
+use rustix::fs::OFlags;
 
 /// How large an unused zram disk is made.
 const SIZE: Bytes = Bytes::gib(1);
@@ -20,12 +22,17 @@ pub fn prepare(device: &Path) -> Result<()> {
         fs::write(sysfs.join("disksize"), SIZE.get().to_string())
             .with_context(|| format!("cannot give {} a size; try with sudo", device.display()))?;
     }
-    // The first figure of mm_stat: bytes stored, before compression (Documentation/admin-guide/blockdev/zram.rst).
-    if number(&sysfs.join("mm_stat"), 0)? == 0 {
-        fill(device, Bytes::new(number(&sysfs.join("disksize"), 0)?))
-            .with_context(|| format!("cannot fill {}; try with sudo", device.display()))?;
+    if is_empty(&sysfs)? {
+        fill(device, &sysfs).with_context(|| {
+            format!("cannot fill {}; it must not be in use, and this may take sudo", device.display())
+        })?;
     }
     Ok(())
+}
+
+/// By the first figure of `mm_stat`: bytes stored, before compression (Documentation/admin-guide/blockdev/zram.rst).
+fn is_empty(sysfs: &Path) -> Result<bool> {
+    Ok(number(&sysfs.join("mm_stat"), 0)? == 0)
 }
 
 /// Its folder in sysfs; `None` for anything but a zram disk.
@@ -42,9 +49,23 @@ fn number(path: &Path, index: usize) -> Result<u64> {
     word.parse().with_context(|| format!("{} does not begin with a number", path.display()))
 }
 
+/// Fills a disk that is still empty once nobody else can begin to use it.
+fn fill(device: &Path, sysfs: &Path) -> Result<()> {
+    let disk = claim(device)?;
+    if is_empty(sysfs)? {
+        fill_with_test_data(disk, Bytes::new(number(&sysfs.join("disksize"), 0)?))?;
+    }
+    Ok(())
+}
+
+/// Opens a disk for writing. `O_EXCL` makes the kernel refuse one that is mounted or swapped to, and keeps it from being
+/// while it is open (open(2)).
+fn claim(device: &Path) -> io::Result<File> {
+    File::options().write(true).custom_flags(OFlags::EXCL.bits().cast_signed()).open(device)
+}
+
 /// Test data does not compress, so that every read copies a page.
-fn fill(device: &Path, size: Bytes) -> Result<()> {
-    let mut disk = fs::File::options().write(true).open(device)?;
+fn fill_with_test_data(mut disk: File, size: Bytes) -> Result<()> {
     let mut chunk = vec![0; CHUNK.to_usize()];
     let mut first = Lba(0);
     while first.offset() + CHUNK <= size {
@@ -53,4 +74,36 @@ fn fill(device: &Path, size: Bytes) -> Result<()> {
         first.0 += CHUNK.sectors().0;
     }
     Ok(disk.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::process::Command;
+
+    use super::*;
+
+    /// A disk of 1 MiB, which goes away with the last descriptor of it; `None` where loop devices are not to be had.
+    fn disk_in_use() -> Option<(PathBuf, File)> {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        image.as_file().set_len(1 << 20).unwrap();
+        let attached = Command::new("losetup").args(["--find", "--show"]).arg(image.path()).output();
+        let attached = attached.ok().filter(|output| output.status.success())?;
+        let path = PathBuf::from(String::from_utf8(attached.stdout).unwrap().trim());
+        let user = claim(&path);
+        assert!(Command::new("losetup").arg("--detach").arg(&path).status().unwrap().success());
+        Some((path, user.unwrap()))
+    }
+
+    #[test]
+    fn a_disk_that_somebody_has_claimed_is_not_opened_for_writing() {
+        let Some((path, _user)) = disk_in_use() else { return skip() };
+        assert_eq!(claim(&path).unwrap_err().kind(), ErrorKind::ResourceBusy);
+    }
+
+    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    fn skip() {
+        assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "loop devices need root");
+        eprintln!("skipped: loop devices need root");
+    }
 }
