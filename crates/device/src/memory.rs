@@ -48,6 +48,11 @@ impl MemoryDevice {
         self
     }
 
+    /// Changes the fixed time per request from now on.
+    pub const fn set_latency(&mut self, per_request: Duration) {
+        self.per_request = per_request;
+    }
+
     /// The bytes it holds.
     #[must_use]
     pub fn contents(&self) -> &[u8] {

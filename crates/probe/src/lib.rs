@@ -11,6 +11,7 @@ pub mod finding;
 pub mod flashbench;
 pub mod inference;
 pub mod observation;
+pub mod rounds;
 pub mod run_file;
 pub mod survey;
 

@@ -160,8 +160,14 @@ impl Times {
 pub struct OpenUnitsData {
     /// The erase block that was assumed.
     pub erase_block: Bytes,
-    /// One per combination that was tried.
+    /// One per combination that was tried, in that order.
     pub cells: Vec<OpenUnitsCell>,
+    /// More rounds with as many units as fit, once all of them were open: a write with a merge does not belong here.
+    #[serde(default)]
+    pub settled: Vec<OpenUnitsCell>,
+    /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
+    #[serde(default)]
+    pub controls: Vec<Times>,
 }
 
 /// One combination of order, number of units and request size.

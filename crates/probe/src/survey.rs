@@ -3,7 +3,7 @@
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use crate::experiment::{Align, Estimate, Experiment, FatArea, Observer, OpenUnits, WriteSize};
+use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, WriteSize};
 use crate::finding::{Finding, FindingId};
 use crate::inference::infer;
 use crate::observation::Observations;
@@ -22,29 +22,6 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// What the whole check may cost at most on this device, with an erase block of 8 MiB.
-    #[must_use]
-    pub fn estimate(&self, device: &dyn Device) -> Estimate {
-        let assumed = Bytes::mib(8);
-        let mut experiments: Vec<Box<dyn Experiment>> = vec![Box::new(self.align())];
-        if self.writes {
-            experiments.push(Box::new(WriteSize {
-                erase_block: assumed,
-                erase_block_is_known: false,
-                seed: self.seed,
-            }));
-            experiments.push(Box::new(OpenUnits::new(assumed, None, self.seed)));
-            experiments.push(Box::new(FatArea::new(assumed, None, None, self.seed)));
-        }
-        experiments.iter().map(|experiment| experiment.estimate(device)).fold(
-            Estimate::default(),
-            |sum, each| Estimate {
-                requests: sum.requests + each.requests,
-                bytes_written: sum.bytes_written + each.bytes_written,
-            },
-        )
-    }
-
     const fn align(&self) -> Align {
         Align { read: None, seed: self.seed }
     }

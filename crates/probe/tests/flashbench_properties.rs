@@ -71,7 +71,7 @@ proptest! {
         let cells = powers_of_two(figures.len()).zip(&figures).map(|(request, &(digits, exponent))| {
             OpenUnitsCell { order, open_units: units, request, times: times(request, digits, exponent) }
         });
-        let data = Data::OpenUnits(OpenUnitsData { erase_block: Bytes::mib(8), cells: cells.collect() });
+        let data = Data::OpenUnits(OpenUnitsData { settled: Vec::new(), controls: Vec::new(),  erase_block: Bytes::mib(8), cells: cells.collect() });
         let table = print(&observations(data));
         let command = format!("$ flashbench --open-au --open-au-nr={units} {}\n", if random { "-r" } else { "" });
         prop_assert_eq!(tables(&(command + &table)), table);

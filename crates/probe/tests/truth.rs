@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::time::Duration;
+
 use flashscope_device::layer::{
     Budget, Fault, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
 };
 use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{Bytes, Device, OpKind};
-use flashscope_probe::experiment::{Align, Experiment};
+use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, OpKind, Tag};
+use flashscope_probe::experiment::{Align, Experiment, OpenUnits};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::Ended;
@@ -123,6 +125,81 @@ fn a_device_without_flash_has_no_findings() {
     for finding in check(&mut memory, true) {
         // A fixed time per request makes large writes efficient: that is true of this device, and no sign of flash.
         assert!(finding.value().is_none() || finding.id == FindingId::WriteUnitBytes, "{finding:?}");
+    }
+}
+
+/// Stalls that come now and then, whatever is written, are no merges.
+#[test]
+fn stalls_are_not_taken_for_open_units() {
+    for seed in 1..=4 {
+        let mut target =
+            Target::parse("patriot-xt-16g?open_units_linear=1024&open_units_random=1024").unwrap();
+        target.profile.noise.outliers_per_million = 80_000.0;
+        target.profile.noise.outlier_us = 200_000.0;
+        let findings = check(&mut VirtualStick::new(&target.profile, seed), true);
+        for id in [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass] {
+            assert!(finding(&findings, id).value().is_none(), "seed {seed}: {:?}", finding(&findings, id));
+        }
+    }
+}
+
+/// Without boundaries in reads there is no erase block to be found, however noisy the reads are.
+#[test]
+fn held_up_reads_do_not_make_an_erase_block() {
+    let mut false_blocks = 0;
+    for seed in 1..=20 {
+        let mut target = Target::parse("patriot-xt-16g").unwrap();
+        target.profile.read.boundary.clear();
+        target.profile.noise.outliers_per_million = [50_000.0, 150_000.0][usize::from(seed % 2 == 0)];
+        target.profile.noise.outlier_us = 4_000.0;
+        let seen = Align { read: None, seed }.measure(
+            &mut VirtualStick::new(&target.profile, seed),
+            &Budget::UNLIMITED,
+            &mut Silent,
+        );
+        false_blocks += usize::from(finding(&infer(&[seen]), FindingId::EraseBlockBytes).value().is_some());
+    }
+    assert_eq!(false_blocks, 0);
+}
+
+/// A device whose first `cache` written bytes are ten times as fast as the rest.
+struct Cached {
+    device: MemoryDevice,
+    cache: Bytes,
+}
+
+impl Device for Cached {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        let length = op.range().filter(|_| op.modifies()).map_or(Bytes::ZERO, |range| range.length);
+        self.cache = self.cache.saturating_sub(length);
+        if self.cache.is_zero() && op.modifies() {
+            self.device.set_latency(Duration::from_micros(1000));
+        }
+        self.device.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.device.wait()
+    }
+}
+
+#[test]
+fn a_cache_that_fills_up_is_not_taken_for_a_linear_only_stick() {
+    for cache_mib in [1, 2, 4, 8, 16, 24] {
+        let mut device = Cached { device: MemoryDevice::new(Bytes::mib(256)), cache: Bytes::mib(cache_mib) };
+        let experiment = OpenUnits::new(Bytes::mib(1), Some(Bytes::kib(64)), 1);
+        let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        for finding in infer(&[seen]) {
+            assert!(finding.value().is_none(), "{cache_mib} MiB: {finding:?}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
 use flashscope_probe::inference::infer;
 use flashscope_probe::survey::Survey;
@@ -14,6 +15,9 @@ use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
 
+/// What the writing tests may write in all unless told otherwise: four times what they usually write at 8 MiB blocks.
+const WRITE_BUDGET: Bytes = Bytes::gib(2);
+
 /// Runs the command.
 ///
 /// # Errors
@@ -22,7 +26,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let budget = Budget {
         reads: None,
-        bytes_written: arguments.write_budget,
+        bytes_written: Some(arguments.write_budget.unwrap_or(WRITE_BUDGET)),
         device_time: arguments.time_budget.map(Duration::from_secs),
     };
     let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
@@ -46,7 +50,8 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
         printer.remark("reading only: nothing on it changes");
         return;
     }
-    let estimate = survey.estimate(&target.device).bytes_written;
-    let most = arguments.write_budget.map_or(estimate, |budget| budget.min(estimate));
-    printer.remark(format!("writing tests: at most {most} will be written, usually far less"));
+    let most = arguments.write_budget.unwrap_or(WRITE_BUDGET);
+    printer.remark(format!(
+        "writing tests: at most {most} will be written, usually far less (--write-budget sets it)"
+    ));
 }

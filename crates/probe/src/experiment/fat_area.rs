@@ -10,7 +10,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::rounds::Pool;
+use super::pool::Pool;
 use super::session::{Session, Stop, conditions, range};
 use super::units::Units;
 use super::write_size::why_not;
@@ -45,7 +45,8 @@ impl FatArea {
     /// The experiment for an erase block, the page and the number of open units, as far as known.
     #[must_use]
     pub fn new(erase_block: Bytes, page: Option<Bytes>, open_units: Option<u32>, seed: u64) -> Self {
-        let request = page.unwrap_or(Bytes::kib(32)).min(erase_block / 16).max(Bytes::kib(4));
+        let request =
+            page.unwrap_or(Bytes::kib(32)).min(erase_block / 16).max(Bytes::kib(4)).round_down(Bytes::kib(4));
         let far_units = open_units.map_or(FAR_UNITS, |open| (open * 2 + 2).max(FAR_UNITS));
         Self { erase_block, request, first_units: FIRST_UNITS, far_units, seed }
     }

@@ -3,7 +3,7 @@
 mod align;
 mod fat_area;
 mod open_units;
-pub mod rounds;
+mod pool;
 mod session;
 mod units;
 mod write_size;

@@ -10,15 +10,21 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::rounds::{Pool, Rounds, Slow};
+use super::pool::Pool;
 use super::session::{Session, Stop, conditions};
 use super::units::Units;
 use super::write_size::why_not;
 use super::{Estimate, Experiment, Observer};
 use crate::observation::{Data, Ended, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::rounds::{Rounds, Slow};
 
 /// Where the search ends unless told otherwise: as many open units as the largest cards seen so far have.
 pub const UNITS_MAX: u32 = 64;
+/// Rounds once all units are open. If one unit were too many, each round would hold a merge: six of them without one
+/// are no accident.
+const SETTLED_ROUNDS: u32 = 6;
+/// So many attempts to have all units open at once; the blocks that the search left open are in the way.
+const SETTLING_TRIALS: u32 = 3;
 /// Rounds of the survey by request size; three rounds without a merge are no accident.
 const SURVEY_ROUNDS: u32 = 3;
 /// The survey's smallest request.
@@ -43,7 +49,11 @@ impl OpenUnits {
     /// The experiment for an erase block and the smallest request that is written efficiently, if that is known.
     #[must_use]
     pub fn new(erase_block: Bytes, write_unit: Option<Bytes>, seed: u64) -> Self {
-        let request = write_unit.unwrap_or(Bytes::kib(64)).min(erase_block / 16).max(Bytes::kib(4));
+        let request = write_unit
+            .unwrap_or(Bytes::kib(64))
+            .min(erase_block / 16)
+            .max(Bytes::kib(4))
+            .round_down(Bytes::kib(4));
         Self { erase_block, request, units_max: UNITS_MAX, seed }
     }
 
@@ -59,7 +69,8 @@ impl Experiment for OpenUnits {
         "open-units"
     }
 
-    /// The most the search could write if every trial ran to its last round; it usually ends far below.
+    /// What a search with [`Self::units_max`] units takes whose trials all decide in a few rounds; most end far below, and
+    /// a device that stalls now and then takes more.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let trials: u64 = 2 * u64::from(self.units_max.ilog2() + 3);
         let search = trials * u64::from(self.units_max) * u64::from(Rounds::MISSES_PER_UNIT);
@@ -72,7 +83,7 @@ impl Experiment for OpenUnits {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = OpenUnitsData { erase_block: self.erase_block, cells: Vec::new() };
+        let mut data = OpenUnitsData { erase_block: self.erase_block, ..OpenUnitsData::default() };
         let wanted = u64::from(self.units_max) * 4;
         let units = Units::new(device, self.erase_block, wanted);
         if let Some(reason) = why_not(device, &units) {
@@ -85,7 +96,7 @@ impl Experiment for OpenUnits {
         }
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut search = Search { experiment: *self, session, units, slow: None, cells: &mut data.cells };
+        let mut search = Search { experiment: *self, session, units, slow: None, data: &mut data };
         let result = search.run();
         let (conditions, ended) = search.session.end(result);
         Observations { data: Data::OpenUnits(data), conditions, ended }
@@ -98,13 +109,15 @@ struct Search<'a, 'b> {
     session: Session<'a>,
     units: Units,
     slow: Option<Slow>,
-    cells: &'b mut Vec<OpenUnitsCell>,
+    data: &'b mut OpenUnitsData,
 }
 
 impl Search<'_, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         let linear = self.search(Order::Linear)?;
+        self.control()?;
         self.search(Order::Random)?;
+        self.control()?;
         match linear {
             Some(open) => self.survey(open),
             None => Ok(()),
@@ -139,16 +152,55 @@ impl Search<'_, '_> {
             pool = Pool::new(self.experiment.erase_block, request, order);
             match self.trial(&mut pool, too_many)? {
                 Some(true) => (fits, too_many) = (too_many, too_many * 2),
-                _ => return Ok((fits > 0).then_some(fits)),
+                _ => break,
             }
         }
+        self.settled_rounds(order, fits)?;
+        Ok((fits > 0).then_some(fits))
+    }
+
+    /// Rounds with as many units as fit, once all are open. If they did not fit, each of these rounds would hold a merge.
+    /// The units are fresh, so that none of them is full and merged for that.
+    fn settled_rounds(&mut self, order: Order, fits: u32) -> Result<(), Stop> {
+        for _ in 0..SETTLING_TRIALS {
+            let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, order);
+            if fits > 0 && self.trial(&mut pool, fits)? == Some(true) {
+                return self.keep_settled(&mut pool, fits);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_settled(&mut self, pool: &mut Pool, fits: u32) -> Result<(), Stop> {
+        let mut times = Vec::new();
+        let result = self.rounds(pool, fits, SETTLED_ROUNDS, &mut times);
+        let cell = OpenUnitsCell {
+            order: pool.order,
+            open_units: fits,
+            request: pool.request,
+            times: Times::Each(times),
+        };
+        self.data.settled.push(cell);
+        result.map(drop)
+    }
+
+    /// Linear writes into one fresh unit, as in the very first trial; the first one, which may close a block, left out.
+    fn control(&mut self) -> Result<(), Stop> {
+        let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, Order::Linear);
+        let mut times = Vec::new();
+        self.rounds(&mut pool, 1, Rounds::FIRST + 1, &mut times)?;
+        self.data.controls.push(Times::Each(times.split_off(1.min(times.len()))));
+        Ok(())
     }
 
     /// Writes into `count` units in turn and keeps the times; whether they fit, or `None` if the device has no more units.
     fn trial(&mut self, pool: &mut Pool, count: u32) -> Result<Option<bool>, Stop> {
         let mut rounds = Rounds::new(count);
         let mut stopped = Ok(());
-        while !rounds.is_decided(self.slow) {
+        for _ in 0..Rounds::MOST {
+            if rounds.is_decided(self.slow) {
+                break;
+            }
             match pool.round(&mut self.session, &mut self.units, count, &mut rounds.times) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -169,7 +221,7 @@ impl Search<'_, '_> {
     fn keep(&mut self, order: Order, open_units: u32, request: Bytes, times: &[Duration]) {
         if times.len() >= open_units as usize {
             let times = Times::Each(times.to_vec());
-            self.cells.push(OpenUnitsCell { order, open_units, request, times });
+            self.data.cells.push(OpenUnitsCell { order, open_units, request, times });
         }
     }
 
@@ -200,14 +252,15 @@ impl Search<'_, '_> {
     fn settle(&mut self, pool: &mut Pool, count: u32, too_many: bool) -> Result<bool, Stop> {
         let mut settling = Rounds::new(count);
         let slow = self.slow.map(|slow| slow.scaled(self.experiment.request, pool.request));
-        loop {
+        for _ in 0..Rounds::MOST {
             if !pool.round(&mut self.session, &mut self.units, count, &mut settling.times)? {
                 return Ok(false);
             }
             if too_many || settling.is_decided(slow) {
-                return Ok(true);
+                break;
             }
         }
+        Ok(true)
     }
 
     fn rounds(

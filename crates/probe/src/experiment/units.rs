@@ -27,6 +27,11 @@ impl Units {
         Self { erase_block, next: start, end: count, stride }
     }
 
+    /// Their size.
+    pub const fn erase_block(&self) -> Bytes {
+        self.erase_block
+    }
+
     /// How many are left.
     pub const fn left(&self) -> u64 {
         self.end.saturating_sub(self.next).div_ceil(self.stride)

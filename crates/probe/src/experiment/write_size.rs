@@ -107,11 +107,20 @@ impl Experiment for WriteSize {
     }
 }
 
+/// The smallest erase block that the experiments take: sixteen requests of 4 KiB.
+const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
+
 /// Why a writing experiment cannot begin on this device, if it cannot.
 pub fn why_not(device: &dyn Device, units: &Units) -> Option<String> {
     let capabilities = device.capabilities();
     if !capabilities.writable {
         return Some("the device was opened read-only; this experiment writes".to_owned());
+    }
+    if units.erase_block() < ERASE_BLOCK_MIN {
+        return Some(format!(
+            "an erase block of {} is below any that was ever seen ({ERASE_BLOCK_MIN})",
+            units.erase_block()
+        ));
     }
     (units.left() < 2)
         .then(|| format!("{} hold fewer than two erase blocks to write to", capabilities.capacity))

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::staircase::{Explanation, Level, Positions, Step, explain};
-use super::statistics::median;
+use super::statistics::{count, median};
 use super::wording::time;
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{AlignData, AlignSample, Observations, Source};
@@ -13,6 +13,8 @@ use crate::observation::{AlignData, AlignSample, Observations, Source};
 const STEP_SHARE_MIN: f64 = 0.05;
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.8;
+/// So many of the reads at a block's edges must be on the slow side, and as many of the others on the quick one.
+const HITS_MIN: f64 = 0.75;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
@@ -43,10 +45,37 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
             "a larger device, or a log that is not cut short",
         );
     }
-    AlignFindings {
-        erase_block: erase_block(&explanations, &steps, read_time),
-        page: page(&explanations, read_time),
+    let erase_block = match positions {
+        Positions::Coprime => held_against(erase_block(&explanations, &steps, read_time), &samples),
+        Positions::OddMultiples => erase_block(&explanations, &steps, read_time),
+    };
+    AlignFindings { erase_block, page: page(&explanations, read_time) }
+}
+
+/// Holds a found block against every single read: most of those at its edges must be slower, and most of the others not,
+/// than the middle between both. Medians alone can be led astray where a part of the reads is held up or cached.
+fn held_against(finding: Finding, samples: &[AlignSample]) -> Finding {
+    let Some(block) = finding.bytes() else { return finding };
+    let (at_edge, inside): (Vec<&AlignSample>, Vec<&AlignSample>) =
+        samples.iter().partition(|sample| sample.candidate.is_multiple_of(block));
+    let differences =
+        |samples: &[&AlignSample]| samples.iter().map(|sample| sample.difference()).collect::<Vec<_>>();
+    let (at_edge, inside) = (differences(&at_edge), differences(&inside));
+    let (Some(edge), Some(level)) = (median(&at_edge), median(&inside)) else { return finding };
+    let above = |values: &[f64]| {
+        let middle = f64::midpoint(edge, level);
+        count(values.iter().filter(|value| **value > middle).count()) / count(values.len().max(1))
+    };
+    let (hits, misses) = (above(&at_edge), above(&inside));
+    if hits >= HITS_MIN && misses <= 1.0 - HITS_MIN {
+        return finding;
     }
+    let reason = format!(
+        "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others are too",
+        hits * 100.0,
+        misses * 100.0
+    );
+    Finding::unknown(finding.id, reason, "reads on a quieter machine, or write tests (--erase)")
 }
 
 fn unknown(reason: &str, would_decide: &str) -> AlignFindings {

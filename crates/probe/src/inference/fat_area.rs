@@ -6,9 +6,9 @@ use flashscope_device::Bytes;
 
 use super::statistics::{count, median};
 use super::wording::time;
-use crate::experiment::rounds::Slow;
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{FatAreaCell, FatAreaData, Times};
+use crate::rounds::Slow;
 
 const ID: FindingId = FindingId::FatAreaBytes;
 /// Below this share of merges in ordinary blocks the experiment shows nothing.

@@ -27,6 +27,8 @@ const FLAT: f64 = 0.87;
 const SLOPE: f64 = 0.35;
 /// The largest size taken for a page: see `staircase`'s, with one octave more for writes to several planes.
 const PAGE_MAX: Bytes = Bytes::mib(1);
+/// Below this probability the honest answer is unknown.
+const PROBABILITY_MIN: f64 = 0.8;
 /// From this share of the best speed on a request is efficient.
 const EFFICIENT: f64 = 0.8;
 
@@ -56,8 +58,10 @@ pub fn page(ladder: &[Rung]) -> Finding {
     let id = FindingId::PageBytes;
     let mut ladder = ladder.to_vec();
     ladder.sort_by_key(|rung| rung.size);
+    // A page above the smallest efficient request would contradict it: a dip of one rung is no page.
+    let largest = write_unit(&ladder).bytes().map_or(PAGE_MAX, |unit| unit.min(PAGE_MAX));
     let judged: Vec<(usize, f64)> = (0..ladder.len())
-        .filter(|index| ladder[*index].size <= PAGE_MAX)
+        .filter(|index| ladder[*index].size <= largest)
         .filter_map(|index| Some((index, likelihood_of_page(&ladder, index)?)))
         .collect();
     let Some((index, likelihood)) = judged.iter().rev().find(|(_, likelihood)| *likelihood > 0.5) else {
@@ -71,7 +75,16 @@ pub fn page(ladder: &[Rung]) -> Finding {
     let larger =
         judged.iter().filter(|(other, _)| other > index).map(|(_, other)| *other).fold(0.0, f64::max);
     let page = ladder[*index];
-    let confidence = Confidence::new(likelihood * (1.0 - larger) * 0.985);
+    let confidence = likelihood * (1.0 - larger) * 0.985;
+    if confidence < PROBABILITY_MIN {
+        let reason = format!(
+            "the times of writes fit a page of {} only with {:.0} % probability",
+            page.size,
+            confidence * 100.0
+        );
+        return Finding::unknown(id, reason, "more writes, on a quieter machine");
+    }
+    let confidence = Confidence::new(confidence);
     Finding::exact(id, Value::Bytes(page.size), confidence, page_evidence(&ladder, *index))
 }
 
@@ -170,7 +183,7 @@ mod tests {
     fn ladder(rungs: &[(u64, f64)]) -> Vec<Rung> {
         rungs
             .iter()
-            .map(|(kib, millis)| Rung { size: Bytes::kib(*kib), seconds: millis / 1e3, relative_error: 0.01 })
+            .map(|(kib, millis)| Rung { size: Bytes::kib(*kib), seconds: millis / 1e3, relative_error: 0.003 })
             .collect()
     }
 

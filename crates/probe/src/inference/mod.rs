@@ -28,6 +28,7 @@ pub fn infer(observations: &[Observations]) -> Vec<Finding> {
     let ladder = seen.ladder();
     let [linear, random, class] = seen.open_units();
     let assumed = seen.assumed_erase_block(&align.erase_block);
+    let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
         align.erase_block,
         page(align.page, &ladder),
@@ -41,7 +42,7 @@ pub fn infer(observations: &[Observations]) -> Vec<Finding> {
         findings
             .iter_mut()
             .filter(|finding| rests_on_erase_block(finding.id))
-            .for_each(|finding| doubt(finding, &assumed));
+            .for_each(|finding| doubt(finding, &assumed, is_published));
     }
     findings.into_iter().map(|finding| with_reason(finding, observations)).collect()
 }
@@ -142,14 +143,19 @@ const fn rests_on_erase_block(id: FindingId) -> bool {
     )
 }
 
-/// Takes confidence from a finding that rests on an assumption: one in ten such assumptions is taken to matter.
-fn doubt(finding: &mut Finding, caveat: &str) {
-    if let Outcome::Found { confidence, .. } = &mut finding.outcome {
+/// A published table rests on the erase block that somebody chose, who had seen more than the log shows: that costs a
+/// tenth of the confidence. What we measured ourselves in blocks of a guessed size is not known.
+fn doubt(finding: &mut Finding, caveat: &str, is_published: bool) {
+    let Outcome::Found { value, confidence, .. } = &mut finding.outcome else { return };
+    if is_published {
         *confidence = Confidence::new(confidence.get() * 0.9);
         finding.caveats.push(caveat.to_owned());
+    } else {
+        let reason = format!("{value}, if the blocks were right: {caveat}");
+        finding.outcome =
+            Outcome::Unknown { reason, would_decide: "the erase block (--erase-block)".to_owned() };
     }
 }
-
 /// Several published tables of one device as one.
 fn merged(tables: &[&FatAreaData]) -> FatAreaData {
     FatAreaData {

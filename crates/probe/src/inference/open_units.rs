@@ -7,14 +7,16 @@ use flashscope_device::Bytes;
 use super::ladder::normal;
 use super::statistics::{count, median};
 use super::wording::time;
-use crate::experiment::rounds::{Rounds, Slow};
 use crate::finding::{Confidence, Finding, FindingId, FtlClass, Value};
 use crate::observation::{OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::rounds::{Rounds, Slow};
 
 /// From this share of writes with a merge, beyond the open units, every switch costs one: the open-block law.
 const EVERY_SWITCH: f64 = 0.8;
 /// Up to this share the controller spreads the cost: it writes into a log.
 const SPREAD: f64 = 0.5;
+/// By how much the same writes may change over the measurement.
+const DRIFT_MAX: f64 = 2.0;
 /// How sure two agreeing trials are; one alone can be misled by blocks left open (see `Rounds::MISSES_PER_UNIT`).
 const CONFIRMED: f64 = 0.99;
 const UNCONFIRMED: f64 = 0.95;
@@ -103,15 +105,59 @@ pub fn open_units(data: &OpenUnitsData, order: Order) -> Finding {
             "write tests (--erase)",
         );
     };
+    if let Some(reason) = drift(data) {
+        return Finding::unknown(id, reason, "a stick whose cache is full, or empty, throughout");
+    }
     let (fits, too_many) = search.limits();
     let Some(too_many) = too_many else {
         return no_limit(id, fits, &search);
     };
+    let Some(steady) = steadiness(data, order, fits, search.slow) else {
+        return Finding::unknown(id, STALLS, "a quieter machine, or a stick left alone for a while");
+    };
     let trials = search.verdicts().filter(|(number, fits, _)| *number == too_many && !fits).count();
     let confidence = if trials >= 2 { CONFIRMED } else { UNCONFIRMED };
     let evidence = evidence(&search, order, fits, too_many);
-    Finding::exact(id, Value::Count(fits), Confidence::new(confidence), evidence)
+    Finding::exact(id, Value::Count(fits), Confidence::new(confidence * steady), evidence)
         .within(Value::Count(fits), Value::Count(too_many - 1))
+}
+
+const STALLS: &str = "slow writes come now and then whatever the number of blocks: they are no merges";
+
+/// How sure it is that writes into as many units as fit need no merge, from the six rounds after all were open. Were
+/// they too many, none of these rounds would be clean; were slow writes to come by chance, the search would have ended
+/// at a number where a round is clean once in five to ten times. One or two unclean rounds are the device's own stalls.
+/// Not even one unit that fits needs no such rounds.
+fn steadiness(data: &OpenUnitsData, order: Order, fits: u32, slow: Slow) -> Option<f64> {
+    if fits == 0 {
+        return Some(1.0);
+    }
+    let settled = data.settled.iter().find(|cell| cell.order == order && cell.open_units == fits)?;
+    let Times::Each(times) = &settled.times else { return None };
+    let rounds = times.chunks_exact(fits as usize);
+    let unclean = rounds.len() - rounds.filter(|round| !round.iter().any(|time| slow.is(*time))).count();
+    match unclean {
+        0 | 1 if times.len() >= 4 * fits as usize => Some(1.0),
+        2 if times.len() >= 6 * fits as usize => Some(0.97),
+        _ => None,
+    }
+}
+/// Why nothing can be said: the same writes took another time at the end than at the start.
+fn drift(data: &OpenUnitsData) -> Option<String> {
+    let first = cells(data).find(|cell| cell.cell.order == Order::Linear && cell.cell.open_units == 1)?;
+    let typical = |times: &[Duration]| median(&times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>());
+    let start = typical(first.times)?;
+    data.controls.iter().find_map(|control| {
+        let Times::Each(times) = control else { return None };
+        let now = typical(times)?;
+        (now > start * DRIFT_MAX || now * DRIFT_MAX < start).then(|| {
+            format!(
+                "the same writes took {} at first and {} later: a cache filled up or was emptied",
+                time(start),
+                time(now)
+            )
+        })
+    })
 }
 
 fn no_limit(id: FindingId, fits: u32, search: &Search<'_>) -> Finding {
@@ -165,7 +211,13 @@ pub fn ftl_class(data: &OpenUnitsData) -> Finding {
             "write tests (--erase)",
         );
     };
+    if let Some(reason) = drift(data) {
+        return Finding::unknown(id, reason, "a stick whose cache is full, or empty, throughout");
+    }
     let ((fits, too_many), (random_fits, random_too_many)) = (linear.limits(), random.limits());
+    if steadiness(data, Order::Linear, fits, linear.slow).is_none() && too_many.is_some() {
+        return Finding::unknown(id, STALLS, "a quieter machine, or a stick left alone for a while");
+    }
     if random_fits == 0 && random_too_many == Some(1) && fits > 0 {
         let value = Value::Class { class: FtlClass::LinearOnly, above: None };
         return Finding::exact(id, value, Confidence::new(CONFIRMED), evidence(&random, Order::Random, 0, 1));

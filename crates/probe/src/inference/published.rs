@@ -20,6 +20,10 @@ const JUMP: f64 = 2.5;
 const ESCAPE: f64 = 1.6;
 /// Extra time per request, as a share of writing a whole erase block: above, every request pays a merge.
 const WHOLE_MERGE: f64 = 0.35;
+/// Between two numbers of units that are both too many, a cost that grows by less is the merge law's plateau.
+const PLATEAU: f64 = 1.2;
+/// One that grows by more is a log's.
+const GROWING: f64 = 1.4;
 /// Below, only some do.
 const PART_MERGE: f64 = 0.2;
 
@@ -190,9 +194,11 @@ impl Published {
             return Finding::unknown(id, "the table beyond the open units is cut short", "a complete table");
         };
         let whole = per_byte * self.erase_block.as_f64();
-        let class = match extra / whole {
-            share if share >= WHOLE_MERGE => FtlClass::OpenBlock,
-            share if share <= PART_MERGE => FtlClass::LogStructured,
+        let class = match (self.growth(&end), extra / whole) {
+            (Some(growth), _) if growth < PLATEAU => FtlClass::OpenBlock,
+            (Some(growth), _) if growth > GROWING => FtlClass::LogStructured,
+            (None, share) if share >= WHOLE_MERGE => FtlClass::OpenBlock,
+            (None, share) if share <= PART_MERGE => FtlClass::LogStructured,
             _ => {
                 let reason =
                     format!("a request beyond the open units costs {} more: between the laws", time(extra));
@@ -210,6 +216,20 @@ impl Published {
         );
         Finding::exact(id, Value::Class { class, above }, Confidence::new(0.9), evidence)
             .with_caveat("from means: single merges are not visible in the table")
+    }
+
+    /// By how much the cost of a request still grows between the two largest numbers of units, both too many; `None` if
+    /// only one was tried. The merge law says: not at all.
+    fn growth(&self, end: &End) -> Option<f64> {
+        let rows: Vec<_> = self.linear.range(end.too_many..).map(|(_, row)| row).collect();
+        let [.., before, last] = rows[..] else { return None };
+        let small = |size: &Bytes| *size * 8 <= self.erase_block && Some(*size) > self.escaping_request(end);
+        let ratios: Vec<f64> = last
+            .iter()
+            .filter(|(size, _)| small(size))
+            .filter_map(|(size, seconds)| Some(seconds / before.get(size)?))
+            .collect();
+        median(&ratios)
     }
 
     /// The largest request that is not slowed down where larger ones are.

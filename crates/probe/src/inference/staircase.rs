@@ -108,10 +108,13 @@ pub enum Positions {
     Coprime,
 }
 
-/// The smallest erase block: that of the oldest sticks still found is 128 KiB; one octave of margin.
-const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
-/// The largest level that is taken for a page: the largest effective page seen is 64 KiB; three octaves of margin.
-const PAGE_MAX: Bytes = Bytes::kib(512);
+/// The smallest erase block: that of the oldest sticks still found.
+const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
+/// The largest level that is taken for a page in reads: the largest effective page seen. Below the smallest erase block,
+/// so that one size is never explained as both.
+const PAGE_MAX: Bytes = Bytes::kib(64);
+/// So many candidates must show a block's edge: one or two can be chance.
+const BLOCK_CANDIDATES_MIN: usize = 3;
 /// Fewer candidates cannot tell a step from noise.
 const CANDIDATES_MIN: usize = 4;
 
@@ -179,7 +182,10 @@ fn page_sets(steps: &[Step]) -> Vec<Vec<Level>> {
 
 fn block_levels(steps: &[Step]) -> impl Iterator<Item = Level> {
     let largest = steps.iter().map(|step| step.candidate).max().unwrap_or(Bytes::ZERO);
-    sizes(&[1, 3, 5, 7], ERASE_BLOCK_MIN, largest).map(Level::Multiples)
+    let shown = |size: &Bytes| steps.iter().filter(|step| step.candidate.is_multiple_of(*size)).count();
+    sizes(&[1, 3, 5, 7], ERASE_BLOCK_MIN, largest)
+        .filter(move |size| shown(size) >= BLOCK_CANDIDATES_MIN)
+        .map(Level::Multiples)
 }
 
 fn sizes(odd_factors: &[u64], low: Bytes, high: Bytes) -> impl Iterator<Item = Bytes> {

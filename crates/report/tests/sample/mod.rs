@@ -90,7 +90,7 @@ fn open_units(jitter: &mut Jitter) -> OpenUnitsData {
             }
         }
     }
-    OpenUnitsData { erase_block: ERASE_BLOCK, cells }
+    OpenUnitsData { settled: Vec::new(), controls: Vec::new(), erase_block: ERASE_BLOCK, cells }
 }
 
 fn write_size(jitter: &mut Jitter) -> WriteSizeData {

@@ -106,7 +106,12 @@ impl Table<'_> {
                 times: times(request, *speeds.first()?, Some(requests)),
             })
         };
-        Data::OpenUnits(OpenUnitsData { erase_block, cells: speeds.into_iter().filter_map(cell).collect() })
+        Data::OpenUnits(OpenUnitsData {
+            settled: Vec::new(),
+            controls: Vec::new(),
+            erase_block,
+            cells: speeds.into_iter().filter_map(cell).collect(),
+        })
     }
 
     fn fat_area(&mut self, remarks: &mut Vec<String>) -> Data {

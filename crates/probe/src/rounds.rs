@@ -1,20 +1,17 @@
-//! Rounds of writes into several erase blocks in turn, and when a round is clean.
+//! Rounds of writes into several erase blocks in turn, and when a round is clean. The measuring search and the inference
+//! judge by this same rule.
 
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-
-use super::session::{Session, Stop, range};
-use super::units::Units;
-use crate::observation::Order;
 
 /// From which latency on a write is taken to contain a merge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slow(pub Duration);
 
 impl Slow {
-    /// A merge copies an erase block, a write a few pages: the two are apart by far more than a factor of four, and the
-    /// published jitter of single writes stays below it.
+    /// A merge copies an erase block, a write a few pages: the two are apart by far more than a factor of four. Stalls of
+    /// other causes pass for merges too; whether their number depends on the number of blocks tells them apart.
     const FACTOR: u32 = 4;
 
     /// The threshold that follows from writes that contain no merge: their median, times [`Self::FACTOR`].
@@ -22,7 +19,7 @@ impl Slow {
     pub fn beyond(unmerged: &[Duration]) -> Option<Self> {
         let mut sorted = unmerged.to_vec();
         sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).map(|median| Self(*median * Self::FACTOR))
+        sorted.get(sorted.len() / 2).map(|median| Self(median.saturating_mul(Self::FACTOR)))
     }
 
     /// The threshold for requests of another size, if time grows with size at most in proportion.
@@ -59,22 +56,25 @@ impl Rounds {
     /// block, a block left behind by an earlier trial is displaced with probability 1/K per merge, so that after 4 K
     /// merges the chance that N = K still looks unclean is exp(-4); the search confirms its answer with a second trial.
     pub const MISSES_PER_UNIT: u32 = 4;
-    /// So many rounds in which every other write pays a merge decide as well: left-behind blocks never cost so much
-    /// behind the second round.
+    /// So many rounds in which three of four writes pay a merge decide as well: left-behind blocks hardly ever cost so
+    /// much behind the second round.
     const HEAVY: usize = 3;
     /// Without a threshold (the very first trial) so many rounds are written.
-    const FIRST: usize = 8;
+    pub const FIRST: u32 = 8;
+    /// A trial that has not decided by then never will: stalls come now and then, whatever the number of blocks.
+    pub const MOST: u32 = 64;
 
     /// No round yet.
     #[must_use]
     pub const fn new(open_units: u32) -> Self {
-        Self { open_units: open_units as usize, times: Vec::new() }
+        Self::of(open_units, Vec::new())
     }
 
     /// Rounds that were written before, with these latencies.
     #[must_use]
     pub const fn of(open_units: u32, times: Vec<Duration>) -> Self {
-        Self { open_units: open_units as usize, times }
+        let open_units = if open_units == 0 { 1 } else { open_units as usize };
+        Self { open_units, times }
     }
 
     /// Completed rounds.
@@ -95,7 +95,7 @@ impl Rounds {
     #[must_use]
     pub fn is_decided(&self, slow: Option<Slow>) -> bool {
         match slow {
-            None => self.completed() as usize >= Self::FIRST,
+            None => self.completed() >= Self::FIRST,
             Some(_) => self.fits(slow).is_some(),
         }
     }
@@ -112,7 +112,7 @@ impl Rounds {
         {
             return Some(true);
         }
-        let heavy = |merges: &usize| merges * 2 >= self.open_units;
+        let heavy = |merges: &usize| merges * 4 >= self.open_units * 3;
         if self
             .merges(slow)
             .skip(1)
@@ -125,86 +125,6 @@ impl Rounds {
         let enough = self.open_units.max(2) * Self::MISSES_PER_UNIT as usize;
         (self.merges(slow).sum::<usize>() >= enough).then_some(false)
     }
-}
-
-/// Erase blocks that are written in turn, each from place to place.
-#[derive(Debug)]
-pub struct Pool {
-    erase_block: Bytes,
-    /// The size of each write.
-    pub request: Bytes,
-    /// The order of places inside each block.
-    pub order: Order,
-    members: Vec<Member>,
-}
-
-/// One erase block and the places still to be written, last first.
-#[derive(Debug)]
-struct Member {
-    offset: Bytes,
-    places: Vec<u32>,
-}
-
-impl Pool {
-    /// An empty pool.
-    pub const fn new(erase_block: Bytes, request: Bytes, order: Order) -> Self {
-        Self { erase_block, request, order, members: Vec::new() }
-    }
-
-    /// Writes once into each of the first `count` units. False if the device has no more fresh units.
-    ///
-    /// # Errors
-    /// [`Stop`] if no further request makes sense.
-    pub fn round(
-        &mut self,
-        session: &mut Session<'_>,
-        units: &mut Units,
-        count: u32,
-        times: &mut Vec<Duration>,
-    ) -> Result<bool, Stop> {
-        for index in 0..count as usize {
-            if self.members.get(index).is_none_or(|member| member.places.is_empty()) {
-                let Some(member) = self.fresh(session, units) else { return Ok(false) };
-                if index < self.members.len() {
-                    self.members[index] = member;
-                } else {
-                    self.members.push(member);
-                }
-            }
-            let member = &mut self.members[index];
-            let place = member.places.pop().unwrap_or(0);
-            let offset = member.offset + self.request * u64::from(place);
-            // A failed write counts as one that never ended: it must not pass for a fast one.
-            times.push(session.write(range(offset, self.request))?.unwrap_or(Duration::MAX / 1024));
-        }
-        Ok(true)
-    }
-
-    /// Goes on with requests of another size from where each block's writing stands. In linear order only.
-    pub fn set_request(&mut self, request: Bytes) {
-        let count = places(self.erase_block, request);
-        for member in &mut self.members {
-            let written =
-                member.places.last().map_or(self.erase_block, |next| self.request * u64::from(*next));
-            let next = places(written.round_up(request), request);
-            member.places = (next..count).rev().collect();
-        }
-        self.request = request;
-    }
-
-    fn fresh(&self, session: &mut Session<'_>, units: &mut Units) -> Option<Member> {
-        let offset = *units.take(1)?.first()?;
-        let mut places: Vec<u32> = (0..places(self.erase_block, self.request)).rev().collect();
-        if self.order == Order::Random {
-            session.shuffle(&mut places);
-        }
-        Some(Member { offset, places })
-    }
-}
-
-/// How many requests fit into `length`.
-fn places(length: Bytes, request: Bytes) -> u32 {
-    u32::try_from(length / request).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -234,7 +154,7 @@ mod tests {
         assert_eq!(rounds(4, &millis).fits(Some(SLOW)), None);
         millis.extend([300, 4, 4, 4]);
         assert_eq!(rounds(4, &millis).fits(Some(SLOW)), Some(false));
-        assert_eq!(rounds(2, &[300; 8]).fits(Some(SLOW)), None);
+        assert_eq!(rounds(2, &[300; 6]).fits(Some(SLOW)), None);
         assert_eq!(rounds(2, &[300; 10]).fits(Some(SLOW)), Some(false));
     }
 }
