@@ -208,8 +208,8 @@ pub enum Sim {
 pub struct Report {
     /// A run file, as check -o RUN.flashscope.json writes it.
     pub run: PathBuf,
-    /// Write the page here; without it the report is printed.
-    #[arg(long, value_name = "FILE")]
+    /// Write the page to FILE, which ends in .html; without it the report is printed.
+    #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
 }
 
@@ -219,6 +219,13 @@ fn output_file(text: &str) -> Result<PathBuf, String> {
         Some("html" | "htm" | "json") => Ok(path),
         _ => Err("the name must end in .html (a page) or .json (a run file)".to_owned()),
     }
+}
+
+fn page(text: &str) -> Result<PathBuf, String> {
+    output_file(text)
+        .ok()
+        .filter(|path| path.extension().is_some_and(|extension| extension != "json"))
+        .ok_or_else(|| "the name must end in .html".to_owned())
 }
 
 fn positive_size(text: &str) -> Result<Bytes, String> {

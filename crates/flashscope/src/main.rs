@@ -8,6 +8,7 @@
 mod args;
 mod command;
 mod confirm;
+mod destination;
 mod exit;
 mod json;
 mod outputs;

@@ -1,19 +1,47 @@
-//! Files with results: written whole or not at all.
+//! Files with results: looked at before anything is measured, written at the end.
 
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, html};
 
+use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
+
+/// Makes sure that each of `files` can be written, and that none of them is `input` or another of them. An hour of
+/// measuring must not be lost to a typing mistake.
+///
+/// # Errors
+/// Exit code 2 with the file, 4 for a disk.
+pub fn permit(files: &[PathBuf], input: &Path) -> Result<(), Failure> {
+    let mut destinations = Vec::new();
+    for file in files {
+        let destination = Destination::of(file)?;
+        if destination.replaces(input) {
+            let error = anyhow!(
+                "{} is the same file as {}, which it would replace; give the output another name",
+                file.display(),
+                input.display()
+            );
+            return Err(Failure { exit: Exit::Usage, error });
+        }
+        if matches!(destination, Destination::File(_)) && destinations.contains(&destination) {
+            let error = anyhow!("{} is named as an output twice", file.display());
+            return Err(Failure { exit: Exit::Usage, error });
+        }
+        let cannot = format!("cannot write {}; may you write in its folder?", file.display());
+        destination.try_out().or_exit(Exit::Usage, cannot)?;
+        destinations.push(destination);
+    }
+    Ok(())
+}
 
 /// Writes a page or a run file to each of `files`, as its name says.
 ///
 /// # Errors
-/// Exit code 3 with the file that could not be written; the others are written all the same.
+/// Exit code 3 with the file that could not be written, 4 if it has become a disk; the others are written all the same.
 pub fn write(
     files: &[PathBuf],
     run: &RunFile,
@@ -22,8 +50,7 @@ pub fn write(
 ) -> Result<(), Failure> {
     let mut result = Ok(());
     for file in files {
-        let written = text(file, run, findings).and_then(|text| replace(file, &text));
-        match written {
+        match write_one(file, run, findings) {
             Ok(()) => printer.remark(format!("wrote {}", file.display())),
             Err(failure) => result = Err(failure),
         }
@@ -31,31 +58,15 @@ pub fn write(
     result
 }
 
+fn write_one(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<(), Failure> {
+    let text = text(file, run, findings)?;
+    let cannot = format!("cannot write {}; is there space, and may you write there?", file.display());
+    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
+}
+
 fn text(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<String, Failure> {
     if file.extension().is_some_and(|extension| extension == "json") {
         return run.to_json().or_exit(Exit::Failed, "cannot write the run as JSON");
     }
     Ok(html(&Report { run, findings }))
-}
-
-/// Writes `text` beside `file` first and then renames it, so that a full disk leaves the old file as it was.
-///
-/// # Errors
-/// Exit code 3.
-pub fn replace(file: &Path, text: &str) -> Result<(), Failure> {
-    let describe = || format!("cannot write {}; is there space, and may you write there?", file.display());
-    if file.exists() && !file.is_file() {
-        // A pipe or a device such as /dev/stdout has no place beside it.
-        return fs::write(file, text).or_exit(Exit::Failed, describe());
-    }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".partial");
-    let partial = file.with_file_name(name);
-    let written = fs::File::create(&partial)
-        .and_then(|mut output| output.write_all(text.as_bytes()).and_then(|()| output.sync_all()))
-        .and_then(|()| fs::rename(&partial, file));
-    if written.is_err() {
-        let _already_gone = fs::remove_file(&partial);
-    }
-    written.or_exit(Exit::Failed, describe())
 }

@@ -2,7 +2,6 @@
 
 use flashscope_probe::RunFile;
 use flashscope_probe::inference::infer;
-use flashscope_report::{Report as Shown, html};
 use serde_json::Value;
 
 use super::show;
@@ -14,18 +13,17 @@ use crate::printer::Printer;
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a file that is no run file, 3 if the page cannot be written.
+/// Exit code 2 for a file that is no run file, 3 if the page cannot be written, 4 if it would overwrite a disk.
 pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.run.display().to_string();
+    let page = arguments.html.as_slice();
+    outputs::permit(page, &arguments.run)?;
     let text = std::fs::read_to_string(&arguments.run).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let run = RunFile::parse(&text).or_exit(Exit::Usage, name)?;
     let findings = infer(&run.observations);
-    match &arguments.html {
-        Some(file) => {
-            outputs::replace(file, &html(&Shown { run: &run, findings: &findings }))?;
-            printer.remark(format!("wrote {}", file.display()));
-        }
-        None => show::findings(&run, &findings, &Value::Null, printer)?,
+    if page.is_empty() {
+        show::findings(&run, &findings, &Value::Null, printer)?;
     }
+    outputs::write(page, &run, &findings, printer)?;
     Ok(Exit::Fine)
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_input;
+mod destinations;
 mod outputs;
 mod results;
 
@@ -52,6 +53,15 @@ fn finding<'a>(document: &'a Value, id: &str) -> &'a Value {
 /// A published log that the repository carries.
 fn published(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name)
+}
+
+/// Says why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
+fn skip(reason: &str) {
+    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "not to be skipped: {reason}");
+    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    {
+        eprintln!("skipped: {reason}");
+    }
 }
 
 /// An image file of zeros.

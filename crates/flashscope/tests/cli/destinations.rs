@@ -1,0 +1,123 @@
+//! Where results may go, and what they never overwrite: disks, the target, the input.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use super::{flashscope, image, published, skip, stderr, stdout};
+
+/// A loop device over an image, detached when dropped: a block device that may be lost.
+struct Loop(PathBuf);
+
+impl Loop {
+    /// `None`, said aloud, where loop devices are not to be had.
+    fn over(image: &str) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            skip("loop devices need root");
+            return None;
+        }
+        let attached = Command::new("losetup").args(["--find", "--show", image]).output();
+        let Some(attached) = attached.ok().filter(|output| output.status.success()) else {
+            skip("losetup cannot attach a loop device here");
+            return None;
+        };
+        Some(Self(stdout(&attached).trim().into()))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup").arg("--detach").arg(&self.0).status();
+        assert!(detached.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+/// A folder with `run.json`, and a path in it.
+fn folder_with_run() -> (TempDir, impl Fn(&str) -> String) {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().to_owned();
+    let path = move |name: &str| base.join(name).to_str().unwrap().to_owned();
+    let stored = flashscope(&[
+        "import",
+        published("readme-example-arnd.txt").to_str().unwrap(),
+        "-o",
+        &path("run.json"),
+    ]);
+    assert_eq!(stored.status.code(), Some(0), "{}", stderr(&stored));
+    (folder, path)
+}
+
+fn assert_ends(output: &Output, code: i32, says: &str) {
+    let error = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    assert!(error.contains(says), "does not say '{says}': {error}");
+}
+
+#[test]
+fn a_disk_is_never_overwritten() {
+    let (folder, path) = folder_with_run();
+    let image = image(&folder, 4);
+    let Some(disk) = Loop::over(&image) else { return };
+    symlink(&disk.0, path("page.html")).unwrap();
+    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 4, "disk");
+    let checked = flashscope(&["check", "sim:generic-2g", "-o", &path("page.html")]);
+    assert_ends(&checked, 4, "disk");
+    let direct = flashscope(&["report", &path("run.json"), "--html", disk.0.to_str().unwrap()]);
+    assert_ends(&direct, 2, ".html");
+    assert!(fs::read(&disk.0).unwrap().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn devices_that_may_be_storage_are_refused_and_those_that_keep_nothing_are_not() {
+    let (_folder, path) = folder_with_run();
+    symlink("/dev/null", path("null.html")).unwrap();
+    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("null.html")]), 0, "wrote");
+    symlink("/dev/mem", path("memory.html")).unwrap();
+    if Path::new("/dev/mem").exists() {
+        assert_ends(
+            &flashscope(&["report", &path("run.json"), "--html", &path("memory.html")]),
+            4,
+            "storage",
+        );
+    } else {
+        skip("there is no /dev/mem");
+    }
+}
+
+#[test]
+fn a_link_to_a_pipe_takes_the_page() {
+    let (_folder, path) = folder_with_run();
+    assert!(Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+    symlink("pipe", path("page.html")).unwrap();
+    let reader = std::thread::spawn({
+        let pipe = path("pipe");
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 0, "wrote");
+    assert!(reader.join().unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn a_link_to_a_file_stays_a_link() {
+    let (_folder, path) = folder_with_run();
+    fs::create_dir(path("pages")).unwrap();
+    fs::write(path("pages/old.html"), "old").unwrap();
+    symlink("pages/old.html", path("page.html")).unwrap();
+    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 0, "wrote");
+    assert!(fs::symlink_metadata(path("page.html")).unwrap().is_symlink());
+    assert!(fs::read_to_string(path("pages/old.html")).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn results_are_shown_also_when_writing_them_fails_at_the_end() {
+    let (_folder, path) = folder_with_run();
+    symlink("/dev/full", path("page.html")).unwrap();
+    let output =
+        flashscope(&["check", "sim:generic-2g", "-q", "-o", &path("page.html"), "-o", &path("kept.json")]);
+    assert_ends(&output, 3, "page.html");
+    assert!(stdout(&output).contains("512 KiB"));
+    assert!(Path::new(&path("kept.json")).exists());
+}
