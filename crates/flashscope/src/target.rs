@@ -48,6 +48,12 @@ impl Target {
     }
 }
 
+/// The file that a target is or comes from: the disk or image, or a virtual stick's profile.
+pub fn file(text: &str) -> &Path {
+    let profile = text.strip_prefix("sim:").map(|name| name.split('?').next().unwrap_or(name));
+    Path::new(profile.unwrap_or(text))
+}
+
 /// Opens what `text` names.
 ///
 /// # Errors

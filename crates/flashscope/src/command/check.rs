@@ -11,6 +11,7 @@ use super::show;
 use crate::args::Check;
 use crate::confirm;
 use crate::exit::{Exit, Failure};
+use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
@@ -21,8 +22,9 @@ const WRITE_BUDGET: Bytes = Bytes::gib(2);
 /// Runs the command.
 ///
 /// # Errors
-/// As [`target::open`] and [`show::measurement`].
+/// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
 pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
+    outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let budget = Budget {
         reads: None,

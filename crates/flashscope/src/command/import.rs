@@ -19,9 +19,12 @@ const LOG_MAX: u64 = 16 << 20;
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a file that cannot be read or holds no table of flashbench.
+/// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no table of flashbench.
 pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.log.display().to_string();
+    let from_stdin = arguments.log == Path::new("-");
+    let file = if from_stdin { Path::new("/dev/stdin") } else { &arguments.log };
+    outputs::permit(&arguments.output.files, file)?;
     let bytes = read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let log = parse::parse(&bytes, &name).or_exit_bare(Exit::Usage)?;
     for problem in &log.problems {

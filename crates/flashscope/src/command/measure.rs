@@ -22,9 +22,10 @@ use crate::target::{self, Target};
 /// Runs the command.
 ///
 /// # Errors
-/// As [`target::open`] and [`show::measurement`].
+/// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
 pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     refuse_idle_options(arguments)?;
+    outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let mut target = target::open(&arguments.target, consent.as_ref(), Budget::UNLIMITED)?;
     if arguments.experiment != ExperimentName::Align && !target.writable {

@@ -65,6 +65,7 @@ fn a_disk_is_never_overwritten() {
     assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 4, "disk");
     let checked = flashscope(&["check", "sim:generic-2g", "-o", &path("page.html")]);
     assert_ends(&checked, 4, "disk");
+    assert_eq!(stdout(&checked), "", "refused before anything was measured");
     let direct = flashscope(&["report", &path("run.json"), "--html", disk.0.to_str().unwrap()]);
     assert_ends(&direct, 2, ".html");
     assert!(fs::read(&disk.0).unwrap().iter().all(|byte| *byte == 0));
@@ -109,6 +110,59 @@ fn a_link_to_a_file_stays_a_link() {
     assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 0, "wrote");
     assert!(fs::symlink_metadata(path("page.html")).unwrap().is_symlink());
     assert!(fs::read_to_string(path("pages/old.html")).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn what_is_measured_or_read_is_never_an_output() {
+    let (folder, path) = folder_with_run();
+    let target = image(&folder, 32);
+    fs::hard_link(&target, path("target.json")).unwrap();
+    assert_ends(&flashscope(&["check", &target, "-o", &path("target.json")]), 2, "same file");
+    let measured = ["measure", "align", &target, "-o", &path("target.json")];
+    assert_ends(&flashscope(&measured), 2, "same file");
+    assert!(fs::read(&target).unwrap().iter().all(|byte| *byte == 0));
+
+    let run = fs::read(path("run.json")).unwrap();
+    symlink("run.json", path("page.html")).unwrap();
+    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 2, "same file");
+    assert_eq!(fs::read(path("run.json")).unwrap(), run);
+
+    fs::copy(published("readme-example-arnd.txt"), path("log.json")).unwrap();
+    let log = fs::read(path("log.json")).unwrap();
+    assert_ends(&flashscope(&["import", &path("log.json"), "-o", &path("log.json")]), 2, "same file");
+    let read_from = fs::File::open(path("log.json")).unwrap();
+    let from_stdin = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(["import", "-", "-o", &path("log.json")])
+        .stdin(read_from)
+        .output()
+        .unwrap();
+    assert_ends(&from_stdin, 2, "same file");
+    assert_eq!(fs::read(path("log.json")).unwrap(), log);
+
+    let profile = stdout(&flashscope(&["sim", "show", "generic-2g"]));
+    fs::write(path("stick.toml"), &profile).unwrap();
+    symlink("stick.toml", path("stick.json")).unwrap();
+    let stick = format!("sim:{}?seed=2", path("stick.toml"));
+    assert_ends(&flashscope(&["check", &stick, "-o", &path("stick.json")]), 2, "same file");
+    assert_eq!(fs::read_to_string(path("stick.toml")).unwrap(), profile);
+}
+
+#[test]
+fn a_place_that_takes_no_file_is_said_before_anything_is_measured() {
+    let (_folder, path) = folder_with_run();
+    fs::create_dir(path("folder.html")).unwrap();
+    let cases = [
+        ("/nowhere/at/all/page.html".to_owned(), "folder exist"),
+        ("/proc/page.html".to_owned(), "/proc/page.html"),
+        (path("folder.html"), "directory"),
+    ];
+    for (place, says) in cases {
+        let output = flashscope(&["check", "sim:generic-2g", "-o", &place]);
+        assert_ends(&output, 2, says);
+        assert_eq!(stdout(&output), "");
+    }
+    let twice = ["check", "sim:generic-2g", "-o", &path("new.html"), "-o", &path("./new.html")];
+    assert_ends(&flashscope(&twice), 2, "twice");
 }
 
 #[test]
