@@ -53,10 +53,10 @@ impl Rounds {
     /// Two clean rounds one after another decide for "fits": one could be luck of a merge that hides in the noise.
     const CLEAN: usize = 2;
     /// So many merges per unit without two clean rounds decide for "too many". Where the controller evicts a random
-    /// block, a block left behind by an earlier trial is displaced with probability 1/K per merge, so that after 4 K
-    /// merges the chance that N = K still looks unclean is exp(-4); the search confirms its answer with a second trial.
-    pub const MISSES_PER_UNIT: u32 = 4;
-    /// So many rounds in which three of four writes pay a merge decide as well: left-behind blocks hardly ever cost so
+    /// block, a block left behind by an earlier trial is displaced with probability 1/K per merge, so that after 7 K
+    /// merges the chance that N = K still looks unclean is exp(-7); the search confirms its answer with a second trial.
+    pub const MISSES_PER_UNIT: u32 = 7;
+/// So many rounds in which three of four writes pay a merge decide as well: left-behind blocks hardly ever cost so
     /// much behind the second round.
     const HEAVY: usize = 3;
     /// Without a threshold (the very first trial) so many rounds are written.
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn merges_in_every_round_are_too_many() {
         let mut millis = vec![4; 4];
-        millis.extend([300, 4, 4, 4].repeat(15));
+        millis.extend([300, 4, 4, 4].repeat(27));
         assert_eq!(rounds(4, &millis).fits(Some(SLOW)), None);
         millis.extend([300, 4, 4, 4]);
         assert_eq!(rounds(4, &millis).fits(Some(SLOW)), Some(false));
