@@ -12,6 +12,7 @@ pub struct Progress<'a> {
     printer: &'a Printer,
     bar: ProgressBar,
     failed_requests: u64,
+    announces: bool,
 }
 
 /// So often the bar is drawn; more only costs time that the measurement could use.
@@ -25,7 +26,18 @@ impl<'a> Progress<'a> {
         } else {
             ProgressDrawTarget::hidden()
         };
-        Self { printer, bar: ProgressBar::with_draw_target(None, target), failed_requests: 0 }
+        Self {
+            printer,
+            bar: ProgressBar::with_draw_target(None, target),
+            failed_requests: 0,
+            announces: false,
+        }
+    }
+
+    /// Says before each experiment how much it will write.
+    pub const fn announcing(mut self) -> Self {
+        self.announces = true;
+        self
     }
 
     /// How many requests failed so far.
@@ -49,6 +61,9 @@ impl Observer for Progress<'_> {
                 self.bar.set_message(name.to_owned());
                 self.bar.enable_steady_tick(Duration::from_millis(500));
                 self.printer.detail(format!("{name}: at most {} requests", estimate.requests));
+                if self.announces && !estimate.bytes_written.is_zero() {
+                    self.printer.remark(format!("{} will be written", estimate.bytes_written));
+                }
             }
             Event::Progress { requests, .. } => self.bar.set_position(requests),
             Event::Remark { text } => {

@@ -56,7 +56,7 @@ impl Rounds {
     /// block, a block left behind by an earlier trial is displaced with probability 1/K per merge, so that after 7 K
     /// merges the chance that N = K still looks unclean is exp(-7); the search confirms its answer with a second trial.
     pub const MISSES_PER_UNIT: u32 = 7;
-/// So many rounds in which three of four writes pay a merge decide as well: left-behind blocks hardly ever cost so
+    /// So many rounds in which three of four writes pay a merge decide as well: left-behind blocks hardly ever cost so
     /// much behind the second round.
     const HEAVY: usize = 3;
     /// Without a threshold (the very first trial) so many rounds are written.

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::target::{self, Target};
 
 /// What the writing tests may write in all unless told otherwise: four times what they usually write at 8 MiB blocks.
-const WRITE_BUDGET: Bytes = Bytes::gib(2);
+pub const WRITE_BUDGET: Bytes = Bytes::gib(2);
 
 /// Runs the command.
 ///

@@ -10,6 +10,7 @@ use flashscope_probe::observation::{Ended, Observations, Order};
 use flashscope_probe::survey::ASSUMED_ERASE_BLOCK;
 use flashscope_probe::{Finding, FindingId};
 
+use super::check::WRITE_BUDGET;
 use super::show;
 use crate::args::{ExperimentName, Format, Measure};
 use crate::confirm;
@@ -27,7 +28,10 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     refuse_idle_options(arguments)?;
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
-    let mut target = target::open(&arguments.target, consent.as_ref(), Budget::UNLIMITED)?;
+    // flashbench's procedure writes what it always writes, and says so; ours ends at the budget.
+    let most = (arguments.format == Format::Flashscope).then_some(WRITE_BUDGET);
+    let budget = Budget { bytes_written: most, ..Budget::UNLIMITED };
+    let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
     if arguments.experiment != ExperimentName::Align && !target.writable {
         let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
         return Err(Failure { exit: Exit::Refused, error });
@@ -75,7 +79,7 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
 }
 
 fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
-    let mut progress = Progress::new(printer);
+    let mut progress = Progress::new(printer).announcing();
     let command = flashbench_command(arguments);
     let observations = procedure::run(&command, &mut target.device, arguments.seed, &mut progress);
     if let Ended::NotStarted { reason } = &observations.ended {
@@ -121,9 +125,8 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let mut observations = Vec::new();
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
     let experiment = experiment(arguments, erase_block);
-    let estimate = experiment.estimate(&target.device);
-    if !estimate.bytes_written.is_zero() {
-        printer.remark(format!("at most {} will be written, usually far less", estimate.bytes_written));
+    if arguments.experiment != ExperimentName::Align {
+        printer.remark(format!("at most {WRITE_BUDGET} will be written, usually far less"));
     }
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());

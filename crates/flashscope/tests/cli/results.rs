@@ -96,8 +96,18 @@ fn flashbench_format_prints_a_table_that_import_reads_back() {
     let sizes: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let expected = ["8MiB", "4MiB", "2MiB", "1MiB", "512KiB", "256KiB", "128KiB", "64KiB", "32KiB", "16KiB"];
     assert_eq!(sizes, expected, "{table}");
+    // Nine units of 8 MiB, once for each of the ten sizes.
+    assert!(stderr(&output).contains("720 MiB will be written"), "{}", stderr(&output));
     let again = flashscope_reading(&["import", "-"], &output.stdout);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+}
+
+#[test]
+fn an_erase_block_given_by_hand_is_believed() {
+    let arguments = ["measure", "open-units", "sim:transcend-8g", "--erase-block", "4MiB"];
+    let document = document(&arguments);
+    assert_eq!(finding(&document, "open_units_linear")["value"], 5);
+    assert_eq!(document["cost"]["reads"], 0);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], read_time: f64) -> 
     let would_decide = "write tests (--erase), or a fill of the device before reading";
     let (Some(block), Some(step)) = (block, best.block_step()) else {
         let reason = format!(
-            "reads across boundaries of 64 KiB and more differ by no more than their noise of {}",
+            "reads across boundaries of 128 KiB and more differ by no more than their noise of {}",
             time(best.noise)
         );
         return Finding::unknown(id, reason, would_decide);

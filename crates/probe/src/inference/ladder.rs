@@ -183,7 +183,11 @@ mod tests {
     fn ladder(rungs: &[(u64, f64)]) -> Vec<Rung> {
         rungs
             .iter()
-            .map(|(kib, millis)| Rung { size: Bytes::kib(*kib), seconds: millis / 1e3, relative_error: 0.003 })
+            .map(|(kib, millis)| Rung {
+                size: Bytes::kib(*kib),
+                seconds: millis / 1e3,
+                relative_error: 0.003,
+            })
             .collect()
     }
 

@@ -114,6 +114,11 @@ impl<'a> Seen<'a> {
 
     /// A sentence about the erase block that the writes assumed, if that is not the one found.
     fn assumed_erase_block(&self, found: &Finding) -> Option<String> {
+        let measured = !self.open_units.is_empty() || !self.fat_area.is_empty();
+        if measured && self.align.is_empty() {
+            // Nobody looked for it: the person who measured named it.
+            return None;
+        }
         let open_units = self.open_units.last().or(self.published.last()).map(|data| data.erase_block);
         let assumed = open_units.or(self.fat_area.last().map(|data| data.erase_block))?;
         match found.bytes() {
