@@ -85,7 +85,7 @@ fn other_numbers_of_open_units_are_read_right() {
     for (linear, random) in [(1, 1), (2, 2), (3, 1), (7, 4), (20, 5)] {
         assert_true(&format!("transcend-8g?open_units_linear={linear}&open_units_random={random}"));
     }
-    assert_true("patriot-xt-16g?open_units_linear=5&open_units_random=3");
+    assert_true("patriot-xt-16g?open_units_linear=3&open_units_random=3");
 }
 
 #[test]
