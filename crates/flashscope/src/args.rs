@@ -137,16 +137,17 @@ pub struct Measure {
     /// Form of the result. `flashbench` runs flashbench's own procedure and prints its table.
     #[arg(long, value_enum, default_value_t = Format::Flashscope)]
     pub format: Format,
-    /// The erase block. Without it, flashscope measures it first; flashbench's procedure takes 4 MiB.
-    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
+    /// The erase block, from 16 KiB to 1 GiB. Without it, flashscope measures it first; flashbench's procedure takes
+    /// 4 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = erase_block)]
     pub erase_block: Option<Bytes>,
     /// open-units: the number of erase blocks written in turn (flashbench; default 2), or where the search ends
     /// (flashscope; default 64). fat-area with flashbench: how many of the first erase blocks (default 6).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub open_units: Option<u32>,
     /// The size of each read (align), the smallest write (flashbench's tables), or the size of each write (open-units,
-    /// fat-area).
-    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
+    /// fat-area: from 4 KiB to a sixteenth of the erase block).
+    #[arg(long, value_name = "SIZE", value_parser = block_size)]
     pub block_size: Option<Bytes>,
     /// flashbench's tables: shuffled order inside each erase block.
     #[arg(long)]
@@ -228,10 +229,21 @@ fn page(text: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| "the name must end in .html".to_owned())
 }
 
-fn positive_size(text: &str) -> Result<Bytes, String> {
+/// NAND flash with pages of 512 bytes already erased 16 KiB at a time (data sheet of Samsung's K9F2808Q0B, page 9), and the
+/// experiments write in multiples of 4 KiB.
+fn erase_block(text: &str) -> Result<Bytes, String> {
+    size(text, Bytes::kib(16), Bytes::kib(4))
+}
+
+fn block_size(text: &str) -> Result<Bytes, String> {
+    size(text, Bytes::new(512), Bytes::new(512))
+}
+
+/// A size from `least` to 1 GiB in whole `steps`.
+fn size(text: &str, least: Bytes, step: Bytes) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
-    if size < Bytes::new(512) || size > Bytes::gib(1) || !size.is_multiple_of(Bytes::new(512)) {
-        return Err("a multiple of 512 bytes from 512 to 1 GiB is needed".to_owned());
+    if size < least || size > Bytes::gib(1) || !size.is_multiple_of(step) {
+        return Err(format!("a multiple of {step} from {least} to 1 GiB is needed"));
     }
     Ok(size)
 }

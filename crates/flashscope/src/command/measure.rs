@@ -26,6 +26,9 @@ use crate::target::{self, Target};
 /// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
 pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     refuse_idle_options(arguments)?;
+    if let Some(erase_block) = given_erase_block(arguments) {
+        refuse_impossible_writes(arguments, erase_block)?;
+    }
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     // flashbench's procedure writes what it always writes, and says so; ours ends at the budget.
@@ -78,6 +81,34 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
     }
 }
 
+/// The erase block, as far as it is known before anything is measured.
+fn given_erase_block(arguments: &Measure) -> Option<Bytes> {
+    let flashbench = arguments.format == Format::Flashbench;
+    arguments.erase_block.or(flashbench.then_some(flashbench::Command::DEFAULT_ERASE_BLOCK))
+}
+
+/// Writes are as large as asked for, or there are none.
+fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(), Failure> {
+    let Some(asked) = arguments.block_size else { return Ok(()) };
+    let nearest = match (arguments.experiment, arguments.format) {
+        (ExperimentName::Align | ExperimentName::WriteSize, _) => return Ok(()),
+        (_, Format::Flashbench) => asked.min(erase_block),
+        (ExperimentName::OpenUnits, Format::Flashscope) => {
+            OpenUnits::new(erase_block, Some(asked), arguments.seed).request
+        }
+        (ExperimentName::FatArea, Format::Flashscope) => {
+            FatArea::new(erase_block, Some(asked), None, arguments.seed).request
+        }
+    };
+    if nearest == asked {
+        return Ok(());
+    }
+    let error = anyhow!(
+        "--block-size {asked} does not go with erase blocks of {erase_block}; the nearest size that does is {nearest}"
+    );
+    Err(Failure { exit: Exit::Usage, error })
+}
+
 fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
     let mut progress = Progress::new(printer).announcing();
     let command = flashbench_command(arguments);
@@ -124,6 +155,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
+    refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
     let experiment = experiment(arguments, erase_block);
     if arguments.experiment != ExperimentName::Align {
         printer.remark(format!("at most {WRITE_BUDGET} will be written, usually far less"));

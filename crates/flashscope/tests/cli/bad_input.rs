@@ -21,8 +21,25 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&["chekc", "sim:generic-2g"], 2, &["check"]);
     assert_refused(&["check", "sim:generic-2g", "-o", "page.txt"], 2, &[".html"]);
     assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "eight"], 2, &["8MiB"]);
-    assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "0"], 2, &["512"]);
     assert_refused(&["measure", "align", "sim:generic-2g", "--random"], 2, &["--random"]);
+}
+
+#[test]
+fn sizes_that_no_stick_can_have_exit_with_2() {
+    let open_units = |more: &[&str], says: &[&str]| {
+        assert_refused(&[&["measure", "open-units", "sim:generic-2g"], more].concat(), 2, says);
+    };
+    for size in ["0", "512B", "8KiB", "18KiB", "2GiB"] {
+        open_units(&["--erase-block", size], &["4 KiB", "16 KiB", "1 GiB"]);
+    }
+    open_units(&["--erase-block", "64KiB", "--block-size", "64KiB"], &["64 KiB", "4 KiB"]);
+    open_units(&["--erase-block", "8MiB", "--block-size", "4MiB"], &["8 MiB", "512 KiB"]);
+    open_units(&["--erase-block", "8MiB", "--block-size", "512"], &["512 B", "4 KiB"]);
+    // Without --erase-block it is measured first: 512 KiB.
+    open_units(&["--block-size", "256KiB"], &["512 KiB", "32 KiB"]);
+    open_units(&["--format", "flashbench", "--block-size", "8MiB"], &["8 MiB", "4 MiB"]);
+    let fat_area = ["measure", "fat-area", "sim:generic-2g", "--erase-block", "1MiB", "--block-size", "1MiB"];
+    assert_refused(&fat_area, 2, &["1 MiB", "64 KiB"]);
 }
 
 #[test]
