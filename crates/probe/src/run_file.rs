@@ -1,11 +1,12 @@
 //! A stored run: every observation and its conditions, enough to infer and report again.
 
-use std::time::Duration;
+mod limits;
 
 use flashscope_device::layer::Cost;
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{AlignSample, Data, Observations, Times};
+pub use self::limits::Impossible;
+use crate::observation::Observations;
 
 /// The format number of run files and of `--json`.
 pub const FORMAT: u32 = 1;
@@ -39,18 +40,8 @@ pub struct RunFile {
 #[derive(Debug, thiserror::Error)]
 pub enum RunFileError {
     /// Not the JSON of a run file.
-    #[error("this is not a flashscope run file: {0}")]
+    #[error("this is not a flashscope run file")]
     NotARun(#[from] serde_json::Error),
-    /// A number that no measurement gives.
-    #[error(
-        "observation {position} of this run file says {what}, which no measurement gives; was it edited?"
-    )]
-    Impossible {
-        /// Which observation, counted from 1.
-        position: usize,
-        /// What it says.
-        what: &'static str,
-    },
     /// Written by a later version.
     #[error(
         "this run file has format {found}, this flashscope reads format {FORMAT}; use a newer flashscope"
@@ -59,13 +50,18 @@ pub enum RunFileError {
         /// The file's format.
         found: u32,
     },
+    /// A number that no measurement gives: damaged, or made up.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
 }
 
 impl RunFile {
     /// Reads a run file's text.
     ///
     /// # Errors
-    /// [`RunFileError`] if the text is no run file, or one of a later format.
+    /// [`RunFileError`] if the text is no run file, one of a later format, or one with numbers that cannot be: each
+    /// `open_units` and each request is at least 1, requests and erase blocks have at most 1 TiB, other sizes lie below
+    /// 2^60 bytes, times below 10^6 s.
     pub fn parse(text: &str) -> Result<Self, RunFileError> {
         #[derive(Deserialize)]
         struct Head {
@@ -75,12 +71,8 @@ impl RunFile {
         if head.format > FORMAT {
             return Err(RunFileError::NewerFormat { found: head.format });
         }
-        let run: Self = serde_json::from_str(text)?;
-        for (index, seen) in run.observations.iter().enumerate() {
-            if let Some(what) = impossible(&seen.data) {
-                return Err(RunFileError::Impossible { position: index + 1, what });
-            }
-        }
+        let run = serde_json::from_str(text)?;
+        limits::check(&run)?;
         Ok(run)
     }
 
@@ -93,70 +85,73 @@ impl RunFile {
     }
 }
 
-/// The longest time that is believed: eleven days for one request.
-const SECONDS_MAX: u64 = 1_000_000;
-
-/// What in these data no measurement can have given, if anything.
-fn impossible(data: &Data) -> Option<&'static str> {
-    let too_long = |time: &Duration| time.as_secs() >= SECONDS_MAX;
-    let times_too_long = |times: &Times| match times {
-        Times::Each(each) => each.iter().any(too_long),
-        Times::Mean { per_request, .. } => too_long(per_request),
-    };
-    let (times_are_too_long, is_empty) = match data {
-        Data::Align(data) => {
-            let times = |sample: &AlignSample| [sample.before, sample.across, sample.after];
-            (data.samples.iter().flat_map(times).any(|time| too_long(&time)), false)
-        }
-        Data::OpenUnits(data) => {
-            let mut cells = data.cells.iter().chain(&data.settled);
-            let is_empty = cells.clone().any(|cell| cell.open_units == 0 || cell.request.is_zero());
-            (
-                cells.any(|cell| times_too_long(&cell.times)) || data.controls.iter().any(times_too_long),
-                is_empty,
-            )
-        }
-        Data::WriteSize(data) => (
-            data.cells.iter().any(|cell| times_too_long(&cell.times)),
-            data.cells.iter().any(|cell| cell.request.is_zero()),
-        ),
-        Data::FatArea(data) => (
-            data.cells.iter().map(|cell| &cell.times).chain(&data.baseline).any(times_too_long),
-            data.cells.iter().any(|cell| cell.request.is_zero()),
-        ),
-    };
-    match (times_are_too_long, is_empty) {
-        (true, _) => Some("that a request took eleven days"),
-        (false, true) => Some("that nothing was written at a time, or into no block"),
-        (false, false) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(data: &str) -> Result<RunFile, RunFileError> {
-        let conditions = r#"{"source": "measured", "capacity": null, "region": null, "seed": 1}"#;
-        let seen = format!(r#"{{"data": {data}, "conditions": {conditions}, "ended": "complete"}}"#);
-        RunFile::parse(&format!(
-            r#"{{"format": 1, "flashscope": "0", "target": "t", "observations": [{seen}]}}"#
-        ))
-    }
+    /// A run with one experiment of every kind.
+    const RUN: &str = r#"{"format": 1, "flashscope": "0.1.0", "target": "t", "cost": {"reads": 3, "writes": 4,
+        "bytes_read": 1024, "bytes_written": 2048, "device_time": {"secs": 1, "nanos": 0}}, "observations": [
+        {"data": {"experiment": "align", "read": 1024, "samples": [{"candidate": 4096, "boundary": 12288,
+            "before": {"secs": 0, "nanos": 7}, "across": {"secs": 0, "nanos": 8}, "after": {"secs": 0, "nanos": 9}}]},
+         "conditions": {"source": "measured", "capacity": 65536, "region": {"offset": 0, "length": 65536}, "seed": 1},
+         "ended": "complete"},
+        {"data": {"experiment": "open-units", "erase_block": 32768,
+            "cells": [{"order": "linear", "open_units": 2, "request": 8192, "times": {"each": [{"secs": 0, "nanos": 5}]}}]},
+         "conditions": {"source": "measured", "capacity": null, "region": null, "seed": 1}, "ended": "complete"},
+        {"data": {"experiment": "fat-area", "erase_block": 32768, "baseline": {"each": []},
+            "cells": [{"unit": 6, "order": "random", "request": 16384,
+                "times": {"mean": {"per_request": {"secs": 0, "nanos": 4}, "requests": 3}}}]},
+         "conditions": {"source": "measured", "capacity": null, "region": null, "seed": 1}, "ended": "complete"}]}"#;
 
-    fn open_units(open_units: u32, seconds: u64) -> String {
-        let times = format!(r#"{{"each": [{{"secs": {seconds}, "nanos": 0}}]}}"#);
-        let cell = format!(
-            r#"{{"order": "linear", "open_units": {open_units}, "request": 4096, "times": {times}}}"#
-        );
-        format!(r#"{{"experiment": "open-units", "erase_block": 4194304, "cells": [{cell}]}}"#)
+    fn refusal(from: &str, to: &str) -> String {
+        assert_eq!(RUN.matches(from).count(), 1, "{from}");
+        RunFile::parse(&RUN.replace(from, to)).unwrap_err().to_string()
     }
 
     #[test]
-    fn numbers_that_no_measurement_gives_are_refused() {
-        assert!(parse(&open_units(2, 1)).is_ok());
-        for data in [open_units(0, 1), open_units(2, u64::MAX)] {
-            assert!(matches!(parse(&data), Err(RunFileError::Impossible { position: 1, .. })), "{data}");
+    fn a_run_reads_back_as_it_was_written() {
+        let run = RunFile::parse(RUN).unwrap();
+        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_refused_with_their_place() {
+        let cells = "observations[1].data.cells[0]";
+        for (from, to, place) in [
+            ("\"open_units\": 2", "\"open_units\": 0", format!("{cells}.open_units is 0;")),
+            ("\"open_units\": 2", "\"open_units\": 4294967295", format!("{cells}.open_units is 4294967295;")),
+            ("\"request\": 8192", "\"request\": 0", format!("{cells}.request is 0 B;")),
+            (
+                "\"secs\": 0, \"nanos\": 5",
+                "\"secs\": 1000000, \"nanos\": 0",
+                format!("{cells}.times.each[0] is"),
+            ),
+            (
+                "\"candidate\": 4096",
+                "\"candidate\": 0",
+                "observations[0].data.samples[0].candidate".to_owned(),
+            ),
+            (
+                "\"boundary\": 12288",
+                "\"boundary\": 1152921504606846976",
+                "samples[0].boundary is 1048576 TiB".to_owned(),
+            ),
+            ("\"length\": 65536", "\"length\": 18446744073709551615", "conditions.region.length".to_owned()),
+            (
+                "\"secs\": 0, \"nanos\": 4",
+                "\"secs\": 18446744073709551615, \"nanos\": 4",
+                "mean.per_request".to_owned(),
+            ),
+            (
+                "\"secs\": 1, \"nanos\": 0",
+                "\"secs\": 1000000, \"nanos\": 0",
+                "cost.device_time is 1000000 s".to_owned(),
+            ),
+            ("\"unit\": 6", "\"unit\": 4294967295", "observations[2].data.cells[0].unit".to_owned()),
+        ] {
+            let refusal = refusal(from, to);
+            assert!(refusal.contains(&place), "'{place}' is missing: {refusal}");
         }
     }
 }

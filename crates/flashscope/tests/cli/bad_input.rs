@@ -5,7 +5,7 @@ use std::fs;
 use super::{flashscope, flashscope_reading, image, published, stderr, stdout};
 
 /// Runs flashscope, expects this exit code, and that the error says all of these.
-fn assert_refused(arguments: &[&str], code: i32, says: &[&str]) {
+pub fn assert_refused(arguments: &[&str], code: i32, says: &[&str]) {
     let output = flashscope(arguments);
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
@@ -110,18 +110,6 @@ fn a_garbled_log_names_its_lines_and_infers_from_the_rest() {
     assert_eq!(output.status.code(), Some(0));
     assert!(stderr(&output).contains("line "), "{}", stderr(&output));
     assert!(stdout(&output).contains("8 MiB"));
-}
-
-#[test]
-fn run_files_of_others_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.json");
-    for (text, says) in
-        [("{}", "not a flashscope run file"), ("{\"format\": 99}", "newer"), ("[1,", "run file")]
-    {
-        fs::write(&path, text).unwrap();
-        assert_refused(&["report", path.to_str().unwrap()], 2, &[says]);
-    }
 }
 
 #[test]

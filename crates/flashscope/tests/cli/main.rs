@@ -6,6 +6,7 @@ mod bad_input;
 mod destinations;
 mod outputs;
 mod results;
+mod run_files;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Whether the first erase blocks are mapped finely, for the file allocation table.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
@@ -105,7 +106,8 @@ fn from_speeds(data: &FatAreaData) -> Finding {
     if units < 3 {
         return Finding::unknown(ID, format!("only {units} erase blocks were compared"), "more first blocks");
     }
-    let advantages: Vec<f64> = (0..units).filter_map(|unit| advantage(data, unit, units)).collect();
+    let numbers: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();
+    let advantages: Vec<f64> = numbers.into_iter().filter_map(|unit| advantage(data, unit, units)).collect();
     let fine = advantages.iter().take_while(|advantage| **advantage > FASTER).count();
     if advantages.len() < 3 || fine == advantages.len() {
         return Finding::unknown(

@@ -1,0 +1,157 @@
+//! What a run file may say. Anybody can write one, and inference and reports reckon with its numbers: with blocks of a few
+//! bytes more than fit into 64 bits, or rounds of no write at all, there is nothing to reckon.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use super::RunFile;
+use crate::observation::{AlignSample, Conditions, Data, Observations, OpenUnitsCell, Times};
+
+/// A number that no measurement gives.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this run file cannot be right: {path} is {found}; {allowed}")]
+pub struct Impossible {
+    /// Where it stands in the JSON, e.g. `observations[2].data.cells[0].open_units`.
+    pub path: String,
+    /// The number as it would be shown.
+    pub found: String,
+    /// What is allowed there.
+    pub allowed: &'static str,
+}
+
+type Checked = Result<(), Impossible>;
+
+/// Sixteen times as much, the most that anything is multiplied with, still has 64 bits.
+const SIZE_END: Bytes = Bytes::new(1 << 60);
+/// An erase block or a request, many of which are added up: far above the largest allocation unit of SD cards, 64 MiB.
+const BLOCK_MAX: Bytes = Bytes::gib(1024);
+/// Erase blocks: as many as the largest card would have of the smallest.
+const UNITS_MAX: u32 = 1 << 27;
+/// Eleven days and a half; no request and no run took so long.
+const TIME_END: Duration = Duration::from_secs(1_000_000);
+
+/// Holds every number of a run against its limits.
+///
+/// # Errors
+/// The first that breaks one.
+pub fn check(run: &RunFile) -> Checked {
+    let cost = &run.cost;
+    size("bytes_read", cost.bytes_read)
+        .and_then(|()| size("bytes_written", cost.bytes_written))
+        .and_then(|()| time("device_time", cost.device_time))
+        .map_err(|error| error.inside("cost"))?;
+    each("observations", &run.observations, observations)
+}
+
+fn observations(seen: &Observations) -> Checked {
+    conditions(&seen.conditions).map_err(|error| error.inside("conditions"))?;
+    data(&seen.data).map_err(|error| error.inside("data"))
+}
+
+fn conditions(conditions: &Conditions) -> Checked {
+    size("capacity", conditions.capacity.unwrap_or_default())?;
+    let region = conditions.region;
+    size("region.offset", region.map_or(Bytes::ZERO, |region| region.offset))?;
+    size("region.length", region.map_or(Bytes::ZERO, |region| region.length))
+}
+
+fn data(data: &Data) -> Checked {
+    match data {
+        Data::Align(data) => {
+            data.read.map_or(Ok(()), |read| block("read", read))?;
+            each("samples", &data.samples, sample)
+        }
+        Data::OpenUnits(data) => {
+            erase_block(data.erase_block)?;
+            each("cells", &data.cells, open_units)?;
+            each("settled", &data.settled, open_units)?;
+            each("controls", &data.controls, times)
+        }
+        Data::WriteSize(data) => {
+            erase_block(data.erase_block.unwrap_or_default())?;
+            each("cells", &data.cells, |cell| request(cell.request, &cell.times))
+        }
+        Data::FatArea(data) => {
+            erase_block(data.erase_block)?;
+            data.baseline.as_ref().map_or(Ok(()), times).map_err(|error| error.inside("baseline"))?;
+            each("cells", &data.cells, |cell| {
+                count("unit", cell.unit, 0)?;
+                request(cell.request, &cell.times)
+            })
+        }
+    }
+}
+
+fn sample(sample: &AlignSample) -> Checked {
+    let candidate = sample.candidate;
+    permit(!candidate.is_zero(), "candidate", candidate, "it must be at least 1 byte")?;
+    size("candidate", candidate)?;
+    size("boundary", sample.boundary.unwrap_or_default())?;
+    time("before", sample.before)?;
+    time("across", sample.across)?;
+    time("after", sample.after)
+}
+
+fn open_units(cell: &OpenUnitsCell) -> Checked {
+    count("open_units", cell.open_units, 1)?;
+    request(cell.request, &cell.times)
+}
+
+fn request(request: Bytes, its_times: &Times) -> Checked {
+    block("request", request)?;
+    times(its_times).map_err(|error| error.inside("times"))
+}
+
+fn times(times: &Times) -> Checked {
+    match times {
+        Times::Each(each_time) => each("each", each_time, |latency| time("", *latency)),
+        Times::Mean { per_request, .. } => time("mean.per_request", *per_request),
+    }
+}
+
+fn size(name: &str, size: Bytes) -> Checked {
+    permit(size < SIZE_END, name, size, "sizes lie below 2^60 bytes")
+}
+
+/// The size of a request.
+fn block(name: &str, size: Bytes) -> Checked {
+    permit(!size.is_zero() && size <= BLOCK_MAX, name, size, "it must lie between 1 byte and 1 TiB")
+}
+
+/// Zero where a log does not tell.
+fn erase_block(size: Bytes) -> Checked {
+    permit(size <= BLOCK_MAX, "erase_block", size, "erase blocks have at most 1 TiB")
+}
+
+fn count(name: &str, number: u32, least: u32) -> Checked {
+    let allowed =
+        if least == 0 { "there are at most 2^27 erase blocks" } else { "it must lie between 1 and 2^27" };
+    permit((least..=UNITS_MAX).contains(&number), name, number, allowed)
+}
+
+fn time(name: &str, time: Duration) -> Checked {
+    permit(time < TIME_END, name, format!("{} s", time.as_secs()), "times lie below 1000000 s")
+}
+
+fn permit(is_allowed: bool, name: &str, found: impl ToString, allowed: &'static str) -> Checked {
+    if is_allowed {
+        return Ok(());
+    }
+    Err(Impossible { path: name.to_owned(), found: found.to_string(), allowed })
+}
+
+fn each<T>(name: &str, items: &[T], check: impl Fn(&T) -> Checked) -> Checked {
+    items
+        .iter()
+        .enumerate()
+        .try_for_each(|(index, item)| check(item).map_err(|error| error.inside(&format!("{name}[{index}]"))))
+}
+
+impl Impossible {
+    fn inside(mut self, parent: &str) -> Self {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        self.path = format!("{parent}{dot}{}", self.path);
+        self
+    }
+}
