@@ -1,0 +1,20 @@
+//! `flashscope sim`: the virtual sticks.
+
+mod list;
+mod show;
+
+use crate::args::Sim;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a profile that is not there or impossible.
+pub fn run(arguments: &Sim, printer: &Printer) -> Result<Exit, Failure> {
+    match arguments {
+        Sim::List => list::run(printer)?,
+        Sim::Show { profile } => show::run(profile, printer)?,
+    }
+    Ok(Exit::Fine)
+}
