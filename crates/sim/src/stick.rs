@@ -62,7 +62,7 @@ impl VirtualStick {
             link: Link::new(&profile.link),
             reads: Reads::new(&profile.read),
             writes: Writes::new(profile),
-            ftl: Ftl::new(&profile.ftl, Chance::new(seed, 1)),
+            ftl: Ftl::new(profile, Chance::new(seed, 1)),
             contents: Contents::new(profile.capacity),
             ever_written: EverWritten::new(profile),
             hold_ups: HoldUps::new(&profile.noise, Chance::new(seed, 2)),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 
-use crate::profile::{Profile, ProfileError};
+use crate::profile::{Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
 
 /// The seed where none is given.
@@ -89,19 +89,19 @@ impl Target {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let ftl = &mut self.profile.ftl;
+        let Policy::OpenBlocks(policy) = &mut self.profile.policy;
         match key {
             "seed" => self.seed = read("seed", value, "a whole number from 0 to 2^64 - 1")?,
             "capacity" => self.profile.capacity = size("capacity", value)?,
             "erase_block" => self.set_erase_block(size("erase_block", value)?),
             "page" => self.set_page(size("page", value)?),
             "open_units_linear" => {
-                ftl.open_units_linear = read("open_units_linear", value, "a whole number")?
+                policy.open_units_linear = read("open_units_linear", value, "a whole number")?
             }
             "open_units_random" => {
-                ftl.open_units_random = read("open_units_random", value, "a whole number")?
+                policy.open_units_random = read("open_units_random", value, "a whole number")?
             }
-            "fat_area" => ftl.fat_area = size("fat_area", value)?,
+            "fat_area" => self.profile.ftl.fat_area = size("fat_area", value)?,
             "noise" => self.scale_noise(value)?,
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }

@@ -46,12 +46,12 @@ fn impossible_values_are_refused_with_key_value_and_what_is_allowed() {
         ("erase_block = \"8MiB\"", "erase_block = 1000", "ftl.erase_block", "1000 B"),
         ("capacity = \"15264MiB\"", "capacity = \"1MiB\"", "capacity", "1 MiB"),
         ("capacity = \"15264MiB\"", "capacity = \"9000TiB\"", "capacity", "9000 TiB"),
-        ("open_units_linear = 8", "open_units_linear = 0", "ftl.open_units_linear", "0"),
-        ("open_units_random = 8", "open_units_random = 9", "ftl.open_units_random", "9"),
+        ("open_units_linear = 8", "open_units_linear = 0", "policy.open_blocks.open_units_linear", "0"),
+        ("open_units_random = 8", "open_units_random = 9", "policy.open_blocks.open_units_random", "9"),
         ("megabytes_per_s = 35", "megabytes_per_s = 0", "link.megabytes_per_s", "0"),
         ("jitter = 0.015", "jitter = nan", "noise.jitter", "NaN"),
-        ("merge_us = 205000", "merge_us = -1", "ftl.merge_us", "-1"),
-        ("victim = \"random\"", "victim = \"random\"\nfat_area = \"1MiB\"", "ftl.fat_area", "1 MiB"),
+        ("merge_us = 205000", "merge_us = -1", "policy.open_blocks.merge_us", "-1"),
+        ("page = \"32KiB\"", "page = \"32KiB\"\nfat_area = \"1MiB\"", "ftl.fat_area", "1 MiB"),
         ("phase = \"16KiB\"", "phase = \"32KiB\"", "read.boundary.phase", "32 KiB"),
         ("before_us = -117", "before_us = -500", "read.boundary.before_us", "-500"),
         ("name = \"patriot-xt-16g\"", "name = \"\\u001b[31m\"", "name", "\\u{1b}[31m"),
@@ -87,7 +87,7 @@ fn unknown_missing_and_mistyped_keys_are_refused_by_name() {
 fn a_target_takes_a_seed_and_overrides() {
     let target = Target::parse("patriot-xt-16g?seed=7&capacity=8GiB&open_units_random=3&noise=0").unwrap();
     assert_eq!((target.seed, target.profile.capacity), (7, Bytes::gib(8)));
-    assert_eq!((target.profile.ftl.open_units_random, target.profile.noise.jitter.to_bits()), (3, 0));
+    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (3, 0));
 }
 
 #[test]

@@ -1,14 +1,50 @@
-//! The flash translation layer: a few open erase blocks, and what it costs to close one.
-//!
-//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
-//! ACM TECS 6(3), 2007), with logs that belong to one erase block each. An open unit takes data in *runs*: a run continues
-//! where it ended. A run from start to end replaces the old block as it stands, for free. A run that is broken
-//! or must be closed before that is merged: what it lacks is copied from the old block. Only data that neither continues a run nor
-//! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
-//! several copies. All costs are closed forms: no page is ever walked over.
+//! The flash translation layer: where data goes, and what has to be copied for it. One policy a folder.
 
-mod closing;
-mod layer;
-mod open_unit;
+mod open_blocks;
 
-pub(crate) use layer::Ftl;
+use open_blocks::OpenBlocks;
+
+use crate::chance::Chance;
+use crate::profile::{Policy, Profile};
+
+/// A translation layer of any policy.
+#[derive(Debug, Clone)]
+pub(crate) enum Ftl {
+    OpenBlocks(OpenBlocks),
+}
+
+/// What the layer did inside.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) merges: u64,
+    pub(crate) erases: u64,
+    pub(crate) pages_copied: u64,
+}
+
+impl Ftl {
+    pub(crate) fn new(profile: &Profile, chance: Chance) -> Self {
+        match &profile.policy {
+            Policy::OpenBlocks(policy) => Self::OpenBlocks(OpenBlocks::new(&profile.ftl, policy, chance)),
+        }
+    }
+
+    pub(crate) const fn counts(&self) -> Counts {
+        match self {
+            Self::OpenBlocks(layer) => layer.counts(),
+        }
+    }
+
+    /// Takes the data from `start` to `end` and returns what had to be copied for it, in nanoseconds.
+    pub(crate) fn write(&mut self, start: u64, end: u64) -> u64 {
+        match self {
+            Self::OpenBlocks(layer) => layer.write(start, end),
+        }
+    }
+
+    /// Small writes went elsewhere: what they replace need never be merged.
+    pub(crate) fn supersede(&mut self, start: u64, end: u64) {
+        match self {
+            Self::OpenBlocks(layer) => layer.supersede(start, end),
+        }
+    }
+}

@@ -1,16 +1,30 @@
 //! What a stick is made of: every number of the model, with where it came from.
 
+mod bounds;
 mod builtin;
-mod check;
-mod groups;
+mod ftl;
+mod link;
+mod noise;
+mod policy;
 mod quantity;
+mod read;
+mod source;
 mod truth;
+mod write;
 
 use flashscope_device::Bytes;
 use serde::Deserialize;
 
-pub use groups::{Basis, Boundary, Ftl, Link, Noise, ReadPath, SmallWrites, Source, Victim, WritePath};
+use bounds::{CAPACITY_MAX, ensure, size};
+
+pub use ftl::Ftl;
+pub use link::Link;
+pub use noise::Noise;
+pub use policy::{OpenBlocks, Policy, Victim};
+pub use read::{Boundary, ReadPath};
+pub use source::{Basis, Source};
 pub use truth::{Class, Truth};
+pub use write::{SmallWrites, WritePath};
 
 /// Everything that makes one model of stick, as its TOML file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -34,8 +48,10 @@ pub struct Profile {
     pub write: WritePath,
     /// The separate path of small writes, where the controller has one.
     pub small_writes: Option<SmallWrites>,
-    /// The flash translation layer.
+    /// The geometry of the flash translation layer.
     pub ftl: Ftl,
+    /// Its policy.
+    pub policy: Policy,
     /// What makes two equal requests differ.
     pub noise: Noise,
 }
@@ -76,6 +92,35 @@ impl Profile {
             toml::from_str(text).map_err(|error| ProfileError::Syntax(printable(&error.to_string())))?;
         profile.check()?;
         Ok(profile)
+    }
+
+    /// Checks every value, alone and against the others.
+    ///
+    /// # Errors
+    /// [`ProfileError::Impossible`] for the first value that cannot be.
+    pub fn check(&self) -> Result<(), ProfileError> {
+        self.check_names()?;
+        self.ftl.check(self.capacity)?;
+        size("capacity", self.capacity, self.ftl.erase_block, CAPACITY_MAX)?;
+        self.policy.check(&self.ftl)?;
+        self.link.check()?;
+        self.read.check()?;
+        self.write.check()?;
+        self.small_writes.as_ref().map_or(Ok(()), |small| small.check(self.ftl.erase_block))?;
+        self.noise.check()
+    }
+
+    fn check_names(&self) -> Result<(), ProfileError> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let good = (1..=64).contains(&self.name.len()) && self.name.chars().all(plain);
+        ensure(good, "name", self.name.escape_debug(), "1 to 64 small letters, digits and hyphens")?;
+        let one_line = !self.description.chars().any(char::is_control);
+        ensure(
+            one_line,
+            "description",
+            self.description.escape_debug(),
+            "one line without control characters",
+        )
     }
 
     /// The built-in profile of this name.

@@ -17,3 +17,13 @@ pub(super) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes,
         Err(_) => Err(D::Error::custom("expected a size such as \"8MiB\" or a whole number of bytes")),
     }
 }
+
+/// The same, where the key may be missing.
+pub(super) fn optional_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+    bytes(deserializer).map(Some)
+}
+
+/// The factor that changes nothing.
+pub(super) const fn one() -> f64 {
+    1.0
+}

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use super::{Profile, Victim};
+use super::{OpenBlocks, Policy, Profile, Victim};
 
 /// The class of a flash translation layer, as it shows from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,20 +36,23 @@ pub struct Truth {
 
 impl Truth {
     pub(super) fn of(profile: &Profile) -> Self {
-        let ftl = &profile.ftl;
-        let class = match (ftl.open_units_random, ftl.victim) {
-            (0, _) => Class::LinearOnly,
-            (_, Victim::Lru) => Class::OpenBlock,
-            (_, Victim::Random) => Class::LogStructured,
-        };
+        let Policy::OpenBlocks(policy) = &profile.policy;
         Self {
-            erase_block: ftl.erase_block,
-            page: ftl.page,
-            open_units_linear: ftl.open_units_linear,
-            open_units_random: ftl.open_units_random,
-            fat_area: ftl.fat_area,
-            class,
+            erase_block: profile.ftl.erase_block,
+            page: profile.ftl.page,
+            open_units_linear: policy.open_units_linear,
+            open_units_random: policy.open_units_random,
+            fat_area: profile.ftl.fat_area,
+            class: class_of(policy),
             small_writes_up_to: profile.small_writes.as_ref().map(|small| small.up_to),
         }
+    }
+}
+
+const fn class_of(policy: &OpenBlocks) -> Class {
+    match (policy.open_units_random, policy.victim) {
+        (0, _) => Class::LinearOnly,
+        (_, Victim::Lru) => Class::OpenBlock,
+        (_, Victim::Random) => Class::LogStructured,
     }
 }

@@ -1,33 +1,44 @@
-//! Where data goes: which unit, which run, which mode.
+//! A few open erase blocks, and what it costs to close one.
+//!
+//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
+//! ACM TECS 6(3), 2007), with logs that belong to one erase block each. An open unit takes data in *runs*: a run continues
+//! where it ended. A run from start to end replaces the old block as it stands, for free. A run that is broken
+//! or must be closed before that is merged: what it lacks is copied from the old block. Only data that neither continues a run nor
+//! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
+//! several copies. All costs are closed forms: no page is ever walked over.
 
-use super::open_unit::{NOWHERE, OpenUnit};
+mod closing;
+mod open_unit;
+
 use crate::chance::Chance;
+use crate::ftl::Counts;
 use crate::link::nanoseconds;
 use crate::profile::{self, Victim};
 use crate::writes::pages_touched;
+use open_unit::{NOWHERE, OpenUnit};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Ftl {
-    pub(super) block_bytes: u64,
-    pub(super) page_bytes: u64,
-    pub(super) open_max: usize,
-    pub(super) random_max: usize,
-    pub(super) victim: Victim,
-    pub(super) whole_merge: Merge,
-    pub(super) random_merge: Merge,
-    pub(super) log_pages: u64,
-    pub(super) fat_area_end: u64,
-    pub(super) open: Vec<OpenUnit>,
-    pub(super) writes: u64,
-    pub(super) chance: Chance,
-    pub(super) counts: Counts,
+pub(crate) struct OpenBlocks {
+    block_bytes: u64,
+    page_bytes: u64,
+    open_max: usize,
+    random_max: usize,
+    victim: Victim,
+    whole_merge: Merge,
+    random_merge: Merge,
+    log_pages: u64,
+    fat_area_end: u64,
+    open: Vec<OpenUnit>,
+    writes: u64,
+    chance: Chance,
+    counts: Counts,
 }
 
 /// What one merge takes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Merge {
-    pub(super) time_ns: u64,
-    pub(super) pages: u64,
+struct Merge {
+    time_ns: u64,
+    pages: u64,
 }
 
 impl Merge {
@@ -38,33 +49,25 @@ impl Merge {
         clippy::cast_sign_loss,
         reason = "the profile bounds pages and copies"
     )]
-    fn new(ftl: &profile::Ftl, copies: f64) -> Self {
+    fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, copies: f64) -> Self {
         let pages = (ftl.erase_block / ftl.page) as f64 * copies;
-        Self { time_ns: nanoseconds(ftl.merge_us * copies), pages: pages.round() as u64 }
+        Self { time_ns: nanoseconds(policy.merge_us * copies), pages: pages.round() as u64 }
     }
 }
 
-/// What the layer did inside.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Counts {
-    pub(crate) merges: u64,
-    pub(crate) erases: u64,
-    pub(crate) pages_copied: u64,
-}
-
-impl Ftl {
-    pub(crate) fn new(ftl: &profile::Ftl, chance: Chance) -> Self {
+impl OpenBlocks {
+    pub(crate) fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, chance: Chance) -> Self {
         Self {
             block_bytes: ftl.erase_block.get(),
             page_bytes: ftl.page.get(),
-            open_max: ftl.open_units_linear as usize,
-            random_max: ftl.open_units_random as usize,
-            victim: ftl.victim,
-            whole_merge: Merge::new(ftl, 1.0),
-            random_merge: Merge::new(ftl, ftl.random_merge_copies),
-            log_pages: ftl.random_log.unwrap_or(ftl.erase_block) / ftl.page,
+            open_max: policy.open_units_linear as usize,
+            random_max: policy.open_units_random as usize,
+            victim: policy.victim,
+            whole_merge: Merge::new(ftl, policy, 1.0),
+            random_merge: Merge::new(ftl, policy, policy.random_merge_copies),
+            log_pages: policy.random_log.unwrap_or(ftl.erase_block) / ftl.page,
             fat_area_end: ftl.fat_area.get(),
-            open: Vec::with_capacity(ftl.open_units_linear as usize),
+            open: Vec::with_capacity(policy.open_units_linear as usize),
             writes: 0,
             chance,
             counts: Counts::default(),

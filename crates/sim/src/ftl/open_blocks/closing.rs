@@ -1,10 +1,10 @@
 //! What it costs when a log is full or a unit must go, and which one that is.
 
-use super::layer::{Ftl, Merge};
 use super::open_unit::OpenUnit;
+use super::{Merge, OpenBlocks};
 use crate::profile::Victim;
 
-impl Ftl {
+impl OpenBlocks {
     /// Adds pages to the log of a unit in random mode, and merges as often as that fills it.
     pub(super) fn log(&mut self, slot: usize, pages: u64) -> u64 {
         let open = &mut self.open[slot];

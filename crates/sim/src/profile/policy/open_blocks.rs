@@ -1,0 +1,61 @@
+//! The numbers of open erase blocks.
+
+use flashscope_device::Bytes;
+use serde::Deserialize;
+
+use crate::profile::bounds::{ensure, number, size, time};
+use crate::profile::{Basis, Ftl, ProfileError, quantity};
+
+// A controller's memory bounds its open blocks; the most that was seen is "64 and more".
+const OPEN_UNITS_MAX: u32 = 1024;
+
+/// Which open unit has to go when another is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Victim {
+    /// The one that was not written for the longest time: one unit too many, and every request merges.
+    Lru,
+    /// Any: with one unit too many, some requests merge and most do not.
+    Random,
+}
+
+/// A few erase blocks are open at a time; closing one that is not wholly rewritten costs a merge.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenBlocks {
+    /// How these numbers were found.
+    pub basis: Basis,
+    /// How many erase blocks may be open at a time.
+    pub open_units_linear: u32,
+    /// How many of them may be open for writes in any order; 0: each write out of order costs a merge.
+    pub open_units_random: u32,
+    /// Which one has to go.
+    pub victim: Victim,
+    /// Copying a whole erase block and erasing the old one, us.
+    pub merge_us: f64,
+    /// How many such copies closing a unit costs that was written out of order.
+    #[serde(default = "quantity::one")]
+    pub random_merge_copies: f64,
+    /// How much of out-of-order data a unit's log takes before it must be merged; default: an erase block.
+    #[serde(default, deserialize_with = "quantity::optional_bytes")]
+    pub random_log: Option<Bytes>,
+}
+
+impl OpenBlocks {
+    pub(super) fn check(&self, ftl: &Ftl) -> Result<(), ProfileError> {
+        let (linear, random) = (self.open_units_linear, self.open_units_random);
+        let units = 1..=OPEN_UNITS_MAX;
+        ensure(
+            units.contains(&linear),
+            "policy.open_blocks.open_units_linear",
+            linear,
+            format!("1 to {OPEN_UNITS_MAX}"),
+        )?;
+        let allowed = format!("0 to open_units_linear ({linear})");
+        ensure(random <= linear, "policy.open_blocks.open_units_random", random, allowed)?;
+        number("policy.open_blocks.random_merge_copies", self.random_merge_copies, 0.0, 10.0)?;
+        time("policy.open_blocks.merge_us", self.merge_us)?;
+        self.random_log
+            .map_or(Ok(()), |log| size("policy.open_blocks.random_log", log, ftl.page, ftl.erase_block * 64))
+    }
+}
