@@ -11,6 +11,7 @@
 
 mod chance;
 mod contents;
+mod controller;
 mod ever_written;
 mod ftl;
 mod link;

@@ -1,6 +1,7 @@
 //! How long a read command takes: command, access, boundaries, data.
 
-use crate::link::{Link, nanoseconds};
+use crate::controller::Command;
+use crate::link::nanoseconds;
 use crate::profile::{Boundary, ReadPath};
 
 #[derive(Debug, Clone)]
@@ -65,13 +66,13 @@ impl Reads {
         }
     }
 
-    /// The time of the command that reads from `start` to `end`.
-    pub(crate) fn command_ns(&mut self, link: &Link, start: u64, end: u64, never_written: bool) -> u64 {
+    /// The time of a read command, its transfer included.
+    pub(crate) fn command_ns(&mut self, command: Command, never_written: bool) -> u64 {
+        let Command { start, end, transfer_ns } = command;
         let access = if never_written { self.access_never_written_ns } else { self.access_ns };
         let saved = if self.read_ahead_at == Some(start) { self.read_ahead_saves_ns } else { 0 };
         self.read_ahead_at = Some(end);
-        let array = access.saturating_sub(saved).saturating_add_signed(self.boundary_ns(start, end));
-        link.command_ns() + array + link.transfer_ns(end - start)
+        access.saturating_sub(saved).saturating_add_signed(self.boundary_ns(start, end)) + transfer_ns
     }
 
     /// Forgets what was read ahead: something else came between.

@@ -10,14 +10,11 @@ use flashscope_device::{
 
 use crate::chance::Chance;
 use crate::contents::Contents;
-use crate::ever_written::EverWritten;
-use crate::ftl::Ftl;
+use crate::controller::{Command, Controller};
 use crate::link::Link;
 use crate::noise::HoldUps;
 use crate::profile::Profile;
-use crate::reads::Reads;
 use crate::statistics::Statistics;
-use crate::writes::Writes;
 
 // The host may queue; the link serves one request at a time, in order.
 const QUEUE_DEPTH: u32 = 32;
@@ -32,11 +29,8 @@ pub struct VirtualStick {
     now: Instant,
     queue: VecDeque<(Tag, Instant, Op)>,
     link: Link,
-    reads: Reads,
-    writes: Writes,
-    ftl: Ftl,
+    controller: Controller,
     contents: Contents,
-    ever_written: EverWritten,
     hold_ups: HoldUps,
     statistics: Statistics,
 }
@@ -60,11 +54,8 @@ impl VirtualStick {
             now: Instant::ZERO,
             queue: VecDeque::with_capacity(QUEUE_DEPTH as usize),
             link: Link::new(&profile.link),
-            reads: Reads::new(&profile.read),
-            writes: Writes::new(profile),
-            ftl: Ftl::new(profile, Chance::new(seed, 1)),
+            controller: Controller::new(profile, seed),
             contents: Contents::new(profile.capacity),
-            ever_written: EverWritten::new(profile),
             hold_ups: HoldUps::new(&profile.noise, Chance::new(seed, 2)),
             statistics: Statistics::default(),
             profile: profile.clone(),
@@ -86,15 +77,7 @@ impl VirtualStick {
     /// What happened inside so far.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let counts = self.ftl.counts();
-        let page_programs = self.statistics.page_programs + counts.pages_copied;
-        Statistics {
-            page_programs,
-            bytes_programmed: self.profile.ftl.page * page_programs,
-            merges: counts.merges,
-            erases: counts.erases,
-            ..self.statistics
-        }
+        self.controller.count(self.statistics, &self.profile)
     }
 
     fn perform(&mut self, op: &mut Op) -> Result<Success, RequestError> {
@@ -118,8 +101,11 @@ impl VirtualStick {
     /// How long a request takes before noise; moves the model on.
     fn time_ns(&mut self, op: &Op) -> u64 {
         match op {
-            Op::Read { range, .. } => self.read_ns(*range),
-            Op::Write { range, .. } => self.write_ns(*range),
+            Op::Read { range, .. } => self.commands_ns(*range, Controller::read_ns),
+            Op::Write { range, .. } => {
+                self.statistics.bytes_written += range.length;
+                self.commands_ns(*range, Controller::write_ns)
+            }
             Op::Flush | Op::Discard { .. } => {
                 self.statistics.commands += 1;
                 self.link.command_ns()
@@ -128,30 +114,11 @@ impl VirtualStick {
         }
     }
 
-    fn read_ns(&mut self, range: ByteRange) -> u64 {
+    fn commands_ns(&mut self, range: ByteRange, of: fn(&mut Controller, Command) -> u64) -> u64 {
         let mut total_ns = 0;
         for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
-            let never_written = !self.ever_written.contains(start);
-            total_ns += self.reads.command_ns(&self.link, start, end, never_written);
-            self.statistics.commands += 1;
-        }
-        total_ns
-    }
-
-    fn write_ns(&mut self, range: ByteRange) -> u64 {
-        self.reads.forget_read_ahead();
-        self.statistics.bytes_written += range.length;
-        let mut total_ns = 0;
-        for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
-            let command = self.writes.command(&self.link, start, end);
-            total_ns += command.time_ns;
-            if command.small {
-                self.ftl.supersede(start, end);
-            } else {
-                total_ns += self.ftl.write(start, end);
-            }
-            self.ever_written.insert(start, end);
-            self.statistics.page_programs += command.pages;
+            let command = Command { start, end, transfer_ns: self.link.transfer_ns(end - start) };
+            total_ns += self.link.command_ns() + of(&mut self.controller, command);
             self.statistics.commands += 1;
         }
         total_ns

@@ -1,6 +1,7 @@
 //! How long a write command takes when nothing has to be copied, and which path it takes.
 
-use crate::link::{Link, nanoseconds};
+use crate::controller::Command;
+use crate::link::nanoseconds;
 use crate::profile::Profile;
 
 #[derive(Debug, Clone)]
@@ -46,24 +47,25 @@ impl Writes {
         }
     }
 
-    /// The command that writes from `start` to `end`.
-    pub(crate) fn command(&mut self, link: &Link, start: u64, end: u64) -> WriteCommand {
-        let continues = self.continues_at.replace(end) == Some(start);
-        let bytes = end - start;
+    /// The time of a write command, its transfer included.
+    pub(crate) fn command(&mut self, command: Command) -> WriteCommand {
+        let continues = self.continues_at.replace(command.end) == Some(command.start);
+        let bytes = command.end - command.start;
         let small = self.small.filter(|small| bytes <= small.bytes_max && !continues);
-        let (array_ns, pages) = small.map_or_else(
-            || self.program(link, start, end),
-            |small| (small.write_ns + small.ns_per_kib * bytes / 1024 + link.transfer_ns(bytes), 1),
+        let (time_ns, pages) = small.map_or_else(
+            || self.program(command),
+            |small| (small.write_ns + small.ns_per_kib * bytes / 1024 + command.transfer_ns, 1),
         );
-        WriteCommand { time_ns: link.command_ns() + array_ns, pages, small: small.is_some() }
+        WriteCommand { time_ns, pages, small: small.is_some() }
     }
 
     /// Time and pages of programming in place. Programming overlaps with the data's way here.
-    fn program(&self, link: &Link, start: u64, end: u64) -> (u64, u64) {
+    fn program(&self, command: Command) -> (u64, u64) {
+        let Command { start, end, transfer_ns } = command;
         let touched = pages_touched(start, end, self.page_bytes);
         let full = (end / self.page_bytes).saturating_sub(start.div_ceil(self.page_bytes));
         let programming = full * self.page_program_ns + (touched - full) * self.partial_page_ns;
-        (self.overhead_ns + programming.max(link.transfer_ns(end - start)), touched)
+        (self.overhead_ns + programming.max(transfer_ns), touched)
     }
 }
 
@@ -81,9 +83,10 @@ mod tests {
     #[test]
     fn a_small_command_is_small_only_where_it_continues_nothing() {
         let profile = Profile::builtin("patriot-xt-16g").unwrap();
-        let (link, mut writes) = (Link::new(&profile.link), Writes::new(&profile));
-        let small = [(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)]
-            .map(|(start, end)| writes.command(&link, start * KIB, end * KIB).small);
+        let mut writes = Writes::new(&profile);
+        let small = [(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)].map(|(start, end)| {
+            writes.command(Command { start: start * KIB, end: end * KIB, transfer_ns: 0 }).small
+        });
         assert_eq!(small, [true, false, true, false, false, false]);
     }
 
