@@ -4,13 +4,11 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{
-    Budget, Fault, Faulty, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
-};
+use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
-    Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, OpKind, Pattern, Payload,
-    ReadInto, Success,
+    Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, Pattern, Payload, ReadInto,
+    Success,
 };
 
 const PATTERN: Pattern = Pattern::new(1);
@@ -112,25 +110,4 @@ fn a_trace_replays_with_the_same_times_and_refuses_other_requests() {
         assert_eq!(replayed.outcome.is_ok(), recorded.outcome.is_ok());
     }
     assert!(matches!(replay.run(Op::Flush), Err(DeviceError::ReplayDiverged { position: 4, .. })));
-}
-
-#[test]
-fn faults_strike_the_same_requests_for_the_same_seed() {
-    let failures = |seed| -> Vec<bool> {
-        let fault = Fault::Errors { kind: OpKind::Read, share: 0.3 };
-        let mut device = Faulty::new(memory(), fault, seed);
-        (0..100).map(|_| device.run(Op::read(range(0, 4))).unwrap().outcome.is_err()).collect()
-    };
-    assert_eq!(failures(1), failures(1));
-    assert_ne!(failures(1), failures(2));
-    let share = failures(3).iter().filter(|failed| **failed).count();
-    assert!((15..45).contains(&share), "{share} of 100");
-}
-
-#[test]
-fn an_unplugged_device_is_gone() {
-    let mut device = Faulty::new(memory(), Fault::Unplug { after_requests: 2 }, 0);
-    assert!(device.run(Op::read(range(0, 4))).is_ok());
-    assert!(device.run(Op::read(range(0, 4))).is_ok());
-    assert!(matches!(device.run(Op::read(range(0, 4))), Err(DeviceError::Gone { .. })));
 }

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use flashscope_device::layer::{
-    Budget, Fault, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Trace, TraceRecord,
+    Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Trace, TraceRecord,
 };
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Device, OpKind};
@@ -207,15 +207,15 @@ fn an_early_end_keeps_what_was_finished() {
     let memory = || MemoryDevice::new(CAPACITY);
     let command = open_units(3, Order::Linear);
     // Rows of 3, 6 and 12 requests: the 10th belongs to the third.
-    let mut unplugged = Faulty::new(memory(), Fault::Unplug { after_requests: 10 }, 1);
+    let mut unplugged = Faulty::new(memory(), &["unplug:after=10".parse().unwrap()], 1).unwrap();
     assert_early(&run(&command, &mut unplugged), 2, "vanished");
-    let mut failing = Faulty::new(memory(), Fault::Errors { kind: OpKind::Write, share: 1.0 }, 1);
+    let mut failing = Faulty::new(memory(), &["write-errors:share=1".parse().unwrap()], 1).unwrap();
     assert_early(&run(&command, &mut failing), 0, "input/output error");
     let budget = Budget { bytes_written: Some(ERASE_BLOCK * 4), ..Budget::UNLIMITED };
     assert_early(&run(&command, &mut Meter::new(memory(), budget)), 1, "the budget is spent");
     let interrupt = Interrupt::default();
     interrupt.request();
     assert_early(&run(&command, &mut Interruptible::new(memory(), interrupt)), 0, "interrupted");
-    let mut align_unplugged = Faulty::new(memory(), Fault::Unplug { after_requests: 30 }, 1);
+    let mut align_unplugged = Faulty::new(memory(), &["unplug:after=30".parse().unwrap()], 1).unwrap();
     assert_early(&run(&align(1024), &mut align_unplugged), 1, "vanished");
 }

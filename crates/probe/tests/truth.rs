@@ -4,11 +4,9 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{
-    Budget, Fault, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
-};
+use flashscope_device::layer::{Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
 use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, OpKind, Tag};
+use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 use flashscope_probe::experiment::{Align, Experiment, OpenUnits};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
@@ -206,7 +204,7 @@ fn a_cache_that_fills_up_is_not_taken_for_a_linear_only_stick() {
 #[test]
 fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
     let (stick, _) = stick("transcend-8g");
-    let mut dying = Faulty::new(stick, Fault::Unplug { after_requests: 1800 }, 1);
+    let mut dying = Faulty::new(stick, &["unplug:after=1800".parse().unwrap()], 1).unwrap();
     let seen = Survey { writes: true, seed: 11 }.run(&mut dying, &mut Silent);
     let findings = infer(&seen);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
@@ -219,7 +217,7 @@ fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
 #[test]
 fn scattered_read_errors_do_not_change_the_erase_block() {
     let (stick, truth) = stick("transcend-8g?seed=3");
-    let mut faulty = Faulty::new(stick, Fault::Errors { kind: OpKind::Read, share: 0.02 }, 5);
+    let mut faulty = Faulty::new(stick, &["read-errors:share=0.02".parse().unwrap()], 5).unwrap();
     let findings = check(&mut faulty, false);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(truth.erase_block));
 }
@@ -227,7 +225,7 @@ fn scattered_read_errors_do_not_change_the_erase_block() {
 #[test]
 fn a_device_that_only_errs_ends_the_experiment() {
     let (stick, _) = stick("transcend-8g");
-    let mut dead = Faulty::new(stick, Fault::Errors { kind: OpKind::Read, share: 1.0 }, 5);
+    let mut dead = Faulty::new(stick, &["read-errors:share=1".parse().unwrap()], 5).unwrap();
     let seen = Align { read: None, seed: 1 }.measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
     assert!(
         matches!(&seen.ended, Ended::Early { reason } if reason.contains("failed one after another")),

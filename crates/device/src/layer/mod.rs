@@ -1,6 +1,6 @@
 //! Layers: each wraps any [`Device`](crate::Device), changes one thing and passes the rest through.
 
-pub mod faulty;
+pub mod fault;
 pub mod fence;
 pub mod interrupt;
 pub mod meter;
@@ -9,7 +9,7 @@ mod refusals;
 pub mod replay;
 pub mod trace;
 
-pub use faulty::{Fault, Faulty};
+pub use fault::{FaultError, FaultEvent, FaultLog, FaultSpec, Faulty, Loss};
 pub use fence::Fence;
 pub use interrupt::{Interrupt, Interruptible};
 pub use meter::{Budget, Cost, Meter};

@@ -25,9 +25,14 @@ impl Refusals {
         });
     }
 
+    /// The next refusal, if there is one.
+    pub fn next(&mut self) -> Option<Completion> {
+        self.waiting.pop_front()
+    }
+
     /// The next refusal, or else what the device below completes.
     pub fn or_wait(&mut self, device: &mut impl Device) -> Result<Option<Completion>, DeviceError> {
-        match self.waiting.pop_front() {
+        match self.next() {
             Some(completion) => Ok(Some(completion)),
             None => device.wait(),
         }

@@ -1,0 +1,441 @@
+//! Every fault against the in-memory device: what f3 would see, what is lost, and that the same seed does the same.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use flashscope_device::layer::fault::{
+    CounterfeitSpec, CutSpec, DroppedReads, DyingSpec, ErrorSpec, GhostCache, Lookup, Survivors, Trigger,
+};
+use flashscope_device::layer::{FaultSpec, Faulty};
+use flashscope_device::memory::MemoryDevice;
+use flashscope_device::{
+    BlockState, Buffer, ByteRange, Bytes, CheckReport, Device, DeviceError, DeviceExt, FailureCause, Instant,
+    Lba, Op, Pattern, Payload, ReadInto, Success, Tag,
+};
+use proptest::prelude::*;
+
+const PATTERN: Pattern = Pattern::new(1);
+
+fn faulty(size: Bytes, faults: &[&str], seed: u64) -> Faulty<'static> {
+    let faults: Vec<FaultSpec> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    Faulty::new(MemoryDevice::new(size), &faults, seed).unwrap()
+}
+
+fn range(offset_kib: u64, length_kib: u64) -> ByteRange {
+    ByteRange::new(Bytes::kib(offset_kib), Bytes::kib(length_kib))
+}
+
+fn write(device: &mut impl Device, range: ByteRange, pattern: Pattern) {
+    assert_eq!(device.run(Op::write(range, pattern)).unwrap().outcome, Ok(Success::Done));
+}
+
+fn check(device: &mut impl Device, range: ByteRange, pattern: Pattern) -> Success {
+    device.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap().outcome.unwrap()
+}
+
+fn report(device: &mut impl Device, range: ByteRange, pattern: Pattern) -> CheckReport {
+    match check(device, range, pattern) {
+        Success::Wrong(report) => *report,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn behind_the_wrap_lies_the_start() {
+    let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
+    write(&mut device, range(0, 64), PATTERN);
+    let wrong = report(&mut device, range(256, 64), PATTERN);
+    assert_eq!(wrong.misplaced, 128);
+    let home = BlockState::Misplaced { home: Lba(0), generation: 0 };
+    assert_eq!(wrong.first_wrong, Some((Lba(512), home)));
+    // What is written last is right, and what it overwrote says whose it is now.
+    write(&mut device, range(512, 64), PATTERN);
+    assert_eq!(check(&mut device, range(512, 64), PATTERN), Success::AllRight);
+    let home = BlockState::Misplaced { home: Lba(1024), generation: 0 };
+    assert_eq!(report(&mut device, range(0, 64), PATTERN).first_wrong, Some((Lba(0), home)));
+}
+
+#[test]
+fn bytes_and_pattern_tell_the_same_of_a_wrap() {
+    let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
+    write(&mut device, range(300, 32), PATTERN);
+    let bytes = device.read_bytes(range(44, 32)).unwrap().unwrap();
+    assert_eq!(PATTERN.check(Bytes::kib(300).sectors(), &bytes).right, 64);
+    let mut other = Buffer::zeroed(Bytes::kib(32));
+    PATTERN.next_generation().fill(Bytes::kib(812).sectors(), &mut other);
+    device.run(Op::Write { range: range(812, 32), payload: Payload::Bytes(other) }).unwrap();
+    let wrong = report(&mut device, range(300, 32), PATTERN);
+    let home = BlockState::Misplaced { home: Bytes::kib(812).sectors(), generation: 1 };
+    assert_eq!((wrong.misplaced, wrong.first_wrong), (64, Some((Bytes::kib(300).sectors(), home))));
+}
+
+#[test]
+fn a_request_over_the_edge_comes_back_as_one() {
+    let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
+    write(&mut device, range(192, 128), PATTERN);
+    assert_eq!(check(&mut device, range(192, 128), PATTERN), Success::AllRight);
+    assert_eq!(report(&mut device, range(0, 64), PATTERN).misplaced, 128);
+    let bytes = device.read_bytes(range(192, 128)).unwrap().unwrap();
+    assert!(PATTERN.check(Bytes::kib(192).sectors(), &bytes).is_right());
+}
+
+#[test]
+fn limbo_swallows_what_lies_behind_the_real_size() {
+    for (reads, state) in [
+        ("zeros", Some(BlockState::Blank { byte: 0 })),
+        ("ones", Some(BlockState::Blank { byte: 0xff })),
+        ("garbage", Some(BlockState::Corrupt)),
+    ] {
+        let mut device = faulty(Bytes::mib(1), &[&format!("limbo:real=256KiB,reads={reads}")], 1);
+        write(&mut device, range(0, 1024), PATTERN);
+        assert_eq!(check(&mut device, range(0, 256), PATTERN), Success::AllRight);
+        let wrong = report(&mut device, range(128, 256), PATTERN);
+        assert_eq!((wrong.right, wrong.first_wrong.map(|(_, state)| state)), (256, state));
+        let twice = [0, 1].map(|_| device.read_bytes(range(512, 16)).unwrap().unwrap());
+        assert!(twice[0] == twice[1]);
+        assert!(device.now() > Instant::ZERO);
+    }
+}
+
+#[test]
+fn a_chain_wraps_first_and_drops_then() {
+    let mut device = faulty(Bytes::mib(1), &["chain:wrap=512KiB,real=256KiB"], 1);
+    write(&mut device, range(0, 1024), PATTERN);
+    // The second half of the address space lies over the first; the upper half of each is dropped.
+    assert_eq!(report(&mut device, range(0, 256), PATTERN).misplaced, 512);
+    assert_eq!(report(&mut device, range(256, 256), PATTERN).blank, 512);
+    assert_eq!(check(&mut device, range(512, 256), PATTERN), Success::AllRight);
+    assert_eq!(report(&mut device, range(768, 256), PATTERN).blank, 512);
+}
+
+#[test]
+fn a_ghost_cache_gives_back_what_was_just_dropped() {
+    let mut strict = faulty(Bytes::mib(1), &["limbo:real=256KiB,cache=64KiB"], 1);
+    write(&mut strict, range(512, 32), PATTERN);
+    assert_eq!(check(&mut strict, range(512, 32), PATTERN), Success::AllRight);
+    assert_eq!(report(&mut strict, range(576, 32), PATTERN).blank, 64);
+    write(&mut strict, range(576, 32), PATTERN);
+    assert_eq!(report(&mut strict, range(512, 32), PATTERN).blank, 64);
+    // A loose cache does not know whose data it holds.
+    let mut loose = faulty(Bytes::mib(1), &["limbo:real=256KiB,cache=64KiB,lookup=loose"], 1);
+    write(&mut loose, range(512, 32), PATTERN);
+    assert_eq!(report(&mut loose, range(576, 32), PATTERN).misplaced, 64);
+    loose.run(Op::Discard { range: range(640, 32) }).unwrap();
+    assert_eq!(report(&mut loose, range(512, 32), PATTERN).blank, 64);
+}
+
+#[test]
+fn counterfeits_that_a_device_cannot_play_are_refused_by_key_and_bound() {
+    let refusal = |fault: &str| {
+        let fault: FaultSpec = fault.parse().unwrap();
+        Faulty::new(MemoryDevice::new(Bytes::mib(1)), &[fault], 1).unwrap_err().to_string()
+    };
+    assert!(refusal("wrap:real=2MiB").contains("real=2MiB is more than 1MiB"));
+    assert!(refusal("limbo:real=6KiB,block=4KiB").contains("real=6KiB is no multiple of the block of 4 KiB"));
+    assert!(refusal("limbo:real=4KiB,cache=6KiB,block=4KiB").contains("cache=6KiB"));
+}
+
+#[test]
+fn errors_strike_the_same_requests_for_the_same_seed() {
+    let failures = |seed| -> Vec<bool> {
+        let mut device = faulty(Bytes::mib(1), &["read-errors:share=0.3"], seed);
+        (0..100).map(|_| device.run(Op::read(range(0, 4))).unwrap().outcome.is_err()).collect()
+    };
+    assert_eq!(failures(1), failures(1));
+    assert_ne!(failures(1), failures(2));
+    let share = failures(3).iter().filter(|failed| **failed).count();
+    assert!((15..45).contains(&share), "{share} of 100");
+}
+
+#[test]
+fn errors_keep_to_their_kind_and_range_take_time_and_leave_the_old_data() {
+    let mut device = faulty(Bytes::mib(1), &["write-errors:range=64KiB+64KiB"], 1);
+    write(&mut device, range(0, 64), PATTERN);
+    write(&mut device, range(128, 64), PATTERN);
+    let before = device.now();
+    let bytes = Buffer::zeroed(Bytes::kib(8));
+    let failed = device.run(Op::Write { range: range(60, 8), payload: Payload::Bytes(bytes) }).unwrap();
+    assert_eq!(failed.outcome.unwrap_err().cause, FailureCause::Medium);
+    assert_eq!(failed.buffer.map(|buffer| buffer.length()), Some(Bytes::kib(8)));
+    assert!(device.now() > before);
+    assert_eq!(check(&mut device, range(0, 64), PATTERN), Success::AllRight);
+}
+
+#[test]
+fn an_unplugged_device_is_gone() {
+    let mut device = faulty(Bytes::mib(1), &["unplug:after=2"], 0);
+    assert!(device.run(Op::read(range(0, 4))).is_ok());
+    assert!(device.run(Op::read(range(0, 4))).is_ok());
+    assert!(matches!(device.run(Op::read(range(0, 4))), Err(DeviceError::Gone { .. })));
+    let mut by_size = faulty(Bytes::mib(1), &["unplug:after=8KiB"], 0);
+    assert!(by_size.run(Op::read(range(0, 8))).is_ok());
+    assert!(matches!(by_size.run(Op::read(range(0, 4))), Err(DeviceError::Gone { .. })));
+}
+
+#[test]
+fn a_device_unplugged_at_an_instant_answers_nothing_after_it() {
+    let mut device = faulty(Bytes::mib(1), &["unplug:at=350us"], 0);
+    let answered = (0..10).take_while(|_| device.run(Op::read(range(0, 4))).is_ok()).count();
+    assert_eq!(answered, 3);
+    let [event] = &device.log().events()[..] else { panic!("one event") };
+    assert_eq!((event.at, event.is_gone, event.lost.unanswered), (Instant::from_nanos(350_000), true, 1));
+}
+
+#[test]
+fn a_power_cut_loses_what_was_not_flushed_and_says_what() {
+    let mut device = faulty(Bytes::mib(1), &["power-cut:after=4,cache=24KiB,survivors=none"], 1);
+    let newer = PATTERN.next_generation();
+    write(&mut device, range(0, 64), PATTERN);
+    device.run(Op::Flush).unwrap();
+    write(&mut device, range(0, 16), newer);
+    write(&mut device, range(32, 16), newer);
+    // The fifth request meets a device that has just come back. Of 32 KiB its cache could lose the younger 24 KiB, but a write
+    // that begins to leave the cache leaves it wholly.
+    assert_eq!(check(&mut device, range(0, 16), newer), Success::AllRight);
+    assert_eq!(report(&mut device, range(32, 16), newer).stale, 32);
+    assert_eq!(check(&mut device, range(32, 32), PATTERN), Success::AllRight);
+    let [event] = &device.log().events()[..] else { panic!("one event") };
+    assert_eq!((event.lost.requests, event.lost.bytes), (1, Bytes::kib(16)));
+    assert_eq!(event.lost.ranges, [range(32, 16)]);
+    assert!(event.to_string().contains("1 acknowledged writes lost 16 KiB"), "{event}");
+}
+
+#[test]
+fn until_the_cut_a_volatile_cache_costs_no_time() {
+    let times = |faults: &[&str]| {
+        let mut device = faulty(Bytes::mib(1), faults, 1);
+        let ops = [
+            Op::write(range(0, 8), PATTERN),
+            Op::read(range(0, 8)),
+            Op::Flush,
+            Op::write(range(4, 8), PATTERN),
+        ];
+        for (tag, op) in ops.into_iter().enumerate() {
+            device.submit(Tag(tag as u64), op).unwrap();
+        }
+        let completions = std::iter::from_fn(|| device.wait().unwrap());
+        completions.map(|one| (one.tag, one.submitted_at, one.completed_at)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(&["power-cut:after=4,cache=64KiB"]), times(&[]));
+}
+
+#[test]
+fn an_unplugged_cache_takes_its_writes_along() {
+    let mut below = MemoryDevice::new(Bytes::mib(1));
+    let fault: FaultSpec = "unplug:after=8,cache=1MiB,survivors=none".parse().unwrap();
+    let mut device = Faulty::new(&mut below, &[fault], 1).unwrap();
+    let written =
+        (0..20).take_while(|index| device.run(Op::write(range(index * 8, 8), PATTERN)).is_ok()).count();
+    let lost = device.log().events().remove(0).lost;
+    drop(device);
+    assert_eq!((written, lost.requests, lost.bytes), (8, 8, Bytes::kib(64)));
+    assert!(below.contents().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn a_dying_device_slows_down_and_errs_more_and_more() {
+    let mut device = faulty(Bytes::mib(1), &["dying:after=1MiB,over=4MiB,errors=0.8,delay=10ms"], 1);
+    let mut tenth = |_| {
+        let ran: Vec<_> = (0..64).map(|_| device.run(Op::write(range(0, 8), PATTERN)).unwrap()).collect();
+        let failed = ran.iter().filter(|one| one.outcome.is_err()).count();
+        (failed, ran.iter().map(|one| one.latency()).sum::<Duration>() / 64)
+    };
+    let steps: Vec<_> = (0..10).map(&mut tenth).collect();
+    assert_eq!((steps[0], steps[1].0), ((0, Duration::from_micros(100)), 0));
+    assert!(steps[4].0 > 5 && steps[9].0 > 35, "{steps:?}");
+    assert!(steps[4].1 > Duration::from_millis(1) && steps[9].1 > steps[4].1, "{steps:?}");
+}
+
+#[test]
+fn wrong_faults_say_what_is_wrong_and_what_is_allowed() {
+    for (text, says) in [
+        ("", "there is no fault ''"),
+        ("melt:after=1", "wrap, limbo, chain"),
+        ("wrap", "needs real"),
+        ("wrap:real=2GiB,wrap=1GiB", "no 'wrap'"),
+        ("wrap:real=0", "from 512 B"),
+        ("wrap:real=1000", "multiple of 512 B"),
+        ("limbo:real=-1", "'-1' is no value for real"),
+        ("limbo:real=1e30", "1e30"),
+        ("limbo:real=1GiB,fake=512MiB", "from 1 GiB"),
+        ("limbo:real=1GiB,reads=blanks", "zeros, ones, garbage"),
+        ("limbo:real=1GiB,lookup=loose", "needs cache"),
+        ("chain:wrap=1GiB,real=2GiB", "from 2 GiB"),
+        ("read-errors:", "share or range"),
+        ("read-errors:share=0", "above 0 and up to 1"),
+        ("read-errors:share=NaN", "above 0 and up to 1"),
+        ("read-errors:range=1GiB", "OFFSET+LENGTH"),
+        ("unplug:after=1,at=2s", "once"),
+        ("unplug:after=1,after=2", "once"),
+        ("unplug:at=2", "12.5s"),
+        ("power-cut:cache=1MiB", "after or at"),
+        ("power-cut:after=1,cache=2TiB", "to 1 GiB"),
+        ("dying:after=1GiB", "needs over"),
+        ("dying:over=1GiB", "errors or delay"),
+    ] {
+        let error = text.parse::<FaultSpec>().unwrap_err().to_string();
+        assert!(error.contains(says), "{text}: {error}");
+    }
+}
+
+fn sizes() -> impl Strategy<Value = Bytes> {
+    (1..=1u64 << 20).prop_map(|sectors| Bytes::new(sectors * 512))
+}
+
+fn cuts() -> impl Strategy<Value = CutSpec> {
+    let trigger = prop_oneof![
+        any::<u64>().prop_map(Trigger::Requests),
+        any::<u64>().prop_map(|bytes| Trigger::Moved(Bytes::new(bytes))),
+        (0..=1_000_000_000_000_000_000u64).prop_map(|time| Trigger::At(Duration::from_nanos(time))),
+    ];
+    let survivors = prop_oneof![Just(Survivors::None), Just(Survivors::Some)];
+    (trigger, sizes(), survivors).prop_map(|(trigger, cache, survivors)| CutSpec {
+        trigger,
+        cache,
+        survivors,
+    })
+}
+
+fn counterfeits() -> impl Strategy<Value = CounterfeitSpec> {
+    let reads = prop_oneof![Just(DroppedReads::Zeros), Just(DroppedReads::Ones), Just(DroppedReads::Garbage)];
+    let lookup = prop_oneof![Just(Lookup::Strict), Just(Lookup::Loose)];
+    let cache =
+        proptest::option::of((sizes(), lookup).prop_map(|(size, lookup)| GhostCache { size, lookup }));
+    (sizes(), proptest::option::of(sizes()), proptest::option::of(sizes()), reads, cache).prop_map(
+        |(real, wrap, fake, reads, cache)| CounterfeitSpec {
+            real,
+            wrap: wrap.map(|more| real + more),
+            fake: fake.map(|more| real + more),
+            reads,
+            cache,
+            block: None,
+        },
+    )
+}
+
+fn error_shares() -> impl Strategy<Value = ErrorSpec> {
+    (f64::MIN_POSITIVE..=1.0, proptest::option::of((sizes(), sizes()))).prop_map(|(share, range)| ErrorSpec {
+        share,
+        range: range.map(|(offset, length)| ByteRange::new(offset, length)),
+    })
+}
+
+fn faults() -> impl Strategy<Value = FaultSpec> {
+    let dying = (sizes(), sizes(), 0.0..=1.0, 0..1u64 << 50).prop_map(|(after, over, errors, delay)| {
+        DyingSpec { after, over, errors, delay: Duration::from_nanos(delay) }
+    });
+    prop_oneof![
+        counterfeits().prop_map(FaultSpec::Counterfeit),
+        error_shares().prop_map(FaultSpec::ReadErrors),
+        error_shares().prop_map(FaultSpec::WriteErrors),
+        cuts().prop_map(FaultSpec::Unplug),
+        cuts().prop_map(FaultSpec::PowerCut),
+        dying.prop_map(FaultSpec::Dying),
+    ]
+}
+
+/// A step of a run on a counterfeit: where, how long (in sectors), and what.
+fn steps() -> impl Strategy<Value = Vec<(u64, u64, u8)>> {
+    proptest::collection::vec((0..256u64, 1..64u64, 0..4u8), 1..40)
+}
+
+/// What each claimed sector reads as, by the rule of the specification alone.
+struct Model {
+    spec: CounterfeitSpec,
+    flash: Vec<[u8; 512]>,
+    ghosts: Vec<Option<(u64, [u8; 512])>>,
+}
+
+impl Model {
+    fn place(&self, sector: u64) -> Result<usize, usize> {
+        let address = self.spec.wrap.map_or(sector, |wrap| sector % wrap.sectors().0);
+        let slot = self.spec.cache.map_or(0, |cache| sector % cache.size.sectors().0);
+        let to_index = |value: u64| usize::try_from(value).unwrap();
+        if address < self.spec.real.sectors().0 { Ok(to_index(address)) } else { Err(to_index(slot)) }
+    }
+
+    fn write(&mut self, sector: u64, data: [u8; 512]) {
+        match self.place(sector) {
+            Ok(flash) => self.flash[flash] = data,
+            Err(slot) if self.spec.cache.is_some() => self.ghosts[slot] = Some((sector, data)),
+            Err(_) => {}
+        }
+    }
+
+    fn read(&self, sector: u64) -> [u8; 512] {
+        match self.place(sector) {
+            Ok(flash) => self.flash[flash],
+            Err(slot) => match self.ghosts[slot] {
+                Some((home, data))
+                    if home == sector
+                        || self.spec.cache.is_some_and(|cache| cache.lookup == Lookup::Loose) =>
+                {
+                    data
+                }
+                _ => [0; 512],
+            },
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_reads_back(fault in faults()) {
+        let text = fault.to_string();
+        prop_assert_eq!(text.parse::<FaultSpec>().unwrap(), fault, "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_a_fault_or_an_error(text in "[a-z-]{0,12}:?([a-z]{0,8}=?[0-9a-zA-Z.+-]{0,12},?){0,4}") {
+        if let Ok(fault) = text.parse::<FaultSpec>() {
+            prop_assert_eq!(fault.to_string().parse::<FaultSpec>().unwrap(), fault);
+        }
+    }
+
+    /// Writes of pattern and bytes, discards, checks and reads, in any order, against a plain model of the counterfeit.
+    #[test]
+    fn a_counterfeit_is_its_specification(
+        steps in steps(), wrap in proptest::option::of(0..64u64), real in 8..96u64,
+        cache in proptest::option::of((1..48u64, any::<bool>())),
+    ) {
+        let sectors = |count: u64| Bytes::new(count * 512);
+        let cache = cache.map(|(size, loose)| GhostCache {
+            size: sectors(size),
+            lookup: if loose { Lookup::Loose } else { Lookup::Strict },
+        });
+        let wrap = wrap.map(|more| sectors(real + more));
+        let spec = CounterfeitSpec { wrap, cache, fake: Some(sectors(320)), ..CounterfeitSpec::holding(sectors(real)) };
+        let below = MemoryDevice::new(sectors(real));
+        let mut device = Faulty::new(below, &[FaultSpec::Counterfeit(spec)], 1).unwrap();
+        let mut model = Model { spec, flash: vec![[0; 512]; 128], ghosts: vec![None; 64] };
+        for (number, (start, length, what)) in steps.into_iter().enumerate() {
+            let range = ByteRange::new(sectors(start), sectors(length));
+            let pattern = Pattern { seed: 1, generation: u32::try_from(number).unwrap() };
+            let mut data = Buffer::zeroed(range.length);
+            if what < 2 {
+                pattern.fill(Lba(start), &mut data);
+            }
+            let op = match what {
+                0 => Op::write(range, pattern),
+                1 => Op::Write { range, payload: Payload::Bytes(data.clone()) },
+                2 => Op::Discard { range },
+                _ => Op::Read { range, into: ReadInto::Check(pattern) },
+            };
+            let completion = device.run(op).unwrap();
+            let expected: Vec<u8> = if what == 3 {
+                (start..start + length).flat_map(|sector| model.read(sector)).collect()
+            } else {
+                for (sector, block) in (start..).zip(data.as_chunks::<512>().0) {
+                    model.write(sector, *block);
+                }
+                Vec::new()
+            };
+            if what == 3 {
+                let judged = Success::of_check(pattern.check(Lba(start), &expected));
+                prop_assert_eq!(completion.outcome.unwrap(), judged);
+                prop_assert_eq!(&device.read_bytes(range).unwrap().unwrap()[..], &expected[..]);
+            }
+        }
+    }
+}
