@@ -8,6 +8,7 @@ mod fidelity;
 mod process;
 mod tidy;
 mod versus;
+mod zoo;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ enum Task {
     Fidelity(fidelity::Arguments),
     /// Measures the same work beside another program, in the same run.
     Versus(versus::Arguments),
+    /// Surveys random sticks, and devices that are none, and holds every finding against the truth.
+    Zoo(zoo::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),
+        Task::Zoo(arguments) => zoo::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

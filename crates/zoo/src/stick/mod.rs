@@ -1,0 +1,56 @@
+//! Random sticks inside the space of hypotheses: a profile as TOML, drawn group by group, and what is true of it.
+//!
+//! The figures follow what was published of real sticks (`docs/simulator.md`, `docs/statistics.md`), drawn wider than that:
+//! the aim is every stick that could be, not the average one.
+
+mod geometry;
+mod policy;
+mod timing;
+mod truths;
+mod write_unit;
+
+use std::fmt::Write as _;
+
+use flashscope_device::Bytes;
+use flashscope_sim::{Profile, ProfileError};
+
+use crate::draw::Draw;
+use crate::truth::Truth;
+use geometry::Geometry;
+use policy::Policy;
+use timing::Timing;
+
+/// A random stick.
+#[derive(Debug, Clone)]
+pub(crate) struct Stick {
+    pub(crate) profile: Profile,
+    pub(crate) toml: String,
+    pub(crate) truth: Truth,
+}
+
+impl Stick {
+    /// Draws one. An error would be a mistake in this crate: every drawn profile is meant to be possible.
+    pub(crate) fn draw(draw: &mut Draw) -> Result<Self, ProfileError> {
+        let geometry = Geometry::draw(draw);
+        let policy = Policy::draw(&geometry, draw);
+        let timing = Timing::draw(&geometry, draw);
+        let toml = [head(&geometry), timing.toml(), geometry.toml(), policy.toml()].concat();
+        let profile = Profile::parse(&toml)?;
+        let truth = truths::of(&profile);
+        Ok(Self { profile, toml, truth })
+    }
+}
+
+fn head(geometry: &Geometry) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "name = \"zoo\"");
+    let _ = writeln!(text, "description = \"a random stick: {}\"", geometry.age.words());
+    let _ = writeln!(text, "capacity = {}", size(geometry.capacity));
+    text
+}
+
+/// A size as TOML has it: with a unit where that is exact, so that people can read it.
+fn size(bytes: Bytes) -> String {
+    let text = bytes.to_string();
+    if text.parse() == Ok(bytes) { format!("\"{}\"", text.replace(' ', "")) } else { bytes.get().to_string() }
+}

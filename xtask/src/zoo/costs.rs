@@ -1,0 +1,77 @@
+//! What surveys cost: median, ninetieth percentile, worst.
+
+use flashscope_device::layer::Cost;
+use serde::Serialize;
+
+use super::measure::{Surveyed, device_seconds};
+
+/// A quantity over all specimens.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub struct Spread {
+    /// Half of the specimens took at most this.
+    pub median: f64,
+    /// Nine in ten took at most this.
+    pub p90: f64,
+    /// None took more.
+    pub max: f64,
+}
+
+impl Spread {
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |tenths: usize| {
+            let rank = (sorted.len() * tenths).div_ceil(10).max(1);
+            sorted.get(rank - 1).copied().unwrap_or(0.0)
+        };
+        Self { median: at(5), p90: at(9), max: at(10) }
+    }
+}
+
+/// What the surveys of one kind cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    /// Read requests.
+    pub reads: Spread,
+    /// Write requests.
+    pub writes: Spread,
+    /// Bytes read.
+    pub bytes_read: Spread,
+    /// Bytes written.
+    pub bytes_written: Spread,
+    /// Device time, seconds.
+    pub device_seconds: Spread,
+    /// Write requests of *open-units* alone.
+    pub open_units_writes: Spread,
+}
+
+impl Costs {
+    #[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 requests")]
+    pub fn of<'a>(surveys: impl Iterator<Item = &'a Surveyed> + Clone) -> Self {
+        let each = |figure: fn(&Cost) -> f64| Spread::of(surveys.clone().map(|survey| figure(&survey.cost)));
+        let open_units = surveys.clone().filter_map(|survey| survey.requests.get("open-units"));
+        Self {
+            reads: each(|cost| cost.reads as f64),
+            writes: each(|cost| cost.writes as f64),
+            bytes_read: each(|cost| cost.bytes_read.as_f64()),
+            bytes_written: each(|cost| cost.bytes_written.as_f64()),
+            device_seconds: each(device_seconds),
+            open_units_writes: Spread::of(open_units.map(|writes| *writes as f64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let spread = Spread::of((1..=10).map(f64::from));
+        assert_eq!(
+            [spread.median, spread.p90, spread.max].map(f64::to_bits),
+            [5.0f64, 9.0, 10.0].map(f64::to_bits)
+        );
+        assert_eq!(Spread::of(std::iter::empty()).max.to_bits(), 0.0f64.to_bits());
+    }
+}

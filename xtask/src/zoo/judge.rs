@@ -1,0 +1,74 @@
+//! A finding held against the truth.
+
+use flashscope_probe::{Finding, Outcome, Value};
+use flashscope_zoo::{Fact, Truth};
+use serde::Serialize;
+
+/// What a finding turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The value is the truth; a rate or a time within 5 % of it.
+    Exact,
+    /// The value is not the truth, but the interval holds it.
+    Within,
+    /// No value was named, though something could be seen.
+    Unknown,
+    /// Value and interval miss the truth.
+    Wrong,
+    /// No value was named, and none could be: nothing shows the truth, or there is none.
+    Declined,
+}
+
+/// Rates and times are exact within this share.
+const EXACT_SHARE: f64 = 0.05;
+
+impl Verdict {
+    /// What `finding` is worth; `None` if nobody knows the truth about it.
+    pub fn of(finding: &Finding, truth: &Truth) -> Option<Self> {
+        let id = finding.id.as_str();
+        let fact = truth.fact(id)?;
+        Some(match &finding.outcome {
+            Outcome::Unknown { .. } if fact == Fact::Nothing || truth.hidden(id).is_some() => Self::Declined,
+            Outcome::Unknown { .. } => Self::Unknown,
+            Outcome::Found { value, .. } if is_exact(*value, fact) => Self::Exact,
+            Outcome::Found { low, high, .. } if holds(*low, *high, fact) => Self::Within,
+            Outcome::Found { .. } => Self::Wrong,
+        })
+    }
+
+    /// Whether the truth lies in the finding's interval.
+    pub const fn is_covered(self) -> bool {
+        matches!(self, Self::Exact | Self::Within)
+    }
+
+    /// Whether a value was named.
+    pub const fn is_found(self) -> bool {
+        matches!(self, Self::Exact | Self::Within | Self::Wrong)
+    }
+}
+
+fn is_exact(value: Value, fact: Fact) -> bool {
+    match (value, fact) {
+        (Value::Bytes(bytes), Fact::Bytes { low, high }) => (low..=high).contains(&bytes),
+        (Value::Bytes(bytes), Fact::Number(number)) => is_near(bytes.as_f64(), number),
+        (Value::Count(count), Fact::Count(truth)) => count == truth,
+        (Value::Class { class, .. }, Fact::Word(word)) => class.as_str() == word,
+        _ => false,
+    }
+}
+
+fn is_near(value: f64, truth: f64) -> bool {
+    (value - truth).abs() <= EXACT_SHARE * truth
+}
+
+fn holds(low: Value, high: Value, fact: Fact) -> bool {
+    match (low, high, fact) {
+        (Value::Bytes(from), Value::Bytes(to), Fact::Bytes { low, high }) => from <= high && low <= to,
+        (Value::Bytes(from), Value::Bytes(to), Fact::Number(number)) => {
+            (from.as_f64()..=to.as_f64()).contains(&number)
+        }
+        (Value::Count(from), Value::Count(to), Fact::Count(truth)) => (from..=to).contains(&truth),
+        _ => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! `cargo xtask zoo`: random sticks and devices that are none are surveyed, and every finding is held against the truth.
+
+mod calibration;
+mod costs;
+mod explain;
+mod judge;
+mod measure;
+mod report;
+mod shares;
+mod text;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, anyhow};
+use flashscope_zoo::Specimen;
+
+use self::measure::Measured;
+use self::report::Report;
+use crate::say;
+
+/// Which zoo, and what to print of it.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// How many specimens.
+    #[arg(long, default_value_t = 1000)]
+    count: u64,
+    /// The seed of every specimen and survey.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Print what was found wrong, inexact or not at all of this finding, e.g. open_units_linear.
+    #[arg(long, value_name = "ID", conflicts_with = "json")]
+    only: Option<String>,
+    /// Print one specimen: its profile, and each finding beside the truth.
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "only", "count"])]
+    explain: Option<u64>,
+}
+
+/// Surveys and prints.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(index) = arguments.explain {
+        return Ok(say(&explain::specimen(&measured(arguments.seed, index)?))?);
+    }
+    let zoo = measure_all(arguments.count, arguments.seed)?;
+    if let Some(id) = &arguments.only {
+        return Ok(say(&explain::misses(&zoo, id)?)?);
+    }
+    let report = Report::of(&zoo, arguments.seed);
+    let text = if arguments.json { serde_json::to_string_pretty(&report)? + "\n" } else { text::of(&report) };
+    Ok(say(&text)?)
+}
+
+fn measured(seed: u64, index: u64) -> anyhow::Result<Measured> {
+    let specimen = Specimen::new(seed, index).with_context(|| format!("specimen {index}"))?;
+    Measured::of(specimen).with_context(|| format!("specimen {index}"))
+}
+
+/// Every specimen, surveyed on as many threads as the machine has cores; in order of their numbers.
+fn measure_all(count: u64, seed: u64) -> anyhow::Result<Vec<Measured>> {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        numbers.take_while(|index| *index < count).map(|index| measured(seed, index)).collect()
+    };
+    let threads = std::thread::available_parallelism()?.get();
+    let parts: Vec<anyhow::Result<Vec<Measured>>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().map_err(|_| anyhow!("a survey panicked")).flatten())
+            .collect()
+    });
+    let mut zoo: Vec<Measured> =
+        parts.into_iter().collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
+    zoo.sort_by_key(|measured| measured.specimen.index);
+    Ok(zoo)
+}
