@@ -6,12 +6,12 @@
 
 #![deny(missing_docs)]
 
+mod belief;
 pub mod experiment;
 pub mod finding;
 pub mod flashbench;
 pub mod inference;
 pub mod observation;
-pub mod rounds;
 pub mod run_file;
 pub mod survey;
 

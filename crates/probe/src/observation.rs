@@ -162,9 +162,6 @@ pub struct OpenUnitsData {
     pub erase_block: Bytes,
     /// One per combination that was tried, in that order.
     pub cells: Vec<OpenUnitsCell>,
-    /// More rounds with as many units as fit, once all of them were open: a write with a merge does not belong here.
-    #[serde(default)]
-    pub settled: Vec<OpenUnitsCell>,
     /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
     #[serde(default)]
     pub controls: Vec<Times>,
@@ -179,8 +176,45 @@ pub struct OpenUnitsCell {
     pub open_units: u32,
     /// The size of each write.
     pub request: Bytes,
-    /// Their times. Request i went to unit i modulo `open_units`.
+    /// Their times.
     pub times: Times,
+    /// Into which unit each write went, counted in the order in which this order's units were taken; empty: write i went
+    /// to unit i modulo `open_units`.
+    #[serde(default)]
+    pub units: Vec<u32>,
+}
+
+impl OpenUnitsData {
+    /// Keeps one write, in the last cell if it belongs there.
+    pub fn keep(&mut self, order: Order, open_units: u32, request: Bytes, unit: u32, latency: Duration) {
+        let here = |cell: &&mut OpenUnitsCell| {
+            (cell.order, cell.open_units, cell.request) == (order, open_units, request)
+        };
+        match self.cells.last_mut().filter(here) {
+            Some(OpenUnitsCell { times: Times::Each(each), units, .. }) => {
+                each.push(latency);
+                units.push(unit);
+            }
+            _ => {
+                let times = Times::Each(vec![latency]);
+                self.cells.push(OpenUnitsCell { order, open_units, request, times, units: vec![unit] });
+            }
+        }
+    }
+}
+
+impl OpenUnitsCell {
+    /// Each write that was timed by itself: into which unit, and how long it took.
+    pub fn writes(&self) -> impl Iterator<Item = (u32, Duration)> + '_ {
+        let each = match &self.times {
+            Times::Each(each) => each.as_slice(),
+            Times::Mean { .. } => &[],
+        };
+        let in_turn = |index: usize| u32::try_from(index).unwrap_or(u32::MAX) % self.open_units.max(1);
+        each.iter().enumerate().map(move |(index, latency)| {
+            (self.units.get(index).copied().unwrap_or_else(|| in_turn(index)), *latency)
+        })
+    }
 }
 
 /// Writes of every size, to one place at a time.
@@ -199,6 +233,10 @@ pub struct WriteSizeCell {
     pub order: Order,
     /// Size of each write.
     pub request: Bytes,
+    /// Where the first write began, counted from a multiple of the erase block; the others follow it without a gap.
+    /// `None` if that is not known.
+    #[serde(default)]
+    pub start: Option<Bytes>,
     /// Their times, in order.
     pub times: Times,
 }
@@ -208,6 +246,10 @@ pub struct WriteSizeCell {
 pub struct FatAreaData {
     /// The erase block that was assumed.
     pub erase_block: Bytes,
+    /// How many ordinary erase blocks fit in this order, and the order: each trial writes into as many of them and one
+    /// of the first. `None` in a published table.
+    #[serde(default)]
+    pub fits: Option<(Order, u32)>,
     /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
     #[serde(default)]
     pub baseline: Option<Times>,
@@ -218,6 +260,9 @@ pub struct FatAreaData {
 /// The writes of one size in one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FatAreaCell {
+    /// Cells of one trial were written in turn: the first write of each, in the order of the cells, then the second.
+    #[serde(default)]
+    pub trial: u32,
     /// The unit, counted from the start of the device.
     pub unit: u32,
     /// Order inside the unit.

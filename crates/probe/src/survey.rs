@@ -6,7 +6,7 @@ use flashscope_device::{Bytes, Device};
 use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, WriteSize};
 use crate::finding::{Finding, FindingId};
 use crate::inference::infer;
-use crate::observation::Observations;
+use crate::observation::{Observations, Order};
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
 /// (A. Bergmann, flashbench; docs/methods/align.md).
@@ -39,16 +39,34 @@ impl Survey {
         let write_size = WriteSize { erase_block, erase_block_is_known: known.is_some(), seed: self.seed };
         seen.push(write_size.measure(device, unlimited, observer));
         // What follows needs the writes only; the reads' many explanations need not be weighed again.
-        let write_unit = bytes(&infer(&seen[1..]), FindingId::WriteUnitBytes);
-        seen.push(OpenUnits::new(erase_block, write_unit, self.seed).measure(device, unlimited, observer));
         let findings = infer(&seen[1..]);
-        let page = bytes(&findings, FindingId::PageBytes);
-        let open_units = find(&findings, FindingId::OpenUnitsLinear).and_then(Finding::count);
-        seen.push(
-            FatArea::new(erase_block, page, open_units, self.seed).measure(device, unlimited, observer),
-        );
+        let request = request(&findings);
+        seen.push(OpenUnits::new(erase_block, request, self.seed).measure(device, unlimited, observer));
+        let findings = infer(&seen[1..]);
+        let fat_area = FatArea::new(erase_block, request, fits(&findings), self.seed);
+        seen.push(fat_area.measure(device, unlimited, observer));
         seen
     }
+}
+
+/// Small writes may take a path of their own, without merges; none was seen that takes larger ones than 16 KiB (the Patriot
+/// of docs/methods/open-units.md).
+const REQUEST_MIN: Bytes = Bytes::kib(32);
+
+/// The size of writes that look for merges: whole pages, if those are known.
+#[must_use]
+pub fn request(findings: &[Finding]) -> Option<Bytes> {
+    match bytes(findings, FindingId::PageBytes) {
+        Some(page) => Some(page * REQUEST_MIN.get().div_ceil(page.get().max(1)).max(1)),
+        None => bytes(findings, FindingId::WriteUnitBytes).map(|unit| unit.max(REQUEST_MIN)),
+    }
+}
+
+/// How many erase blocks fit: out of order if that is known, since a finely mapped one takes writes in any order.
+#[must_use]
+pub fn fits(findings: &[Finding]) -> Option<(Order, u32)> {
+    let of = |id, order| Some((order, find(findings, id)?.count()?));
+    of(FindingId::OpenUnitsRandom, Order::Random).or(of(FindingId::OpenUnitsLinear, Order::Linear))
 }
 
 fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {

@@ -69,9 +69,9 @@ proptest! {
     fn open_unit_tables_read_back(figures in figures(), units in 1_u32..64, random in any::<bool>()) {
         let order = if random { Order::Random } else { Order::Linear };
         let cells = powers_of_two(figures.len()).zip(&figures).map(|(request, &(digits, exponent))| {
-            OpenUnitsCell { order, open_units: units, request, times: times(request, digits, exponent) }
+            OpenUnitsCell { order, open_units: units, request, times: times(request, digits, exponent), units: Vec::new() }
         });
-        let data = Data::OpenUnits(OpenUnitsData { settled: Vec::new(), controls: Vec::new(),  erase_block: Bytes::mib(8), cells: cells.collect() });
+        let data = Data::OpenUnits(OpenUnitsData { controls: Vec::new(),  erase_block: Bytes::mib(8), cells: cells.collect() });
         let table = print(&observations(data));
         let command = format!("$ flashbench --open-au --open-au-nr={units} {}\n", if random { "-r" } else { "" });
         prop_assert_eq!(tables(&(command + &table)), table);
@@ -84,10 +84,10 @@ proptest! {
         for request in powers_of_two(4) {
             for unit in 0..units {
                 let (digits, exponent) = figures.next().unwrap();
-                cells.push(FatAreaCell { unit, order: Order::Linear, request, times: times(request, digits, exponent) });
+                cells.push(FatAreaCell { trial: 0, unit, order: Order::Linear, request, times: times(request, digits, exponent) });
             }
         }
-        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), baseline: None, cells })));
+        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), fits: None, baseline: None, cells })));
         let command = format!("$ flashbench --find-fat --fat-nr={units}\n");
         prop_assert_eq!(tables(&(command + &table)), table);
     }

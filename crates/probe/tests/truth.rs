@@ -241,9 +241,12 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     let mut device = Interruptible::new(stick_a, interrupt.clone());
     interrupt.request();
     let seen = Survey { writes: true, seed: 1 }.run(&mut device, &mut Silent);
+    // Without open units there is no way to look for a FAT area.
+    let (last, before) = seen.split_last().unwrap();
     assert!(
-        seen.iter().all(|each| matches!(&each.ended, Ended::Early { reason } if reason == "interrupted"))
+        before.iter().all(|each| matches!(&each.ended, Ended::Early { reason } if reason == "interrupted"))
     );
+    assert!(matches!(last.ended, Ended::NotStarted { .. }), "{:?}", last.ended);
 
     let (stick_b, _) = stick("transcend-8g");
     let budget = Budget { bytes_written: Some(Bytes::mib(40)), ..Budget::UNLIMITED };

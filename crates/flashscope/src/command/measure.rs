@@ -7,7 +7,7 @@ use flashscope_probe::experiment::{Align, Experiment, FatArea, OpenUnits, UNITS_
 use flashscope_probe::flashbench::{self, print, procedure};
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::{Ended, Observations, Order};
-use flashscope_probe::survey::ASSUMED_ERASE_BLOCK;
+use flashscope_probe::survey::{self, ASSUMED_ERASE_BLOCK};
 use flashscope_probe::{Finding, FindingId};
 
 use super::check::WRITE_BUDGET;
@@ -156,10 +156,11 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let mut observations = Vec::new();
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
     refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
-    let experiment = experiment(arguments, erase_block);
     if arguments.experiment != ExperimentName::Align {
         printer.remark(format!("at most {WRITE_BUDGET} will be written, usually far less"));
     }
+    let fits = fits(arguments, erase_block, target, &mut progress, &mut observations);
+    let experiment = experiment(arguments, erase_block, fits);
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
@@ -191,7 +192,26 @@ fn erase_block(
     found
 }
 
-fn experiment(arguments: &Measure, known: Option<Bytes>) -> Box<dyn Experiment> {
+/// How many erase blocks can be open: nothing else tells a merge in the first of them.
+fn fits(
+    arguments: &Measure,
+    known: Option<Bytes>,
+    target: &mut Target,
+    progress: &mut Progress<'_>,
+    observations: &mut Vec<Observations>,
+) -> Option<(Order, u32)> {
+    if arguments.experiment != ExperimentName::FatArea {
+        return None;
+    }
+    let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
+    let open_units = OpenUnits::new(erase_block, arguments.block_size, arguments.seed);
+    let seen = open_units.measure(&mut target.device, &Budget::UNLIMITED, progress);
+    let fits = survey::fits(&infer(std::slice::from_ref(&seen)));
+    observations.push(seen);
+    fits
+}
+
+fn experiment(arguments: &Measure, known: Option<Bytes>, fits: Option<(Order, u32)>) -> Box<dyn Experiment> {
     let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
     let seed = arguments.seed;
     match arguments.experiment {
@@ -203,7 +223,7 @@ fn experiment(arguments: &Measure, known: Option<Bytes>) -> Box<dyn Experiment> 
             let units_max = arguments.open_units.unwrap_or(UNITS_MAX);
             Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
         }
-        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, None, seed)),
+        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, fits, seed)),
     }
 }
 

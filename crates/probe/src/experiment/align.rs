@@ -9,9 +9,9 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, conditions, range};
+use super::session::{Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
-use crate::observation::{AlignData, AlignSample, Data, Ended, Observations};
+use crate::observation::{AlignData, AlignSample, Data, Observations};
 
 /// Odd factors of candidate sizes: TLC gives blocks of 3 x 2^n; 5 and 7 cost little and catch what nobody expects.
 const ODD_FACTORS: [u64; 4] = [1, 3, 5, 7];
@@ -53,8 +53,7 @@ impl Experiment for Align {
         let candidates = candidates(read, capacity);
         if candidates.is_empty() {
             let reason = format!("{capacity} are too few to hold a boundary between two reads of {read}");
-            let conditions = conditions(device, self.seed);
-            return Observations { data: Data::Align(data), conditions, ended: Ended::NotStarted { reason } };
+            return not_started(device, self.seed, Data::Align(data), reason);
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
@@ -144,6 +143,7 @@ mod tests {
 
     use super::*;
     use crate::experiment::Silent;
+    use crate::observation::Ended;
 
     #[test]
     fn every_boundary_answers_for_its_candidate_alone() {

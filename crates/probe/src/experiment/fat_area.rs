@@ -1,30 +1,30 @@
 //! *fat-area*: are the first erase blocks mapped more finely, for the file allocation table?
 //!
 //! Some cards map the first erase blocks page by page, since the FAT lies there: small random writes are fast there and
-//! cost a merge elsewhere. The experiment writes in turn into the first erase blocks and into more blocks behind them
-//! than the controller can keep open. Ordinary blocks then pay merges; finely mapped ones never do. See
+//! cost a merge elsewhere. As many ordinary blocks as fit are written in turn with one of the first: if that one is
+//! ordinary too, it is one too many and merges follow; if it is finely mapped, it takes no place and none do. See
 //! docs/methods/fat-area.md.
-
-use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::pool::Pool;
-use super::session::{Session, Stop, conditions, range};
-use super::units::Units;
-use super::write_size::why_not;
+use super::pool::{Pool, Written};
+use super::session::{Session, Stop, not_started};
+use super::units::{FIRST_UNITS, Units};
 use super::{Estimate, Experiment, Observer};
-use crate::observation::{Data, Ended, FatAreaCell, FatAreaData, Observations, Order, Times};
+use crate::belief::{FatTrial, Slowness};
+use crate::observation::{Data, FatAreaCell, FatAreaData, Observations, Order, Times};
 
-/// Rounds: an ordinary block that pays merges in 70 % of the rounds stays without one in six with probability 0.0007.
-const ROUNDS: u32 = 7;
 /// Writes of the baseline: enough for a median.
 const BASELINE: u32 = 8;
-/// How many of the first erase blocks are looked at unless told otherwise. No FAT area beyond 16 MiB was ever seen.
-const FIRST_UNITS: u32 = 8;
-/// Ordinary blocks written beside them if the number of open units is not known.
-const FAR_UNITS: u32 = 24;
+/// A trial that has not decided after so many rounds never will.
+const ROUNDS_MAX: u32 = 24;
+/// With fewer places left in the ordinary blocks a trial begins with fresh ones.
+const ROUNDS_ENOUGH: u32 = 4;
+/// Rounds without a merge, out of order each block's second write included, after which the ordinary blocks are open.
+const SETTLED: u32 = 2;
+/// Rounds after which they are as open as they will be.
+const SETTLING_MAX: u32 = 12;
 
 /// The experiment *fat-area*.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +33,8 @@ pub struct FatArea {
     pub erase_block: Bytes,
     /// The size of each write: at least the effective page, at most a sixteenth of the erase block.
     pub request: Bytes,
-    /// How many of the first erase blocks to look at.
-    pub first_units: u32,
-    /// How many ordinary blocks to write beside them, more than the controller keeps open.
-    pub far_units: u32,
+    /// How many erase blocks fit, and in which order inside each; `None`: unknown, and so is the FAT area then.
+    pub fits: Option<(Order, u32)>,
     /// The seed of data and order.
     pub seed: u64,
 }
@@ -44,20 +42,15 @@ pub struct FatArea {
 impl FatArea {
     /// The experiment for an erase block, the page and the number of open units, as far as known.
     #[must_use]
-    pub fn new(erase_block: Bytes, page: Option<Bytes>, open_units: Option<u32>, seed: u64) -> Self {
+    pub fn new(erase_block: Bytes, page: Option<Bytes>, fits: Option<(Order, u32)>, seed: u64) -> Self {
         let request =
             page.unwrap_or(Bytes::kib(32)).min(erase_block / 16).max(Bytes::kib(4)).round_down(Bytes::kib(4));
-        let far_units = open_units.map_or(FAR_UNITS, |open| (open * 2 + 2).max(FAR_UNITS));
-        Self { erase_block, request, first_units: FIRST_UNITS, far_units, seed }
+        Self { erase_block, request, fits, seed }
     }
 
-    fn unit_numbers(self, device: &dyn Device) -> Vec<u32> {
+    fn first_units(self, device: &dyn Device) -> u32 {
         let count = device.capabilities().capacity / self.erase_block.max(Bytes::new(1));
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let first = self.first_units.min(count / 4);
-        let stride = ((count - first) / self.far_units.max(1)).max(1);
-        let far = (0..self.far_units).map(|index| first + index * stride).filter(|unit| *unit < count);
-        (0..first).chain(far).collect()
+        u32::try_from(count / 8).unwrap_or(u32::MAX).min(FIRST_UNITS)
     }
 }
 
@@ -67,66 +60,142 @@ impl Experiment for FatArea {
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let requests = self.unit_numbers(device).len() as u64 * u64::from(ROUNDS) + u64::from(BASELINE) + 1;
+        let in_turn = self.fits.map_or(0, |(_, fits)| u64::from(fits) + 1);
+        let trials = u64::from(self.first_units(device) * ROUNDS_MAX);
+        let requests = trials * in_turn + u64::from(BASELINE) + 1;
         Estimate { requests, bytes_written: self.request * requests }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = FatAreaData { erase_block: self.erase_block, baseline: None, cells: Vec::new() };
-        let mut units = Units::new(device, self.erase_block, 2);
-        if let Some(reason) = why_not(device, &units) {
-            let conditions = conditions(device, self.seed);
-            return Observations {
-                data: Data::FatArea(data),
-                conditions,
-                ended: Ended::NotStarted { reason },
-            };
-        }
+        let mut data =
+            FatAreaData { erase_block: self.erase_block, fits: self.fits, ..FatAreaData::default() };
+        let first_units = self.first_units(device);
+        let units = Units::to_write(device, self.erase_block);
+        let (units, (order, fits)) = match (units, self.fits) {
+            (Ok(units), Some(fits)) => (units, fits),
+            (Err(reason), _) => return not_started(device, self.seed, Data::FatArea(data), reason),
+            (_, None) => return not_started(device, self.seed, Data::FatArea(data), UNKNOWN_FITS.to_owned()),
+        };
         let estimate = self.estimate(device);
-        let numbers = self.unit_numbers(device);
-        let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut times = vec![Vec::new(); numbers.len()];
-        let result = self
-            .write_baseline(&mut session, &mut units)
-            .map(|baseline| data.baseline = Some(baseline))
-            .and_then(|()| self.write_rounds(&mut session, &numbers, &mut times));
-        data.cells = numbers.iter().zip(times).map(|(unit, times)| self.cell(*unit, times)).collect();
-        let (conditions, ended) = session.end(result);
+        let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
+        let far = Pool::new(self.erase_block, self.request, order);
+        let mut trials = Trials { experiment: *self, session, units, far, fits, data: &mut data };
+        let result = trials.run(first_units);
+        let (conditions, ended) = trials.session.end(result);
         Observations { data: Data::FatArea(data), conditions, ended }
     }
 }
 
-impl FatArea {
-    fn cell(&self, unit: u32, times: Vec<Duration>) -> FatAreaCell {
-        // The first round opens blocks and closes those that earlier experiments left open: it says nothing.
-        let times = Times::Each(times.into_iter().skip(1).collect());
-        FatAreaCell { unit, order: Order::Random, request: self.request, times }
-    }
+const UNKNOWN_FITS: &str =
+    "how many erase blocks can be open is not known: nothing tells a merge in the first of them";
 
-    /// Writes one block from its start; the first write, which may close another block, does not count.
-    fn write_baseline(&self, session: &mut Session<'_>, units: &mut Units) -> Result<Times, Stop> {
-        let mut pool = Pool::new(self.erase_block, self.request, Order::Linear);
-        let mut times = Vec::new();
-        for _ in 0..=BASELINE {
-            pool.round(session, units, 1, &mut times)?;
-        }
-        Ok(Times::Each(times.split_off(1.min(times.len()))))
-    }
+/// The state of one run.
+struct Trials<'a, 'b> {
+    experiment: FatArea,
+    session: Session<'a>,
+    units: Units,
+    far: Pool,
+    fits: u32,
+    data: &'b mut FatAreaData,
+}
 
-    fn write_rounds(
-        &self,
-        session: &mut Session<'_>,
-        numbers: &[u32],
-        times: &mut [Vec<Duration>],
-    ) -> Result<(), Stop> {
-        let places = self.erase_block / self.request.max(Bytes::new(1));
-        for _ in 0..ROUNDS {
-            for (unit, times) in numbers.iter().zip(times.iter_mut()) {
-                let place = session.draw(places);
-                let offset = self.erase_block * u64::from(*unit) + self.request * place;
-                times.extend(session.write(range(offset, self.request))?);
+impl Trials<'_, '_> {
+    /// One trial for each of the first units, until one of them is ordinary.
+    fn run(&mut self, first_units: u32) -> Result<(), Stop> {
+        let Some(slowness) = self.baseline()? else { return Ok(()) };
+        for unit in 0..first_units {
+            if self.far.is_empty() || self.far.rounds_left() < ROUNDS_ENOUGH {
+                self.open_far(slowness)?;
+            }
+            let mut trial = FatTrial::new(self.far.order, slowness, self.fits, unit);
+            self.trial(unit, &mut trial)?;
+            if trial.is_fine() != Some(true) {
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Writes one ordinary block from its start; the first write, which may close another block, does not count.
+    fn baseline(&mut self) -> Result<Option<Slowness>, Stop> {
+        let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, Order::Linear);
+        let mut times = Vec::new();
+        for _ in 0..=BASELINE {
+            let written = pool.write(&mut self.session, &mut self.units, 0)?;
+            times.extend(written.and_then(|written| written.latency));
+        }
+        let times = times.split_off(1.min(times.len()));
+        let slowness = Slowness::beyond(&times);
+        self.data.baseline = Some(Times::Each(times));
+        Ok(slowness)
+    }
+
+    /// Opens as many fresh ordinary blocks as fit. What was open before goes, sooner or later.
+    fn open_far(&mut self, slowness: Slowness) -> Result<(), Stop> {
+        self.far = Pool::new(self.experiment.erase_block, self.experiment.request, self.far.order);
+        let mut clean = 0;
+        for _ in 0..SETTLING_MAX {
+            let mut slow = false;
+            for index in 0..self.fits as usize {
+                let written = self.far.write(&mut self.session, &mut self.units, index)?;
+                let latency = written.and_then(|written| written.latency);
+                slow |= latency.is_none_or(|latency| slowness.is_slow(latency));
+            }
+            clean = if slow { 0 } else { clean + 1 };
+            if clean == SETTLED {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, unit: u32, trial: &mut FatTrial) -> Result<(), Stop> {
+        let offset = self.experiment.erase_block * u64::from(unit);
+        let mut first = Pool::new(self.experiment.erase_block, self.experiment.request, self.far.order);
+        first.begin_at(offset, &mut self.session);
+        let rounds = ROUNDS_MAX.min(self.far.rounds_left()).min(first.rounds_left());
+        let mut cells = vec![Vec::new(); self.fits as usize + 1];
+        let mut result = Ok(true);
+        for _ in 0..rounds {
+            result = self.round(&mut first, &mut cells, trial);
+            if !matches!(result, Ok(true)) || trial.is_fine().is_some() {
+                break;
+            }
+        }
+        self.keep(unit, cells);
+        result.map(drop)
+    }
+
+    /// One write into the first unit and one into each ordinary one. False if there is no more room. A write that failed
+    /// ends the trial too, since the later ones would be taken for others.
+    fn round(
+        &mut self,
+        first: &mut Pool,
+        cells: &mut [Vec<Written>],
+        trial: &mut FatTrial,
+    ) -> Result<bool, Stop> {
+        for (index, cell) in cells.iter_mut().enumerate() {
+            let written = match index.checked_sub(1) {
+                None => first.write(&mut self.session, &mut self.units, 0)?,
+                Some(far) => self.far.write(&mut self.session, &mut self.units, far)?,
+            };
+            let Some(Written { latency: Some(latency), .. }) = written else { return Ok(false) };
+            cell.extend(written);
+            trial.write(index, latency);
+            if trial.is_fine().is_some() {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, trial: u32, cells: Vec<Vec<Written>>) {
+        let (order, request) = (self.far.order, self.experiment.request);
+        for written in cells {
+            let Some(first) = written.first() else { return };
+            let unit = u32::try_from(first.offset / self.experiment.erase_block).unwrap_or(u32::MAX);
+            let times = Times::Each(written.iter().filter_map(|each| each.latency).collect());
+            self.data.cells.push(FatAreaCell { trial, unit, order, request, times });
+        }
     }
 }

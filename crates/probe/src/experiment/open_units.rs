@@ -1,36 +1,35 @@
-//! *open-units*: into how many erase blocks can one write in turn before each write costs a merge?
+//! *open-units*: into how many erase blocks can one write in turn before writes cost a merge?
 //!
-//! The controller keeps K erase blocks open. Writing into N of them in turn is fast for N <= K. For N > K at least one
-//! of N consecutive writes must hit a block that is not open, whatever the controller's policy (N blocks do not fit
-//! into K places), so no round of N writes is ever without a merge. The experiment therefore looks for *clean rounds*:
-//! it doubles N until rounds stay unclean, then bisects. See docs/methods/open-units.md.
-
-use std::time::Duration;
+//! The controller keeps K erase blocks open. Writing into N of them in turn is free of merges for N <= K and never for
+//! long beyond. Every write moves a probability over all K ([`Belief`]); the next N is the one of which a round tells
+//! most for the time it takes, until one K is left. See docs/methods/open-units.md.
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::pool::Pool;
-use super::session::{Session, Stop, conditions};
+use super::pool::{Pool, Written};
+use super::session::{Session, Stop, not_started};
 use super::units::Units;
-use super::write_size::why_not;
 use super::{Estimate, Experiment, Observer};
-use crate::observation::{Data, Ended, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
-use crate::rounds::{Rounds, Slow};
+use crate::belief::{self, Belief, OPEN_MAX, Prior, Slowness};
+use crate::observation::{Data, Observations, OpenUnitsData, Order, Times};
 
-/// Where the search ends unless told otherwise: as many open units as the largest cards seen so far have.
-pub const UNITS_MAX: u32 = 64;
-/// Rounds once all units are open. If one unit were too many, each round would hold a merge: six of them without one
-/// are no accident.
-const SETTLED_ROUNDS: u32 = 6;
-/// So many attempts to have all units open at once; the blocks that the search left open are in the way.
-const SETTLING_TRIALS: u32 = 3;
-/// Rounds of the survey by request size; three rounds without a merge are no accident.
-const SURVEY_ROUNDS: u32 = 3;
-/// The survey's smallest request.
+/// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
+pub const UNITS_MAX: u32 = OPEN_MAX;
+/// Writes into one unit at the start: enough for a typical time, and for how often the device stalls by itself.
+const BASELINE: u32 = 12;
+/// Writes of a control: enough for a median.
+const CONTROL: u32 = 7;
+/// A search that has not decided after so many writes for each unit up to its end never will.
+const WRITES_PER_UNIT: usize = 12;
+/// And after so many in any case, where a stick merges at nearly each of them.
+const WRITES_MIN: usize = 300;
+/// The smallest request of the survey by size.
 const SURVEY_SMALLEST: Bytes = Bytes::kib(4);
-/// And its largest: beyond, a merge hides behind the transfer.
-const SURVEY_LARGEST: Bytes = Bytes::kib(512);
+/// So many slow writes tell that requests of a size do merge.
+const SURVEY_SLOW: usize = 2;
+/// So many rounds without tell that they do not.
+const SURVEY_ROUNDS: u32 = 3;
 
 /// The experiment *open-units*.
 #[derive(Debug, Clone, Copy)]
@@ -46,10 +45,11 @@ pub struct OpenUnits {
 }
 
 impl OpenUnits {
-    /// The experiment for an erase block and the smallest request that is written efficiently, if that is known.
+    /// The experiment for an erase block and the size of write that suits the device, if that is known: the effective
+    /// page, or the smallest request that is written efficiently.
     #[must_use]
-    pub fn new(erase_block: Bytes, write_unit: Option<Bytes>, seed: u64) -> Self {
-        let request = write_unit
+    pub fn new(erase_block: Bytes, request: Option<Bytes>, seed: u64) -> Self {
+        let request = request
             .unwrap_or(Bytes::kib(64))
             .min(erase_block / 16)
             .max(Bytes::kib(4))
@@ -57,10 +57,8 @@ impl OpenUnits {
         Self { erase_block, request, units_max: UNITS_MAX, seed }
     }
 
-    fn survey_sizes(self) -> Vec<Bytes> {
-        std::iter::successors(Some(SURVEY_SMALLEST), |size| Some(*size * 2))
-            .take_while(|size| *size <= SURVEY_LARGEST.min(self.erase_block / 32))
-            .collect()
+    fn writes_max(self) -> usize {
+        (self.units_max as usize * WRITES_PER_UNIT).max(WRITES_MIN)
     }
 }
 
@@ -69,34 +67,23 @@ impl Experiment for OpenUnits {
         "open-units"
     }
 
-    /// What a search with [`Self::units_max`] units takes whose trials all decide in a few rounds; most end far below, and
-    /// a device that stalls now and then takes more.
+    /// What two searches take that do not decide; nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let trials: u64 = 2 * u64::from(self.units_max.ilog2() + 3);
-        let search = trials * u64::from(self.units_max) * u64::from(Rounds::MISSES_PER_UNIT);
-        let survey: Bytes = self.survey_sizes().into_iter().sum();
-        let surveyed = u64::from(SURVEY_ROUNDS + 2) * u64::from(self.units_max);
-        Estimate {
-            requests: search + surveyed * self.survey_sizes().len() as u64,
-            bytes_written: self.request * search + survey * surveyed,
-        }
+        let searches = 2 * self.writes_max() as u64;
+        let survey = u64::from(SURVEY_ROUNDS * (self.units_max + 1)) * 4;
+        let requests = searches + survey + u64::from(BASELINE + 2 * CONTROL);
+        Estimate { requests, bytes_written: self.request * requests }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let mut data = OpenUnitsData { erase_block: self.erase_block, ..OpenUnitsData::default() };
-        let wanted = u64::from(self.units_max) * 4;
-        let units = Units::new(device, self.erase_block, wanted);
-        if let Some(reason) = why_not(device, &units) {
-            let conditions = conditions(device, self.seed);
-            return Observations {
-                data: Data::OpenUnits(data),
-                conditions,
-                ended: Ended::NotStarted { reason },
-            };
-        }
+        let units = match Units::to_write(device, self.erase_block) {
+            Ok(units) => units,
+            Err(reason) => return not_started(device, self.seed, Data::OpenUnits(data), reason),
+        };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut search = Search { experiment: *self, session, units, slow: None, data: &mut data };
+        let mut search = Search { experiment: *self, session, units, data: &mut data };
         let result = search.run();
         let (conditions, ended) = search.session.end(result);
         Observations { data: Data::OpenUnits(data), conditions, ended }
@@ -108,173 +95,104 @@ struct Search<'a, 'b> {
     experiment: OpenUnits,
     session: Session<'a>,
     units: Units,
-    slow: Option<Slow>,
     data: &'b mut OpenUnitsData,
 }
 
 impl Search<'_, '_> {
     fn run(&mut self) -> Result<(), Stop> {
-        let linear = self.search(Order::Linear)?;
-        self.control()?;
-        self.search(Order::Random)?;
-        self.control()?;
-        match linear {
-            Some(open) => self.survey(open),
-            None => Ok(()),
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        let Some(slowness) = belief::unmerged(self.data) else { return Ok(()) };
+        let mut linear = belief::of(self.data, Order::Linear, slowness, Prior::Linear);
+        self.search(&mut pool, &mut linear)?;
+        let verdict = linear.verdict();
+        if verdict.tells(self.experiment.units_max) {
+            self.survey(&mut pool, verdict.number + 1, slowness)?;
         }
+        self.control()?;
+        let mut random = Belief::new(Order::Random, slowness, Prior::after(&linear));
+        self.search(&mut self.pool(Order::Random), &mut random)?;
+        self.control()
     }
 
-    /// The largest number of units that fits; `None` if not even one does, or none was found not to fit.
-    fn search(&mut self, order: Order) -> Result<Option<u32>, Stop> {
-        let request = self.experiment.request;
-        let mut pool = Pool::new(self.experiment.erase_block, request, order);
-        let (mut fits, mut too_many) = (0, None);
-        let mut count = 1;
-        while too_many.is_none() && count <= self.experiment.units_max {
-            match self.trial(&mut pool, count)? {
-                Some(true) => fits = count,
-                Some(false) => too_many = Some(count),
-                None => return Ok(None),
-            }
-            count *= 2;
-        }
-        let Some(mut too_many) = too_many else { return Ok(None) };
-        loop {
-            while too_many - fits > 1 {
-                let middle = u32::midpoint(fits, too_many);
-                match self.trial(&mut pool, middle)? {
-                    Some(true) => fits = middle,
-                    Some(false) => too_many = middle,
-                    None => return Ok(None),
-                }
-            }
-            // Once more with fresh units: blocks left open by earlier trials can make a fitting number look unclean.
-            pool = Pool::new(self.experiment.erase_block, request, order);
-            match self.trial(&mut pool, too_many)? {
-                Some(true) => (fits, too_many) = (too_many, too_many * 2),
-                _ => break,
-            }
-        }
-        self.settled_rounds(order, fits)?;
-        Ok((fits > 0).then_some(fits))
+    const fn pool(&self, order: Order) -> Pool {
+        Pool::new(self.experiment.erase_block, self.experiment.request, order)
     }
 
-    /// Rounds with as many units as fit, once all are open. If they did not fit, each of these rounds would hold a merge.
-    /// The units are fresh, so that none of them is full and merged for that.
-    fn settled_rounds(&mut self, order: Order, fits: u32) -> Result<(), Stop> {
-        for _ in 0..SETTLING_TRIALS {
-            let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, order);
-            if fits > 0 && self.trial(&mut pool, fits)? == Some(true) {
-                return self.keep_settled(&mut pool, fits);
+    /// Rounds into as many units as tell most, until one number of open units is left, or the device has no more units.
+    fn search(&mut self, pool: &mut Pool, belief: &mut Belief) -> Result<(), Stop> {
+        let mut most = self.experiment.units_max;
+        while belief.writes() < self.experiment.writes_max() {
+            let Some(number) = belief.next(most) else { break };
+            if !self.round(pool, number, belief)? {
+                most = number - 1;
             }
         }
         Ok(())
     }
 
-    fn keep_settled(&mut self, pool: &mut Pool, fits: u32) -> Result<(), Stop> {
-        let mut times = Vec::new();
-        let result = self.rounds(pool, fits, SETTLED_ROUNDS, &mut times);
-        let cell = OpenUnitsCell {
-            order: pool.order,
-            open_units: fits,
-            request: pool.request,
-            times: Times::Each(times),
-        };
-        self.data.settled.push(cell);
-        result.map(drop)
+    /// One round, cut short once its number is clearly too large. False if the device has no more fresh units.
+    fn round(&mut self, pool: &mut Pool, number: u32, belief: &mut Belief) -> Result<bool, Stop> {
+        for index in 0..number {
+            let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
+            if let Some(latency) = written.latency {
+                belief.write(written.unit, latency);
+            }
+            if belief.is_too_many(number) {
+                break;
+            }
+        }
+        Ok(true)
     }
 
-    /// Linear writes into one fresh unit, as in the very first trial; the first one, which may close a block, left out.
+    /// One write, kept in the cell of its number of units; `None` if the device has no more fresh units.
+    fn write(&mut self, pool: &mut Pool, number: u32, index: u32) -> Result<Option<Written>, Stop> {
+        let written = pool.write(&mut self.session, &mut self.units, index as usize)?;
+        if let Some(Written { unit, latency: Some(latency), .. }) = written {
+            self.data.keep(pool.order, number, pool.request, unit, latency);
+        }
+        Ok(written)
+    }
+
+    fn rounds(&mut self, pool: &mut Pool, number: u32, rounds: u32) -> Result<bool, Stop> {
+        for index in (0..rounds).flat_map(|_| 0..number) {
+            if self.write(pool, number, index)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Linear writes into one fresh unit, as at the start; the first one, which may close a block, left out.
     fn control(&mut self) -> Result<(), Stop> {
-        let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, Order::Linear);
+        let mut pool = self.pool(Order::Linear);
         let mut times = Vec::new();
-        self.rounds(&mut pool, 1, Rounds::FIRST + 1, &mut times)?;
+        for _ in 0..=CONTROL {
+            let written = pool.write(&mut self.session, &mut self.units, 0)?;
+            times.extend(written.and_then(|written| written.latency));
+        }
         self.data.controls.push(Times::Each(times.split_off(1.min(times.len()))));
         Ok(())
     }
 
-    /// Writes into `count` units in turn and keeps the times; whether they fit, or `None` if the device has no more units.
-    fn trial(&mut self, pool: &mut Pool, count: u32) -> Result<Option<bool>, Stop> {
-        let mut rounds = Rounds::new(count);
-        let mut stopped = Ok(());
-        for _ in 0..Rounds::MOST {
-            if rounds.is_decided(self.slow) {
-                break;
-            }
-            match pool.round(&mut self.session, &mut self.units, count, &mut rounds.times) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(stop) => {
-                    stopped = Err(stop);
+    /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
+    fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
+        let halves = std::iter::successors(Some(self.experiment.request / 2), |size| Some(*size / 2));
+        for size in halves.take_while(|size| *size >= SURVEY_SMALLEST && size.is_multiple_of(SURVEY_SMALLEST))
+        {
+            pool.set_request(size);
+            let mut slow = 0;
+            for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
+                slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
+                if slow >= SURVEY_SLOW {
                     break;
                 }
             }
-        }
-        self.keep(pool.order, count, pool.request, &rounds.times);
-        stopped?;
-        if self.slow.is_none() {
-            self.slow = Slow::beyond(&rounds.times);
-        }
-        Ok(rounds.fits(self.slow))
-    }
-
-    fn keep(&mut self, order: Order, open_units: u32, request: Bytes, times: &[Duration]) {
-        if times.len() >= open_units as usize {
-            let times = Times::Each(times.to_vec());
-            self.data.cells.push(OpenUnitsCell { order, open_units, request, times });
-        }
-    }
-
-    /// Every request size, into as many units as fit and into one more: what a merge costs, and which requests escape it.
-    fn survey(&mut self, fitting: u32) -> Result<(), Stop> {
-        let sizes = self.experiment.survey_sizes();
-        for count in [fitting, fitting + 1] {
-            let Some(largest) = sizes.last() else { return Ok(()) };
-            let mut pool = Pool::new(self.experiment.erase_block, *largest, Order::Linear);
-            if !self.settle(&mut pool, count, count > fitting)? {
+            if slow < SURVEY_SLOW {
                 return Ok(());
-            }
-            // From the largest request down, the next place in each block stays aligned.
-            for size in sizes.iter().rev() {
-                pool.set_request(*size);
-                let mut times = Vec::new();
-                let result = self.rounds(&mut pool, count, SURVEY_ROUNDS, &mut times);
-                self.keep(Order::Linear, count, *size, &times);
-                if !result? {
-                    return Ok(());
-                }
             }
         }
         Ok(())
-    }
-
-    /// Writes until all blocks of the pool are open; once each, where they never all are. False without fresh units.
-    fn settle(&mut self, pool: &mut Pool, count: u32, too_many: bool) -> Result<bool, Stop> {
-        let mut settling = Rounds::new(count);
-        let slow = self.slow.map(|slow| slow.scaled(self.experiment.request, pool.request));
-        for _ in 0..Rounds::MOST {
-            if !pool.round(&mut self.session, &mut self.units, count, &mut settling.times)? {
-                return Ok(false);
-            }
-            if too_many || settling.is_decided(slow) {
-                break;
-            }
-        }
-        Ok(true)
-    }
-
-    fn rounds(
-        &mut self,
-        pool: &mut Pool,
-        count: u32,
-        rounds: u32,
-        times: &mut Vec<Duration>,
-    ) -> Result<bool, Stop> {
-        for _ in 0..rounds {
-            if !pool.round(&mut self.session, &mut self.units, count, times)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }

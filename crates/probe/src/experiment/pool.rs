@@ -9,6 +9,9 @@ use super::units::Units;
 use crate::observation::Order;
 
 /// Erase blocks that are written in turn, each from place to place.
+///
+/// The first N of them are the same for every N, so that those already open stay in use: opening another one would close
+/// one of them.
 #[derive(Debug)]
 pub struct Pool {
     erase_block: Bytes,
@@ -17,52 +20,57 @@ pub struct Pool {
     /// The order of places inside each block.
     pub order: Order,
     members: Vec<Member>,
+    taken: u32,
 }
 
 /// One erase block and the places still to be written, last first.
 #[derive(Debug)]
 struct Member {
+    unit: u32,
     offset: Bytes,
     places: Vec<u32>,
+}
+
+/// One write into a pool.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// Which unit, counted in the order in which they were taken.
+    pub unit: u32,
+    /// Where the unit begins.
+    pub offset: Bytes,
+    /// How long it took; `None` if it failed.
+    pub latency: Option<Duration>,
 }
 
 impl Pool {
     /// An empty pool.
     pub const fn new(erase_block: Bytes, request: Bytes, order: Order) -> Self {
-        Self { erase_block, request, order, members: Vec::new() }
+        Self { erase_block, request, order, members: Vec::new(), taken: 0 }
     }
 
-    /// Writes once into each of the first `count` units. False if the device has no more fresh units. A round in which a
-    /// write failed tells nothing and is left out.
+    /// Writes once into the member of this index; `None` if the device has no more fresh units.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
-    pub fn round(
+    pub fn write(
         &mut self,
         session: &mut Session<'_>,
         units: &mut Units,
-        count: u32,
-        times: &mut Vec<Duration>,
-    ) -> Result<bool, Stop> {
-        let mut round = Vec::with_capacity(count as usize);
-        for index in 0..count as usize {
-            if self.members.get(index).is_none_or(|member| member.places.is_empty()) {
-                let Some(member) = self.fresh(session, units) else { return Ok(false) };
-                if index < self.members.len() {
-                    self.members[index] = member;
-                } else {
-                    self.members.push(member);
-                }
+        index: usize,
+    ) -> Result<Option<Written>, Stop> {
+        if self.members.get(index).is_none_or(|member| member.places.is_empty()) {
+            let Some(member) = self.fresh(session, units) else { return Ok(None) };
+            if index < self.members.len() {
+                self.members[index] = member;
+            } else {
+                self.members.push(member);
             }
-            let member = &mut self.members[index];
-            let Some(place) = member.places.pop() else { return Ok(false) };
-            let offset = member.offset + self.request * u64::from(place);
-            round.extend(session.write(range(offset, self.request))?);
         }
-        if round.len() == count as usize {
-            times.append(&mut round);
-        }
-        Ok(true)
+        let member = &mut self.members[index];
+        let Some(place) = member.places.pop() else { return Ok(None) };
+        let (unit, offset) = (member.unit, member.offset);
+        let latency = session.write(range(offset + self.request * u64::from(place), self.request))?;
+        Ok(Some(Written { unit, offset, latency }))
     }
 
     /// Goes on with requests of another size from where each block's writing stands. In linear order only.
@@ -77,15 +85,48 @@ impl Pool {
         self.request = request;
     }
 
-    fn fresh(&self, session: &mut Session<'_>, units: &mut Units) -> Option<Member> {
-        let offset = *units.take(1)?.first()?;
-        let mut places: Vec<u32> = (0..places(self.erase_block, self.request)).rev().collect();
-        if self.order == Order::Random {
-            session.shuffle(&mut places);
-        }
-        Some(Member { offset, places })
+    /// Whether nothing was written yet.
+    pub const fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// How many more rounds the members take before the first of them is full.
+    pub fn rounds_left(&self) -> u32 {
+        let least = self.members.iter().map(|member| member.places.len()).min();
+        least.map_or(u32::MAX, |left| u32::try_from(left).unwrap_or(u32::MAX))
+    }
+
+    fn fresh(&mut self, session: &mut Session<'_>, units: &mut Units) -> Option<Member> {
+        let offset = units.take()?;
+        self.taken += 1;
+        Some(self.member(offset, session))
+    }
+
+    /// Takes the unit at this offset as the only member.
+    pub fn begin_at(&mut self, offset: Bytes, session: &mut Session<'_>) {
+        self.taken = 1;
+        self.members = vec![self.member(offset, session)];
+    }
+
+    /// A unit to be written from its first place on. Out of order the places at its start and its end are left out: a
+    /// run from the start, and one that reaches the end, may be closed for free.
+    fn member(&self, offset: Bytes, session: &mut Session<'_>) -> Member {
+        let count = places(self.erase_block, self.request);
+        let places = match self.order {
+            Order::Linear => (0..count).rev().collect(),
+            Order::Random => {
+                let mut inner: Vec<u32> = (1..count.saturating_sub(1)).collect();
+                session.shuffle(&mut inner);
+                inner.truncate(inner.len().div_ceil(2).max(RANDOM_PLACES_MIN));
+                inner
+            }
+        };
+        Member { unit: self.taken.saturating_sub(1), offset, places }
     }
 }
+
+/// Out of order a block's log fills up and is merged; half the block is left for that, but for the smallest blocks.
+const RANDOM_PLACES_MIN: usize = 8;
 
 /// How many requests fit into `length`.
 fn places(length: Bytes, request: Bytes) -> u32 {

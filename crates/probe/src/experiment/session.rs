@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Estimate, Event, Observer};
-use crate::observation::{Conditions, Ended, Source};
+use crate::observation::{Conditions, Data, Ended, Observations, Source};
 
 /// How many failed requests in a row end an experiment: a bad sector is worked around, a dying device is left alone.
 const ERRORS_MAX: u32 = 8;
@@ -120,6 +120,11 @@ impl<'a> Session<'a> {
         };
         (conditions(&self.device, self.seed), ended)
     }
+}
+
+/// What an experiment returns that could not begin, and why.
+pub fn not_started(device: &dyn Device, seed: u64, data: Data, reason: String) -> Observations {
+    Observations { data, conditions: conditions(device, seed), ended: Ended::NotStarted { reason } }
 }
 
 /// The conditions of a measurement on the whole of `device`.

@@ -4,56 +4,104 @@ use flashscope_device::{Bytes, Device};
 
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
+///
+/// However many are taken, they lie about as far apart as that number can: multiples of the golden section of the device,
+/// modulo its length (S. Swierczkowski, Fundamenta Mathematicae 46, 1958). So they are different erase blocks also where
+/// the size is a guess that is too small, and share no superblock.
 #[derive(Debug)]
 pub struct Units {
     erase_block: Bytes,
-    next: u64,
-    end: u64,
-    stride: u64,
+    first: u64,
+    count: u64,
+    step: u64,
+    taken: u64,
 }
 
 /// Left alone at the start of the device: the partition table and the area that some cards map finely for the FAT.
 const START: Bytes = Bytes::mib(16);
 
+/// So many of the first erase blocks may be mapped finely for the FAT: no FAT area beyond 16 MiB was ever reported, but
+/// blocks grow. They are looked at by themselves and left out otherwise.
+pub const FIRST_UNITS: u32 = 10;
+
+/// The smallest erase block that the experiments take: sixteen requests of 4 KiB.
+const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
+
 impl Units {
-    /// The units of `device`, of which about `wanted` will be taken.
-    pub fn new(device: &dyn Device, erase_block: Bytes, wanted: u64) -> Self {
-        let count = if erase_block.is_zero() { 0 } else { device.capabilities().capacity / erase_block };
-        let start =
-            (START.round_up(erase_block.max(Bytes::new(1))) / erase_block.max(Bytes::new(1))).min(count / 8);
-        // Neighbours may share a superblock; an odd stride also visits all residues modulo the number of planes.
-        let stride = ((count - start) / wanted.max(1)).clamp(1, 13) | 1;
-        let stride = if (count - start) / stride >= wanted { stride } else { 1 };
-        Self { erase_block, next: start, end: count, stride }
+    /// The units of `device` for a writing experiment; else why it cannot begin.
+    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, String> {
+        let capabilities = device.capabilities();
+        if !capabilities.writable {
+            return Err("the device was opened read-only; this experiment writes".to_owned());
+        }
+        if erase_block < ERASE_BLOCK_MIN {
+            return Err(format!(
+                "an erase block of {erase_block} is below any that was ever seen ({ERASE_BLOCK_MIN})"
+            ));
+        }
+        let units = Self::new(device, erase_block);
+        if units.left() < 2 {
+            return Err(format!("{} hold fewer than two erase blocks to write to", capabilities.capacity));
+        }
+        Ok(units)
     }
 
-    /// Their size.
-    pub const fn erase_block(&self) -> Bytes {
-        self.erase_block
+    fn new(device: &dyn Device, erase_block: Bytes) -> Self {
+        let erase_block = erase_block.max(Bytes::new(1));
+        let count = device.capabilities().capacity / erase_block;
+        let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_UNITS)).min(count / 8);
+        let count = count - first;
+        Self { erase_block, first, count, step: golden_step(count), taken: 0 }
     }
 
     /// How many are left.
     pub const fn left(&self) -> u64 {
-        self.end.saturating_sub(self.next).div_ceil(self.stride)
+        self.count - self.taken
     }
 
-    /// The offsets of `count` fresh erase blocks; `None` if fewer are left.
-    pub fn take(&mut self, count: u32) -> Option<Vec<Bytes>> {
-        if u64::from(count) > self.left() {
+    /// The offset of a fresh erase block; `None` if none is left.
+    pub fn take(&mut self) -> Option<Bytes> {
+        if self.left() == 0 {
             return None;
         }
-        let first = self.next;
-        self.next += u64::from(count) * self.stride;
-        Some((0..u64::from(count)).map(|index| self.erase_block * (first + index * self.stride)).collect())
+        let place = u128::from(self.taken) * u128::from(self.step) % u128::from(self.count);
+        self.taken += 1;
+        Some(self.erase_block * (self.first + u64::try_from(place).ok()?))
     }
 
-    /// The offset of the first of `count` adjacent fresh erase blocks; `None` if fewer are left.
-    pub fn take_adjacent(&mut self, count: u64) -> Option<Bytes> {
-        let first = self.next;
-        if first + count > self.end {
-            return None;
-        }
-        self.next += count.next_multiple_of(self.stride);
-        Some(self.erase_block * first)
+    /// The offset of the first of `count` erase blocks that lie one behind the other; `None` if there are not so many.
+    pub fn adjacent(&self, count: u64) -> Option<Bytes> {
+        (count <= self.count).then_some(self.erase_block * self.first)
+    }
+}
+
+/// The number next to the golden section of `count` that shares no factor with it, so that its multiples meet every place.
+fn golden_step(count: u64) -> u64 {
+    let golden = u64::try_from(u128::from(count) * 618_034 / 1_000_000).unwrap_or(1).max(1);
+    (golden..=count).find(|step| greatest_common_divisor(*step, count) == 1).unwrap_or(1)
+}
+
+const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+
+    #[test]
+    fn every_unit_is_taken_once_and_the_first_lie_far_apart() {
+        let device = MemoryDevice::new(Bytes::mib(100));
+        let mut units = Units::to_write(&device, Bytes::kib(256)).unwrap();
+        let left = units.left();
+        let taken: Vec<u64> =
+            std::iter::from_fn(|| units.take()).map(|offset| offset / Bytes::kib(256)).collect();
+        assert_eq!(taken.iter().collect::<BTreeSet<_>>().len() as u64, left);
+        let apart = |a: usize, b: usize| taken[a].abs_diff(taken[b]);
+        assert!((0..8).all(|a| (0..a).all(|b| apart(a, b) > left / 24)), "{:?}", &taken[..8]);
     }
 }

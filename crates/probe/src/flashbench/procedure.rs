@@ -68,14 +68,11 @@ fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
 const fn nothing(command: &Command) -> Data {
     match *command {
         Command::Align { read } => Data::Align(AlignData { read: Some(read), samples: Vec::new() }),
-        Command::OpenUnits { erase_block, .. } => Data::OpenUnits(OpenUnitsData {
-            settled: Vec::new(),
-            controls: Vec::new(),
-            erase_block,
-            cells: Vec::new(),
-        }),
+        Command::OpenUnits { erase_block, .. } => {
+            Data::OpenUnits(OpenUnitsData { controls: Vec::new(), erase_block, cells: Vec::new() })
+        }
         Command::FindFat { erase_block, .. } => {
-            Data::FatArea(FatAreaData { erase_block, baseline: None, cells: Vec::new() })
+            Data::FatArea(FatAreaData { erase_block, fits: None, baseline: None, cells: Vec::new() })
         }
     }
 }

@@ -46,7 +46,9 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
         );
     }
     let erase_block = match positions {
-        Positions::Coprime => held_against(erase_block(&explanations, &steps, read_time), &samples),
+        Positions::Coprime => {
+            held_against(erase_block(&explanations, &steps, read_time), &samples, &explanations)
+        }
         Positions::OddMultiples => erase_block(&explanations, &steps, read_time),
     };
     AlignFindings { erase_block, page: page(&explanations, read_time) }
@@ -54,12 +56,17 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
 
 /// Holds a found block against every single read: most of those at its edges must be slower, and most of the others not,
 /// than the middle between both. Medians alone can be led astray where a part of the reads is held up or cached.
-fn held_against(finding: Finding, samples: &[AlignSample]) -> Finding {
+///
+/// What a page's boundary adds to a read is taken off first: it tells nothing of the block.
+fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
     let Some(block) = finding.bytes() else { return finding };
+    let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
+    let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
     let (at_edge, inside): (Vec<&AlignSample>, Vec<&AlignSample>) =
         samples.iter().partition(|sample| sample.candidate.is_multiple_of(block));
-    let differences =
-        |samples: &[&AlignSample]| samples.iter().map(|sample| sample.difference()).collect::<Vec<_>>();
+    let differences = |samples: &[&AlignSample]| {
+        samples.iter().map(|sample| sample.difference() - pages(sample)).collect::<Vec<_>>()
+    };
     let (at_edge, inside) = (differences(&at_edge), differences(&inside));
     let (Some(edge), Some(level)) = (median(&at_edge), median(&inside)) else { return finding };
     let above = |values: &[f64]| {

@@ -7,27 +7,80 @@ use flashscope_device::Bytes;
 
 use super::statistics::{count, median};
 use super::wording::time;
+use crate::belief::{FatTrial, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{FatAreaCell, FatAreaData, Times};
-use crate::rounds::Slow;
+use crate::observation::{FatAreaCell, FatAreaData, Order, Times};
 
 const ID: FindingId = FindingId::FatAreaBytes;
-/// Below this share of merges in ordinary blocks the experiment shows nothing.
-const MERGES_MIN: f64 = 0.25;
 /// In a published table a finely mapped unit is faster than the others by at least this factor.
 const FASTER: f64 = 1.6;
 
 /// Infers from one *fat-area* experiment.
 #[must_use]
 pub fn infer(data: &FatAreaData) -> Finding {
-    match data.cells.first().map(|cell| &cell.times) {
-        None => Finding::unknown(
-            ID,
-            "no writes into the first erase blocks were measured",
-            "write tests (--erase)",
-        ),
-        Some(Times::Each(_)) => from_merges(data),
-        Some(Times::Mean { .. }) => from_speeds(data),
+    match (data.fits, data.cells.first()) {
+        (_, None) => Finding::unknown(ID, NOTHING, "write tests (--erase)"),
+        (Some(fits), Some(_)) => from_trials(data, fits),
+        (None, Some(_)) => from_speeds(data),
+    }
+}
+
+/// Our own measurement: one trial for each of the first blocks, up to the first that takes a place among the open ones.
+fn from_trials(data: &FatAreaData, fits: (Order, u32)) -> Finding {
+    let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else {
+        return Finding::unknown(ID, NOTHING, "write tests (--erase)");
+    };
+    let trials = (0..).map_while(|number| Trial::new(data, fits, slowness, number));
+    let mut sure = 1.0;
+    let mut tried = 0;
+    for trial in trials {
+        tried += 1;
+        let fine = trial.fine;
+        if fine > 0.5 {
+            sure *= fine;
+        } else {
+            return area(data, &trial, sure * (1.0 - fine), slowness);
+        }
+    }
+    if tried == 0 {
+        return Finding::unknown(ID, NOTHING, "write tests (--erase)");
+    }
+    let reason =
+        format!("the first {tried} blocks take no place among the open ones: the area does not end there");
+    Finding::unknown(ID, reason, "more first blocks")
+}
+
+const NOTHING: &str = "no writes into the first erase blocks were measured";
+/// Below this probability the honest answer is unknown.
+const PROBABILITY_MIN: f64 = 0.8;
+/// What the trials can be wrong about that they do not know.
+const MODEL_DOUBT: f64 = 0.01;
+
+/// One trial, judged.
+struct Trial {
+    number: u32,
+    /// The probability that the block takes no place.
+    fine: f64,
+    /// The times of all writes, seconds.
+    seconds: Vec<f64>,
+}
+
+impl Trial {
+    fn new(data: &FatAreaData, (order, fits): (Order, u32), slowness: Slowness, number: u32) -> Option<Self> {
+        let cells: Vec<&[Duration]> =
+            data.cells.iter().filter(|cell| cell.trial == number).map(each).collect();
+        let rounds = cells.first()?.len();
+        let mut trial = FatTrial::new(order, slowness, fits, number);
+        let mut seconds = Vec::new();
+        for round in 0..rounds {
+            for (index, latency) in
+                cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.get(round)?)))
+            {
+                trial.write(index, *latency);
+                seconds.push(latency.as_secs_f64());
+            }
+        }
+        Some(Self { number, fine: trial.fine(), seconds })
     }
 }
 
@@ -38,68 +91,42 @@ fn each(cell: &FatAreaCell) -> &[Duration] {
     }
 }
 
-/// The unit numbers from 0 on without a gap: the part of the cells that can be a FAT area.
-fn first_cells(data: &FatAreaData) -> Vec<&FatAreaCell> {
-    data.cells
-        .iter()
-        .enumerate()
-        .take_while(|(index, cell)| cell.unit as usize == *index)
-        .map(|(_, cell)| cell)
-        .collect()
-}
-
-/// Our own measurement: ordinary blocks, more of them than can be open, pay merges; finely mapped ones never do.
-fn from_merges(data: &FatAreaData) -> Finding {
-    let all: Vec<Duration> = data.cells.iter().flat_map(each).copied().collect();
-    let merges = |slow: &Slow| all.iter().any(|time| slow.is(*time));
-    let Some(slow) = data.baseline.as_ref().and_then(merge_threshold).filter(merges) else {
-        return Finding::unknown(ID, "all writes took alike: no block paid a merge", "more blocks in turn");
-    };
-    let merged = |cell: &FatAreaCell| each(cell).iter().filter(|time| slow.is(**time)).count();
-    let first = first_cells(data);
-    // The second half of the blocks is ordinary in any case: no FAT area reaches there.
-    let ordinary = &data.cells[data.cells.len() / 2..];
-    let share = count(ordinary.iter().map(merged).sum())
-        / count(ordinary.iter().map(|cell| each(cell).len()).sum::<usize>().max(1));
-    if share < MERGES_MIN {
-        let reason = format!("only {:.0} % of the writes into ordinary blocks paid a merge", share * 100.0);
-        return Finding::unknown(ID, reason, "more blocks in turn");
-    }
-    let fine = first.iter().take_while(|cell| merged(cell) == 0 && !each(cell).is_empty()).count();
-    let rounds = first.iter().map(|cell| each(cell).len()).min().unwrap_or(0);
-    // An ordinary block escapes a merge in all rounds with this probability; so does the one behind the area not.
-    let escape = (1.0 - share).powi(i32::try_from(rounds).unwrap_or(i32::MAX));
-    let confidence = Confidence::new((1.0 - escape) * 0.99);
-    let merge =
-        median(&all.iter().filter(|time| slow.is(**time)).map(Duration::as_secs_f64).collect::<Vec<_>>());
-    let merge = time(merge.unwrap_or(0.0));
-    let percent = share * 100.0;
-    let value = |units: usize| Value::Bytes(data.erase_block * units as u64);
-    if fine == 0 {
-        let evidence = format!(
-            "writes into the first block pay merges of {merge} like those elsewhere ({percent:.0} % of them)"
+/// The area ends before the block of this trial.
+fn area(data: &FatAreaData, trial: &Trial, probability: f64, slowness: Slowness) -> Finding {
+    if probability < PROBABILITY_MIN {
+        let reason = format!(
+            "block {} takes a place among the open ones with {:.0} % probability only",
+            trial.number,
+            probability * 100.0
         );
-        return Finding::exact(ID, value(0), confidence, evidence);
+        return Finding::unknown(ID, reason, "a larger budget, or a quieter machine");
     }
-    if fine == first.len() {
-        let reason =
-            format!("none of the first {fine} blocks paid a merge: the area does not end among them");
-        return Finding::unknown(ID, reason, "more first blocks");
+    let value = Value::Bytes(data.erase_block * u64::from(trial.number));
+    let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
+    let mean = time(trial.seconds.iter().sum::<f64>() / count(trial.seconds.len().max(1)));
+    let quick = time(slowness.typical_seconds());
+    if trial.number == 0 {
+        let evidence = format!(
+            "with the first block beside as many others as can be open a write took {mean} instead of {quick}: it takes a place like any other"
+        );
+        return Finding::exact(ID, value, confidence, evidence);
     }
     let evidence = format!(
-        "writes into the first {fine} erase blocks never pay a merge, of those elsewhere {percent:.0} % pay {merge}"
+        "the first {} erase blocks take no place among the open ones: beside them writes took {quick}, beside the next one {mean}",
+        trial.number
     );
-    Finding::exact(ID, value(fine), confidence, evidence)
+    Finding::exact(ID, value, confidence, evidence)
         .with_caveat("in whole erase blocks: a finer end is not resolved")
 }
 
-/// From which latency on a write contains a merge, by the writes into one block alone.
-fn merge_threshold(baseline: &Times) -> Option<Slow> {
+/// What a write without a merge takes, by the writes into one block alone.
+fn unmerged(baseline: &Times) -> Option<Slowness> {
     match baseline {
-        Times::Each(times) => Slow::beyond(times),
+        Times::Each(times) => Slowness::beyond(times),
         Times::Mean { .. } => None,
     }
 }
+
 /// A published table: the first units' speeds against the others', size by size.
 fn from_speeds(data: &FatAreaData) -> Finding {
     let units = data.cells.iter().map(|cell| cell.unit + 1).max().unwrap_or(0);

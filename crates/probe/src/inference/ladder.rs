@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 use statrs::function::erf::erf;
 
-use super::statistics::{median, standard_error_of_median};
+use super::statistics::{count, median, standard_error_of_median};
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::Times;
@@ -21,6 +21,8 @@ pub struct Rung {
 
 /// The relative error of a figure in a published table: two to three digits, one run.
 const PUBLISHED_ERROR: f64 = 0.03;
+/// A write that takes so many times the median was held up by something else.
+const HELD_UP: f64 = 2.5;
 /// A write below the page costs at least this share of the page's.
 const FLAT: f64 = 0.87;
 /// Towards the page, time grows by at most this share of how it grows behind it.
@@ -41,7 +43,12 @@ impl Rung {
             Times::Each(each) => {
                 let seconds: Vec<f64> = each.iter().map(std::time::Duration::as_secs_f64).collect();
                 let middle = median(&seconds)?;
-                (middle, (standard_error_of_median(&seconds) / middle).max(0.005))
+                // Where a size is no multiple of the page, some of its writes touch one more: the mean counts, but for
+                // writes that were held up.
+                let usual: Vec<f64> =
+                    seconds.iter().copied().filter(|time| *time < HELD_UP * middle).collect();
+                let mean = usual.iter().sum::<f64>() / count(usual.len().max(1));
+                (mean, (standard_error_of_median(&seconds) / middle).max(0.005))
             }
         };
         (seconds > 0.0).then_some(Self { size, seconds, relative_error })

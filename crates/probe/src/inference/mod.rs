@@ -2,12 +2,14 @@
 
 mod align;
 mod fat_area;
+mod ftl_class;
 mod ladder;
 mod open_units;
+mod page;
 mod published;
 mod robust;
 mod staircase;
-mod statistics;
+pub(crate) mod statistics;
 mod wording;
 
 pub use align::steps;
@@ -31,7 +33,7 @@ pub fn infer(observations: &[Observations]) -> Vec<Finding> {
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
         align.erase_block,
-        page(align.page, &ladder),
+        page(align.page, seen.page_of_stream(), &ladder),
         ladder::write_unit(&ladder),
         linear,
         random,
@@ -89,13 +91,21 @@ impl<'a> Seen<'a> {
         measured.filter(|ladder| !ladder.is_empty()).unwrap_or_else(|| self.tables().ladder())
     }
 
+    /// The page as the stream of our own writes shows it.
+    fn page_of_stream(&self) -> Option<Finding> {
+        self.write_size.last().and_then(|data| page::page(&data.cells))
+    }
+
     fn open_units(&self) -> [Finding; 3] {
         match self.open_units.last() {
-            Some(data) => [
-                open_units::open_units(data, Order::Linear),
-                open_units::open_units(data, Order::Random),
-                open_units::ftl_class(data),
-            ],
+            Some(data) => {
+                let search = open_units::Search::new(data);
+                [
+                    open_units::open_units(&search, Order::Linear),
+                    open_units::open_units(&search, Order::Random),
+                    ftl_class::ftl_class(data, &search),
+                ]
+            }
             None if self.published.is_empty() => {
                 [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| {
                     Finding::unknown(
@@ -165,14 +175,15 @@ fn doubt(finding: &mut Finding, caveat: &str, is_published: bool) {
 fn merged(tables: &[&FatAreaData]) -> FatAreaData {
     FatAreaData {
         erase_block: tables.iter().map(|table| table.erase_block).max().unwrap_or_default(),
+        fits: None,
         baseline: None,
         cells: tables.iter().flat_map(|table| table.cells.clone()).collect(),
     }
 }
 
 /// Writes know the effective page better than reads; where both tell, they are held against each other.
-fn page(from_reads: Finding, ladder: &[Rung]) -> Finding {
-    let from_writes = ladder::page(ladder);
+fn page(from_reads: Finding, of_stream: Option<Finding>, ladder: &[Rung]) -> Finding {
+    let from_writes = of_stream.unwrap_or_else(|| ladder::page(ladder));
     match (from_writes.bytes(), from_reads.bytes()) {
         (None, _) => from_reads,
         (Some(writes), Some(reads)) if !writes.is_multiple_of(reads) => {

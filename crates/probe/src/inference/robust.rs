@@ -25,20 +25,26 @@ pub struct Fit {
     pub log_likelihood: f64,
 }
 
-/// Fits `values` (n) by `rows` (n x k); `None` if the columns are not independent or n <= k.
+/// Fits `values` (n) in seconds by `rows` (n x k); `None` if the columns are not independent or n <= k.
 #[must_use]
 pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Fit> {
+    fit_with_scale(rows, values, SCALE_MIN)
+}
+
+/// The same for values of any unit, whose noise is never taken to be smaller than `scale_min`.
+#[must_use]
+pub fn fit_with_scale(rows: &[Vec<f64>], values: &[f64], scale_min: f64) -> Option<Fit> {
     let columns = rows.first()?.len();
     if values.len() <= columns {
         return None;
     }
     let mut weights = vec![1.0; values.len()];
     let mut coefficients = Vec::new();
-    let mut scale = SCALE_MIN;
+    let mut scale = scale_min;
     for _ in 0..ITERATIONS {
         coefficients = solve(normal_equations(rows, values, &weights))?;
         let residuals = residuals(rows, values, &coefficients);
-        scale = scale_of(&residuals, columns);
+        scale = scale_of(&residuals, columns).max(scale_min);
         for (weight, residual) in weights.iter_mut().zip(&residuals) {
             *weight = (FREEDOM + 1.0) / (FREEDOM + (residual / scale).powi(2));
         }
@@ -53,7 +59,7 @@ fn scale_of(residuals: &[f64], columns: usize) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     sizes.sort_by(f64::total_cmp);
     let kept = sizes.get(columns.min(sizes.len() - 1)..).unwrap_or(&[]);
-    (median(kept).unwrap_or(0.0) / 0.765).max(SCALE_MIN)
+    median(kept).unwrap_or(0.0) / 0.765
 }
 
 fn residuals(rows: &[Vec<f64>], values: &[f64], coefficients: &[f64]) -> Vec<f64> {

@@ -92,6 +92,13 @@ impl Explanation {
         self.block.and(self.coefficients.last().copied())
     }
 
+    /// What the boundaries of pages add at an offset, seconds.
+    #[must_use]
+    pub fn of_pages(&self, offset: Bytes) -> f64 {
+        let steps = self.pages.iter().zip(self.coefficients.iter().skip(1));
+        steps.filter(|(level, _)| level.is_at(offset)).map(|(_, step)| step).sum()
+    }
+
     /// The extra time at the smallest page's boundary, seconds.
     #[must_use]
     pub fn page_step(&self) -> Option<f64> {

@@ -65,7 +65,6 @@ fn data(data: &Data) -> Checked {
         Data::OpenUnits(data) => {
             erase_block(data.erase_block)?;
             each("cells", &data.cells, open_units)?;
-            each("settled", &data.settled, open_units)?;
             each("controls", &data.controls, times)
         }
         Data::WriteSize(data) => {

@@ -83,10 +83,10 @@ pub fn absurd() -> RunFile {
         align.samples.push(AlignSample { candidate: size, boundary: Some(size), before, across, after });
         for order in orders {
             let (request, times) = (size, time.clone());
-            write.cells.push(WriteSizeCell { order, request, times: times.clone() });
+            write.cells.push(WriteSizeCell { order, request, start: None, times: times.clone() });
             for count in [0, 8, 9, u32::MAX] {
-                open.cells.push(OpenUnitsCell { order, open_units: count, request, times: times.clone() });
-                fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
+                open.cells.push(OpenUnitsCell { order, open_units: count, request, times: times.clone(), units: Vec::new() });
+                fat.cells.push(FatAreaCell { trial: 0, unit: count, order, request, times: times.clone() });
             }
         }
     }

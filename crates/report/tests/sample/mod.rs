@@ -86,15 +86,16 @@ fn open_units(jitter: &mut Jitter) -> OpenUnitsData {
             for request in sizes(Bytes::kib(4), ERASE_BLOCK) {
                 let count = (ERASE_BLOCK / request).min(128) * u64::from(open_units);
                 let times = times(jitter, with_open(open_units, request, order), count);
-                cells.push(OpenUnitsCell { order, open_units, request, times });
+                cells.push(OpenUnitsCell { order, open_units, request, times, units: Vec::new() });
             }
         }
     }
-    OpenUnitsData { settled: Vec::new(), controls: Vec::new(), erase_block: ERASE_BLOCK, cells }
+    OpenUnitsData { controls: Vec::new(), erase_block: ERASE_BLOCK, cells }
 }
 
 fn write_size(jitter: &mut Jitter) -> WriteSizeData {
     let cells = sizes(Bytes::new(512), Bytes::mib(32)).map(|request| WriteSizeCell {
+        start: None,
         order: Order::Linear,
         request,
         times: times(jitter, unhindered(request), 32),
@@ -107,12 +108,13 @@ fn fat_area(jitter: &mut Jitter) -> FatAreaData {
     let places =
         (0..6).flat_map(|unit| sizes(Bytes::kib(4), ERASE_BLOCK).map(move |request| (unit, request)));
     let cells = places.map(|(unit, request)| FatAreaCell {
+        trial: 0,
         unit,
         order,
         request,
         times: times(jitter, with_open(1, request, order), (ERASE_BLOCK / request).min(128)),
     });
-    FatAreaData { erase_block: ERASE_BLOCK, baseline: None, cells: cells.collect() }
+    FatAreaData { erase_block: ERASE_BLOCK, fits: None, baseline: None, cells: cells.collect() }
 }
 
 /// The run.

@@ -104,10 +104,10 @@ impl Table<'_> {
                 open_units,
                 request,
                 times: times(request, *speeds.first()?, Some(requests)),
+                units: Vec::new(),
             })
         };
         Data::OpenUnits(OpenUnitsData {
-            settled: Vec::new(),
             controls: Vec::new(),
             erase_block,
             cells: speeds.into_iter().filter_map(cell).collect(),
@@ -122,12 +122,13 @@ impl Table<'_> {
         self.stated.fat_units = Some(units);
         let cell = |request: Bytes, unit: u32, speed: f64| {
             let times = times(request, speed, Some(erase_block / request));
-            FatAreaCell { unit, order, request, times }
+            FatAreaCell { trial: 0, unit, order, request, times }
         };
         let row = |(request, speeds): (Bytes, Vec<f64>)| {
             (0..).zip(speeds).map(|(unit, speed)| cell(request, unit, speed)).collect::<Vec<_>>()
         };
         Data::FatArea(FatAreaData {
+            fits: None,
             baseline: None,
             erase_block,
             cells: self.speeds(units).into_iter().flat_map(row).collect(),
@@ -140,7 +141,7 @@ impl Table<'_> {
         let erase_block = self.erase_block(remarks);
         let order = self.order(remarks);
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
-            Some(WriteSizeCell { order, request, times: times(request, *speeds.first()?, None) })
+            Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
         };
         let cells = self.speeds(1).into_iter().filter_map(cell).collect();
         Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells })

@@ -1,0 +1,15 @@
+//! What writes into erase blocks in turn say about how many of them a controller keeps open: the measuring search and the
+//! inference weigh every write by this same model. See docs/statistics.md.
+
+mod any_place;
+mod evidence;
+mod fat_trial;
+mod laws;
+mod posterior;
+mod slowness;
+
+pub use evidence::{of, unmerged};
+pub use fat_trial::FatTrial;
+pub use laws::Law;
+pub use posterior::{Belief, OPEN_MAX, Prior};
+pub use slowness::Slowness;

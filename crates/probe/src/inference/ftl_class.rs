@@ -1,0 +1,87 @@
+//! The class of the translation layer, from our own measurements.
+
+use flashscope_device::Bytes;
+
+use super::open_units::{Search, evidence};
+use super::statistics::count;
+use super::wording::time;
+use crate::belief::Law;
+use crate::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use crate::observation::{OpenUnitsData, Order};
+
+const ID: FindingId = FindingId::FtlClass;
+/// What the laws can be wrong about that their posterior does not know.
+const MODEL_DOUBT: f64 = 0.01;
+/// Below this probability the honest answer is unknown.
+const PROBABILITY_MIN: f64 = 0.8;
+/// Small requests may take longer by themselves than those of the search, without a merge.
+const SMALL_TAKE_LONGER: f64 = 1.5;
+
+/// The class of the translation layer.
+#[must_use]
+pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, String)>) -> Finding {
+    let search = match search {
+        Ok(search) => search,
+        Err((reason, would_decide)) => return Finding::unknown(ID, reason, would_decide),
+    };
+    let Some(linear) = search.fits(Order::Linear) else {
+        return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
+    };
+    let above = escaping_request(data, search, linear);
+    let random = search.random.verdict();
+    if search.fits(Order::Random) == Some(0) {
+        let confidence = Confidence::new(random.probability * (1.0 - MODEL_DOUBT));
+        let value = Value::Class { class: FtlClass::LinearOnly, above };
+        return Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0));
+    }
+    by_law(search, linear, above)
+}
+
+/// Whether every switch merges with one block too many, or only some do.
+fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
+    let every = search.linear.law(Law::LeastRecent);
+    let (class, probability) =
+        if every >= 0.5 { (FtlClass::OpenBlock, every) } else { (FtlClass::LogStructured, 1.0 - every) };
+    let merge = search.merge(Order::Linear, linear);
+    let merge_seconds = time(merge.map_or(0.0, |(seconds, _)| seconds));
+    let law = match class {
+        FtlClass::LogStructured => format!(
+            "beyond {linear} open blocks only some of the writes pay a merge of {merge_seconds}: the cost grows step by step"
+        ),
+        _ => format!("beyond {linear} open blocks every switch pays a merge of {merge_seconds}"),
+    };
+    if linear == 1 {
+        let value = Value::Class { class: FtlClass::OpenBlock, above };
+        let confidence = Confidence::new(ONE_BLOCK);
+        return Finding::exact(ID, value, confidence, law)
+            .with_caveat("with one open block a log looks the same");
+    }
+    if probability < PROBABILITY_MIN {
+        let reason = format!(
+            "beyond {linear} open blocks writes pay merges of {merge_seconds}, at every switch with {:.0} % probability",
+            every * 100.0
+        );
+        return Finding::unknown(ID, reason, "more rounds");
+    }
+    let escape = above
+        .map_or_else(String::new, |size| format!("; requests up to {size} take another path and pay none"));
+    let value = Value::Class { class, above };
+    Finding::exact(ID, value, Confidence::new(probability * (1.0 - MODEL_DOUBT)), law + &escape)
+}
+
+/// How sure the class is where both laws say the same: logs with a single open block are rare.
+const ONE_BLOCK: f64 = 0.85;
+
+/// The largest request that pays no merge where larger ones do, with one unit too many.
+fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
+    let request = data.cells.first()?.request;
+    let slowness = search.slowness.scaled(SMALL_TAKE_LONGER);
+    let surveyed = data.cells.iter().filter(|cell| {
+        cell.order == Order::Linear && cell.open_units == linear + 1 && cell.request < request
+    });
+    let escapes = surveyed.filter(|cell| {
+        let slow = cell.writes().filter(|(_, latency)| slowness.is_slow(*latency)).count();
+        count(slow) <= 0.02 * count(cell.writes().count())
+    });
+    escapes.map(|cell| cell.request).max()
+}
