@@ -1,5 +1,7 @@
 //! The controller: what a command costs behind the link, and what it changes inside.
 
+use flashscope_device::{Op, RequestError};
+
 use crate::chance::Chance;
 use crate::ever_written::EverWritten;
 use crate::ftl::Ftl;
@@ -11,6 +13,9 @@ use crate::writes::Writes;
 /// One command's bytes, and what their way over the link takes; the controller overlaps its own work with it where it can.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
+    /// The device time at which it reaches the controller, before its data.
+    #[expect(dead_code, reason = "what depends on the time comes next")]
+    pub(crate) at_ns: u64,
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) transfer_ns: u64,
@@ -56,6 +61,22 @@ impl Controller {
         self.ever_written.insert(command.start, command.end);
         self.page_programs += write.pages;
         write.time_ns + copying_ns
+    }
+
+    /// What a flush waits for, beside its command.
+    pub(crate) fn flush_ns(&mut self, _at_ns: u64) -> u64 {
+        0
+    }
+
+    /// The host wants this data no longer.
+    pub(crate) fn discard(&mut self, _start: u64, _end: u64) {}
+
+    /// Nothing is asked for until then.
+    pub(crate) fn rest_until(&mut self, _ns: u64) {}
+
+    /// Whether the medium could do what was asked for.
+    pub(crate) fn outcome(&self, _op: &Op) -> Result<(), RequestError> {
+        Ok(())
     }
 
     /// Adds what happened inside to what the stick counts itself.

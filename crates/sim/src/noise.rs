@@ -11,6 +11,7 @@ pub(crate) struct HoldUps {
     outlier_probability: f64,
     outlier_ns: f64,
     chance: Chance,
+    outliers: u64,
 }
 
 impl HoldUps {
@@ -20,6 +21,7 @@ impl HoldUps {
             outlier_probability: noise.outliers_per_million / 1e6,
             outlier_ns: noise.outlier_us * 1e3,
             chance,
+            outliers: 0,
         }
     }
 
@@ -30,12 +32,17 @@ impl HoldUps {
         clippy::cast_sign_loss,
         reason = "noise is positive and needs no more than 53 bits"
     )]
-    pub(crate) fn lengthen(&mut self, ideal_ns: u64, statistics: &mut Statistics) -> u64 {
+    pub(crate) fn lengthen(&mut self, ideal_ns: u64) -> u64 {
         let mut noise_ns = self.jitter * self.chance.exponential() * ideal_ns as f64;
         if self.chance.happens(self.outlier_probability) {
-            statistics.outliers += 1;
+            self.outliers += 1;
             noise_ns += self.outlier_ns * self.chance.exponential();
         }
-        ideal_ns + noise_ns as u64
+        ideal_ns.saturating_add(noise_ns as u64)
+    }
+
+    /// Adds the requests that were held up to what else happened.
+    pub(crate) const fn count(&self, statistics: Statistics) -> Statistics {
+        Statistics { outliers: self.outliers, ..statistics }
     }
 }

@@ -68,7 +68,7 @@ impl Reads {
 
     /// The time of a read command, its transfer included.
     pub(crate) fn command_ns(&mut self, command: Command, never_written: bool) -> u64 {
-        let Command { start, end, transfer_ns } = command;
+        let Command { start, end, transfer_ns, .. } = command;
         let access = if never_written { self.access_never_written_ns } else { self.access_ns };
         let saved = if self.read_ahead_at == Some(start) { self.read_ahead_saves_ns } else { 0 };
         self.read_ahead_at = Some(end);

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 
-use crate::profile::{Policy, Profile, ProfileError};
+use crate::profile::{Bus, Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
 
 /// The seed where none is given.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The keys a target understands.
-pub const KEYS: [&str; 8] = [
+pub const KEYS: [&str; 9] = [
     "seed",
     "capacity",
     "erase_block",
@@ -19,6 +19,7 @@ pub const KEYS: [&str; 8] = [
     "open_units_linear",
     "open_units_random",
     "fat_area",
+    "link",
     "noise",
 ];
 
@@ -102,6 +103,7 @@ impl Target {
                 policy.open_units_random = read("open_units_random", value, "a whole number")?
             }
             "fat_area" => self.profile.ftl.fat_area = size("fat_area", value)?,
+            "link" => self.set_link(value)?,
             "noise" => self.scale_noise(value)?,
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }
@@ -126,6 +128,13 @@ impl Target {
             boundary.phase = times(new, boundary.phase, old);
             boundary.period = new;
         }
+    }
+
+    /// Another bus; see [`Link::on`](crate::profile::Link::on).
+    fn set_link(&mut self, value: &str) -> Result<(), TargetError> {
+        let expected = format!("one of {}", Bus::ALL.map(Bus::name).join(", "));
+        self.profile.link = self.profile.link.on(read("link", value, &expected)?);
+        Ok(())
     }
 
     fn scale_noise(&mut self, value: &str) -> Result<(), TargetError> {

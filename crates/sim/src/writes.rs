@@ -61,7 +61,7 @@ impl Writes {
 
     /// Time and pages of programming in place. Programming overlaps with the data's way here.
     fn program(&self, command: Command) -> (u64, u64) {
-        let Command { start, end, transfer_ns } = command;
+        let Command { start, end, transfer_ns, .. } = command;
         let touched = pages_touched(start, end, self.page_bytes);
         let full = (end / self.page_bytes).saturating_sub(start.div_ceil(self.page_bytes));
         let programming = full * self.page_program_ns + (touched - full) * self.partial_page_ns;
@@ -85,7 +85,7 @@ mod tests {
         let profile = Profile::builtin("patriot-xt-16g").unwrap();
         let mut writes = Writes::new(&profile);
         let small = [(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)].map(|(start, end)| {
-            writes.command(Command { start: start * KIB, end: end * KIB, transfer_ns: 0 }).small
+            writes.command(Command { at_ns: 0, start: start * KIB, end: end * KIB, transfer_ns: 0 }).small
         });
         assert_eq!(small, [true, false, true, false, false, false]);
     }

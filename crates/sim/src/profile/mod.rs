@@ -2,6 +2,7 @@
 
 mod bounds;
 mod builtin;
+mod bus;
 mod ftl;
 mod link;
 mod noise;
@@ -17,8 +18,9 @@ use serde::Deserialize;
 
 use bounds::{CAPACITY_MAX, ensure, size};
 
+pub use bus::{Bus, BusFigures, UnknownBus};
 pub use ftl::Ftl;
-pub use link::Link;
+pub use link::{CardLink, Link, LinkTiming, Protocol};
 pub use noise::Noise;
 pub use policy::{OpenBlocks, Policy, Victim};
 pub use read::{Boundary, ReadPath};

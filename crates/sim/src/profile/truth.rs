@@ -32,6 +32,8 @@ pub struct Truth {
     pub class: Class,
     /// The largest command that takes the separate path of small writes, if there is one.
     pub small_writes_up_to: Option<Bytes>,
+    /// The most that the link lets reads and writes reach, per second.
+    pub link_bytes_per_s: Bytes,
 }
 
 impl Truth {
@@ -45,6 +47,7 @@ impl Truth {
             fat_area: profile.ftl.fat_area,
             class: class_of(policy),
             small_writes_up_to: profile.small_writes.as_ref().map(|small| small.up_to),
+            link_bytes_per_s: profile.link.timing().ceiling_per_s(),
         }
     }
 }
