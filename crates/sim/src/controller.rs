@@ -51,16 +51,10 @@ impl Controller {
     /// The time of a write command, its transfer included.
     pub(crate) fn write_ns(&mut self, command: Command) -> u64 {
         self.reads.forget_read_ahead();
-        let write = self.writes.command(command);
-        let copying_ns = if write.small {
-            self.ftl.supersede(command.start, command.end);
-            0
-        } else {
-            self.ftl.write(command.start, command.end)
-        };
+        let write = self.writes.command(command, &mut self.ftl);
         self.ever_written.insert(command.start, command.end);
         self.page_programs += write.pages;
-        write.time_ns + copying_ns
+        write.time_ns()
     }
 
     /// What a flush waits for, beside its command.

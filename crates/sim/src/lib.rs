@@ -12,6 +12,7 @@
 mod chance;
 mod contents;
 mod controller;
+mod curve;
 mod ever_written;
 mod ftl;
 mod link;

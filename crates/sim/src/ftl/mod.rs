@@ -21,6 +21,17 @@ pub(crate) struct Counts {
     pub(crate) pages_copied: u64,
 }
 
+/// What the layer did with a write, and how it lay to the writes before it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// The last write went to another erase block.
+    pub(crate) switched: bool,
+    /// It neither goes on where its erase block's last write ended, nor begins at the block's start.
+    pub(crate) jumped: bool,
+    /// What had to be copied for it, in nanoseconds.
+    pub(crate) copying_ns: u64,
+}
+
 impl Ftl {
     pub(crate) fn new(profile: &Profile, chance: Chance) -> Self {
         match &profile.policy {
@@ -34,8 +45,8 @@ impl Ftl {
         }
     }
 
-    /// Takes the data from `start` to `end` and returns what had to be copied for it, in nanoseconds.
-    pub(crate) fn write(&mut self, start: u64, end: u64) -> u64 {
+    /// Takes the data from `start` to `end`.
+    pub(crate) fn write(&mut self, start: u64, end: u64) -> Placement {
         match self {
             Self::OpenBlocks(layer) => layer.write(start, end),
         }

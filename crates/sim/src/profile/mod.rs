@@ -3,6 +3,7 @@
 mod bounds;
 mod builtin;
 mod bus;
+mod curve;
 mod ftl;
 mod link;
 mod noise;
@@ -19,14 +20,15 @@ use serde::Deserialize;
 use bounds::{CAPACITY_MAX, ensure, size};
 
 pub use bus::{Bus, BusFigures, UnknownBus};
+pub use curve::{Curve, Knot};
 pub use ftl::Ftl;
 pub use link::{CardLink, Link, LinkTiming, Protocol};
 pub use noise::Noise;
-pub use policy::{OpenBlocks, Policy, Victim};
+pub use policy::{OpenBlocks, Opening, Policy, Victim};
 pub use read::{Boundary, ReadPath};
 pub use source::{Basis, Source};
 pub use truth::{Class, Truth};
-pub use write::{SmallWrites, WritePath};
+pub use write::{SmallWrites, WriteCurve, WritePath};
 
 /// Everything that makes one model of stick, as its TOML file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -5,7 +5,7 @@ mod open_blocks;
 use serde::Deserialize;
 
 use super::{Ftl, ProfileError};
-pub use open_blocks::{OpenBlocks, Victim};
+pub use open_blocks::{OpenBlocks, Opening, Victim};
 
 /// The policy, and its numbers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
