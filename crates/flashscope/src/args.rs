@@ -202,6 +202,40 @@ pub enum Sim {
         /// A built-in profile's name, or a path to a .toml file.
         profile: String,
     },
+    /// Serve a virtual stick as a real disk: a file, and with --loop a block device.
+    ///
+    /// Prints the file's path, then the block device's, and serves until Ctrl-C or SIGTERM; every request takes as long as
+    /// it would on the stick. With --json, one document a line: one when it is ready, one with the account at the end.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(SimServe),
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  flashscope sim serve patriot-xt-16g                 a file of 16 GB, as slow as the stick
+  sudo flashscope sim serve patriot-xt-16g --loop     also a block device, for mkfs and fio
+  flashscope sim serve my-stick.toml --speed 10       ten times as fast";
+
+/// `flashscope sim serve`
+#[derive(Debug, Args)]
+pub struct SimServe {
+    /// A built-in profile's name or a path to a .toml file, with ?seed=7 and other keys behind it.
+    pub stick: String,
+    /// Mount on DIR, an empty directory. Without it: one made for the purpose, and removed at the end.
+    #[arg(long, value_name = "DIR")]
+    pub mount: Option<PathBuf>,
+    /// Also make a block device of it, with direct I/O. Needs root.
+    #[arg(long = "loop")]
+    pub block_device: bool,
+    /// Answer X times as fast as the stick would, from 0.001 to 1000000.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
+    pub speed: f64,
+    /// Answer at once.
+    #[arg(long, conflicts_with = "speed")]
+    pub instant: bool,
+    /// Keep the contents in FILE, a sparse file as large as the stick; made if it is missing.
+    #[arg(long, value_name = "FILE")]
+    pub backing: Option<PathBuf>,
 }
 
 /// `flashscope report`
@@ -212,6 +246,16 @@ pub struct Report {
     /// Write the page to FILE, which ends in .html; without it the report is printed.
     #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
+}
+
+/// How many times as fast as the stick. Beyond these bounds no clock tells the difference.
+fn speed(text: &str) -> Result<f64, String> {
+    let speed: f64 = text.parse().map_err(|_| "a number is needed, such as 10 or 0.5".to_owned())?;
+    if (1e-3..=1e6).contains(&speed) {
+        Ok(speed)
+    } else {
+        Err("a speed from 0.001 to 1000000 is needed".to_owned())
+    }
 }
 
 fn output_file(text: &str) -> Result<PathBuf, String> {
