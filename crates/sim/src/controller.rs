@@ -1,9 +1,10 @@
 //! The controller: what a command costs behind the link, and what it changes inside.
 
-use flashscope_device::{Op, RequestError};
+use flashscope_device::{FailureCause, Op, RequestError};
 
+use crate::area_states::{Area, AreaStates};
 use crate::chance::Chance;
-use crate::ever_written::EverWritten;
+use crate::conditions::{Conditions, Ground};
 use crate::ftl::Ftl;
 use crate::profile::Profile;
 use crate::reads::Reads;
@@ -14,7 +15,6 @@ use crate::writes::Writes;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
     /// The device time at which it reaches the controller, before its data.
-    #[expect(dead_code, reason = "what depends on the time comes next")]
     pub(crate) at_ns: u64,
     pub(crate) start: u64,
     pub(crate) end: u64,
@@ -27,62 +27,104 @@ pub(crate) struct Controller {
     reads: Reads,
     writes: Writes,
     ftl: Ftl,
-    ever_written: EverWritten,
+    areas: Option<AreaStates>,
+    conditions: Option<Box<Conditions>>,
     page_programs: u64,
 }
 
 impl Controller {
     pub(crate) fn new(profile: &Profile, seed: u64) -> Self {
         Self {
-            reads: Reads::new(&profile.read),
+            reads: Reads::new(profile),
             writes: Writes::new(profile),
             ftl: Ftl::new(profile, Chance::new(seed, 1)),
-            ever_written: EverWritten::new(profile),
+            areas: AreaStates::new(profile),
+            conditions: Conditions::new(profile, Chance::new(seed, 3)),
             page_programs: 0,
         }
     }
 
     /// The time of a read command, its transfer included.
     pub(crate) fn read_ns(&mut self, command: Command) -> u64 {
-        let never_written = !self.ever_written.contains(command.start);
-        self.reads.command_ns(command, never_written)
+        let ideal_ns = self.reads.command_ns(command, self.area(command.start));
+        let Some(conditions) = &mut self.conditions else { return ideal_ns };
+        conditions.rest_until(command.at_ns);
+        conditions.read_ns(command, ideal_ns)
     }
 
     /// The time of a write command, its transfer included.
     pub(crate) fn write_ns(&mut self, command: Command) -> u64 {
-        self.reads.forget_read_ahead();
+        self.reads.forget(command.start, command.end);
         let write = self.writes.command(command, &mut self.ftl);
-        self.ever_written.insert(command.start, command.end);
         self.page_programs += write.pages;
-        write.time_ns()
+        let ground = self.conditions.is_some().then(|| self.ground(command.start));
+        if let Some(areas) = &mut self.areas {
+            areas.write(command.start, command.end);
+        }
+        let (Some(conditions), Some(ground)) = (&mut self.conditions, ground) else {
+            return write.time_ns();
+        };
+        conditions.rest_until(command.at_ns);
+        conditions.write_ns(command, write, ground)
     }
 
     /// What a flush waits for, beside its command.
-    pub(crate) fn flush_ns(&mut self, _at_ns: u64) -> u64 {
-        0
+    pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
+        let Some(conditions) = &mut self.conditions else { return 0 };
+        conditions.rest_until(at_ns);
+        conditions.flush_ns(at_ns)
     }
 
-    /// The host wants this data no longer.
-    pub(crate) fn discard(&mut self, _start: u64, _end: u64) {}
+    /// Nothing from `start` to `end` is wanted any more. Takes no time beside the command.
+    pub(crate) fn discard(&mut self, start: u64, end: u64) {
+        self.reads.forget(start, end);
+        if let Some(areas) = &mut self.areas {
+            areas.discard(start, end);
+        }
+    }
 
-    /// Nothing is asked for until then.
-    pub(crate) fn rest_until(&mut self, _ns: u64) {}
+    /// Nothing is asked for until this instant of device time.
+    pub(crate) fn rest_until(&mut self, at_ns: u64) {
+        if let Some(conditions) = &mut self.conditions {
+            conditions.rest_until(at_ns);
+        }
+    }
 
     /// Whether the medium could do what was asked for.
-    pub(crate) fn outcome(&self, _op: &Op) -> Result<(), RequestError> {
-        Ok(())
+    pub(crate) fn outcome(&self, op: &Op) -> Result<(), RequestError> {
+        match &self.conditions {
+            Some(conditions) if conditions.fails(op) => {
+                Err(RequestError::new(op.kind(), op.range(), FailureCause::Medium))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn area(&self, start: u64) -> Area {
+        self.areas.as_ref().map_or(Area::Written, |areas| areas.at(start))
+    }
+
+    fn ground(&self, start: u64) -> Ground {
+        Ground {
+            empty: self.area(start) != Area::Written,
+            free_bytes: self.areas.as_ref().map_or(0, AreaStates::free_bytes),
+            erases: self.ftl.counts().erases,
+        }
     }
 
     /// Adds what happened inside to what the stick counts itself.
     pub(crate) fn count(&self, statistics: Statistics, profile: &Profile) -> Statistics {
         let counts = self.ftl.counts();
-        let page_programs = self.page_programs + counts.pages_copied;
-        Statistics {
-            page_programs,
-            bytes_programmed: profile.ftl.page * page_programs,
+        let mut statistics = Statistics {
+            page_programs: self.page_programs + counts.pages_copied,
             merges: counts.merges,
             erases: counts.erases,
             ..statistics
+        };
+        if let Some(conditions) = &self.conditions {
+            conditions.count(&mut statistics);
         }
+        statistics.bytes_programmed = profile.ftl.page * statistics.page_programs;
+        statistics
     }
 }

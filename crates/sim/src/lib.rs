@@ -9,19 +9,28 @@
 
 #![deny(missing_docs)]
 
+mod area_states;
+mod background;
 mod chance;
+mod conditions;
 mod contents;
 mod controller;
 mod curve;
-mod ever_written;
+mod factor;
 mod ftl;
 mod link;
 mod noise;
 pub mod profile;
+mod read_cache;
 mod reads;
+mod regions;
+mod slc_cache;
 mod statistics;
 mod stick;
 pub mod target;
+mod thermal;
+mod wear;
+mod write_buffer;
 mod writes;
 
 pub use profile::{Class, Profile, ProfileError, Truth};

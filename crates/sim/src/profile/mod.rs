@@ -1,5 +1,6 @@
 //! What a stick is made of: every number of the model, with where it came from.
 
+mod background;
 mod bounds;
 mod builtin;
 mod bus;
@@ -10,15 +11,23 @@ mod noise;
 mod policy;
 mod quantity;
 mod read;
+mod read_cache;
+mod region;
+mod slc_cache;
 mod source;
+mod states;
+mod thermal;
 mod truth;
+mod wear;
 mod write;
+mod write_buffer;
 
 use flashscope_device::Bytes;
 use serde::Deserialize;
 
 use bounds::{CAPACITY_MAX, ensure, size};
 
+pub use background::{Background, Stall};
 pub use bus::{Bus, BusFigures, UnknownBus};
 pub use curve::{Curve, Knot};
 pub use ftl::Ftl;
@@ -26,9 +35,16 @@ pub use link::{CardLink, Link, LinkTiming, Protocol};
 pub use noise::Noise;
 pub use policy::{OpenBlocks, Opening, Policy, Victim};
 pub use read::{Boundary, ReadPath};
+pub use read_cache::{ReadCache, ReadCacheKind};
+pub use region::{Fails, Region};
+pub use slc_cache::{SlcCache, WhenFull};
 pub use source::{Basis, Source};
+pub use states::States;
+pub use thermal::Thermal;
 pub use truth::{Class, Truth};
+pub use wear::{AtEnd, Levelling, Wear};
 pub use write::{SmallWrites, WriteCurve, WritePath};
+pub use write_buffer::WriteBuffer;
 
 /// Everything that makes one model of stick, as its TOML file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -56,6 +72,21 @@ pub struct Profile {
     pub ftl: Ftl,
     /// Its policy.
     pub policy: Policy,
+    /// The cache in single-level cells, where there is one.
+    pub slc_cache: Option<SlcCache>,
+    /// The write buffer in the controller's memory, where there is one.
+    pub write_buffer: Option<WriteBuffer>,
+    /// How areas that hold nothing differ.
+    pub states: Option<States>,
+    /// What the controller does on its own.
+    pub background: Option<Background>,
+    /// Slow and bad parts.
+    #[serde(default)]
+    pub region: Vec<Region>,
+    /// How it grows old.
+    pub wear: Option<Wear>,
+    /// How it slows down when it is hot.
+    pub thermal: Option<Thermal>,
     /// What makes two equal requests differ.
     pub noise: Noise,
 }
@@ -111,6 +142,13 @@ impl Profile {
         self.read.check()?;
         self.write.check()?;
         self.small_writes.as_ref().map_or(Ok(()), |small| small.check(self.ftl.erase_block))?;
+        self.slc_cache.as_ref().map_or(Ok(()), |cache| cache.check(self.capacity, &self.ftl))?;
+        self.write_buffer.as_ref().map_or(Ok(()), WriteBuffer::check)?;
+        self.states.as_ref().map_or(Ok(()), |states| states.check(self.capacity, &self.ftl))?;
+        self.background.as_ref().map_or(Ok(()), Background::check)?;
+        region::check_all(&self.region, self.capacity)?;
+        self.wear.as_ref().map_or(Ok(()), Wear::check)?;
+        self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
         self.noise.check()
     }
 

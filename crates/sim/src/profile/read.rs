@@ -4,7 +4,7 @@ use flashscope_device::{Bytes, SECTOR};
 use serde::Deserialize;
 
 use super::bounds::{CAPACITY_MAX, TIME_MAX_US, ensure, number, size, time};
-use super::{Basis, ProfileError, quantity};
+use super::{Basis, ProfileError, ReadCache, quantity};
 
 // As many dies as the largest sticks have.
 const CHANNELS_MAX: u32 = 64;
@@ -33,6 +33,9 @@ pub struct ReadPath {
     /// Boundaries that show in small reads.
     #[serde(default)]
     pub boundary: Vec<Boundary>,
+    /// The controller's read caches.
+    #[serde(default)]
+    pub cache: Vec<ReadCache>,
 }
 
 /// Boundaries at `phase`, `phase + period`, … A command feels at most one: the widest period it meets.
@@ -57,6 +60,7 @@ impl ReadPath {
         time("read.access_us", self.access_us)?;
         number("read.never_written_factor", self.never_written_factor, 0.01, 100.0)?;
         number("read.read_ahead_saves_us", self.read_ahead_saves_us, 0.0, self.access_us)?;
+        self.cache.iter().try_for_each(|cache| cache.check(self.access_us))?;
         let allowed = format!("1 to {CHANNELS_MAX}");
         ensure((1..=CHANNELS_MAX).contains(&self.channels), "read.channels", self.channels, allowed)?;
         self.boundary.iter().try_for_each(|boundary| self.check_boundary(boundary))
