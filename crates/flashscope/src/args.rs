@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
+use flashscope_device::layer::FaultSpec;
 
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
 #[derive(Debug, Parser)]
@@ -233,6 +234,13 @@ pub struct SimServe {
     /// Answer at once.
     #[arg(long, conflicts_with = "speed")]
     pub instant: bool,
+    /// Record every request in FILE, as `docs/trace.md` describes.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// What is wrong with the stick, such as unplug:after=1000 or wrap:real=2GiB (`docs/simulator.md` has them all). May
+    /// be repeated.
+    #[arg(long = "fault", value_name = "FAULT")]
+    pub faults: Vec<FaultSpec>,
     /// Keep the contents in FILE, a sparse file as large as the stick; made if it is missing.
     #[arg(long, value_name = "FILE")]
     pub backing: Option<PathBuf>,

@@ -215,3 +215,84 @@ fn lock(file: &OwnedFd, path: &Path, name: &str) -> Result<(), BackingError> {
         errno => BackingError::System { path: name.to_owned(), during: "locking it", errno },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::DeviceExt;
+    use flashscope_device::layer::{Budget, Meter};
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::units::ByteRange;
+
+    use super::*;
+
+    const SIZE: Bytes = Bytes::mib(1);
+
+    fn open(path: &Path) -> Result<Backed<MemoryDevice>, BackingError> {
+        Backed::open(MemoryDevice::new(SIZE), path)
+    }
+
+    fn range(offset_kib: u64, length_kib: u64) -> ByteRange {
+        ByteRange::new(Bytes::kib(offset_kib), Bytes::kib(length_kib))
+    }
+
+    #[test]
+    fn contents_are_in_the_file_and_only_the_time_is_the_devices() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("contents");
+        let mut device = open(&path).unwrap();
+        let bytes = Payload::Bytes(Buffer::from(&[7; 4096][..]));
+        device.run(Op::Write { range: range(4, 4), payload: bytes }).unwrap().outcome.unwrap();
+        device.run(Op::write(range(8, 4), Pattern::new(3))).unwrap().outcome.unwrap();
+        device.run(Op::Discard { range: range(4, 1) }).unwrap().outcome.unwrap();
+        assert_eq!(device.now(), Instant::from_nanos(300_000));
+        let below = device.into_inner();
+        assert_ne!(below.contents()[6144..8192], [7; 2048], "the device never saw the bytes");
+
+        let mut again = open(&path).unwrap();
+        let read = again.read_bytes(range(4, 4)).unwrap().unwrap();
+        assert!(read[..1024].iter().all(|byte| *byte == 0) && read[1024..].iter().all(|byte| *byte == 7));
+        let check = Op::Read { range: range(8, 4), into: ReadInto::Check(Pattern::new(3)) };
+        assert_eq!(again.run(check).unwrap().outcome, Ok(Success::AllRight));
+    }
+
+    #[test]
+    fn what_the_device_refuses_does_not_reach_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("contents");
+        let mut device = open(&path).unwrap();
+        assert!(device.run(Op::write(range(1020, 8), Pattern::new(3))).unwrap().outcome.is_err());
+        drop(device);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), SIZE.get());
+    }
+
+    #[test]
+    fn requests_in_flight_keep_their_own_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut device = Meter::new(open(&folder.path().join("contents")).unwrap(), Budget::UNLIMITED);
+        for index in 0..8_u8 {
+            let payload = Payload::Bytes(Buffer::from(&[index; 1024][..]));
+            device.submit(Tag(index.into()), Op::Write { range: range(index.into(), 1), payload }).unwrap();
+        }
+        while device.wait().unwrap().is_some() {}
+        for index in 0..8_u8 {
+            let read = device.read_bytes(range(index.into(), 1)).unwrap().unwrap();
+            assert!(read.iter().all(|byte| *byte == index));
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_size_or_in_use_or_none_at_all_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("contents");
+        let first = open(&path).unwrap();
+        assert!(matches!(open(&path), Err(BackingError::InUse { .. })));
+        drop(first);
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(4096).unwrap();
+        let text = open(&path).unwrap_err().to_string();
+        assert!(text.contains("4096 bytes") && text.contains("1048576"), "{text}");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 4096, "left as it was");
+        for no_file in [folder.path(), Path::new("/dev/null")] {
+            assert!(matches!(open(no_file), Err(BackingError::NoFile { .. })));
+        }
+    }
+}

@@ -245,3 +245,6 @@ impl<D: Device> Server<D> {
         matches!(ask, Ask::Write { .. }) && self.blocks_around(ask.range()) != ask.range()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,13 @@
 //! `flashscope sim serve`: a virtual stick as a real disk, until somebody stops it.
 
+mod account;
+mod stick;
+
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use flashscope_device::Device;
-use flashscope_linux::serve::{Backed, Pace, Punctuality, ServeOptions, Served, Serving, Stopped};
-use flashscope_sim::VirtualStick;
+use flashscope_device::layer::FaultLog;
+use flashscope_linux::serve::{Pace, ServeOptions, Serving, Stopped};
 use flashscope_sim::target::Target;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -15,9 +17,7 @@ use crate::args::SimServe;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::json;
 use crate::printer::Printer;
-
-/// A stick, in whatever it is wrapped.
-type Stick = Box<dyn Device + Send>;
+use stick::Stick;
 
 /// Why serving is to end.
 enum End {
@@ -29,7 +29,7 @@ enum End {
 
 pub fn run(arguments: &SimServe, printer: &Printer) -> Result<(), Failure> {
     let target = Target::parse(&arguments.stick).or_exit_bare(Exit::Usage)?;
-    let stick = stick(arguments, &target)?;
+    let (stick, faults) = stick::make(arguments, &target)?;
     let (ends, end) = mpsc::channel();
     // From here on a signal is no sudden death: what gets mounted is unmounted again.
     let mut signals =
@@ -51,20 +51,12 @@ pub fn run(arguments: &SimServe, printer: &Printer) -> Result<(), Failure> {
     if matches!(end, End::Signal) {
         printer.remark("stopping; press Ctrl-C again if that takes too long");
     }
-    finished(&serving.stop(), printer)
+    finished(serving.stop(), &faults, printer)
 }
 
 fn report(ends: &Sender<End>, end: End) -> impl FnOnce() + Send + 'static {
     let ends = ends.clone();
     move || drop(ends.send(end))
-}
-
-fn stick(arguments: &SimServe, target: &Target) -> Result<Stick, Failure> {
-    let stick = VirtualStick::new(&target.profile, target.seed);
-    Ok(match &arguments.backing {
-        Some(file) => Box::new(Backed::open(stick, file).or_exit_bare(Exit::Usage)?),
-        None => Box::new(stick),
-    })
 }
 
 fn options(arguments: &SimServe) -> ServeOptions {
@@ -99,62 +91,28 @@ fn ready(serving: &Serving<Stick>, target: &Target, printer: &Printer) -> Result
     Ok(())
 }
 
-/// Says what was served and how punctually.
-fn finished(stopped: &Stopped<Stick>, printer: &Printer) -> Result<(), Failure> {
+/// Says what was served, how punctually, and what faults have cost.
+fn finished(stopped: Stopped<Stick>, faults: &FaultLog, printer: &Printer) -> Result<(), Failure> {
     stopped.remarks.iter().for_each(|remark| printer.remark(remark));
-    if let Some(failure) = &stopped.failure {
-        printer.remark(failure);
-    }
+    let events = faults.events();
     if printer.json {
         let failure = stopped.failure.as_ref().map(ToString::to_string);
-        return line(printer, json!({ "served": account(&stopped.served), "failure": failure }));
+        let faults: Vec<Value> = events.iter().map(account::fault).collect();
+        line(
+            printer,
+            json!({ "served": account::json(&stopped.served), "failure": failure, "faults": faults }),
+        )?;
+    } else {
+        account::words(&stopped.served).iter().for_each(|line| printer.remark(line));
+        events.iter().for_each(|event| printer.remark(event));
+        // A device that went away by a fault has said so among the events.
+        stopped.failure.iter().filter(|_| events.is_empty()).for_each(|failure| printer.remark(failure));
     }
-    for text in words(&stopped.served) {
-        printer.remark(text);
-    }
-    Ok(())
+    let trace = stopped.device.map_or(Ok(()), |stick| stick.into_inner().1.finish());
+    trace.or_exit(Exit::Failed, "the trace is not whole")
 }
 
 /// Documents of a line each, so that a script can read them as they come.
 fn line(printer: &Printer, fields: Value) -> Result<(), Failure> {
     Ok(printer.result(&format!("{}\n", json::document(fields)))?)
-}
-
-fn account(served: &Served) -> Value {
-    let microseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1e6;
-    json!({
-        "reads": served.reads,
-        "writes": served.writes,
-        "flushes": served.flushes,
-        "discards": served.discards,
-        "bytes_read": served.bytes_read,
-        "bytes_written": served.bytes_written,
-        "failed": served.failed,
-        "completion_error": served.error.map(|error| json!({
-            "median_us": microseconds(error.median),
-            "percentile_99_us": microseconds(error.percentile_99),
-            "max_us": microseconds(error.max),
-            "late": error.late,
-        })),
-    })
-}
-
-fn words(served: &Served) -> Vec<String> {
-    let mut lines = vec![format!(
-        "served {} reads ({}), {} writes ({}), {} flushes, {} discards; {} failed",
-        served.reads,
-        served.bytes_read,
-        served.writes,
-        served.bytes_written,
-        served.flushes,
-        served.discards,
-        served.failed
-    )];
-    lines.extend(served.error.map(|Punctuality { median, percentile_99, max, late }| {
-        format!(
-            "answers came {median:.0?} (median), {percentile_99:.0?} (99th percentile) and at most {max:.0?} after \
-             their instant; {late} were late because this machine took longer than the stick"
-        )
-    }));
-    lines
 }
