@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use crate::profile::Profile;
+use crate::profile::{Profile, State};
 
 /// What lies at an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,20 @@ impl AreaStates {
         }
         let unit = profile.states.as_ref().and_then(|states| states.unit).unwrap_or(profile.ftl.erase_block);
         let words = Bytes::new(profile.capacity.get().div_ceil(unit.get()).div_ceil(64)).to_usize();
-        Some(Self {
+        let mut areas = Self {
             unit_bytes: unit.get(),
             capacity: profile.capacity.get(),
             written: vec![0; words],
             trimmed: vec![0; words],
             units_written: 0,
-        })
+        };
+        if profile.state != State::New {
+            areas.write(0, areas.capacity);
+        }
+        if profile.state == State::Trimmed {
+            areas.discard(0, areas.capacity);
+        }
+        Some(areas)
     }
 
     pub(crate) fn at(&self, offset: u64) -> Area {

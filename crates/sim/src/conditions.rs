@@ -7,6 +7,7 @@ use crate::background::Background;
 use crate::chance::Chance;
 use crate::controller::Command;
 use crate::factor::times;
+use crate::ftl::Ftl;
 use crate::profile::Profile;
 use crate::regions::Regions;
 use crate::slc_cache::{SlcCache, Work};
@@ -129,12 +130,13 @@ impl Conditions {
     }
 
     /// Works in the background until `at_ns`, if nothing was asked for long enough.
-    pub(crate) fn rest_until(&mut self, at_ns: u64) {
+    pub(crate) fn rest_until(&mut self, at_ns: u64, ftl: &mut Ftl) {
         let Some(background) = &mut self.background else { return };
         let drained_ns = self.write_buffer.as_ref().map_or(0, |buffer| buffer.drain_ns(0));
         let cache = &mut self.slc_cache;
         background.work(self.idle_since_ns.max(drained_ns), at_ns, |budget_ns| {
-            cache.as_mut().map_or(0, |cache| cache.fold_for(budget_ns))
+            let folding_ns = cache.as_mut().map_or(0, |cache| cache.fold_for(budget_ns));
+            folding_ns + ftl.idle(budget_ns.saturating_sub(folding_ns))
         });
     }
 

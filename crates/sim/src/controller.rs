@@ -1,11 +1,11 @@
 //! The controller: what a command costs behind the link, and what it changes inside.
 
-use flashscope_device::{FailureCause, Op, RequestError};
+use flashscope_device::{ByteRange, FailureCause, Op, RequestError};
 
 use crate::area_states::{Area, AreaStates};
 use crate::chance::Chance;
 use crate::conditions::{Conditions, Ground};
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, Inconsistency};
 use crate::profile::Profile;
 use crate::reads::Reads;
 use crate::statistics::Statistics;
@@ -48,7 +48,7 @@ impl Controller {
     pub(crate) fn read_ns(&mut self, command: Command) -> u64 {
         let ideal_ns = self.reads.command_ns(command, self.area(command.start));
         let Some(conditions) = &mut self.conditions else { return ideal_ns };
-        conditions.rest_until(command.at_ns);
+        conditions.rest_until(command.at_ns, &mut self.ftl);
         conditions.read_ns(command, ideal_ns)
     }
 
@@ -64,20 +64,22 @@ impl Controller {
         let (Some(conditions), Some(ground)) = (&mut self.conditions, ground) else {
             return write.time_ns();
         };
-        conditions.rest_until(command.at_ns);
+        conditions.rest_until(command.at_ns, &mut self.ftl);
         conditions.write_ns(command, write, ground)
     }
 
     /// What a flush waits for, beside its command.
     pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
-        let Some(conditions) = &mut self.conditions else { return 0 };
-        conditions.rest_until(at_ns);
-        conditions.flush_ns(at_ns)
+        let copying_ns = self.ftl.flush();
+        let Some(conditions) = &mut self.conditions else { return copying_ns };
+        conditions.rest_until(at_ns, &mut self.ftl);
+        conditions.flush_ns(at_ns) + copying_ns
     }
 
     /// Nothing from `start` to `end` is wanted any more. Takes no time beside the command.
     pub(crate) fn discard(&mut self, start: u64, end: u64) {
         self.reads.forget(start, end);
+        self.ftl.discard(start, end);
         if let Some(areas) = &mut self.areas {
             areas.discard(start, end);
         }
@@ -86,8 +88,18 @@ impl Controller {
     /// Nothing is asked for until this instant of device time.
     pub(crate) fn rest_until(&mut self, at_ns: u64) {
         if let Some(conditions) = &mut self.conditions {
-            conditions.rest_until(at_ns);
+            conditions.rest_until(at_ns, &mut self.ftl);
         }
+    }
+
+    /// Checks that the books of the translation layer agree, and that it holds every page that is not blank.
+    pub(crate) fn audit(
+        &self,
+        profile: &Profile,
+        is_blank: impl Fn(ByteRange) -> bool,
+    ) -> Result<(), Inconsistency> {
+        self.ftl.audit()?;
+        self.ftl.audit_contents(profile, is_blank)
     }
 
     /// Whether the medium could do what was asked for.
@@ -117,6 +129,7 @@ impl Controller {
         let counts = self.ftl.counts();
         let mut statistics = Statistics {
             page_programs: self.page_programs + counts.pages_copied,
+            pages_copied: counts.pages_copied,
             merges: counts.merges,
             erases: counts.erases,
             ..statistics

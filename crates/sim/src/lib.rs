@@ -33,6 +33,7 @@ mod wear;
 mod write_buffer;
 mod writes;
 
+pub use ftl::Inconsistency;
 pub use profile::{Class, Profile, ProfileError, Truth};
 pub use statistics::Statistics;
 pub use stick::VirtualStick;

@@ -11,6 +11,8 @@ pub struct Statistics {
     pub bytes_written: Bytes,
     /// Pages programmed: for the host, for merges, and for folding.
     pub page_programs: u64,
+    /// Pages that were copied, by merges and by collection.
+    pub pages_copied: u64,
     /// Bytes programmed: pages times their size.
     pub bytes_programmed: Bytes,
     /// Erase blocks whose data had to be copied.

@@ -10,6 +10,7 @@ use flashscope_device::{
 use crate::chance::Chance;
 use crate::contents::Contents;
 use crate::controller::Controller;
+use crate::ftl::Inconsistency;
 use crate::link::Link;
 use crate::noise::HoldUps;
 use crate::profile::Profile;
@@ -76,6 +77,15 @@ impl VirtualStick {
     pub fn statistics(&self) -> Statistics {
         let counted = self.link.count(self.hold_ups.count(Statistics::default()));
         self.controller.count(counted, &self.profile)
+    }
+
+    /// Checks that the books of the translation layer agree, and that it holds every page that has contents. Walks over
+    /// the whole stick.
+    ///
+    /// # Errors
+    /// [`Inconsistency`] says what contradicts what: a fault of the simulator.
+    pub fn audit(&self) -> Result<(), Inconsistency> {
+        self.controller.audit(&self.profile, |range| self.contents.is_blank(range))
     }
 
     /// When the request ends, and how.

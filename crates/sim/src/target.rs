@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 
-use crate::profile::{Bus, Policy, Profile, ProfileError};
+use crate::profile::{Bus, OpenBlocks, Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
 
 /// The seed where none is given.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The keys a target understands.
-pub const KEYS: [&str; 9] = [
+pub const KEYS: [&str; 10] = [
     "seed",
     "capacity",
+    "state",
     "erase_block",
     "page",
     "open_units_linear",
@@ -90,17 +91,19 @@ impl Target {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let Policy::OpenBlocks(policy) = &mut self.profile.policy;
         match key {
             "seed" => self.seed = read("seed", value, "a whole number from 0 to 2^64 - 1")?,
             "capacity" => self.profile.capacity = size("capacity", value)?,
             "erase_block" => self.set_erase_block(size("erase_block", value)?),
             "page" => self.set_page(size("page", value)?),
+            "state" => self.profile.state = read("state", value, "new, full, steady or trimmed")?,
             "open_units_linear" => {
-                policy.open_units_linear = read("open_units_linear", value, "a whole number")?
+                let count = read("open_units_linear", value, "a whole number")?;
+                self.open_blocks("open_units_linear", value)?.open_units_linear = count;
             }
             "open_units_random" => {
-                policy.open_units_random = read("open_units_random", value, "a whole number")?
+                let count = read("open_units_random", value, "a whole number")?;
+                self.open_blocks("open_units_random", value)?.open_units_random = count;
             }
             "fat_area" => self.profile.ftl.fat_area = size("fat_area", value)?,
             "link" => self.set_link(value)?,
@@ -108,6 +111,18 @@ impl Target {
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }
         Ok(())
+    }
+
+    /// The open blocks of the profile, to set a number of them; an error if it has another policy.
+    fn open_blocks(&mut self, key: &'static str, value: &str) -> Result<&mut OpenBlocks, TargetError> {
+        match &mut self.profile.policy {
+            Policy::OpenBlocks(policy) => Ok(policy),
+            _ => Err(TargetError::Value {
+                key,
+                value: value.to_owned(),
+                expected: format!("{} has another policy than open_blocks", self.profile.name),
+            }),
+        }
     }
 
     /// Another erase block, and with it what comes in erase blocks: its edge in reads, the FAT area.

@@ -43,7 +43,7 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
 #[test]
 fn open_units_cost_nothing_and_one_more_costs_merges() {
     for name in Profile::builtin_names() {
-        let open = Profile::builtin(name).unwrap().truth().open_units_linear;
+        let open = Profile::builtin(name).unwrap().truth().open_units_linear.unwrap();
         assert_eq!(merges(name, open, |step| step), 0, "{name}");
         assert!(merges(name, open + 1, |step| step) > 10, "{name}");
     }
@@ -53,7 +53,7 @@ fn open_units_cost_nothing_and_one_more_costs_merges() {
 fn random_order_has_its_own_number_of_open_units() {
     let scattered = |step: u64| 1 + (step * 5) % 16;
     for name in ["patriot-xt-16g", "transcend-8g"] {
-        let open = Profile::builtin(name).unwrap().truth().open_units_random;
+        let open = Profile::builtin(name).unwrap().truth().open_units_random.unwrap();
         let within = merges(name, open, scattered) / u64::from(open);
         assert!(within <= 1, "{name}: a quarter of a log was merged {within} times");
         assert!(merges(name, open + 1, scattered) > 10, "{name}");
@@ -67,7 +67,7 @@ fn the_merge_law_beyond_the_open_units_the_time_is_constant() {
     let truth = stick.profile().truth();
     let mut times = Vec::new();
     for step in 0..40 {
-        for unit in 0..=u64::from(truth.open_units_linear) {
+        for unit in 0..=u64::from(truth.open_units_linear.unwrap()) {
             let offset = truth.erase_block * (unit * 2 + 2) + truth.page * step;
             times.push(write(&mut stick, offset, truth.page).as_secs_f64());
         }
@@ -250,7 +250,7 @@ fn an_erase_block_written_anew_has_a_price_unless_it_was_one_of_the_last() {
 }
 
 fn stick_open_units(name: &str) -> u64 {
-    u64::from(Profile::builtin(name).unwrap().truth().open_units_linear)
+    u64::from(Profile::builtin(name).unwrap().truth().open_units_linear.unwrap())
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn some_places_have_a_price_of_their_own_each_time() {
 fn a_merge_may_cost_less_for_less() {
     let mut stick = with_policy("random_merge_us = [[\"16KiB\", 1000], [\"1MiB\", 64000]]");
     let truth = stick.profile().truth();
-    let units = u64::from(truth.open_units_random) + 1;
+    let units = u64::from(truth.open_units_random.unwrap()) + 1;
     let mut merging = |kib: u64| {
         let request = Bytes::kib(kib);
         let steps: Vec<u64> = (0..12).map(|step| 1 + (step * 5) % 12).collect();

@@ -27,7 +27,7 @@ fn the_builtin_profiles_are_distinct_in_kind() {
 fn the_truth_of_the_patriot_stick() {
     let truth = Profile::builtin(PATRIOT).unwrap().truth();
     assert_eq!((truth.erase_block, truth.page), (Bytes::mib(8), Bytes::kib(32)));
-    assert_eq!((truth.open_units_linear, truth.open_units_random), (8, 8));
+    assert_eq!((truth.open_units_linear, truth.open_units_random), (Some(8), Some(8)));
     assert_eq!((truth.fat_area, truth.small_writes_up_to), (Bytes::ZERO, Some(Bytes::kib(16))));
 }
 
@@ -87,7 +87,7 @@ fn unknown_missing_and_mistyped_keys_are_refused_by_name() {
 fn a_target_takes_a_seed_and_overrides() {
     let target = Target::parse("patriot-xt-16g?seed=7&capacity=8GiB&open_units_random=3&noise=0").unwrap();
     assert_eq!((target.seed, target.profile.capacity), (7, Bytes::gib(8)));
-    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (3, 0));
+    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (Some(3), 0));
 }
 
 #[test]

@@ -105,6 +105,13 @@ impl Contents {
         });
     }
 
+    /// True if nothing but zeros would be read.
+    pub(crate) fn is_blank(&self, range: ByteRange) -> bool {
+        let mut blank = true;
+        self.each(range, |_, sector| blank &= sector == Sector::BLANK);
+        blank
+    }
+
     fn state(&self, lba: Lba, sector: Sector, asked: Pattern) -> BlockState {
         match (self.seeds.pattern(sector), sector.place()) {
             (Some(held), _) if held == asked => BlockState::Right,

@@ -15,6 +15,7 @@ mod read_cache;
 mod region;
 mod slc_cache;
 mod source;
+mod state;
 mod states;
 mod thermal;
 mod truth;
@@ -33,12 +34,15 @@ pub use curve::{Curve, Knot};
 pub use ftl::Ftl;
 pub use link::{CardLink, Link, LinkTiming, Protocol};
 pub use noise::Noise;
-pub use policy::{OpenBlocks, Opening, Policy, Victim};
+pub use policy::{
+    Association, CollectionVictim, HybridLog, LogStructured, OpenBlocks, Opening, PageMapped, Policy, Victim,
+};
 pub use read::{Boundary, ReadPath};
 pub use read_cache::{ReadCache, ReadCacheKind};
 pub use region::{Fails, Region};
 pub use slc_cache::{SlcCache, WhenFull};
 pub use source::{Basis, Source};
+pub use state::State;
 pub use states::States;
 pub use thermal::Thermal;
 pub use truth::{Class, Truth};
@@ -72,6 +76,9 @@ pub struct Profile {
     pub ftl: Ftl,
     /// Its policy.
     pub policy: Policy,
+    /// What it has been through before its first request.
+    #[serde(default)]
+    pub state: State,
     /// The cache in single-level cells, where there is one.
     pub slc_cache: Option<SlcCache>,
     /// The write buffer in the controller's memory, where there is one.
@@ -137,7 +144,9 @@ impl Profile {
         self.check_names()?;
         self.ftl.check(self.capacity)?;
         size("capacity", self.capacity, self.ftl.erase_block, CAPACITY_MAX)?;
-        self.policy.check(&self.ftl)?;
+        self.policy.check(&self.ftl, self.capacity)?;
+        self.check_small_writes()?;
+        self.check_background_share()?;
         self.link.check()?;
         self.read.check()?;
         self.write.check()?;
@@ -150,6 +159,20 @@ impl Profile {
         self.wear.as_ref().map_or(Ok(()), Wear::check)?;
         self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
         self.noise.check()
+    }
+
+    fn check_small_writes(&self) -> Result<(), ProfileError> {
+        let Some(small) = &self.small_writes else { return Ok(()) };
+        let beside = matches!(self.policy, Policy::OpenBlocks(_));
+        let allowed = "absent, unless the policy is open_blocks: the others map small writes as they map all";
+        ensure(beside, "small_writes.up_to", small.up_to, allowed)?;
+        small.check(self.ftl.erase_block)
+    }
+
+    fn check_background_share(&self) -> Result<(), ProfileError> {
+        let (key, share) = self.policy.background_share();
+        let allowed = "0, unless there is a [background] table that says when idle work begins";
+        ensure(share == 0.0 || self.background.is_some(), key, share, allowed)
     }
 
     fn check_names(&self) -> Result<(), ProfileError> {

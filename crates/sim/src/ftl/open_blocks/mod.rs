@@ -7,6 +7,7 @@
 //! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
 //! several copies. All costs are closed forms: no page is ever walked over.
 
+mod audit;
 mod closing;
 mod open_unit;
 mod opening;
