@@ -6,6 +6,7 @@ mod ci;
 mod docs;
 mod fidelity;
 mod process;
+mod speed;
 mod tidy;
 mod versus;
 
@@ -33,6 +34,8 @@ enum Task {
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
     Fidelity(fidelity::Arguments),
+    /// Counts the requests that virtual sticks serve in a second on one core.
+    Speed(speed::Arguments),
     /// Measures the same work beside another program, in the same run.
     Versus(versus::Arguments),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Speed(arguments) => speed::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),
     };
     match result {
