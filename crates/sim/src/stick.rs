@@ -118,8 +118,10 @@ impl VirtualStick {
     /// Queues a completion behind those that come no later.
     fn complete(&mut self, completion: Completion) {
         let later = |other: &&Completion| other.completed_at > completion.completed_at;
-        let place = self.in_flight.len() - self.in_flight.iter().rev().take_while(later).count();
-        self.in_flight.insert(place, completion);
+        match self.in_flight.iter().rev().take_while(later).count() {
+            0 => self.in_flight.push_back(completion),
+            overtaken => self.in_flight.insert(self.in_flight.len() - overtaken, completion),
+        }
     }
 }
 
