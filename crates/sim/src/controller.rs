@@ -46,14 +46,15 @@ impl Controller {
 
     /// The time of a read command, its transfer included.
     pub(crate) fn read_ns(&mut self, command: Command) -> u64 {
+        self.rest_until(command.at_ns);
         let ideal_ns = self.reads.command_ns(command, self.area(command.start));
         let Some(conditions) = &mut self.conditions else { return ideal_ns };
-        conditions.rest_until(command.at_ns, &mut self.ftl);
         conditions.read_ns(command, ideal_ns)
     }
 
     /// The time of a write command, its transfer included.
     pub(crate) fn write_ns(&mut self, command: Command) -> u64 {
+        self.rest_until(command.at_ns);
         self.reads.forget(command.start, command.end);
         let write = self.writes.command(command, &mut self.ftl);
         self.page_programs += write.pages;
@@ -64,15 +65,14 @@ impl Controller {
         let (Some(conditions), Some(ground)) = (&mut self.conditions, ground) else {
             return write.time_ns();
         };
-        conditions.rest_until(command.at_ns, &mut self.ftl);
         conditions.write_ns(command, write, ground)
     }
 
     /// What a flush waits for, beside its command.
     pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
+        self.rest_until(at_ns);
         let copying_ns = self.ftl.flush();
         let Some(conditions) = &mut self.conditions else { return copying_ns };
-        conditions.rest_until(at_ns, &mut self.ftl);
         conditions.flush_ns(at_ns) + copying_ns
     }
 
