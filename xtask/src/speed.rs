@@ -100,7 +100,7 @@ impl Places {
         Self {
             random: Xoshiro256PlusPlus::seed_from_u64(1),
             capacity: stick.capabilities().capacity,
-            open_units: u64::from(truth.open_units_linear),
+            open_units: u64::from(truth.open_units_linear.unwrap_or(1)),
             erase_block: truth.erase_block,
         }
     }
