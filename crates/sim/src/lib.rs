@@ -27,6 +27,7 @@ mod regions;
 mod slc_cache;
 mod statistics;
 mod stick;
+mod sustained;
 pub mod target;
 mod thermal;
 mod wear;

@@ -398,6 +398,29 @@ fn reading_heats_as_much_as_the_profile_says() {
 }
 
 #[test]
+fn the_sustained_rate_is_what_remains_when_nothing_helps() {
+    let about = |tables: &[&str], us_per_mib: f64| {
+        let rate = stick(tables).profile().sustained_write_per_s().as_f64();
+        let expected = f64::from(1 << 20) / us_per_mib * 1e6;
+        assert!((rate / expected - 1.0).abs() < 0.002, "{rate} instead of {expected}");
+    };
+    about(&[], 16.0 * 4200.0);
+    about(&[SLC], 16.0 * 4200.0);
+    about(&[&SLC.replace("direct", "fold")], 16.0 * 6344.0);
+    // The buffer hides the link's 100 us behind the flash's 4100 us.
+    about(&[BUFFER], 16.0 * 4100.0);
+    about(&[BACKGROUND, STALL], 16.0 * 4200.0 + 300_000.0);
+}
+
+#[test]
+fn the_truth_knows_caches_and_buffers() {
+    let truth = |tables: &[&str]| stick(tables).profile().truth();
+    assert_eq!((truth(&[]).slc_cache, truth(&[]).write_buffer), (None, None));
+    assert_eq!(truth(&[SLC]).slc_cache, Some(Bytes::mib(1)));
+    assert_eq!(truth(&[BUFFER]).write_buffer, Some(Bytes::kib(256)));
+}
+
+#[test]
 fn impossible_values_are_refused_with_key_and_bounds() {
     let cases = [
         (SLC, "\"1MiB\"", "0", "slc_cache.size"),

@@ -43,7 +43,7 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
 #[test]
 fn open_units_cost_nothing_and_one_more_costs_merges() {
     for name in Profile::builtin_names() {
-        let open = Profile::builtin(name).unwrap().truth().open_units_linear.unwrap();
+        let Some(open) = Profile::builtin(name).unwrap().truth().open_units_linear else { continue };
         assert_eq!(merges(name, open, |step| step), 0, "{name}");
         assert!(merges(name, open + 1, |step| step) > 10, "{name}");
     }

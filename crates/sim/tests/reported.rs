@@ -182,6 +182,24 @@ fn lexar_633x() {
     assert!(longest.fold(0.0, f64::max) > 60.0);
 }
 
+/// The modern stick is assumed through and through; but it shall show what such sticks are known for.
+#[test]
+fn modern_ssd_stick() {
+    let name = "modern-ssd-stick-128g";
+    let fast = rate(name, write, Bytes::mib(1), 1000);
+    let sustained = quiet(name).profile().sustained_write_per_s().as_f64() / 1e6;
+    assert!(fast > 300.0 && (30.0..120.0).contains(&sustained), "{fast} {sustained}");
+    let mut stick = quiet(name);
+    let cache = stick.profile().truth().slc_cache.unwrap();
+    let slow = (0..20_000).find(|step| {
+        let taken = seconds(&mut stick, |stick| {
+            (0..4).for_each(|part| write(stick, Bytes::mib(step * 4 + part), Bytes::mib(1)));
+        });
+        taken > Bytes::mib(4).as_f64() / 200e6
+    });
+    about((Bytes::mib(4) * slow.unwrap()).as_f64(), cache.as_f64(), 0.01);
+}
+
 /// The review of the Lexar S75: MB/s in sequence, and requests of 4 KiB a second.
 #[test]
 fn lexar_s75() {

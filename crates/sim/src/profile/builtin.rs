@@ -22,6 +22,7 @@ profiles![
     "lexar-s75-128g",
     "linuxplanet-class10-sd",
     "linuxplanet-noname-2g",
+    "modern-ssd-stick-128g",
     "patriot-xt-16g",
     "samsung-fit-plus",
     "sandisk-cruzer-fit",

@@ -36,6 +36,10 @@ pub struct Truth {
     pub class: Class,
     /// The largest command that takes the separate path of small writes, if there is one.
     pub small_writes_up_to: Option<Bytes>,
+    /// What goes to the SLC cache at its speed, from an empty stick on without a pause; `None` without one.
+    pub slc_cache: Option<Bytes>,
+    /// The write buffer; `None` without one. (The sustained rate is [`Profile::sustained_write_per_s`].)
+    pub write_buffer: Option<Bytes>,
     /// The most that the link lets reads and writes reach, per second.
     pub link_bytes_per_s: Bytes,
 }
@@ -51,6 +55,8 @@ impl Truth {
             fat_area: profile.ftl.fat_area,
             class: class_of(&profile.policy),
             small_writes_up_to: profile.small_writes.as_ref().map(|small| small.up_to),
+            slc_cache: profile.slc_cache.as_ref().map(|cache| cache.from_empty(profile.capacity)),
+            write_buffer: profile.write_buffer.as_ref().map(|buffer| buffer.size),
             link_bytes_per_s: profile.link.timing().ceiling_per_s(),
         }
     }
