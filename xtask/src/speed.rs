@@ -1,10 +1,13 @@
-//! `cargo xtask speed`: how many requests a second virtual sticks serve on one core, their contents included.
+//! `cargo xtask speed`: how many requests a second virtual sticks serve on one core, their contents included; and what a large
+//! stick in its steady state takes to make.
 
+use std::fs;
 use std::time::Duration;
 
+use anyhow::Context;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_sim::VirtualStick;
-use flashscope_sim::target;
+use flashscope_sim::profile::{Basis, CollectionVictim, PageMapped, Policy, State};
+use flashscope_sim::{Profile, VirtualStick};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
@@ -28,19 +31,22 @@ const REQUESTS: u32 = 200_000;
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let rows: Vec<Row> =
-        WORKS.iter().map(|work| work.measure(arguments.rounds)).collect::<anyhow::Result<_>>()?;
+    let document = Document::measure(arguments.rounds)?;
     let text = if arguments.json {
-        serde_json::to_string_pretty(&Document { rows: &rows })? + "\n"
+        serde_json::to_string_pretty(&document)?
+            + "
+"
     } else {
-        table(&rows)
+        document.text()
     };
     Ok(say(&text)?)
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'a> {
-    rows: &'a [Row],
+struct Document {
+    rows: Vec<Row>,
+    /// A full page-mapped stick of 64 GB, made in its steady state.
+    steady_state: Making,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,29 +55,103 @@ struct Row {
     requests_per_s: f64,
 }
 
-fn table(rows: &[Row]) -> String {
-    rows.iter()
-        .map(|row| format!("{:<48} {:>7.2} M requests/s\n", row.work, row.requests_per_s / 1e6))
-        .collect()
+/// What a stick takes to make.
+#[derive(Debug, Serialize)]
+struct Making {
+    capacity_bytes: Bytes,
+    seconds: f64,
+    /// Memory of the process for it, once each of its bytes was written with the pattern.
+    memory_bytes: u64,
+}
+
+impl Document {
+    fn measure(rounds: u32) -> anyhow::Result<Self> {
+        let steady_state = Making::measure(rounds)?;
+        let rows = WORKS.iter().map(|work| work.measure(rounds)).collect::<anyhow::Result<_>>()?;
+        Ok(Self { rows, steady_state })
+    }
+
+    fn text(&self) -> String {
+        let rows = self.rows.iter().map(|Row { work, requests_per_s }| {
+            format!("{work:<48} {:>7.2} M requests/s\n", requests_per_s / 1e6)
+        });
+        let Making { capacity_bytes, seconds, memory_bytes } = &self.steady_state;
+        let name = format!("steady state of a full stick of {capacity_bytes}");
+        let making = format!("{name:<48} {:>7.1} ms, {}\n", seconds * 1e3, Bytes::new(*memory_bytes));
+        rows.chain([making]).collect()
+    }
+}
+
+impl Making {
+    fn measure(rounds: u32) -> anyhow::Result<Self> {
+        let profile = page_mapped(Bytes::mib(61_036))?;
+        let memory_before = resident_bytes()?;
+        let mut stick = VirtualStick::new(&profile, 1);
+        let whole = stick.capabilities().whole();
+        let length = Bytes::mib(1);
+        for place in 0..whole.length / length {
+            stick.run(Op::write(ByteRange::new(length * place, length), Pattern::new(1)))?.outcome?;
+        }
+        let memory_bytes = resident_bytes()?.saturating_sub(memory_before);
+        drop(stick);
+        let seconds = (0..rounds).map(|_| time_of(|| VirtualStick::new(&profile, 1)).as_secs_f64());
+        Ok(Self {
+            capacity_bytes: profile.capacity,
+            seconds: seconds.fold(f64::INFINITY, f64::min),
+            memory_bytes,
+        })
+    }
+}
+
+/// A full stick whose pages are mapped one by one, in its steady state, with typical spare flash.
+fn page_mapped(capacity: Bytes) -> anyhow::Result<Profile> {
+    let mut profile = Profile::builtin("transcend-8g")?;
+    profile.capacity = capacity;
+    profile.ftl.fat_area = Bytes::ZERO;
+    profile.state = State::Steady;
+    profile.policy = Policy::PageMapped(PageMapped {
+        basis: Basis::Assumed,
+        over_provisioning: 0.07,
+        victim: CollectionVictim::Greedy,
+        hot_cold: false,
+        background_share: 0.0,
+        copy_page_us: 1000.0,
+        erase_us: 3000.0,
+    });
+    profile.check()?;
+    Ok(profile)
 }
 
 /// Some work on a virtual stick.
 struct Work {
     name: &'static str,
-    target: &'static str,
+    profile: fn() -> anyhow::Result<Profile>,
     /// The request of a step.
     request: fn(u64, &mut Places) -> Op,
 }
 
-const WORKS: [Work; 3] = [
-    Work { name: "sequential 64 KiB writes", target: "patriot-xt-16g", request: sequential_write },
-    Work { name: "random 4 KiB reads", target: "patriot-xt-16g", request: random_read },
-    Work { name: "thrashing K+1 open units, 4 MiB blocks", target: "transcend-8g", request: thrashing_write },
+const WORKS: [Work; 4] = [
+    Work { name: "sequential 64 KiB writes", profile: patriot, request: sequential_write },
+    Work { name: "random 4 KiB reads", profile: patriot, request: random_read },
+    Work { name: "thrashing K+1 open units, 4 MiB blocks", profile: transcend, request: thrashing_write },
+    Work {
+        name: "page-mapped, steady state, collection running",
+        profile: || page_mapped(Bytes::mib(7680)),
+        request: random_write,
+    },
 ];
+
+fn patriot() -> anyhow::Result<Profile> {
+    Ok(Profile::builtin("patriot-xt-16g")?)
+}
+
+fn transcend() -> anyhow::Result<Profile> {
+    Ok(Profile::builtin("transcend-8g")?)
+}
 
 impl Work {
     fn measure(&self, rounds: u32) -> anyhow::Result<Row> {
-        let mut stick = target::open(self.target)?;
+        let mut stick = VirtualStick::new(&(self.profile)()?, 1);
         let mut places = Places::of(&stick);
         let mut best = Duration::MAX;
         for round in 0..rounds {
@@ -124,12 +204,33 @@ fn random_read(_: u64, places: &mut Places) -> Op {
     Op::read(places.anywhere(Bytes::kib(4)))
 }
 
+/// A page at a time, anywhere.
+fn random_write(_: u64, places: &mut Places) -> Op {
+    Op::write(places.anywhere(Bytes::kib(16)), Pattern::new(1))
+}
+
 /// Into one erase block more than can be open, in turn, each from its start to its end.
 fn thrashing_write(step: u64, places: &mut Places) -> Op {
     let length = Bytes::kib(64);
     let units = places.open_units + 1;
     let (unit, inside) = (step % units, step / units % (places.erase_block / length));
     Op::write(ByteRange::new(places.erase_block * (3 * unit + 1) + length * inside, length), Pattern::new(1))
+}
+
+/// The CPU time of some work.
+fn time_of<T>(work: impl FnOnce() -> T) -> Duration {
+    let before = cpu_time();
+    drop(work());
+    cpu_time().saturating_sub(before)
+}
+
+/// Memory of this process (proc(5), `VmRSS` in /proc/self/status).
+fn resident_bytes() -> anyhow::Result<u64> {
+    let text = fs::read_to_string("/proc/self/status")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib =
+        line.and_then(|rest| rest.trim().strip_suffix("kB")).context("no VmRSS in /proc/self/status")?;
+    Ok(kib.trim().parse::<u64>()? << 10)
 }
 
 /// CPU time of this process: what else runs on the machine does not count.
