@@ -39,7 +39,7 @@ impl Background {
         let stalls = self.stalls.as_mut();
         let collected_ns = stalls.map_or(0, |stalls| stalls.collect_for(budget_ns));
         let worked_ns = collected_ns + work(budget_ns - collected_ns);
-        self.works_until_ns = begins_ns.saturating_add(worked_ns).max(begins_ns.min(at_ns));
+        self.works_until_ns = begins_ns.saturating_add(worked_ns);
     }
 
     /// How long a command that arrives at `at_ns` waits for the unit under way.
