@@ -5,6 +5,7 @@
 mod ci;
 mod docs;
 mod fidelity;
+mod oracle;
 mod process;
 mod speed;
 mod tidy;
@@ -34,6 +35,8 @@ enum Task {
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
     Fidelity(fidelity::Arguments),
+    /// Runs random requests with power cuts on every translation layer, and holds every read against a naive model.
+    Oracle(oracle::Arguments),
     /// Counts the requests that virtual sticks serve in a second on one core.
     Speed(speed::Arguments),
     /// Measures the same work beside another program, in the same run.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Oracle(arguments) => oracle::run(arguments),
         Task::Speed(arguments) => speed::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),
     };
