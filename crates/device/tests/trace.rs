@@ -33,7 +33,7 @@ type Read = (Vec<TraceRecord>, Result<Option<Ending>, TraceError>);
 fn read(bytes: &[u8]) -> Result<Read, TraceError> {
     let mut reader = TraceReader::new(bytes)?;
     let mut records = Vec::new();
-    while let Some(record) = reader.next() {
+    for record in reader.by_ref() {
         match record {
             Ok(record) => records.push(record),
             Err(error) => return Ok((records, Err(error))),

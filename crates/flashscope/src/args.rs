@@ -209,6 +209,11 @@ pub enum Sim {
     /// it would on the stick. With --json, one document a line: one when it is ready, one with the account at the end.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(SimServe),
+    /// Ask the requests of a trace of a virtual stick, in virtual time.
+    ///
+    /// Shows times, latencies, merges and write amplification beside what was recorded. Requests go out in the recorded order,
+    /// with as many in flight and as much idle time between them as there was.
+    Replay(SimReplay),
 }
 
 const SERVE_EXAMPLES: &str = "\
@@ -244,6 +249,28 @@ pub struct SimServe {
     /// Keep the contents in FILE, a sparse file as large as the stick; made if it is missing.
     #[arg(long, value_name = "FILE")]
     pub backing: Option<PathBuf>,
+}
+
+/// `flashscope sim replay`
+#[derive(Debug, Args)]
+pub struct SimReplay {
+    /// The trace, as sim serve --trace writes it; - for standard input.
+    pub trace: PathBuf,
+    /// A built-in profile's name or a path to a .toml file, with ?capacity=32GiB and other keys behind it.
+    #[arg(value_name = "PROFILE")]
+    pub stick: String,
+    /// Seed of the stick's chance.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Leave out the times in which the traced device was idle.
+    #[arg(long)]
+    pub as_fast_as_possible: bool,
+    /// Keep up to N requests in flight, instead of as many as there were.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub queue_depth: Option<u32>,
+    /// Write every request's latency, recorded and replayed, to FILE as comma-separated values.
+    #[arg(long, value_name = "FILE")]
+    pub latencies: Option<PathBuf>,
 }
 
 /// `flashscope report`

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use flashscope_device::Bytes;
+use flashscope_device::layer::{FaultError, FaultSpec, Faulty};
 
 use crate::profile::{Bus, OpenBlocks, Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
@@ -11,7 +12,7 @@ use crate::stick::VirtualStick;
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The keys a target understands.
-pub const KEYS: [&str; 10] = [
+pub const KEYS: [&str; 11] = [
     "seed",
     "capacity",
     "state",
@@ -22,6 +23,7 @@ pub const KEYS: [&str; 10] = [
     "fat_area",
     "link",
     "noise",
+    "fault",
 ];
 
 /// A virtual stick that was asked for by name.
@@ -31,6 +33,8 @@ pub struct Target {
     pub profile: Profile,
     /// What decides its chance.
     pub seed: u64,
+    /// What is wrong with it: the profile's faults, then those of the text.
+    pub faults: Vec<FaultSpec>,
 }
 
 /// A target that names no virtual stick.
@@ -47,6 +51,9 @@ pub enum TargetError {
     /// The profile is unknown or impossible.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A fault that is none, or that this stick cannot have.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
     /// A key that means nothing.
     #[error("a virtual stick has no '{}'; it knows {}", key.escape_debug(), KEYS.join(", "))]
     UnknownKey {
@@ -65,7 +72,8 @@ pub enum TargetError {
     },
 }
 
-/// Makes the virtual stick that `text` names, e.g. `patriot-xt-16g?seed=7&capacity=8GiB`.
+/// Makes the virtual stick that `text` names, e.g. `patriot-xt-16g?seed=7&capacity=8GiB`, without its faults:
+/// [`Target::device`] makes it with them.
 ///
 /// # Errors
 /// [`TargetError`], as for [`Target::parse`].
@@ -81,13 +89,23 @@ impl Target {
     /// that no stick can have.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let (name, query) = text.split_once('?').unwrap_or((text, ""));
-        let mut target = Self { profile: load(name)?, seed: DEFAULT_SEED };
+        let profile = load(name)?;
+        let mut target = Self { faults: profile.fault.clone(), profile, seed: DEFAULT_SEED };
         for assignment in query.split('&').filter(|part| !part.is_empty()) {
             let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
             target.set(key, value)?;
         }
         target.profile.check()?;
         Ok(target)
+    }
+
+    /// The stick with its faults.
+    ///
+    /// # Errors
+    /// [`TargetError::Fault`] for a counterfeit that the stick is too small to play.
+    pub fn device(&self) -> Result<Faulty<'static>, TargetError> {
+        let stick = VirtualStick::new(&self.profile, self.seed);
+        Ok(Faulty::new(stick, &self.faults, self.seed)?)
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
@@ -108,6 +126,7 @@ impl Target {
             "fat_area" => self.profile.ftl.fat_area = size("fat_area", value)?,
             "link" => self.set_link(value)?,
             "noise" => self.scale_noise(value)?,
+            "fault" => self.faults.push(value.parse()?),
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }
         Ok(())

@@ -5,6 +5,7 @@
 mod bad_input;
 mod destinations;
 mod outputs;
+mod replay;
 mod results;
 mod run_files;
 

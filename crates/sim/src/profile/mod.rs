@@ -24,6 +24,7 @@ mod write;
 mod write_buffer;
 
 use flashscope_device::Bytes;
+use flashscope_device::layer::FaultSpec;
 use serde::Deserialize;
 
 use bounds::{CAPACITY_MAX, ensure, size};
@@ -61,6 +62,9 @@ pub struct Profile {
     /// How many bytes it claims to hold, and holds.
     #[serde(deserialize_with = "quantity::bytes")]
     pub capacity: Bytes,
+    /// What is wrong with it, e.g. `["wrap:real=2GiB"]`. The stick itself is without; [`Target`](crate::Target) adds it.
+    #[serde(default)]
+    pub fault: Vec<FaultSpec>,
     /// Where its numbers come from.
     #[serde(default)]
     pub source: Vec<Source>,

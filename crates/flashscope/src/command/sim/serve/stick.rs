@@ -49,7 +49,8 @@ pub fn make(arguments: &SimServe, target: &Target) -> Result<(Stick, FaultLog), 
         Some(file) => Box::new(Backed::open(stick, file).or_exit_bare(Exit::Usage)?),
         None => Box::new(stick),
     };
-    let faulty = Faulty::new(stick, &arguments.faults, target.seed).or_exit_bare(Exit::Usage)?;
+    let faults = [&target.faults[..], &arguments.faults].concat();
+    let faulty = Faulty::new(stick, &faults, target.seed).or_exit_bare(Exit::Usage)?;
     let log = faulty.log();
     let trace = arguments.trace.as_deref().map(|file| trace(file, arguments, target, capabilities));
     Ok((Trace::into_sink(faulty, Sink(trace.transpose()?)), log))
