@@ -8,6 +8,8 @@ mod outputs;
 mod replay;
 mod results;
 mod run_files;
+mod serve;
+mod served;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -151,8 +151,11 @@ impl<D: Device> Server<D> {
                 self.arrived.push_front(request);
                 break;
             }
-            if self.flying == 0 {
-                self.idle_until(request.arrived_at)?;
+            if self.flying == 0
+                && let Err(failure) = self.idle_until(request.arrived_at)
+            {
+                self.arrived.push_front(request);
+                return Err(failure);
             }
             self.submit(request)?;
         }
@@ -170,13 +173,15 @@ impl<D: Device> Server<D> {
         let Request { ask, reply, .. } = request;
         let then_flush = matches!(ask, Ask::Write { then_flush: true, .. });
         let job = Job { kind: ask.kind(), range: ask.range(), then_flush, reply };
-        match self.op(ask)? {
-            Ok(op) => self.fly(job, op),
-            Err(errno) => {
-                self.finish(job, Err(errno), self.device.now());
-                Ok(())
+        match self.op(ask) {
+            Ok(Ok(op)) => return self.fly(job, op),
+            Ok(Err(errno)) => self.finish(job, Err(errno), self.device.now()),
+            Err(failure) => {
+                self.answers.give(job, &Err(Errno::IO));
+                return Err(failure);
             }
         }
+        Ok(())
     }
 
     /// The request in whole blocks. What a partial write leaves as it was is read first.

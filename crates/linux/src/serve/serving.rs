@@ -188,8 +188,7 @@ impl<D> Serving<D> {
     /// The device serves on until nothing needs it any more.
     fn take_down(&mut self) -> Vec<ServeRemark> {
         let Some(state) = self.state.take() else { return Vec::new() };
-        let detached =
-            self.block_device.take().and_then(|device| loop_device::detach(&device).ok().flatten());
+        let detached = self.block_device.take().and_then(|device| self.detach(&device));
         // What stands on the file keeps it open, which need not be said twice.
         let open = self.mount_point.unmount(&self.file).filter(|_| detached.is_none());
         let _already_ended = self.messages.send(Message::Stop);
@@ -199,6 +198,12 @@ impl<D> Serving<D> {
         self.mount_point.remove();
         drop(state);
         detached.into_iter().chain(open).collect()
+    }
+
+    /// If somebody else has detached it, it may be another file's by now, and is left alone.
+    fn detach(&self, device: &Path) -> Option<ServeRemark> {
+        let is_ours = loop_device::devices_over(&self.file).iter().any(|over| over == device);
+        if is_ours { loop_device::detach(device).ok().flatten() } else { None }
     }
 
     /// An unmounted session ends by itself, and at once.
@@ -218,6 +223,9 @@ impl<D> Drop for Serving<D> {
         self.take_down();
     }
 }
+
+/// As far as nice(2) goes. It counts for one thread in Linux.
+const HIGHEST_PRIORITY: i32 = -20;
 
 /// Whether everything that can be looked at beforehand is there.
 fn look_for_fuse(options: &ServeOptions) -> Result<(), ServeError> {
@@ -260,13 +268,15 @@ fn serve<D: Device>(device: D, pace: Pace, clock: Clock, receiver: &Receiver<Mes
 }
 
 /// A thread whose memory the kernel never gets by writing to the very disk that this thread serves (`PR_SET_IO_FLUSHER`,
-/// prctl(2)). Others than root may not ask for that; they serve no block device either.
+/// prctl(2)), and which other programs do not keep from answering on time. Others than root may ask for neither; they
+/// serve no block device, and are punctual as far as the machine is idle.
 fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, ServeError> {
     let flushing = move || {
         let _ = rustix::process::configure_io_flusher_behavior(true);
+        let _ = rustix::process::nice(HIGHEST_PRIORITY);
         work()
     };
     thread::Builder::new().name(name.to_owned()).spawn(flushing).map_err(ServeError::Thread)
