@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_sim::{VirtualStick, target};
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern, ReadInto, Success};
+use flashscope_sim::{Target, VirtualStick, target};
 
 /// A built-in stick without noise.
 fn quiet(name: &str) -> VirtualStick {
@@ -208,4 +208,35 @@ fn lexar_s75() {
     about(rate(name, write, Bytes::mib(1), 500), 98.0, 0.02);
     about(scattered_rate(name, read, Bytes::kib(4)) / 4096e-6, 1010.0, 0.03);
     about(scattered_rate(name, write, Bytes::kib(4)) / 4096e-6, 141.0, 0.03);
+}
+
+/// Writes one sector behind the real size of a counterfeit, much elsewhere, and says whether that sector and the one at the start are right.
+fn told_apart(name: &str, behind: Bytes) -> (bool, bool) {
+    let mut stick = Target::parse(&format!("{name}?noise=0")).unwrap().device().unwrap();
+    let pattern = Pattern::new(1);
+    for start in [Bytes::ZERO, behind] {
+        stick.run(Op::write(ByteRange::new(start, Bytes::mib(4)), pattern)).unwrap().outcome.unwrap();
+    }
+    let mut right = |offset| {
+        let range = ByteRange::new(offset, Bytes::kib(4));
+        let check = stick.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap();
+        check.outcome.unwrap() == Success::AllRight
+    };
+    (right(Bytes::ZERO), right(behind))
+}
+
+#[test]
+fn counterfeits_lose_what_lies_behind_their_real_size() {
+    assert_eq!(
+        told_apart("counterfeit-64g-wrap", Bytes::mib(7680)),
+        (false, true),
+        "the start is overwritten"
+    );
+    assert_eq!(told_apart("counterfeit-64g-wrap", Bytes::mib(7000)), (true, true));
+    assert_eq!(
+        told_apart("counterfeit-128g-limbo", Bytes::mib(15360)),
+        (true, false),
+        "what is behind is dropped"
+    );
+    assert_eq!(told_apart("counterfeit-128g-limbo", Bytes::mib(15000)), (true, true));
 }

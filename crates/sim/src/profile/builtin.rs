@@ -17,6 +17,8 @@ macro_rules! profiles {
 profiles![
     "a1-card-64g",
     "cheap-usb3-32g",
+    "counterfeit-128g-limbo",
+    "counterfeit-64g-wrap",
     "generic-2g",
     "lexar-633x-16g",
     "lexar-s75-128g",
