@@ -1,10 +1,11 @@
 //! How many requests a second the virtual stick serves on one core. Targets: 10 M for requests that merge nothing, 2 M for
-//! requests that merge each time.
+//! requests that merge each time, 1 M for a page-mapped stick that collects all the time.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_sim::target;
+use flashscope_sim::profile::{Basis, CollectionVictim, PageMapped, Policy, State};
+use flashscope_sim::{Profile, VirtualStick, target};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -44,6 +45,35 @@ fn thrashing_4_mib_blocks(bencher: Bencher) {
     });
 }
 
+/// A page at a time, anywhere on a stick that maps each page and has been overwritten endlessly.
+#[divan::bench]
+fn random_page_writes_with_collection(bencher: Bencher) {
+    let Some(mut stick) = page_mapped() else { return };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let length = stick.profile().ftl.page;
+    serve_on(bencher, &mut stick, |_, capacity| {
+        let place = below(&mut random, capacity / length);
+        Op::write(ByteRange::new(length * place, length), Pattern::new(7))
+    });
+}
+
+fn page_mapped() -> Option<VirtualStick> {
+    let mut profile = Profile::builtin("transcend-8g").ok()?;
+    profile.ftl.fat_area = Bytes::ZERO;
+    profile.state = State::Steady;
+    profile.policy = Policy::PageMapped(PageMapped {
+        basis: Basis::Assumed,
+        over_provisioning: 0.07,
+        victim: CollectionVictim::Greedy,
+        hot_cold: false,
+        background_share: 0.0,
+        copy_page_us: 1000.0,
+        erase_us: 3000.0,
+    });
+    profile.check().ok()?;
+    Some(VirtualStick::new(&profile, 1))
+}
+
 /// Reads and writes of 4 KiB to 256 KiB, half of each, anywhere on the stick.
 #[divan::bench(args = STICKS)]
 fn mixed_requests(bencher: Bencher, name: &str) {
@@ -62,8 +92,12 @@ fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
 }
 
 /// Serves what `op` makes of each step and of the stick's capacity.
-fn serve(bencher: Bencher, name: &str, mut op: impl FnMut(u64, Bytes) -> Op) {
+fn serve(bencher: Bencher, name: &str, op: impl FnMut(u64, Bytes) -> Op) {
     let Ok(mut stick) = target::open(name) else { return };
+    serve_on(bencher, &mut stick, op);
+}
+
+fn serve_on(bencher: Bencher, stick: &mut VirtualStick, mut op: impl FnMut(u64, Bytes) -> Op) {
     let capacity = stick.capabilities().capacity;
     bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| {
         for step in 0..REQUESTS {
