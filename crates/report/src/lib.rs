@@ -27,5 +27,5 @@ pub use clean::printable;
 pub use html::html;
 pub use report::Report;
 
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, terminal, wrapped};
 pub use words::{Advice, Sentence, Verdict, advice, verdict};
