@@ -6,7 +6,8 @@
 //! - [`words`]: the verdict in plain sentences, and advice with its reason,
 //! - [`chart`]: one model of every chart, which the terminal and the page draw alike,
 //! - [`terminal()`]: the report as text of a given width,
-//! - [`html()`]: the report as one file that needs nothing else.
+//! - [`html()`]: the report as one file that needs nothing else,
+//! - [`svg()`]: one chart as a picture for other pages.
 
 #![deny(missing_docs)]
 
@@ -24,7 +25,7 @@ mod wall;
 pub mod words;
 
 pub use clean::printable;
-pub use html::html;
+pub use html::{html, svg};
 pub use report::Report;
 
 pub use terminal::{Style, terminal, wrapped};

@@ -5,10 +5,12 @@ mod costs;
 mod explain;
 mod judge;
 mod measure;
+mod picture;
 mod report;
 mod shares;
 mod text;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow};
@@ -30,11 +32,14 @@ pub struct Arguments {
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
+    /// Draw claimed against observed confidence into this file, as SVG.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Print what was found wrong, inexact or not at all of this finding, e.g. open_units_linear.
-    #[arg(long, value_name = "ID", conflicts_with = "json")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "picture"])]
     only: Option<String>,
     /// Print one specimen: its profile, and each finding beside the truth.
-    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "only", "count"])]
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "picture", "only", "count"])]
     explain: Option<u64>,
 }
 
@@ -48,6 +53,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(say(&explain::misses(&zoo, id)?)?);
     }
     let report = Report::of(&zoo, arguments.seed);
+    if let Some(path) = &arguments.picture {
+        let svg = flashscope_report::svg(&picture::chart(&report));
+        std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     let text = if arguments.json { serde_json::to_string_pretty(&report)? + "\n" } else { text::of(&report) };
     Ok(say(&text)?)
 }

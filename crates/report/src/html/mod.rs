@@ -16,6 +16,12 @@ use crate::{Advice, Report, chart};
 
 const STYLE: &str = include_str!("style.css");
 
+/// One chart as an SVG file, for a page that is not ours. It is light or dark as its reader's screen is.
+#[must_use]
+pub fn svg(chart: &chart::Chart) -> String {
+    crate::svg::file(chart, STYLE)
+}
+
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
