@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything that must hold before a commit.
 
-use crate::{docs, fidelity, process, say, tidy};
+use crate::{docs, fidelity, oracle, process, say, tidy};
 
 /// What to check.
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         step("tests", || process::run(process::cargo().args(["test", "--workspace"])))?;
     }
     step("fidelity", fidelity::check)?;
+    step("oracle", oracle::check)?;
     Ok(say("ci: everything holds\n")?)
 }
 

@@ -5,7 +5,9 @@
 mod ci;
 mod docs;
 mod fidelity;
+mod oracle;
 mod process;
+mod speed;
 mod tidy;
 mod versus;
 mod zoo;
@@ -34,6 +36,10 @@ enum Task {
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
     Fidelity(fidelity::Arguments),
+    /// Runs random requests with power cuts on every translation layer, and holds every read against a naive model.
+    Oracle(oracle::Arguments),
+    /// Counts the requests that virtual sticks serve in a second on one core.
+    Speed(speed::Arguments),
     /// Measures the same work beside another program, in the same run.
     Versus(versus::Arguments),
     /// Surveys random sticks, and devices that are none, and holds every finding against the truth.
@@ -47,6 +53,8 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Oracle(arguments) => oracle::run(arguments),
+        Task::Speed(arguments) => speed::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),
         Task::Zoo(arguments) => zoo::run(arguments),
     };

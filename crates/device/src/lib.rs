@@ -7,7 +7,8 @@
 //! - the requests and their answers ([`request`]), in types that keep bytes, sectors and time apart ([`units`], [`time`]),
 //! - the test data that says of itself whether it is right, stale or misplaced ([`pattern`]),
 //! - an in-memory device ([`memory`]),
-//! - small layers that wrap any device and pass through what they do not change ([`layer`]).
+//! - small layers that wrap any device and pass through what they do not change ([`layer`]),
+//! - traces of requests in files ([`trace`]).
 
 #![deny(missing_docs)]
 
@@ -19,6 +20,7 @@ pub mod memory;
 pub mod pattern;
 pub mod request;
 pub mod time;
+pub mod trace;
 pub mod units;
 
 pub use buffer::Buffer;

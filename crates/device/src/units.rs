@@ -93,6 +93,10 @@ impl Bytes {
     /// True if this is a whole multiple of `unit` (never, if `unit` is zero).
     #[must_use]
     pub const fn is_multiple_of(self, unit: Self) -> bool {
+        if unit.0.is_power_of_two() {
+            // Most units are, and every request is checked: a mask is far quicker than a division.
+            return self.0 & (unit.0 - 1) == 0;
+        }
         unit.0 != 0 && self.0.is_multiple_of(unit.0)
     }
 

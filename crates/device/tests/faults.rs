@@ -393,6 +393,58 @@ proptest! {
         }
     }
 
+    /// After a power cut every sector holds what was flushed or something younger, whatever survived; the report names
+    /// no more than was written since; and the same seed does the same.
+    #[test]
+    fn a_power_cut_leaves_nothing_older_than_the_last_flush(
+        steps in proptest::collection::vec((0..28u64, 1..4u64, 0..6u8), 1..60), after in 0..60u64, seed: u64,
+    ) {
+        let run = || {
+            let fault = format!("power-cut:after={after},cache=6KiB");
+            let mut device = faulty(Bytes::kib(16), &[&fault], seed);
+            // For each sector, the generation flushed last and the youngest.
+            let mut flushed = [0; 32];
+            let mut youngest = [0; 32];
+            let mut unflushed = 0;
+            for (number, (start, length, what)) in (1u32..).zip(&steps) {
+                if what % 6 == 0 {
+                    device.run(Op::Flush).unwrap();
+                    if device.log().events().is_empty() {
+                        (flushed, unflushed) = (youngest, 0);
+                    }
+                    continue;
+                }
+                if !device.log().events().is_empty() || u64::from(number) > after {
+                    break;
+                }
+                let range = ByteRange::new(Bytes::new(start * 512), Bytes::new(length * 512));
+                write(&mut device, range, Pattern { seed: 1, generation: number });
+                unflushed += range.length.get();
+                (*start..start + length).for_each(|sector| youngest[usize::try_from(sector).unwrap()] = number);
+            }
+            while device.log().events().is_empty() {
+                device.run(Op::read(range(0, 1))).unwrap();
+            }
+            let lost = device.log().events().remove(0).lost;
+            let bytes = device.read_bytes(range(0, 16)).unwrap().unwrap();
+            let newest = Pattern { seed: 1, generation: u32::MAX };
+            let found = bytes.as_chunks::<512>().0.iter().enumerate().map(|(sector, block)| {
+                match newest.identify(Lba(sector as u64), block) {
+                    BlockState::Stale { generation } => generation,
+                    BlockState::Blank { byte: 0 } => 0,
+                    other => panic!("sector {sector} is {other:?}"),
+                }
+            });
+            (found.collect::<Vec<u32>>(), flushed, youngest, lost.bytes.get(), unflushed)
+        };
+        let (found, flushed, youngest, lost, unflushed) = run();
+        for (sector, generation) in found.iter().enumerate() {
+            prop_assert!((flushed[sector]..=youngest[sector]).contains(generation), "sector {}", sector);
+        }
+        prop_assert!(lost <= unflushed.min(6 << 10), "{} of {}", lost, unflushed);
+        prop_assert_eq!(run().0, found);
+    }
+
     /// Writes of pattern and bytes, discards, checks and reads, in any order, against a plain model of the counterfeit.
     #[test]
     fn a_counterfeit_is_its_specification(

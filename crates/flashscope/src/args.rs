@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
+use flashscope_device::layer::FaultSpec;
 
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
 #[derive(Debug, Parser)]
@@ -202,6 +203,74 @@ pub enum Sim {
         /// A built-in profile's name, or a path to a .toml file.
         profile: String,
     },
+    /// Serve a virtual stick as a real disk: a file, and with --loop a block device.
+    ///
+    /// Prints the file's path, then the block device's, and serves until Ctrl-C or SIGTERM; every request takes as long as
+    /// it would on the stick. With --json, one document a line: one when it is ready, one with the account at the end.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(SimServe),
+    /// Ask the requests of a trace of a virtual stick, in virtual time.
+    ///
+    /// Shows times, latencies, merges and write amplification beside what was recorded. Requests go out in the recorded order,
+    /// with as many in flight and as much idle time between them as there was.
+    Replay(SimReplay),
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  flashscope sim serve patriot-xt-16g                 a file of 16 GB, as slow as the stick
+  sudo flashscope sim serve patriot-xt-16g --loop     also a block device, for mkfs and fio
+  flashscope sim serve my-stick.toml --speed 10       ten times as fast";
+
+/// `flashscope sim serve`
+#[derive(Debug, Args)]
+pub struct SimServe {
+    /// A built-in profile's name or a path to a .toml file, with ?seed=7 and other keys behind it.
+    pub stick: String,
+    /// Mount on DIR, an empty directory. Without it: one made for the purpose, and removed at the end.
+    #[arg(long, value_name = "DIR")]
+    pub mount: Option<PathBuf>,
+    /// Also make a block device of it, with direct I/O. Needs root.
+    #[arg(long = "loop")]
+    pub block_device: bool,
+    /// Answer X times as fast as the stick would, from 0.001 to 1000000.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
+    pub speed: f64,
+    /// Answer at once.
+    #[arg(long, conflicts_with = "speed")]
+    pub instant: bool,
+    /// Record every request in FILE, as `docs/trace.md` describes.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// What is wrong with the stick, such as unplug:after=1000 or wrap:real=2GiB (`docs/simulator.md` has them all). May
+    /// be repeated.
+    #[arg(long = "fault", value_name = "FAULT")]
+    pub faults: Vec<FaultSpec>,
+    /// Keep the contents in FILE, a sparse file as large as the stick; made if it is missing.
+    #[arg(long, value_name = "FILE")]
+    pub backing: Option<PathBuf>,
+}
+
+/// `flashscope sim replay`
+#[derive(Debug, Args)]
+pub struct SimReplay {
+    /// The trace, as sim serve --trace writes it; - for standard input.
+    pub trace: PathBuf,
+    /// A built-in profile's name or a path to a .toml file, with ?capacity=32GiB and other keys behind it.
+    #[arg(value_name = "PROFILE")]
+    pub stick: String,
+    /// Seed of the stick's chance.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Leave out the times in which the traced device was idle.
+    #[arg(long)]
+    pub as_fast_as_possible: bool,
+    /// Keep up to N requests in flight, instead of as many as there were.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub queue_depth: Option<u32>,
+    /// Write every request's latency, recorded and replayed, to FILE as comma-separated values.
+    #[arg(long, value_name = "FILE")]
+    pub latencies: Option<PathBuf>,
 }
 
 /// `flashscope report`
@@ -212,6 +281,16 @@ pub struct Report {
     /// Write the page to FILE, which ends in .html; without it the report is printed.
     #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
+}
+
+/// How many times as fast as the stick. Beyond these bounds no clock tells the difference.
+fn speed(text: &str) -> Result<f64, String> {
+    let speed: f64 = text.parse().map_err(|_| "a number is needed, such as 10 or 0.5".to_owned())?;
+    if (1e-3..=1e6).contains(&speed) {
+        Ok(speed)
+    } else {
+        Err("a speed from 0.001 to 1000000 is needed".to_owned())
+    }
 }
 
 fn output_file(text: &str) -> Result<PathBuf, String> {

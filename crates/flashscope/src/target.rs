@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
 use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Roots, identify};
-use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target as SimTarget;
 use serde_json::{Value, json};
 
@@ -84,22 +83,26 @@ fn layered(device: Box<dyn Device>, interrupt: &Interrupt, budget: Budget) -> Me
 
 fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) -> Result<Target, Failure> {
     let target = SimTarget::parse(name).or_exit_bare(Exit::Usage)?;
-    let stick = VirtualStick::new(&target.profile, target.seed);
+    let stick = target.device().or_exit_bare(Exit::Usage)?;
+    let faults: Vec<String> = target.faults.iter().map(ToString::to_string).collect();
     let identity = json!({
         "kind": "virtual stick",
         "name": target.profile.name,
         "description": target.profile.description,
-        "capacity_bytes": target.profile.capacity,
+        "capacity_bytes": stick.capabilities().capacity,
         "seed": target.seed,
+        "faults": faults,
     });
+    let mut remarks = vec![format!(
+        "a virtual stick in virtual time (profile {}, seed {}): no hardware was measured",
+        target.profile.name, target.seed
+    )];
+    remarks.extend(faults.iter().map(|fault| format!("it has the fault {fault}")));
     Ok(Target {
         text: text.to_owned(),
         name: format!("virtual stick: {}", target.profile.description),
         identity,
-        remarks: vec![format!(
-            "a virtual stick in virtual time (profile {}, seed {}): no hardware was measured",
-            target.profile.name, target.seed
-        )],
+        remarks,
         writable: true,
         is_virtual: true,
         failed_requests: 0,

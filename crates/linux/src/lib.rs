@@ -3,6 +3,7 @@
 //! - [`open()`] takes a block device, or a file as if it were one, and says what it had to do for that ([`Remark`]);
 //!   a block device is opened for reading only, a file for writing only with its owner's
 //!   [`Consent`](flashscope_device::Consent),
+//! - [`serve`] goes the other way: it makes any [`Device`](flashscope_device::Device) a file and a block device,
 //! - requests are served by `pread` and `pwrite` at queue depth 1 and by `io_uring` above it,
 //! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves.
 //!
@@ -25,6 +26,7 @@ mod printable;
 mod remark;
 mod ring;
 mod scratch;
+pub mod serve;
 mod slot;
 mod sync;
 mod sysfs;

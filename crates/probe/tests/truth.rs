@@ -35,12 +35,13 @@ fn expected(truth: &Truth) -> [(FindingId, Value); 6] {
         Class::LinearOnly => FtlClass::LinearOnly,
         Class::OpenBlock => FtlClass::OpenBlock,
         Class::LogStructured => FtlClass::LogStructured,
+        Class::HybridLog | Class::PageMapped => unreachable!("no finding names this class"),
     };
     [
         (FindingId::EraseBlockBytes, Value::Bytes(truth.erase_block)),
         (FindingId::PageBytes, Value::Bytes(truth.page)),
-        (FindingId::OpenUnitsLinear, Value::Count(truth.open_units_linear)),
-        (FindingId::OpenUnitsRandom, Value::Count(truth.open_units_random)),
+        (FindingId::OpenUnitsLinear, Value::Count(truth.open_units_linear.unwrap())),
+        (FindingId::OpenUnitsRandom, Value::Count(truth.open_units_random.unwrap())),
         (FindingId::FatAreaBytes, Value::Bytes(truth.fat_area)),
         (FindingId::FtlClass, Value::Class { class, above: truth.small_writes_up_to }),
     ]

@@ -28,5 +28,5 @@ pub use clean::printable;
 pub use html::{html, svg};
 pub use report::Report;
 
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, terminal, wrapped};
 pub use words::{Advice, Sentence, Verdict, advice, verdict};

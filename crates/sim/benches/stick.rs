@@ -1,42 +1,107 @@
-//! How many requests a second the virtual stick serves on one core. Target: 1 M.
+//! How many requests a second the virtual stick serves on one core. Targets: 10 M for requests that merge nothing, 2 M for
+//! requests that merge each time, 1 M for a page-mapped stick that collects all the time.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern};
-use flashscope_sim::target;
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
+use flashscope_sim::profile::{Basis, CollectionVictim, PageMapped, Policy, State};
+use flashscope_sim::{Profile, VirtualStick, target};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const REQUESTS: usize = 100_000;
+const REQUESTS: u64 = 100_000;
+const STICKS: [&str; 3] = ["patriot-xt-16g", "transcend-8g", "generic-2g"];
 
 fn main() {
     divan::main();
 }
 
-/// Reads and writes of 4 KiB to 256 KiB, half of each, anywhere on the stick.
-fn mixed() -> Vec<Op> {
+/// One request after another, from the start of the stick to its end and again.
+#[divan::bench(args = STICKS)]
+fn sequential_64_kib_writes(bencher: Bencher, name: &str) {
+    let length = Bytes::kib(64);
+    serve(bencher, name, |step, capacity| {
+        Op::write(ByteRange::new(length * (step % (capacity / length)), length), Pattern::new(7))
+    });
+}
+
+/// Anywhere on the stick.
+#[divan::bench(args = STICKS)]
+fn random_4_kib_reads(bencher: Bencher, name: &str) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut draw = |below: u64| random.next_u64() % below;
-    (0..REQUESTS)
-        .map(|_| {
-            let length = Bytes::kib(4 << draw(7));
-            let offset = Bytes::kib(4) * draw(Bytes::gib(14) / Bytes::kib(4));
-            let range = ByteRange::new(offset, length);
-            if draw(2) == 0 { Op::read(range) } else { Op::write(range, Pattern::new(7)) }
-        })
-        .collect()
+    let length = Bytes::kib(4);
+    serve(bencher, name, |_, capacity| {
+        Op::read(ByteRange::new(length * below(&mut random, capacity / length), length))
+    });
 }
 
-#[divan::bench(args = ["patriot-xt-16g", "transcend-8g", "generic-2g"])]
+/// Into one erase block more than can be open, in turn.
+#[divan::bench]
+fn thrashing_4_mib_blocks(bencher: Bencher) {
+    let (block, length) = (Bytes::mib(4), Bytes::kib(64));
+    serve(bencher, "transcend-8g", |step, _| {
+        let (unit, inside) = (step % 6, step / 6 % (block / length));
+        Op::write(ByteRange::new(block * (3 * unit + 1) + length * inside, length), Pattern::new(7))
+    });
+}
+
+/// A page at a time, anywhere on a stick that maps each page and has been overwritten endlessly.
+#[divan::bench]
+fn random_page_writes_with_collection(bencher: Bencher) {
+    let Some(mut stick) = page_mapped() else { return };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let length = stick.profile().ftl.page;
+    serve_on(bencher, &mut stick, |_, capacity| {
+        let place = below(&mut random, capacity / length);
+        Op::write(ByteRange::new(length * place, length), Pattern::new(7))
+    });
+}
+
+fn page_mapped() -> Option<VirtualStick> {
+    let mut profile = Profile::builtin("transcend-8g").ok()?;
+    profile.ftl.fat_area = Bytes::ZERO;
+    profile.state = State::Steady;
+    profile.policy = Policy::PageMapped(PageMapped {
+        basis: Basis::Assumed,
+        over_provisioning: 0.07,
+        victim: CollectionVictim::Greedy,
+        hot_cold: false,
+        background_share: 0.0,
+        copy_page_us: 1000.0,
+        erase_us: 3000.0,
+    });
+    profile.check().ok()?;
+    Some(VirtualStick::new(&profile, 1))
+}
+
+/// Reads and writes of 4 KiB to 256 KiB, half of each, anywhere on the stick.
+#[divan::bench(args = STICKS)]
 fn mixed_requests(bencher: Bencher, name: &str) {
-    serve(bencher, name, &mixed());
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    serve(bencher, name, |_, capacity| {
+        let length = Bytes::kib(4 << below(&mut random, 7));
+        let places = capacity.saturating_sub(length) / Bytes::kib(4);
+        let range = ByteRange::new(Bytes::kib(4) * below(&mut random, places), length);
+        if below(&mut random, 2) == 0 { Op::read(range) } else { Op::write(range, Pattern::new(7)) }
+    });
 }
 
-fn serve(bencher: Bencher, name: &str, ops: &[Op]) {
-    let Ok(mut stick) = target::open(&format!("{name}?capacity=15GiB")) else { return };
-    bencher.counter(ItemsCount::new(ops.len())).bench_local(|| {
-        for op in ops {
-            assert!(stick.run(op.clone()).is_ok_and(|completion| completion.outcome.is_ok()));
+/// A number below `count`: the high half of a product (D. Lemire, "Fast random integer generation in an interval", 2019).
+fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
+}
+
+/// Serves what `op` makes of each step and of the stick's capacity.
+fn serve(bencher: Bencher, name: &str, op: impl FnMut(u64, Bytes) -> Op) {
+    let Ok(mut stick) = target::open(name) else { return };
+    serve_on(bencher, &mut stick, op);
+}
+
+fn serve_on(bencher: Bencher, stick: &mut VirtualStick, mut op: impl FnMut(u64, Bytes) -> Op) {
+    let capacity = stick.capabilities().capacity;
+    bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| {
+        for step in 0..REQUESTS {
+            assert!(stick.run(op(step, capacity)).is_ok_and(|completion| completion.outcome.is_ok()));
         }
     });
 }

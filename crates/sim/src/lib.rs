@@ -9,20 +9,32 @@
 
 #![deny(missing_docs)]
 
+mod area_states;
+mod background;
 mod chance;
+mod conditions;
 mod contents;
 mod controller;
-mod ever_written;
+mod curve;
+mod factor;
 mod ftl;
 mod link;
 mod noise;
 pub mod profile;
+mod read_cache;
 mod reads;
+mod regions;
+mod slc_cache;
 mod statistics;
 mod stick;
+mod sustained;
 pub mod target;
+mod thermal;
+mod wear;
+mod write_buffer;
 mod writes;
 
+pub use ftl::Inconsistency;
 pub use profile::{Class, Profile, ProfileError, Truth};
 pub use statistics::Statistics;
 pub use stick::VirtualStick;

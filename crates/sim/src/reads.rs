@@ -1,16 +1,20 @@
 //! How long a read command takes: command, access, boundaries, data.
 
+use crate::area_states::Area;
 use crate::controller::Command;
 use crate::link::nanoseconds;
-use crate::profile::{Boundary, ReadPath};
+use crate::profile::{Boundary, Profile};
+use crate::read_cache::ReadCaches;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
     access_ns: u64,
     access_never_written_ns: u64,
+    access_trimmed_ns: u64,
     read_ahead_saves_ns: u64,
     boundaries: Vec<Edge>,
     read_ahead_at: Option<u64>,
+    caches: Option<ReadCaches>,
 }
 
 /// A profile's boundary in nanoseconds.
@@ -54,30 +58,46 @@ impl Edge {
 }
 
 impl Reads {
-    pub(crate) fn new(read: &ReadPath) -> Self {
+    pub(crate) fn new(profile: &Profile) -> Self {
+        let read = &profile.read;
+        let trimmed_factor = profile.states.as_ref().and_then(|states| states.read_trimmed_factor);
         let mut boundaries: Vec<Edge> = read.boundary.iter().map(Edge::new).collect();
         boundaries.sort_by_key(|edge| std::cmp::Reverse(edge.period));
         Self {
             access_ns: nanoseconds(read.access_us),
             access_never_written_ns: nanoseconds(read.access_us * read.never_written_factor),
+            access_trimmed_ns: nanoseconds(
+                read.access_us * trimmed_factor.unwrap_or(read.never_written_factor),
+            ),
             read_ahead_saves_ns: nanoseconds(read.read_ahead_saves_us),
             boundaries,
             read_ahead_at: None,
+            caches: ReadCaches::new(&read.cache),
         }
     }
 
     /// The time of a read command, its transfer included.
-    pub(crate) fn command_ns(&mut self, command: Command, never_written: bool) -> u64 {
-        let Command { start, end, transfer_ns } = command;
-        let access = if never_written { self.access_never_written_ns } else { self.access_ns };
-        let saved = if self.read_ahead_at == Some(start) { self.read_ahead_saves_ns } else { 0 };
-        self.read_ahead_at = Some(end);
+    pub(crate) fn command_ns(&mut self, command: Command, area: Area) -> u64 {
+        let Command { start, end, transfer_ns, .. } = command;
+        let continues = self.read_ahead_at.replace(end) == Some(start);
+        if let Some(hit_ns) = self.caches.as_mut().and_then(|caches| caches.read(start, end)) {
+            return hit_ns + transfer_ns;
+        }
+        let access = match area {
+            Area::Written => self.access_ns,
+            Area::NeverWritten => self.access_never_written_ns,
+            Area::Trimmed => self.access_trimmed_ns,
+        };
+        let saved = if continues { self.read_ahead_saves_ns } else { 0 };
         access.saturating_sub(saved).saturating_add_signed(self.boundary_ns(start, end)) + transfer_ns
     }
 
-    /// Forgets what was read ahead: something else came between.
-    pub(crate) const fn forget_read_ahead(&mut self) {
+    /// Forgets what was read ahead, as something else came between, and what caches held of this range.
+    pub(crate) fn forget(&mut self, start: u64, end: u64) {
         self.read_ahead_at = None;
+        if let Some(caches) = &mut self.caches {
+            caches.forget(start, end);
+        }
     }
 
     fn boundary_ns(&self, start: u64, end: u64) -> i64 {

@@ -9,8 +9,10 @@ pub struct Statistics {
     pub commands: u64,
     /// Bytes the host wrote.
     pub bytes_written: Bytes,
-    /// Pages programmed, for the host and for merges.
+    /// Pages programmed: for the host, for merges, and for folding.
     pub page_programs: u64,
+    /// Pages that were copied, by merges and by collection.
+    pub pages_copied: u64,
     /// Bytes programmed: pages times their size.
     pub bytes_programmed: Bytes,
     /// Erase blocks whose data had to be copied.
@@ -19,4 +21,12 @@ pub struct Statistics {
     pub erases: u64,
     /// Requests that were held up.
     pub outliers: u64,
+    /// What the SLC cache holds.
+    pub slc_cache_bytes: Bytes,
+    /// Pages that were folded from it into dense cells.
+    pub pages_folded: u64,
+    /// Writes that were stalled by collection.
+    pub stalls: u64,
+    /// Commands that were served slowly because the stick was hot.
+    pub hot_commands: u64,
 }

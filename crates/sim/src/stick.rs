@@ -1,22 +1,22 @@
 //! The virtual stick itself: the contract on the outside, the parts of the model inside.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use flashscope_device::{
-    ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Payload, ReadInto,
-    RequestError, SECTOR, Success, Tag,
+    Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Payload, ReadInto, RequestError,
+    SECTOR, Success, Tag,
 };
 
 use crate::chance::Chance;
 use crate::contents::Contents;
-use crate::controller::{Command, Controller};
+use crate::controller::Controller;
+use crate::ftl::Inconsistency;
 use crate::link::Link;
 use crate::noise::HoldUps;
 use crate::profile::Profile;
 use crate::statistics::Statistics;
 
-// The host may queue; the link serves one request at a time, in order.
+// The host queues, whether the link does or not.
 const QUEUE_DEPTH: u32 = 32;
 const REQUEST_MAX: Bytes = Bytes::mib(64);
 
@@ -27,12 +27,11 @@ pub struct VirtualStick {
     seed: u64,
     capabilities: Capabilities,
     now: Instant,
-    queue: VecDeque<(Tag, Instant, Op)>,
+    in_flight: VecDeque<Completion>,
     link: Link,
     controller: Controller,
     contents: Contents,
     hold_ups: HoldUps,
-    statistics: Statistics,
 }
 
 impl VirtualStick {
@@ -44,7 +43,7 @@ impl VirtualStick {
             logical_block: SECTOR,
             physical_block: SECTOR,
             max_request: REQUEST_MAX,
-            queue_depth: QUEUE_DEPTH,
+            queue_depth: profile.link.timing().queue_depth.max(QUEUE_DEPTH),
             writable: true,
             discard: true,
         };
@@ -52,12 +51,11 @@ impl VirtualStick {
             seed,
             capabilities,
             now: Instant::ZERO,
-            queue: VecDeque::with_capacity(QUEUE_DEPTH as usize),
-            link: Link::new(&profile.link),
+            in_flight: VecDeque::with_capacity(capabilities.queue_depth as usize),
+            link: Link::new(profile),
             controller: Controller::new(profile, seed),
             contents: Contents::new(profile.capacity),
             hold_ups: HoldUps::new(&profile.noise, Chance::new(seed, 2)),
-            statistics: Statistics::default(),
             profile: profile.clone(),
         }
     }
@@ -74,73 +72,56 @@ impl VirtualStick {
         self.seed
     }
 
-    /// What happened inside so far.
+    /// What happened inside so far; a request counts when it is submitted.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        self.controller.count(self.statistics, &self.profile)
+        let counted = self.link.count(self.hold_ups.count(Statistics::default()));
+        self.controller.count(counted, &self.profile)
     }
 
-    fn perform(&mut self, op: &mut Op) -> Result<Success, RequestError> {
-        self.capabilities.admit(op)?;
-        let ideal_ns = self.time_ns(op);
-        self.now += match op {
-            Op::Pause { duration } => *duration,
-            _ => Duration::from_nanos(self.hold_ups.lengthen(ideal_ns, &mut self.statistics)),
-        };
-        Ok(match op {
-            Op::Read { range, into } => self.deliver(*range, into),
-            Op::Write { range, payload } => self.store(*range, payload),
-            Op::Discard { range } => {
-                self.contents.discard(*range);
-                Success::Done
-            }
-            Op::Flush | Op::Pause { .. } => Success::Done,
-        })
+    /// Checks that the books of the translation layer agree, and that it holds every page that has contents. Walks over
+    /// the whole stick.
+    ///
+    /// # Errors
+    /// [`Inconsistency`] says what contradicts what: a fault of the simulator.
+    pub fn audit(&self) -> Result<(), Inconsistency> {
+        self.controller.audit(&self.profile, |range| self.contents.is_blank(range))
     }
 
-    /// How long a request takes before noise; moves the model on.
-    fn time_ns(&mut self, op: &Op) -> u64 {
+    /// When the request ends, and how.
+    fn perform(&mut self, op: &mut Op) -> (Instant, Result<Success, RequestError>) {
+        if let Err(refusal) = self.capabilities.admit(op) {
+            return (self.link.refuse(self.now), Err(refusal));
+        }
+        let completed_at = self.link.serve(self.now, op, &mut self.controller, &mut self.hold_ups);
+        let outcome = self.controller.outcome(op).map(|()| self.carry_out(op));
+        (completed_at, outcome)
+    }
+
+    /// Does to the contents what the request says.
+    fn carry_out(&mut self, op: &mut Op) -> Success {
         match op {
-            Op::Read { range, .. } => self.commands_ns(*range, Controller::read_ns),
-            Op::Write { range, .. } => {
-                self.statistics.bytes_written += range.length;
-                self.commands_ns(*range, Controller::write_ns)
+            Op::Read { into: ReadInto::Timing, .. } | Op::Flush | Op::Pause { .. } => {}
+            Op::Read { range, into: ReadInto::Check(pattern) } => {
+                return Success::of_check(self.contents.check(*range, *pattern));
             }
-            Op::Flush | Op::Discard { .. } => {
-                self.statistics.commands += 1;
-                self.link.command_ns()
+            Op::Read { range, into: ReadInto::Bytes(buffer) } => self.contents.read(*range, buffer),
+            Op::Write { range, payload: Payload::Pattern(pattern) } => {
+                self.contents.write_pattern(*range, *pattern);
             }
-            Op::Pause { .. } => 0,
-        }
-    }
-
-    fn commands_ns(&mut self, range: ByteRange, of: fn(&mut Controller, Command) -> u64) -> u64 {
-        let mut total_ns = 0;
-        for (start, end) in self.link.commands(range.offset.get(), range.end().get()) {
-            let command = Command { start, end, transfer_ns: self.link.transfer_ns(end - start) };
-            total_ns += self.link.command_ns() + of(&mut self.controller, command);
-            self.statistics.commands += 1;
-        }
-        total_ns
-    }
-
-    fn deliver(&self, range: ByteRange, into: &mut ReadInto) -> Success {
-        match into {
-            ReadInto::Timing => Success::Done,
-            ReadInto::Check(pattern) => Success::of_check(self.contents.check(range, *pattern)),
-            ReadInto::Bytes(buffer) => {
-                self.contents.read(range, buffer);
-                Success::Done
-            }
-        }
-    }
-
-    fn store(&mut self, range: ByteRange, payload: &Payload) -> Success {
-        match payload {
-            Payload::Pattern(pattern) => self.contents.write_pattern(range, *pattern),
-            Payload::Bytes(buffer) => self.contents.write_bytes(range, buffer),
+            Op::Write { range, payload: Payload::Bytes(buffer) } => self.contents.write_bytes(*range, buffer),
+            Op::Discard { range } => self.contents.discard(*range),
         }
         Success::Done
+    }
+
+    /// Queues a completion behind those that come no later.
+    fn complete(&mut self, completion: Completion) {
+        let later = |other: &&Completion| other.completed_at > completion.completed_at;
+        match self.in_flight.iter().rev().take_while(later).count() {
+            0 => self.in_flight.push_back(completion),
+            overtaken => self.in_flight.insert(self.in_flight.len() - overtaken, completion),
+        }
     }
 }
 
@@ -153,17 +134,22 @@ impl Device for VirtualStick {
         self.now
     }
 
-    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        if self.queue.len() >= QUEUE_DEPTH as usize {
-            return Err(DeviceError::QueueFull { queue_depth: QUEUE_DEPTH });
+    fn submit(&mut self, tag: Tag, mut op: Op) -> Result<(), DeviceError> {
+        let queue_depth = self.capabilities.queue_depth;
+        if self.in_flight.len() >= queue_depth as usize {
+            return Err(DeviceError::QueueFull { queue_depth });
         }
-        self.queue.push_back((tag, self.now, op));
+        let (completed_at, outcome) = self.perform(&mut op);
+        let (submitted_at, buffer) = (self.now, op.into_buffer());
+        self.complete(Completion { tag, submitted_at, completed_at, outcome, buffer });
         Ok(())
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        let Some((tag, submitted_at, mut op)) = self.queue.pop_front() else { return Ok(None) };
-        let outcome = self.perform(&mut op);
-        Ok(Some(Completion { tag, submitted_at, completed_at: self.now, outcome, buffer: op.into_buffer() }))
+        let completion = self.in_flight.pop_front();
+        if let Some(completion) = &completion {
+            self.now = self.now.max(completion.completed_at);
+        }
+        Ok(completion)
     }
 }

@@ -3,23 +3,27 @@
 use std::path::PathBuf;
 
 use flashscope_device::Bytes;
+use flashscope_device::layer::{FaultError, FaultSpec, Faulty};
 
-use crate::profile::{Policy, Profile, ProfileError};
+use crate::profile::{Bus, OpenBlocks, Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
 
 /// The seed where none is given.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The keys a target understands.
-pub const KEYS: [&str; 8] = [
+pub const KEYS: [&str; 11] = [
     "seed",
     "capacity",
+    "state",
     "erase_block",
     "page",
     "open_units_linear",
     "open_units_random",
     "fat_area",
+    "link",
     "noise",
+    "fault",
 ];
 
 /// A virtual stick that was asked for by name.
@@ -29,6 +33,8 @@ pub struct Target {
     pub profile: Profile,
     /// What decides its chance.
     pub seed: u64,
+    /// What is wrong with it: the profile's faults, then those of the text.
+    pub faults: Vec<FaultSpec>,
 }
 
 /// A target that names no virtual stick.
@@ -45,6 +51,9 @@ pub enum TargetError {
     /// The profile is unknown or impossible.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A fault that is none, or that this stick cannot have.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
     /// A key that means nothing.
     #[error("a virtual stick has no '{}'; it knows {}", key.escape_debug(), KEYS.join(", "))]
     UnknownKey {
@@ -63,7 +72,8 @@ pub enum TargetError {
     },
 }
 
-/// Makes the virtual stick that `text` names, e.g. `patriot-xt-16g?seed=7&capacity=8GiB`.
+/// Makes the virtual stick that `text` names, e.g. `patriot-xt-16g?seed=7&capacity=8GiB`, without its faults:
+/// [`Target::device`] makes it with them.
 ///
 /// # Errors
 /// [`TargetError`], as for [`Target::parse`].
@@ -79,7 +89,8 @@ impl Target {
     /// that no stick can have.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let (name, query) = text.split_once('?').unwrap_or((text, ""));
-        let mut target = Self { profile: load(name)?, seed: DEFAULT_SEED };
+        let profile = load(name)?;
+        let mut target = Self { faults: profile.fault.clone(), profile, seed: DEFAULT_SEED };
         for assignment in query.split('&').filter(|part| !part.is_empty()) {
             let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
             target.set(key, value)?;
@@ -88,24 +99,49 @@ impl Target {
         Ok(target)
     }
 
+    /// The stick with its faults.
+    ///
+    /// # Errors
+    /// [`TargetError::Fault`] for a counterfeit that the stick is too small to play.
+    pub fn device(&self) -> Result<Faulty<'static>, TargetError> {
+        let stick = VirtualStick::new(&self.profile, self.seed);
+        Ok(Faulty::new(stick, &self.faults, self.seed)?)
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), TargetError> {
-        let Policy::OpenBlocks(policy) = &mut self.profile.policy;
         match key {
             "seed" => self.seed = read("seed", value, "a whole number from 0 to 2^64 - 1")?,
             "capacity" => self.profile.capacity = size("capacity", value)?,
             "erase_block" => self.set_erase_block(size("erase_block", value)?),
             "page" => self.set_page(size("page", value)?),
+            "state" => self.profile.state = read("state", value, "new, full, steady or trimmed")?,
             "open_units_linear" => {
-                policy.open_units_linear = read("open_units_linear", value, "a whole number")?
+                let count = read("open_units_linear", value, "a whole number")?;
+                self.open_blocks("open_units_linear", value)?.open_units_linear = count;
             }
             "open_units_random" => {
-                policy.open_units_random = read("open_units_random", value, "a whole number")?
+                let count = read("open_units_random", value, "a whole number")?;
+                self.open_blocks("open_units_random", value)?.open_units_random = count;
             }
             "fat_area" => self.profile.ftl.fat_area = size("fat_area", value)?,
+            "link" => self.set_link(value)?,
             "noise" => self.scale_noise(value)?,
+            "fault" => self.faults.push(value.parse()?),
             _ => return Err(TargetError::UnknownKey { key: key.to_owned() }),
         }
         Ok(())
+    }
+
+    /// The open blocks of the profile, to set a number of them; an error if it has another policy.
+    fn open_blocks(&mut self, key: &'static str, value: &str) -> Result<&mut OpenBlocks, TargetError> {
+        match &mut self.profile.policy {
+            Policy::OpenBlocks(policy) => Ok(policy),
+            _ => Err(TargetError::Value {
+                key,
+                value: value.to_owned(),
+                expected: format!("{} has another policy than open_blocks", self.profile.name),
+            }),
+        }
     }
 
     /// Another erase block, and with it what comes in erase blocks: its edge in reads, the FAT area.
@@ -126,6 +162,13 @@ impl Target {
             boundary.phase = times(new, boundary.phase, old);
             boundary.period = new;
         }
+    }
+
+    /// Another bus; see [`Link::on`](crate::profile::Link::on).
+    fn set_link(&mut self, value: &str) -> Result<(), TargetError> {
+        let expected = format!("one of {}", Bus::ALL.map(Bus::name).join(", "));
+        self.profile.link = self.profile.link.on(read("link", value, &expected)?);
+        Ok(())
     }
 
     fn scale_noise(&mut self, value: &str) -> Result<(), TargetError> {

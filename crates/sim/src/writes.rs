@@ -1,17 +1,54 @@
 //! How long a write command takes when nothing has to be copied, and which path it takes.
 
 use crate::controller::Command;
+use crate::curve::Curve;
+use crate::ftl::{Ftl, Placement};
 use crate::link::nanoseconds;
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Writes {
-    overhead_ns: u64,
     page_bytes: u64,
-    page_program_ns: u64,
-    partial_page_ns: u64,
+    timing: Timing,
     small: Option<Small>,
     continues_at: Option<u64>,
+}
+
+/// What programming takes: from the pages a command touches, or as it was measured.
+#[derive(Debug, Clone)]
+enum Timing {
+    Pages { overhead_ns: u64, page_program_ns: u64, partial_page_ns: u64 },
+    Curves(Curves),
+}
+
+/// The time of a command by its size, in each of three situations.
+#[derive(Debug, Clone)]
+struct Curves {
+    append: Curve,
+    switch: Curve,
+    jump: Curve,
+}
+
+impl Curves {
+    fn new(curve: &profile::WriteCurve) -> Self {
+        let or_append =
+            |other: &Option<profile::Curve>| Curve::rising(other.as_ref().unwrap_or(&curve.append_us));
+        Self {
+            append: Curve::rising(&curve.append_us),
+            switch: or_append(&curve.switch_us),
+            jump: or_append(&curve.jump_us),
+        }
+    }
+
+    /// A command that switches and jumps takes the longer of both times.
+    fn ns(&self, bytes: u64, placement: Placement, continues: bool) -> u64 {
+        match (placement.switched && !continues, placement.jumped && !continues) {
+            (false, false) => self.append.ns(bytes),
+            (true, false) => self.switch.ns(bytes),
+            (false, true) => self.jump.ns(bytes),
+            (true, true) => self.switch.ns(bytes).max(self.jump.ns(bytes)),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -24,10 +61,36 @@ struct Small {
 /// A write command's time, and what it programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WriteCommand {
-    pub(crate) time_ns: u64,
+    /// What the flash does for the data itself; it overlaps with the data's way here.
+    pub(crate) flash_ns: u64,
+    /// What the data's way takes at the least.
+    pub(crate) floor_ns: u64,
+    /// What had to be copied for it.
+    pub(crate) copying_ns: u64,
     pub(crate) pages: u64,
     /// True if it went to the log of small writes, out of sight of the open units.
     pub(crate) small: bool,
+}
+
+impl WriteCommand {
+    /// Its time, the transfer included.
+    pub(crate) fn time_ns(&self) -> u64 {
+        self.flash_ns.max(self.floor_ns) + self.copying_ns
+    }
+}
+
+impl Timing {
+    fn new(write: &profile::WritePath) -> Self {
+        let time = |us: Option<f64>| nanoseconds(us.unwrap_or(0.0));
+        match &write.curve {
+            Some(curve) => Self::Curves(Curves::new(curve)),
+            None => Self::Pages {
+                overhead_ns: time(write.overhead_us),
+                page_program_ns: time(write.page_program_us),
+                partial_page_ns: time(write.partial_page_us),
+            },
+        }
+    }
 }
 
 impl Writes {
@@ -38,34 +101,39 @@ impl Writes {
             ns_per_kib: nanoseconds(small.per_kib_us),
         });
         Self {
-            overhead_ns: nanoseconds(profile.write.overhead_us),
             page_bytes: profile.ftl.page.get(),
-            page_program_ns: nanoseconds(profile.write.page_program_us),
-            partial_page_ns: nanoseconds(profile.write.partial_page_us),
+            timing: Timing::new(&profile.write),
             small,
             continues_at: None,
         }
     }
 
-    /// The time of a write command, its transfer included.
-    pub(crate) fn command(&mut self, command: Command) -> WriteCommand {
-        let continues = self.continues_at.replace(command.end) == Some(command.start);
-        let bytes = command.end - command.start;
-        let small = self.small.filter(|small| bytes <= small.bytes_max && !continues);
-        let (time_ns, pages) = small.map_or_else(
-            || self.program(command),
-            |small| (small.write_ns + small.ns_per_kib * bytes / 1024 + command.transfer_ns, 1),
-        );
-        WriteCommand { time_ns, pages, small: small.is_some() }
+    /// Sends a write command its way: past the translation layer if it is small and continues nothing, otherwise through it.
+    pub(crate) fn command(&mut self, command: Command, ftl: &mut Ftl) -> WriteCommand {
+        let Command { start, end, transfer_ns, .. } = command;
+        let continues = self.continues_at.replace(end) == Some(start);
+        let bytes = end - start;
+        if let Some(small) = self.small.filter(|small| bytes <= small.bytes_max && !continues) {
+            ftl.supersede(start, end);
+            let flash_ns = small.write_ns + small.ns_per_kib * bytes / 1024 + transfer_ns;
+            return WriteCommand { flash_ns, floor_ns: transfer_ns, copying_ns: 0, pages: 1, small: true };
+        }
+        let placement = ftl.write(start, end);
+        let (flash_ns, floor_ns) = match &self.timing {
+            Timing::Pages { overhead_ns, .. } => (self.pages_ns(command), overhead_ns + transfer_ns),
+            Timing::Curves(curves) => (curves.ns(bytes, placement, continues), transfer_ns),
+        };
+        let pages = pages_touched(start, end, self.page_bytes);
+        WriteCommand { flash_ns, floor_ns, copying_ns: placement.copying_ns, pages, small: false }
     }
 
-    /// Time and pages of programming in place. Programming overlaps with the data's way here.
-    fn program(&self, command: Command) -> (u64, u64) {
-        let Command { start, end, transfer_ns } = command;
+    /// The time of programming in place.
+    fn pages_ns(&self, command: Command) -> u64 {
+        let Timing::Pages { overhead_ns, page_program_ns, partial_page_ns } = self.timing else { return 0 };
+        let Command { start, end, .. } = command;
         let touched = pages_touched(start, end, self.page_bytes);
         let full = (end / self.page_bytes).saturating_sub(start.div_ceil(self.page_bytes));
-        let programming = full * self.page_program_ns + (touched - full) * self.partial_page_ns;
-        (self.overhead_ns + programming.max(transfer_ns), touched)
+        overhead_ns + full * page_program_ns + (touched - full) * partial_page_ns
     }
 }
 
@@ -77,17 +145,51 @@ pub(crate) const fn pages_touched(start: u64, end: u64, page_bytes: u64) -> u64 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chance::Chance;
 
     const KIB: u64 = 1 << 10;
 
     #[test]
     fn a_small_command_is_small_only_where_it_continues_nothing() {
         let profile = Profile::builtin("patriot-xt-16g").unwrap();
-        let mut writes = Writes::new(&profile);
-        let small = [(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)].map(|(start, end)| {
-            writes.command(Command { start: start * KIB, end: end * KIB, transfer_ns: 0 }).small
-        });
-        assert_eq!(small, [true, false, true, false, false, false]);
+        let small = sent(&profile, &[(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)]);
+        assert_eq!(
+            small.map(|write| write.small).collect::<Vec<_>>(),
+            [true, false, true, false, false, false]
+        );
+    }
+
+    /// What becomes of commands with these starts and ends in KiB.
+    fn sent(profile: &Profile, commands: &[(u64, u64)]) -> impl Iterator<Item = WriteCommand> {
+        let (mut writes, mut ftl) = (Writes::new(profile), Ftl::new(profile, Chance::new(1, 1)));
+        commands.iter().map(move |(start, end)| {
+            let (start, end) = (start * KIB, end * KIB);
+            writes.command(Command { at_ns: 0, start, end, transfer_ns: 0 }, &mut ftl)
+        })
+    }
+
+    #[test]
+    fn a_curve_tells_going_on_from_switching_and_jumping() {
+        let text = Profile::text("transcend-8g").unwrap();
+        let (before, after) = text.split_once("[write]").unwrap();
+        let (_, after) = after.split_once("\n\n").unwrap();
+        let curve = "[write]\nbasis = \"fitted\"\n[write.curve]\nappend_us = [[\"4KiB\", 10], [\"8KiB\", 20]]\n\
+                     switch_us = 300\njump_us = [[\"4KiB\", 2000]]\n\n";
+        let profile = Profile::parse(&format!("{before}{curve}{after}")).unwrap();
+        let block = 4096;
+        // Into the FAT area first, so that everything behind it switches once.
+        let places = [
+            (8 * block, 4),
+            (8 * block + 4, 8),
+            (9 * block, 4),
+            (8 * block + 12, 4),
+            (8 * block + 32, 4),
+            (9 * block + 64, 8),
+        ];
+        let commands = places.map(|(start, length)| (start, start + length));
+        let times: Vec<u64> =
+            sent(&profile, &commands).map(|write| (write.time_ns() - write.copying_ns) / 1000).collect();
+        assert_eq!(times, [10, 20, 300, 300, 2000, 4000]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
 #[test]
 fn open_units_cost_nothing_and_one_more_costs_merges() {
     for name in Profile::builtin_names() {
-        let open = Profile::builtin(name).unwrap().truth().open_units_linear;
+        let Some(open) = Profile::builtin(name).unwrap().truth().open_units_linear else { continue };
         assert_eq!(merges(name, open, |step| step), 0, "{name}");
         assert!(merges(name, open + 1, |step| step) > 10, "{name}");
     }
@@ -53,7 +53,7 @@ fn open_units_cost_nothing_and_one_more_costs_merges() {
 fn random_order_has_its_own_number_of_open_units() {
     let scattered = |step: u64| 1 + (step * 5) % 16;
     for name in ["patriot-xt-16g", "transcend-8g"] {
-        let open = Profile::builtin(name).unwrap().truth().open_units_random;
+        let open = Profile::builtin(name).unwrap().truth().open_units_random.unwrap();
         let within = merges(name, open, scattered) / u64::from(open);
         assert!(within <= 1, "{name}: a quarter of a log was merged {within} times");
         assert!(merges(name, open + 1, scattered) > 10, "{name}");
@@ -67,7 +67,7 @@ fn the_merge_law_beyond_the_open_units_the_time_is_constant() {
     let truth = stick.profile().truth();
     let mut times = Vec::new();
     for step in 0..40 {
-        for unit in 0..=u64::from(truth.open_units_linear) {
+        for unit in 0..=u64::from(truth.open_units_linear.unwrap()) {
             let offset = truth.erase_block * (unit * 2 + 2) + truth.page * step;
             times.push(write(&mut stick, offset, truth.page).as_secs_f64());
         }
@@ -222,4 +222,62 @@ fn a_pause_lets_time_pass_and_nothing_else() {
     stick.pause(Duration::from_secs(3600)).unwrap();
     assert_eq!(stick.now().as_nanos(), 3_600_000_000_000);
     assert_eq!(stick.statistics(), Statistics::default());
+}
+
+/// The Transcend stick with these lines in its policy.
+fn with_policy(lines: &str) -> VirtualStick {
+    let text = Profile::text("transcend-8g")
+        .unwrap()
+        .replace("[policy.open_blocks]", &format!("[policy.open_blocks]\n{lines}"));
+    let mut profile = Profile::parse(&text).unwrap();
+    profile.noise.jitter = 0.0;
+    profile.noise.outliers_per_million = 0.0;
+    VirtualStick::new(&profile, 1)
+}
+
+#[test]
+fn an_erase_block_written_anew_has_a_price_unless_it_was_one_of_the_last() {
+    let mut stick = with_policy("open_us = 100000");
+    let block = stick.profile().ftl.erase_block;
+    let mut take = |unit: u64| write(&mut stick, block * unit, block);
+    let (first, again) = (take(8), take(8));
+    assert_eq!(first - again, Duration::from_millis(100));
+    let kept = stick_open_units("transcend-8g");
+    for unit in 9..9 + kept {
+        take(unit);
+    }
+    assert_eq!([take(8), take(8)], [first, again], "too many others came between");
+}
+
+fn stick_open_units(name: &str) -> u64 {
+    u64::from(Profile::builtin(name).unwrap().truth().open_units_linear.unwrap())
+}
+
+#[test]
+fn some_places_have_a_price_of_their_own_each_time() {
+    let opening = "opening = [{ start = \"32MiB\", length = \"4MiB\", open_us = 50000 }]";
+    let mut stick = with_policy(opening);
+    let block = stick.profile().ftl.erase_block;
+    let mut take = |unit: u64| write(&mut stick, block * unit, block);
+    let plain = take(9);
+    assert_eq!([take(8) - plain, take(8) - plain], [Duration::from_millis(50); 2]);
+}
+
+#[test]
+fn a_merge_may_cost_less_for_less() {
+    let mut stick = with_policy("random_merge_us = [[\"16KiB\", 1000], [\"1MiB\", 64000]]");
+    let truth = stick.profile().truth();
+    let units = u64::from(truth.open_units_random.unwrap()) + 1;
+    let mut merging = |kib: u64| {
+        let request = Bytes::kib(kib);
+        let steps: Vec<u64> = (0..12).map(|step| 1 + (step * 5) % 12).collect();
+        let times = steps.iter().flat_map(|step| (0..units).map(move |unit| (unit, *step)));
+        times
+            .map(|(unit, step)| write(&mut stick, truth.erase_block * (20 + unit) + request * step, request))
+            .next_back()
+            .unwrap()
+    };
+    let (small, large) = (merging(16), merging(256));
+    assert!(small < Duration::from_millis(5), "{small:?}");
+    assert!(large > Duration::from_millis(15), "{large:?}");
 }

@@ -20,14 +20,18 @@ fn every_builtin_profile_parses_and_names_its_sources() {
 fn the_builtin_profiles_are_distinct_in_kind() {
     let classes: Vec<Class> =
         Profile::builtin_names().map(|name| Profile::builtin(name).unwrap().truth().class).collect();
-    assert_eq!(classes, [Class::LinearOnly, Class::LogStructured, Class::OpenBlock]);
+    assert!(
+        [Class::LinearOnly, Class::LogStructured, Class::OpenBlock]
+            .iter()
+            .all(|class| classes.contains(class))
+    );
 }
 
 #[test]
 fn the_truth_of_the_patriot_stick() {
     let truth = Profile::builtin(PATRIOT).unwrap().truth();
     assert_eq!((truth.erase_block, truth.page), (Bytes::mib(8), Bytes::kib(32)));
-    assert_eq!((truth.open_units_linear, truth.open_units_random), (8, 8));
+    assert_eq!((truth.open_units_linear, truth.open_units_random), (Some(8), Some(8)));
     assert_eq!((truth.fat_area, truth.small_writes_up_to), (Bytes::ZERO, Some(Bytes::kib(16))));
 }
 
@@ -87,7 +91,7 @@ fn unknown_missing_and_mistyped_keys_are_refused_by_name() {
 fn a_target_takes_a_seed_and_overrides() {
     let target = Target::parse("patriot-xt-16g?seed=7&capacity=8GiB&open_units_random=3&noise=0").unwrap();
     assert_eq!((target.seed, target.profile.capacity), (7, Bytes::gib(8)));
-    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (3, 0));
+    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (Some(3), 0));
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn a_target_may_be_a_file() {
 #[test]
 fn targets_that_name_nothing_list_what_there_is() {
     let cases = [
-        ("patriot", "generic-2g, patriot-xt-16g, transcend-8g"),
+        ("patriot", "patriot-xt-16g, "),
         ("generic-2g?sed=1", "it knows seed, capacity"),
         ("generic-2g?seed=-1", "whole number"),
         ("generic-2g?capacity=lots", "such as 8MiB"),

@@ -1,4 +1,4 @@
-//! What a device has been through before anybody measures it: written through the front door, like any other data.
+//! What a stick has been through beside its profile's state: written through the front door, like any other data.
 
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
 
@@ -7,10 +7,10 @@ use crate::draw::Draw;
 /// What was written before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum History {
-    /// Nothing: it is as it was sold.
-    New,
-    /// Everything up to this share of the capacity, in order.
-    Filled(f64),
+    /// Nothing: it is as its profile's state has it.
+    Untouched,
+    /// The beginning, in order, up to this share of the capacity.
+    Begun(f64),
     /// So many places here and there, of 1 MiB each.
     Scattered(u64),
 }
@@ -20,9 +20,8 @@ const STEP: Bytes = Bytes::mib(1);
 impl History {
     pub(crate) fn draw(draw: &mut Draw) -> Self {
         match draw.whole(0, 9) {
-            0..=4 => Self::New,
-            5..=6 => Self::Filled(1.0),
-            7 => Self::Filled(draw.between(0.05, 0.95)),
+            0..=6 => Self::Untouched,
+            7 => Self::Begun(draw.between(0.01, 0.3)),
             _ => Self::Scattered(draw.whole(16, 512)),
         }
     }
@@ -30,8 +29,8 @@ impl History {
     /// In words, for the comment above a profile.
     pub(crate) fn words(self) -> String {
         match self {
-            Self::New => "never written".to_owned(),
-            Self::Filled(share) => format!("written in order up to {:.0} % of its capacity", share * 100.0),
+            Self::Untouched => "untouched".to_owned(),
+            Self::Begun(share) => format!("written in order up to {:.0} % of its capacity", share * 100.0),
             Self::Scattered(places) => format!("{places} places of 1 MiB written here and there"),
         }
     }
@@ -41,8 +40,8 @@ impl History {
         let capacity = device.capabilities().capacity;
         let steps = capacity / STEP;
         match self {
-            Self::New => Ok(()),
-            Self::Filled(share) => {
+            Self::Untouched => Ok(()),
+            Self::Begun(share) => {
                 let end = capacity.as_f64() * share;
                 (0..steps)
                     .map(|step| STEP * step)

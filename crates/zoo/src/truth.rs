@@ -16,8 +16,8 @@ pub enum Fact {
     },
     /// A number of erase blocks.
     Count(u32),
-    /// A class or a yes or no, as it stands in JSON.
-    Word(&'static str),
+    /// A class or a yes or no, as it stands in JSON; several where nothing tells them apart from outside.
+    OneOf(&'static [&'static str]),
     /// A rate or a time, in the finding's unit.
     Number(f64),
     /// There is no such thing: whatever is named is wrong.
@@ -46,9 +46,12 @@ impl Truth {
         self.set(id, Fact::Bytes { low: bytes, high: bytes });
     }
 
-    /// True as it is, nothing that the device does from outside shows it, for this reason.
+    /// True as it is, nothing that the device does from outside shows it, for this reason. Where nothing is true, nothing is
+    /// hidden.
     pub(crate) fn hide(&mut self, id: &'static str, reason: &'static str) {
-        self.hidden.insert(id, reason);
+        if self.fact(id).is_some_and(|fact| fact != Fact::Nothing) {
+            self.hidden.insert(id, reason);
+        }
     }
 
     /// What is true of this finding; `None` if it is not judged.
@@ -75,7 +78,7 @@ impl std::fmt::Display for Fact {
             Self::Bytes { low, high } if low == high => low.to_string(),
             Self::Bytes { low, high } => format!("{low} to {high}"),
             Self::Count(count) => count.to_string(),
-            Self::Word(word) => (*word).to_owned(),
+            Self::OneOf(words) => words.join(" or "),
             Self::Number(number) => format!("{number:.4e}"),
             Self::Nothing => "nothing".to_owned(),
         };

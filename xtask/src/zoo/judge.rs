@@ -53,7 +53,7 @@ fn is_exact(value: Value, fact: Fact) -> bool {
         (Value::Bytes(bytes), Fact::Bytes { low, high }) => (low..=high).contains(&bytes),
         (Value::Bytes(bytes), Fact::Number(number)) => is_near(bytes.as_f64(), number),
         (Value::Count(count), Fact::Count(truth)) => count == truth,
-        (Value::Class { class, .. }, Fact::Word(word)) => class.as_str() == word,
+        (Value::Class { class, .. }, Fact::OneOf(words)) => words.contains(&class.as_str()),
         _ => false,
     }
 }

@@ -86,3 +86,28 @@ fn measure_all(count: u64, seed: u64) -> anyhow::Result<Vec<Measured>> {
     zoo.sort_by_key(|measured| measured.specimen.index);
     Ok(zoo)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the inference must hold on a small zoo; the figures of a large one stand in docs/statistics.md.
+    #[test]
+    fn a_zoo_of_sixty_is_told_the_truth() {
+        let zoo = measure_all(60, 1).unwrap();
+        let report = Report::of(&zoo, 1);
+        assert_eq!(report.count, 60);
+        assert!(report.confident_wrong * 20 <= report.found, "{}", text::of(&report));
+        let outside = report.outside_total();
+        assert!(outside.count >= 10 && outside.declined * 10 >= outside.count * 7, "{}", text::of(&report));
+        let unfounded = explain::misses(&zoo, "no_such_finding");
+        assert!(unfounded.unwrap_err().to_string().contains("erase_block_bytes"));
+    }
+
+    /// Threads take specimens as they come; what is reported does not depend on it.
+    #[test]
+    fn a_zoo_is_the_same_every_time() {
+        let json = || serde_json::to_string(&Report::of(&measure_all(6, 3).unwrap(), 3)).unwrap();
+        assert_eq!(json(), json());
+    }
+}

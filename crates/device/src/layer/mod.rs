@@ -15,4 +15,6 @@ pub use interrupt::{Interrupt, Interruptible};
 pub use meter::{Budget, Cost, Meter};
 pub use read_only::ReadOnly;
 pub use replay::Replay;
-pub use trace::{Trace, TraceRecord};
+pub use trace::{RecordSink, Trace, TraceFile};
+
+pub use crate::trace::TraceRecord;

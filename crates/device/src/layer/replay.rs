@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::trace::{TraceRecord, traced_range};
+use super::trace::traced_range;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, FailureCause, Op, RequestError, Success, Tag};
 use crate::time::Instant;
+use crate::trace::TraceRecord;
 
 /// Answers from a trace. A request that differs from the recorded one is [`DeviceError::ReplayDiverged`].
 ///

@@ -1,35 +1,67 @@
 //! Records every request with its times, so that a measurement can be looked at, or replayed without the stick.
 
 use std::collections::HashMap;
-
-use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, OpKind, Tag};
 use crate::time::Instant;
+use crate::trace::{TraceRecord, TraceWriter};
 use crate::units::{ByteRange, Bytes};
 
-/// One completed request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TraceRecord {
-    /// What was asked.
-    pub kind: OpKind,
-    /// Of which range; empty at offset 0 for a flush or a pause.
-    pub range: ByteRange,
-    /// When the device took it.
-    pub submitted_at: Instant,
-    /// When the device finished it.
-    pub completed_at: Instant,
-    /// Whether it succeeded.
-    pub succeeded: bool,
+/// Where records go.
+pub trait RecordSink {
+    /// Takes one.
+    fn take(&mut self, record: TraceRecord);
 }
 
-/// Keeps a record of every completed request, in order of completion.
+/// In memory, all of them.
+impl RecordSink for Vec<TraceRecord> {
+    fn take(&mut self, record: TraceRecord) {
+        self.push(record);
+    }
+}
+
+/// Into a file. After the first error nothing more is written, and [`TraceFile::finish`] returns that error: a full disk
+/// is no reason for the device to fail.
 #[derive(Debug)]
-pub struct Trace<D> {
+pub struct TraceFile<W> {
+    writer: TraceWriter<W>,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> TraceFile<W> {
+    /// Records go to this writer.
+    pub const fn new(writer: TraceWriter<W>) -> Self {
+        Self { writer, error: None }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The first error there was; the file then counts as cut off.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.writer.finish(),
+        }
+    }
+}
+
+impl<W: Write> RecordSink for TraceFile<W> {
+    fn take(&mut self, record: TraceRecord) {
+        if self.error.is_none() {
+            self.error = self.writer.write(&record).err();
+        }
+    }
+}
+
+/// Hands a record of every completed request to a sink, in order of completion.
+#[derive(Debug)]
+pub struct Trace<D, S = Vec<TraceRecord>> {
     device: D,
     asked: HashMap<Tag, (OpKind, ByteRange)>,
-    records: Vec<TraceRecord>,
+    sink: S,
 }
 
 /// The range of a request as traces write it: empty for those that have none.
@@ -39,19 +71,32 @@ pub fn traced_range(op: &Op) -> ByteRange {
 }
 
 impl<D: Device> Trace<D> {
-    /// `device`, recorded.
+    /// `device`, recorded in memory.
     pub fn new(device: D) -> Self {
-        Self { device, asked: HashMap::new(), records: Vec::new() }
+        Self::into_sink(device, Vec::new())
     }
 
     /// What was recorded so far.
     #[must_use]
     pub fn records(&self) -> &[TraceRecord] {
-        &self.records
+        &self.sink
     }
 }
 
-impl<D: Device> Device for Trace<D> {
+impl<D: Device, S: RecordSink> Trace<D, S> {
+    /// `device`, recorded in `sink`.
+    pub fn into_sink(device: D, sink: S) -> Self {
+        Self { device, asked: HashMap::new(), sink }
+    }
+
+    /// The sink, with all that was recorded.
+    #[must_use]
+    pub fn into_inner(self) -> (D, S) {
+        (self.device, self.sink)
+    }
+}
+
+impl<D: Device, S: RecordSink> Device for Trace<D, S> {
     fn capabilities(&self) -> Capabilities {
         self.device.capabilities()
     }
@@ -72,7 +117,7 @@ impl<D: Device> Device for Trace<D> {
         if let Some(completion) = &completion
             && let Some((kind, range)) = self.asked.remove(&completion.tag)
         {
-            self.records.push(TraceRecord {
+            self.sink.take(TraceRecord {
                 kind,
                 range,
                 submitted_at: completion.submitted_at,

@@ -5,8 +5,11 @@
 mod bad_input;
 mod destinations;
 mod outputs;
+mod replay;
 mod results;
 mod run_files;
+mod serve;
+mod served;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use crate::clean::printable;
 use crate::words::{Sentence, advice, verdict};
 use crate::{Report, chart, html};
 use style::Ink;
-use wrap::wrapped;
+pub use wrap::wrapped;
 
 /// Below this, nothing is readable: narrower terminals get lines of this many columns.
 const LEAST_WIDTH: usize = 20;

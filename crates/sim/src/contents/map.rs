@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use flashscope_device::{BlockState, ByteRange, Bytes, CheckReport, Lba, Pattern, SECTOR};
 
-use super::sector::{CHUNK_SECTORS, Chunk, Sector};
+use super::sector::{CHUNK_PAGES, CHUNK_SECTORS, Chunk, PAGE_SECTORS, PagePart, Sector, page_parts};
 use super::store::{SECTOR_BYTES, Seeds, Store};
 
 const CHUNK: u64 = CHUNK_SECTORS as u64;
@@ -57,14 +57,14 @@ impl Contents {
 
     /// Writes whole sectors; `bytes` is as long as the range.
     pub(crate) fn write_bytes(&mut self, range: ByteRange, bytes: &[u8]) {
-        let (mut blocks, _) = bytes.as_chunks::<SECTOR_BYTES>();
+        let (blocks, _) = bytes.as_chunks::<SECTOR_BYTES>();
+        let mut blocks = blocks.iter();
         for piece in pieces(range) {
-            let (now, later) = blocks.split_at(piece.sectors.len());
-            blocks = later;
-            let chunk = chunk_mut(&mut self.regions, piece.chunk);
-            self.store.release(chunk, piece.sectors.clone());
-            for (sector, block) in chunk.sectors_mut()[piece.sectors].iter_mut().zip(now) {
-                *sector = self.store.put(block);
+            let pages = chunk_mut(&mut self.regions, piece.chunk).pages_mut();
+            for part in page_parts(piece.sectors) {
+                self.store.replace(&mut pages[part.page], part.sectors, |store| {
+                    blocks.next().map_or(Sector::BLANK, |block| store.put(block))
+                });
             }
         }
     }
@@ -72,11 +72,11 @@ impl Contents {
     fn set(&mut self, range: ByteRange, sector: Sector) {
         for piece in pieces(range) {
             let chunk = chunk_mut(&mut self.regions, piece.chunk);
-            self.store.release(chunk, piece.sectors.clone());
             if piece.sectors.len() == CHUNK_SECTORS {
+                self.store.release_chunk(chunk);
                 *chunk = Chunk::of(sector);
             } else if !chunk.is_all(sector) {
-                chunk.sectors_mut()[piece.sectors].fill(sector);
+                set_pages(chunk.pages_mut(), &mut self.store, piece.sectors, sector);
             }
         }
     }
@@ -105,6 +105,13 @@ impl Contents {
         });
     }
 
+    /// True if nothing but zeros would be read.
+    pub(crate) fn is_blank(&self, range: ByteRange) -> bool {
+        let mut blank = true;
+        self.each(range, |_, sector| blank &= sector == Sector::BLANK);
+        blank
+    }
+
     fn state(&self, lba: Lba, sector: Sector, asked: Pattern) -> BlockState {
         match (self.seeds.pattern(sector), sector.place()) {
             (Some(held), _) if held == asked => BlockState::Right,
@@ -121,9 +128,26 @@ impl Contents {
             let (region, inside) = (index(piece.chunk / REGION_CHUNKS), index(piece.chunk % REGION_CHUNKS));
             let chunk = self.regions[region].as_ref().map_or(&never, |chunks| &chunks[inside]);
             let first = piece.chunk * CHUNK + piece.sectors.start as u64;
-            for (lba, sector) in (first..).zip(chunk.sectors(piece.sectors)) {
+            let sectors = page_parts(piece.sectors).flat_map(|PagePart { page, sectors }| {
+                let page = chunk.page(page);
+                sectors.map(move |sector| self.store.sector(page, sector))
+            });
+            for (lba, sector) in (first..).zip(sectors) {
                 visit(Lba(lba), sector);
             }
+        }
+    }
+}
+
+/// Makes some sectors of a chunk hold the same.
+fn set_pages(pages: &mut [Sector; CHUNK_PAGES], store: &mut Store, sectors: Range<usize>, sector: Sector) {
+    for part in page_parts(sectors) {
+        let page = &mut pages[part.page];
+        if part.sectors.len() == PAGE_SECTORS {
+            store.release(*page);
+            *page = sector;
+        } else if *page != sector {
+            store.replace(page, part.sectors, |_| sector);
         }
     }
 }

@@ -1,15 +1,19 @@
-//! Sectors in one word each, and chunks of them.
+//! Sectors in one word each; pages of them, and chunks of pages.
 
 use std::ops::Range;
 
-pub(super) const CHUNK_SECTORS: usize = 128;
+pub(super) const PAGE_SECTORS: usize = 8;
+pub(super) const CHUNK_PAGES: usize = 16;
+pub(super) const CHUNK_SECTORS: usize = PAGE_SECTORS * CHUNK_PAGES;
 
-/// What one sector holds, in 64 bits: 0 is blank; the top two bits tell pattern (1x) from bytes (01).
+/// What one sector holds, in 64 bits: 0 is blank; the top two bits tell pattern (1x) from bytes (01). The word of a page may
+/// also say that its sectors differ and where they stand (the third bit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sector(u64);
 
 const PATTERN_BIT: u64 = 1 << 63;
 const BYTES_BIT: u64 = 1 << 62;
+const SPLIT_BIT: u64 = 1 << 61;
 
 impl Sector {
     pub(super) const BLANK: Self = Self(0);
@@ -20,6 +24,10 @@ impl Sector {
 
     pub(super) const fn of_bytes(place: usize) -> Self {
         Self(BYTES_BIT | place as u64)
+    }
+
+    pub(super) const fn of_split(place: usize) -> Self {
+        Self(SPLIT_BIT | place as u64)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the two fields are cut out on purpose")]
@@ -38,13 +46,41 @@ impl Sector {
             None
         }
     }
+
+    /// Where the sectors of a page stand that differ.
+    #[expect(clippy::cast_possible_truncation, reason = "a place was an index before it was packed")]
+    pub(super) const fn split(self) -> Option<usize> {
+        if self.0 & (PATTERN_BIT | BYTES_BIT | SPLIT_BIT) == SPLIT_BIT {
+            Some((self.0 & !SPLIT_BIT) as usize)
+        } else {
+            None
+        }
+    }
 }
 
-/// 64 KiB: one word for all, unless its sectors differ.
+/// 64 KiB: one word for all, unless its pages of 4 KiB differ; then one word for each.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk {
     whole: Sector,
-    mixed: Option<Box<[Sector; CHUNK_SECTORS]>>,
+    mixed: Option<Box<[Sector; CHUNK_PAGES]>>,
+}
+
+/// Some sectors of one page of a chunk.
+#[derive(Debug, Clone)]
+pub(super) struct PagePart {
+    pub(super) page: usize,
+    pub(super) sectors: Range<usize>,
+}
+
+/// The parts of a chunk's sectors, page by page.
+pub(super) fn page_parts(sectors: Range<usize>) -> impl Iterator<Item = PagePart> {
+    let (mut next, end) = (sectors.start, sectors.end);
+    std::iter::from_fn(move || {
+        let (page, from) = (next / PAGE_SECTORS, next % PAGE_SECTORS);
+        let to = PAGE_SECTORS.min(from + end.saturating_sub(next));
+        next = page * PAGE_SECTORS + to;
+        (from < to).then_some(PagePart { page, sectors: from..to })
+    })
 }
 
 impl Chunk {
@@ -54,21 +90,45 @@ impl Chunk {
         Self { whole, mixed: None }
     }
 
-    pub(super) fn sectors(&self, which: Range<usize>) -> impl Iterator<Item = Sector> {
-        which.map(|index| self.mixed.as_ref().map_or(self.whole, |sectors| sectors[index]))
+    /// The word of a page.
+    pub(super) fn page(&self, page: usize) -> Sector {
+        self.mixed.as_ref().map_or(self.whole, |pages| pages[page])
     }
 
-    /// False if it surely holds no literal bytes: those make a chunk mixed.
-    pub(super) const fn may_hold_bytes(&self) -> bool {
-        self.mixed.is_some()
+    /// The words of its pages, where they may differ.
+    pub(super) fn mixed_pages(&self) -> Option<&[Sector; CHUNK_PAGES]> {
+        self.mixed.as_deref()
     }
 
-    pub(super) fn sectors_mut(&mut self) -> &mut [Sector; CHUNK_SECTORS] {
+    pub(super) fn pages_mut(&mut self) -> &mut [Sector; CHUNK_PAGES] {
         let whole = self.whole;
-        self.mixed.get_or_insert_with(|| Box::new([whole; CHUNK_SECTORS]))
+        self.mixed.get_or_insert_with(|| Box::new([whole; CHUNK_PAGES]))
     }
 
     pub(super) fn is_all(&self, sector: Sector) -> bool {
         self.mixed.is_none() && self.whole == sector
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_fall_into_pages() {
+        let parts = |sectors| page_parts(sectors).map(|part| (part.page, part.sectors)).collect::<Vec<_>>();
+        assert_eq!(parts(6..17), [(0, 6..8), (1, 0..8), (2, 0..1)]);
+        assert_eq!(parts(9..10), [(1, 1..2)]);
+        assert_eq!(parts(5..5), []);
+    }
+
+    #[test]
+    fn a_word_is_of_one_kind() {
+        let words = [Sector::BLANK, Sector::of_pattern(3, 7), Sector::of_bytes(5), Sector::of_split(9)];
+        let kinds = words.map(|word| (word.seed_index_and_generation(), word.place(), word.split()));
+        assert_eq!(
+            kinds,
+            [(None, None, None), (Some((3, 7)), None, None), (None, Some(5), None), (None, None, Some(9))]
+        );
     }
 }

@@ -5,20 +5,22 @@ use std::ops::Range;
 
 use flashscope_device::Pattern;
 
-use super::sector::{Chunk, Sector};
+use super::sector::{Chunk, PAGE_SECTORS, Sector};
 
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// Literal sectors, with the places that are free again.
+/// Literal sectors and split pages, with the places that are free again.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Store {
     sectors: Vec<[u8; SECTOR_BYTES]>,
-    free: Vec<usize>,
+    free_sectors: Vec<usize>,
+    splits: Vec<[Sector; PAGE_SECTORS]>,
+    free_splits: Vec<usize>,
 }
 
 impl Store {
     pub(super) fn put(&mut self, bytes: &[u8; SECTOR_BYTES]) -> Sector {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let place = self.free_sectors.pop().unwrap_or_else(|| {
             self.sectors.push([0; SECTOR_BYTES]);
             self.sectors.len() - 1
         });
@@ -30,11 +32,57 @@ impl Store {
         &self.sectors[place]
     }
 
-    /// Frees the bytes that these sectors of a chunk hold.
-    pub(super) fn release(&mut self, chunk: &Chunk, sectors: Range<usize>) {
-        if chunk.may_hold_bytes() && !self.sectors.is_empty() {
-            self.free.extend(chunk.sectors(sectors).filter_map(Sector::place));
+    /// What a sector holds of a page with this word.
+    pub(super) fn sector(&self, page: Sector, sector: usize) -> Sector {
+        page.split().map_or(page, |place| self.splits[place][sector])
+    }
+
+    /// Makes some sectors of a page hold what `next` gives, one after the other, and frees what they held.
+    pub(super) fn replace(
+        &mut self,
+        page: &mut Sector,
+        sectors: Range<usize>,
+        mut next: impl FnMut(&mut Self) -> Sector,
+    ) {
+        let place = self.split(page);
+        for sector in sectors {
+            self.free(self.splits[place][sector]);
+            self.splits[place][sector] = next(self);
         }
+    }
+
+    /// Frees all that a page holds.
+    pub(super) fn release(&mut self, page: Sector) {
+        if let Some(place) = page.split() {
+            for sector in self.splits[place] {
+                self.free(sector);
+            }
+            self.free_splits.push(place);
+        }
+    }
+
+    /// Frees all that a chunk holds.
+    pub(super) fn release_chunk(&mut self, chunk: &Chunk) {
+        if !self.splits.is_empty() {
+            chunk.mixed_pages().into_iter().flatten().for_each(|page| self.release(*page));
+        }
+    }
+
+    fn free(&mut self, sector: Sector) {
+        self.free_sectors.extend(sector.place());
+    }
+
+    /// Where the sectors of a page stand; splits the page if they were all alike.
+    fn split(&mut self, page: &mut Sector) -> usize {
+        page.split().unwrap_or_else(|| {
+            let place = self.free_splits.pop().unwrap_or_else(|| {
+                self.splits.push([Sector::BLANK; PAGE_SECTORS]);
+                self.splits.len() - 1
+            });
+            self.splits[place] = [*page; PAGE_SECTORS];
+            *page = Sector::of_split(place);
+            place
+        })
     }
 }
 

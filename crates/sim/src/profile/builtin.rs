@@ -1,12 +1,32 @@
 //! The profiles that come with flashscope.
 
-pub(super) const NAMES: &[&str] = &["generic-2g", "patriot-xt-16g", "transcend-8g"];
+/// Declares the built-in profiles by name; each is the file of that name in `profiles/`.
+macro_rules! profiles {
+    ($($name:literal),+ $(,)?) => {
+        pub(super) const NAMES: &[&str] = &[$($name),+];
 
-pub(super) fn text(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "generic-2g" => include_str!("../../profiles/generic-2g.toml"),
-        "patriot-xt-16g" => include_str!("../../profiles/patriot-xt-16g.toml"),
-        "transcend-8g" => include_str!("../../profiles/transcend-8g.toml"),
-        _ => return None,
-    })
+        pub(super) fn text(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some(include_str!(concat!("../../profiles/", $name, ".toml"))),)+
+                _ => None,
+            }
+        }
+    };
 }
+
+profiles![
+    "a1-card-64g",
+    "cheap-usb3-32g",
+    "counterfeit-128g-limbo",
+    "counterfeit-64g-wrap",
+    "generic-2g",
+    "lexar-633x-16g",
+    "lexar-s75-128g",
+    "linuxplanet-class10-sd",
+    "linuxplanet-noname-2g",
+    "modern-ssd-stick-128g",
+    "patriot-xt-16g",
+    "samsung-fit-plus",
+    "sandisk-cruzer-fit",
+    "transcend-8g",
+];

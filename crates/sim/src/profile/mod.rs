@@ -1,30 +1,55 @@
 //! What a stick is made of: every number of the model, with where it came from.
 
+mod background;
 mod bounds;
 mod builtin;
+mod bus;
+mod curve;
 mod ftl;
 mod link;
 mod noise;
 mod policy;
 mod quantity;
 mod read;
+mod read_cache;
+mod region;
+mod slc_cache;
 mod source;
+mod state;
+mod states;
+mod thermal;
 mod truth;
+mod wear;
 mod write;
+mod write_buffer;
 
 use flashscope_device::Bytes;
+use flashscope_device::layer::FaultSpec;
 use serde::Deserialize;
 
 use bounds::{CAPACITY_MAX, ensure, size};
 
+pub use background::{Background, Stall};
+pub use bus::{Bus, BusFigures, UnknownBus};
+pub use curve::{Curve, Knot};
 pub use ftl::Ftl;
-pub use link::Link;
+pub use link::{CardLink, Link, LinkTiming, Protocol};
 pub use noise::Noise;
-pub use policy::{OpenBlocks, Policy, Victim};
+pub use policy::{
+    Association, CollectionVictim, HybridLog, LogStructured, OpenBlocks, Opening, PageMapped, Policy, Victim,
+};
 pub use read::{Boundary, ReadPath};
+pub use read_cache::{ReadCache, ReadCacheKind};
+pub use region::{Fails, Region};
+pub use slc_cache::{SlcCache, WhenFull};
 pub use source::{Basis, Source};
+pub use state::State;
+pub use states::States;
+pub use thermal::Thermal;
 pub use truth::{Class, Truth};
-pub use write::{SmallWrites, WritePath};
+pub use wear::{AtEnd, Levelling, Wear};
+pub use write::{SmallWrites, WriteCurve, WritePath};
+pub use write_buffer::WriteBuffer;
 
 /// Everything that makes one model of stick, as its TOML file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -37,6 +62,9 @@ pub struct Profile {
     /// How many bytes it claims to hold, and holds.
     #[serde(deserialize_with = "quantity::bytes")]
     pub capacity: Bytes,
+    /// What is wrong with it, e.g. `["wrap:real=2GiB"]`. The stick itself is without; [`Target`](crate::Target) adds it.
+    #[serde(default)]
+    pub fault: Vec<FaultSpec>,
     /// Where its numbers come from.
     #[serde(default)]
     pub source: Vec<Source>,
@@ -52,6 +80,24 @@ pub struct Profile {
     pub ftl: Ftl,
     /// Its policy.
     pub policy: Policy,
+    /// What it has been through before its first request.
+    #[serde(default)]
+    pub state: State,
+    /// The cache in single-level cells, where there is one.
+    pub slc_cache: Option<SlcCache>,
+    /// The write buffer in the controller's memory, where there is one.
+    pub write_buffer: Option<WriteBuffer>,
+    /// How areas that hold nothing differ.
+    pub states: Option<States>,
+    /// What the controller does on its own.
+    pub background: Option<Background>,
+    /// Slow and bad parts.
+    #[serde(default)]
+    pub region: Vec<Region>,
+    /// How it grows old.
+    pub wear: Option<Wear>,
+    /// How it slows down when it is hot.
+    pub thermal: Option<Thermal>,
     /// What makes two equal requests differ.
     pub noise: Noise,
 }
@@ -102,12 +148,35 @@ impl Profile {
         self.check_names()?;
         self.ftl.check(self.capacity)?;
         size("capacity", self.capacity, self.ftl.erase_block, CAPACITY_MAX)?;
-        self.policy.check(&self.ftl)?;
+        self.policy.check(&self.ftl, self.capacity)?;
+        self.check_small_writes()?;
+        self.check_background_share()?;
         self.link.check()?;
         self.read.check()?;
         self.write.check()?;
         self.small_writes.as_ref().map_or(Ok(()), |small| small.check(self.ftl.erase_block))?;
+        self.slc_cache.as_ref().map_or(Ok(()), |cache| cache.check(self.capacity, &self.ftl))?;
+        self.write_buffer.as_ref().map_or(Ok(()), WriteBuffer::check)?;
+        self.states.as_ref().map_or(Ok(()), |states| states.check(self.capacity, &self.ftl))?;
+        self.background.as_ref().map_or(Ok(()), Background::check)?;
+        region::check_all(&self.region, self.capacity)?;
+        self.wear.as_ref().map_or(Ok(()), Wear::check)?;
+        self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
         self.noise.check()
+    }
+
+    fn check_small_writes(&self) -> Result<(), ProfileError> {
+        let Some(small) = &self.small_writes else { return Ok(()) };
+        let beside = matches!(self.policy, Policy::OpenBlocks(_));
+        let allowed = "absent, unless the policy is open_blocks: the others map small writes as they map all";
+        ensure(beside, "small_writes.up_to", small.up_to, allowed)?;
+        small.check(self.ftl.erase_block)
+    }
+
+    fn check_background_share(&self) -> Result<(), ProfileError> {
+        let (key, share) = self.policy.background_share();
+        let allowed = "0, unless there is a [background] table that says when idle work begins";
+        ensure(share == 0.0 || self.background.is_some(), key, share, allowed)
     }
 
     fn check_names(&self) -> Result<(), ProfileError> {

@@ -4,7 +4,14 @@ use flashscope_device::{Bytes, SECTOR};
 use serde::Deserialize;
 
 use super::bounds::{CAPACITY_MAX, TIME_MAX_US, ensure, number, size, time};
-use super::{Basis, ProfileError, quantity};
+use super::{Basis, ProfileError, ReadCache, quantity};
+
+// As many dies as the largest sticks have.
+const CHANNELS_MAX: u32 = 64;
+
+const fn channels() -> u32 {
+    1
+}
 
 /// How reads take their time: command, page read, then data.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -20,9 +27,15 @@ pub struct ReadPath {
     /// The factor on `access_us` where nothing was ever written.
     #[serde(default = "quantity::one")]
     pub never_written_factor: f64,
+    /// How many reads the flash works on at a time, where the link queues them.
+    #[serde(default = "channels")]
+    pub channels: u32,
     /// Boundaries that show in small reads.
     #[serde(default)]
     pub boundary: Vec<Boundary>,
+    /// The controller's read caches.
+    #[serde(default)]
+    pub cache: Vec<ReadCache>,
 }
 
 /// Boundaries at `phase`, `phase + period`, … A command feels at most one: the widest period it meets.
@@ -47,6 +60,9 @@ impl ReadPath {
         time("read.access_us", self.access_us)?;
         number("read.never_written_factor", self.never_written_factor, 0.01, 100.0)?;
         number("read.read_ahead_saves_us", self.read_ahead_saves_us, 0.0, self.access_us)?;
+        self.cache.iter().try_for_each(|cache| cache.check(self.access_us))?;
+        let allowed = format!("1 to {CHANNELS_MAX}");
+        ensure((1..=CHANNELS_MAX).contains(&self.channels), "read.channels", self.channels, allowed)?;
         self.boundary.iter().try_for_each(|boundary| self.check_boundary(boundary))
     }
 

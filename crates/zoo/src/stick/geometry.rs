@@ -94,6 +94,12 @@ impl Geometry {
         Self { age, erase_block, page, capacity, fat_area: fat_area(erase_block, capacity, draw) }
     }
 
+    /// Makes the stick no larger than this, as long as it keeps enough erase blocks.
+    pub(super) fn shrink_to(&mut self, most: Bytes) {
+        let least = self.erase_block * BLOCKS_MIN;
+        self.capacity = self.capacity.min(most.max(least)).round_down(self.erase_block);
+    }
+
     pub(super) fn toml(&self) -> String {
         format!(
             "\n[ftl]\nbasis = \"assumed\"\nerase_block = {}\npage = {}\nfat_area = {}\n",

@@ -3,7 +3,9 @@
 //! The figures follow what was published of real sticks (`docs/simulator.md`, `docs/statistics.md`), drawn wider than that:
 //! the aim is every stick that could be, not the average one.
 
+mod caches;
 mod geometry;
+mod link;
 mod policy;
 mod timing;
 mod truths;
@@ -31,21 +33,31 @@ pub(crate) struct Stick {
 impl Stick {
     /// Draws one. An error would be a mistake in this crate: every drawn profile is meant to be possible.
     pub(crate) fn draw(draw: &mut Draw) -> Result<Self, ProfileError> {
-        let geometry = Geometry::draw(draw);
-        let policy = Policy::draw(&geometry, draw);
+        let mut geometry = Geometry::draw(draw);
+        let link = link::toml(geometry.age, draw);
         let timing = Timing::draw(&geometry, draw);
-        let toml = [head(&geometry), timing.toml(), geometry.toml(), policy.toml()].concat();
+        let policy = Policy::draw(&mut geometry, timing.page_program, draw);
+        let timing = if policy.maps_small_writes_alike() { timing.without_small_writes() } else { timing };
+        let caches = caches::toml(&geometry, timing.page_program, draw);
+        let head = head(&geometry, state(draw));
+        let toml = [head, link, timing.toml(), caches, geometry.toml(), policy.toml()].concat();
         let profile = Profile::parse(&toml)?;
         let truth = truths::of(&profile);
         Ok(Self { profile, toml, truth })
     }
 }
 
-fn head(geometry: &Geometry) -> String {
+/// What the stick holds when it is made; a part of it may be written on top.
+fn state(draw: &mut Draw) -> &'static str {
+    draw.weighted(&[(0.55, "new"), (0.25, "full"), (0.12, "steady"), (0.08, "trimmed")])
+}
+
+fn head(geometry: &Geometry, state: &str) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "name = \"zoo\"");
     let _ = writeln!(text, "description = \"a random stick: {}\"", geometry.age.words());
     let _ = writeln!(text, "capacity = {}", size(geometry.capacity));
+    let _ = writeln!(text, "state = \"{state}\"");
     text
 }
 

@@ -8,9 +8,17 @@ use super::geometry::{Age, Geometry, whole};
 use super::size;
 use crate::draw::Draw;
 
-/// The numbers of a policy of open blocks.
+/// The numbers of a translation layer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Policy {
+pub(super) enum Policy {
+    OpenBlocks(OpenBlocks),
+    HybridLog { association: &'static str, log_blocks: u64, work: Work },
+    LogStructured { streams: u64, unit: Bytes, spare: f64, work: Work },
+    PageMapped { victim: &'static str, spare: f64, work: Work },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenBlocks {
     linear: u64,
     random: u64,
     victim: &'static str,
@@ -19,9 +27,84 @@ pub(super) struct Policy {
     random_log: Option<Bytes>,
 }
 
+/// What moving data inside takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    copy_page_us: f64,
+    erase_us: f64,
+}
+
+/// A map of pages is not larger than this many of them, so that a thousand sticks are made in minutes.
+const MAPPED_UNITS_MAX: u64 = 1 << 20;
+
 impl Policy {
-    pub(super) fn draw(geometry: &Geometry, draw: &mut Draw) -> Self {
+    /// Draws one. A layer that maps pages has no FAT area, and a stick no larger than its map allows.
+    pub(super) fn draw(geometry: &mut Geometry, page_program_us: f64, draw: &mut Draw) -> Self {
+        let kind = draw.whole(0, 99);
         let linear = open_units(geometry, draw);
+        if kind < 76 {
+            return Self::OpenBlocks(OpenBlocks::draw(geometry, linear, draw));
+        }
+        geometry.shrink_to(geometry.page * MAPPED_UNITS_MAX);
+        let work = Work::draw(page_program_us, draw);
+        match kind {
+            76..=81 => Self::HybridLog { association: "block", log_blocks: linear, work },
+            82..=85 => Self::HybridLog { association: "full", log_blocks: linear.max(2), work },
+            _ => Self::mapped(geometry, kind >= 93, linear.min(64), work, draw),
+        }
+    }
+
+    fn mapped(geometry: &mut Geometry, by_page: bool, streams: u64, work: Work, draw: &mut Draw) -> Self {
+        geometry.fat_area = Bytes::ZERO;
+        let spare = draw.between(0.03, 0.12);
+        if by_page {
+            let victim = if draw.chance(0.5) { "greedy" } else { "cost-benefit" };
+            return Self::PageMapped { victim, spare, work };
+        }
+        let unit = geometry.page * draw.weighted(&[(0.5, 1), (0.25, 2), (0.25, 4)]);
+        Self::LogStructured { streams, unit, spare, work }
+    }
+
+    /// Whether there is no path of their own for small writes.
+    pub(super) const fn maps_small_writes_alike(&self) -> bool {
+        !matches!(self, Self::OpenBlocks(_))
+    }
+
+    pub(super) fn toml(&self) -> String {
+        match self {
+            Self::OpenBlocks(policy) => policy.toml(),
+            Self::HybridLog { association, log_blocks, work } => format!(
+                "\n[policy.hybrid_log]\nbasis = \"assumed\"\nassociation = \"{association}\"\nlog_blocks = {log_blocks}\n{}",
+                work.toml()
+            ),
+            Self::LogStructured { streams, unit, spare, work } => format!(
+                "\n[policy.log_structured]\nbasis = \"assumed\"\nstreams = {streams}\nunit = {}\nover_provisioning = {spare:.3}\n{}",
+                size(*unit),
+                work.toml()
+            ),
+            Self::PageMapped { victim, spare, work } => format!(
+                "\n[policy.page_mapped]\nbasis = \"assumed\"\nvictim = \"{victim}\"\nover_provisioning = {spare:.3}\n{}",
+                work.toml()
+            ),
+        }
+    }
+}
+
+impl Work {
+    fn draw(page_program_us: f64, draw: &mut Draw) -> Self {
+        Self {
+            copy_page_us: page_program_us + draw.between(50.0, 300.0),
+            erase_us: draw.between(1500.0, 5000.0),
+        }
+    }
+
+    fn toml(self) -> String {
+        format!("copy_page_us = {:.1}\nerase_us = {:.1}\n", self.copy_page_us, self.erase_us)
+    }
+}
+
+impl OpenBlocks {
+    fn draw(geometry: &Geometry, linear: u64, draw: &mut Draw) -> Self {
         let random = match draw.whole(0, 9) {
             0..=1 => 0,
             2..=5 => linear,
@@ -37,7 +120,7 @@ impl Policy {
         }
     }
 
-    pub(super) fn toml(&self) -> String {
+    fn toml(&self) -> String {
         let mut text = format!(
             "\n[policy.open_blocks]\nbasis = \"assumed\"\nopen_units_linear = {}\nopen_units_random = {}\nvictim = \"{}\"\n\
              merge_us = {:.0}\nrandom_merge_copies = {:.2}\n",
@@ -53,7 +136,7 @@ impl Policy {
 /// Few on old sticks (1, 2, 3, 5, 7, 8, 20 and "64 and more" were seen), any number up to 128 on odd ones.
 fn open_units(geometry: &Geometry, draw: &mut Draw) -> u64 {
     let few = draw.whole(1, 10);
-    let many = whole(draw.log_between(8.0, 128.5)).max(8);
+    let many = draw.log_whole(8.0, 129.0).min(128);
     let common = draw.weighted(&[
         (4.0, 1),
         (3.0, 2),

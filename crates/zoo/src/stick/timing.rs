@@ -1,4 +1,4 @@
-//! Times: link, reads with their boundaries, writes, noise.
+//! Times: reads with their boundaries, writes, noise.
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,12 @@ use crate::draw::Draw;
 /// The times of a stick, us unless named otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
-    max_command: Bytes,
-    command: f64,
-    link_megabytes_per_s: f64,
     access: f64,
     read_ahead_saves: f64,
     never_written_factor: f64,
     boundaries: Vec<Boundary>,
     write_overhead: f64,
-    page_program: f64,
+    pub(super) page_program: f64,
     partial_page: f64,
     small_writes: Option<SmallWrites>,
     jitter: f64,
@@ -48,9 +45,6 @@ impl Timing {
         let page_program = geometry.page.as_f64() / program_megabytes_per_s(geometry.age, draw);
         let quiet = draw.chance(0.95);
         Self {
-            max_command: max_command(draw),
-            command: draw.log_between(30.0, 300.0),
-            link_megabytes_per_s: if draw.chance(0.05) { 1.0 } else { draw.between(20.0, 50.0) },
             access,
             read_ahead_saves: access * draw.between(0.0, 0.8),
             never_written_factor: if draw.chance(0.5) { 1.0 } else { draw.log_between(0.4, 1.3) },
@@ -65,11 +59,13 @@ impl Timing {
         }
     }
 
+    /// The same where all writes are mapped alike.
+    pub(super) fn without_small_writes(self) -> Self {
+        Self { small_writes: None, ..self }
+    }
+
     pub(super) fn toml(&self) -> String {
         let mut text = String::new();
-        let _ = writeln!(text, "\n[link]\nbasis = \"assumed\"\nmax_command = {}", size(self.max_command));
-        let _ = writeln!(text, "command_us = {:.1}", self.command);
-        let _ = writeln!(text, "megabytes_per_s = {:.2}", self.link_megabytes_per_s);
         let _ = writeln!(text, "\n[read]\nbasis = \"assumed\"\naccess_us = {:.1}", self.access);
         let _ = writeln!(text, "read_ahead_saves_us = {:.1}", self.read_ahead_saves.floor());
         let _ = writeln!(text, "never_written_factor = {:.3}", self.never_written_factor);
@@ -108,11 +104,6 @@ impl SmallWrites {
             self.per_kib
         )
     }
-}
-
-/// 240 sectors is what Linux' usb-storage cuts at; readers and other hosts cut elsewhere.
-fn max_command(draw: &mut Draw) -> Bytes {
-    Bytes::kib(draw.weighted(&[(0.7, 120), (0.1, 64), (0.1, 512), (0.1, 1024)]))
 }
 
 fn program_megabytes_per_s(age: Age, draw: &mut Draw) -> f64 {

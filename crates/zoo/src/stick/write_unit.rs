@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern, SECTOR};
+use flashscope_sim::profile::{Policy, State};
 use flashscope_sim::{Profile, VirtualStick};
 
 // From this share of the best speed on a write is efficient; two hundredths more or less are no mistake.
@@ -13,17 +14,27 @@ const ROOM: f64 = 0.02;
 const WRITES_MAX: u64 = 48;
 const REQUEST_MAX: Bytes = Bytes::mib(64);
 
-/// The smallest and the largest size that may be called the smallest efficient one, among 2^n and 3 x 2^n.
-pub(super) fn of(profile: &Profile) -> (Bytes, Bytes) {
+/// A cache that holds less is full before all sizes are measured, in whatever order.
+const CACHE_MIN: Bytes = Bytes::mib(512);
+
+/// The smallest and the largest size that may be called the smallest efficient one, among 2^n and 3 x 2^n. `None` where the
+/// speed depends on how much was written before: with a buffer, a small cache, or blocks to be collected.
+pub(super) fn of(profile: &Profile) -> Option<(Bytes, Bytes)> {
+    let small_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.size < CACHE_MIN);
+    let collects = !matches!(profile.policy, Policy::OpenBlocks(_)) && profile.state != State::New;
+    if profile.write_buffer.is_some() || small_cache || collects {
+        return None;
+    }
     let mut quiet = profile.clone();
     (quiet.noise.jitter, quiet.noise.outliers_per_million) = (0.0, 0.0);
+    quiet.background = None;
     let speeds: Vec<(Bytes, f64)> =
         sizes(profile.ftl.erase_block).map(|size| (size, bytes_per_s(&quiet, size))).collect();
     let best = speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
     let reaching = |share: f64| {
         speeds.iter().find(|(_, speed)| *speed >= share * best).map_or(Bytes::ZERO, |(size, _)| *size)
     };
-    (reaching(EFFICIENT - ROOM), reaching(EFFICIENT + ROOM))
+    Some((reaching(EFFICIENT - ROOM), reaching(EFFICIENT + ROOM)))
 }
 
 /// 2^n and 3 x 2^n from a sector to the erase block, ascending.

@@ -1,6 +1,8 @@
 //! `flashscope sim`: the virtual sticks.
 
 mod list;
+mod replay;
+mod serve;
 mod show;
 
 use crate::args::Sim;
@@ -15,6 +17,8 @@ pub fn run(arguments: &Sim, printer: &Printer) -> Result<Exit, Failure> {
     match arguments {
         Sim::List => list::run(printer)?,
         Sim::Show { profile } => show::run(profile, printer)?,
+        Sim::Replay(replay) => replay::run(replay, printer)?,
+        Sim::Serve(serve) => serve::run(serve, printer)?,
     }
     Ok(Exit::Fine)
 }

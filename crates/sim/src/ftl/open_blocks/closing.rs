@@ -1,7 +1,7 @@
 //! What it costs when a log is full or a unit must go, and which one that is.
 
+use super::OpenBlocks;
 use super::open_unit::OpenUnit;
-use super::{Merge, OpenBlocks};
 use crate::profile::Victim;
 
 impl OpenBlocks {
@@ -10,8 +10,13 @@ impl OpenBlocks {
         let open = &mut self.open[slot];
         open.log_pages += pages;
         let times = open.log_pages / self.log_pages;
+        if times == 0 {
+            return 0;
+        }
         open.log_pages %= self.log_pages;
-        self.merge(self.random_merge, times)
+        let time_ns = self.random_merge.ns(open.held_bytes);
+        open.held_bytes = 0;
+        self.merge(times, self.random_merge_pages, time_ns)
     }
 
     /// Nothing of the old data in the unit in `slot` is wanted: it is erased without a copy.
@@ -20,27 +25,28 @@ impl OpenBlocks {
         self.open.swap_remove(slot);
     }
 
-    /// Closes the unit in `slot`: with several copies if it was written out of order.
+    /// Closes the unit in `slot`.
     pub(super) fn close(&mut self, slot: usize) -> u64 {
         let open = self.open.swap_remove(slot);
-        if open.random { self.merge(self.random_merge, 1) } else { self.complete_run(&open) }
+        if open.random {
+            let time_ns = self.random_merge.ns(open.held_bytes);
+            return self.merge(1, self.random_merge_pages, time_ns);
+        }
+        self.complete_run(&open)
     }
 
     /// Copies what a run lacks of its block.
     pub(super) fn complete_run(&mut self, open: &OpenUnit) -> u64 {
         let lacks = self.block_bytes - (open.run_end - open.run_start);
-        let merge = Merge {
-            time_ns: scale(self.whole_merge.time_ns, lacks, self.block_bytes),
-            pages: lacks.div_ceil(self.page_bytes),
-        };
-        self.merge(merge, 1)
+        let time_ns = scale(self.merge.ns(open.held_bytes), lacks, self.block_bytes);
+        self.merge(1, scale(self.block_pages, lacks, self.block_bytes), time_ns)
     }
 
-    const fn merge(&mut self, merge: Merge, times: u64) -> u64 {
+    const fn merge(&mut self, times: u64, pages: u64, time_ns: u64) -> u64 {
         self.counts.merges += times;
         self.counts.erases += times;
-        self.counts.pages_copied += times * merge.pages;
-        times * merge.time_ns
+        self.counts.pages_copied += times * pages;
+        times * time_ns
     }
 
     /// The slot that has to go, among those that `may`; at least one does.

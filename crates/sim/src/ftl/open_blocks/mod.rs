@@ -7,15 +7,18 @@
 //! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
 //! several copies. All costs are closed forms: no page is ever walked over.
 
+mod audit;
 mod closing;
 mod open_unit;
+mod opening;
 
 use crate::chance::Chance;
-use crate::ftl::Counts;
-use crate::link::nanoseconds;
+use crate::curve::Curve;
+use crate::ftl::{Counts, Placement};
 use crate::profile::{self, Victim};
 use crate::writes::pages_touched;
 use open_unit::{NOWHERE, OpenUnit};
+use opening::Opening;
 
 #[derive(Debug, Clone)]
 pub(crate) struct OpenBlocks {
@@ -24,50 +27,49 @@ pub(crate) struct OpenBlocks {
     open_max: usize,
     random_max: usize,
     victim: Victim,
-    whole_merge: Merge,
-    random_merge: Merge,
+    merge: Curve,
+    random_merge: Curve,
+    block_pages: u64,
+    random_merge_pages: u64,
+    opening: Opening,
     log_pages: u64,
     fat_area_end: u64,
     open: Vec<OpenUnit>,
+    last_unit: Option<u64>,
     writes: u64,
     chance: Chance,
     counts: Counts,
 }
 
-/// What one merge takes.
-#[derive(Debug, Clone, Copy)]
-struct Merge {
-    time_ns: u64,
-    pages: u64,
-}
-
-impl Merge {
-    /// Copying a whole erase block so many times.
+impl OpenBlocks {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the profile bounds pages and copies"
     )]
-    fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, copies: f64) -> Self {
-        let pages = (ftl.erase_block / ftl.page) as f64 * copies;
-        Self { time_ns: nanoseconds(policy.merge_us * copies), pages: pages.round() as u64 }
-    }
-}
-
-impl OpenBlocks {
     pub(crate) fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, chance: Chance) -> Self {
+        let merge = Curve::level(&policy.merge_us);
+        let random_merge = match &policy.random_merge_us {
+            Some(curve) => Curve::level(curve),
+            None => merge.clone().times(policy.random_merge_copies),
+        };
+        let block_pages = ftl.erase_block / ftl.page;
         Self {
             block_bytes: ftl.erase_block.get(),
             page_bytes: ftl.page.get(),
             open_max: policy.open_units_linear as usize,
             random_max: policy.open_units_random as usize,
             victim: policy.victim,
-            whole_merge: Merge::new(ftl, policy, 1.0),
-            random_merge: Merge::new(ftl, policy, policy.random_merge_copies),
+            merge,
+            random_merge,
+            block_pages,
+            random_merge_pages: (block_pages as f64 * policy.random_merge_copies).round() as u64,
+            opening: Opening::new(ftl, policy),
             log_pages: policy.random_log.unwrap_or(ftl.erase_block) / ftl.page,
             fat_area_end: ftl.fat_area.get(),
             open: Vec::with_capacity(policy.open_units_linear as usize),
+            last_unit: None,
             writes: 0,
             chance,
             counts: Counts::default(),
@@ -78,23 +80,37 @@ impl OpenBlocks {
         self.counts
     }
 
-    /// Takes the data from `start` to `end` and returns what had to be copied for it, in nanoseconds.
-    pub(crate) fn write(&mut self, start: u64, end: u64) -> u64 {
+    /// Takes the data from `start` to `end`.
+    pub(crate) fn write(&mut self, start: u64, end: u64) -> Placement {
         let mut next = start.max(self.fat_area_end);
-        let mut copying_ns = 0;
+        let mut placement = if next < end { self.locality(next, end) } else { Placement::default() };
         while next < end {
             let unit = next / self.block_bytes;
             let unit_start = unit * self.block_bytes;
             let piece_end = end.min(unit_start + self.block_bytes);
-            copying_ns += self.write_unit(unit, next - unit_start, piece_end - unit_start);
+            placement.copying_ns += self.write_unit(unit, next - unit_start, piece_end - unit_start);
             next = piece_end;
         }
-        copying_ns
+        placement
+    }
+
+    /// How data from `start` to `end` lies to the last write and to the run of its unit.
+    fn locality(&self, start: u64, end: u64) -> Placement {
+        let (unit, from) = (start / self.block_bytes, start % self.block_bytes);
+        let run_end =
+            self.open.iter().find(|open| open.unit == unit && !open.is_fresh()).map(|open| open.run_end);
+        let whole = from == 0 && end - start >= self.block_bytes;
+        let switched = self.last_unit.is_some_and(|last| last != unit);
+        Placement { switched, jumped: !whole && run_end.unwrap_or(0) != from, copying_ns: 0 }
     }
 
     fn write_unit(&mut self, unit: u64, from: u64, to: u64) -> u64 {
         self.writes += 1;
+        self.last_unit = Some(unit);
         let (mut slot, mut copying_ns) = self.slot_of(unit);
+        if from == 0 {
+            copying_ns += self.opening.begin_ns(unit);
+        }
         if self.open[slot].run_end != from {
             copying_ns += self.jump(&mut slot, from);
         }
@@ -102,7 +118,7 @@ impl OpenBlocks {
         let pages = pages_touched(from, to, self.page_bytes);
         open.written_at = self.writes;
         open.superseded_bytes = 0;
-        open.extend_run(to, pages);
+        open.extend_run(from, to, pages);
         if open.random && !open.is_sequential() {
             copying_ns += self.log(slot, pages);
         }

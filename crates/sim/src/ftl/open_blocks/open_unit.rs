@@ -13,6 +13,8 @@ pub(super) struct OpenUnit {
     pub(super) run_end: u64,
     pub(super) run_pages: u64,
     pub(super) log_pages: u64,
+    /// Taken since it was opened or last merged.
+    pub(super) held_bytes: u64,
     pub(super) superseded_bytes: u64,
 }
 
@@ -26,6 +28,7 @@ impl OpenUnit {
             run_end: NOWHERE,
             run_pages: 0,
             log_pages: 0,
+            held_bytes: 0,
             superseded_bytes: 0,
         }
     }
@@ -42,7 +45,8 @@ impl OpenUnit {
         (self.run_start, self.run_end, self.run_pages) = (at, at, 0);
     }
 
-    pub(super) const fn extend_run(&mut self, end: u64, pages: u64) {
+    pub(super) const fn extend_run(&mut self, from: u64, end: u64, pages: u64) {
+        self.held_bytes += end - from;
         self.run_end = end;
         self.run_pages += pages;
     }

@@ -1,22 +1,17 @@
-//! The link: requests are cut into commands, which run one at a time.
+//! The wire: where requests are cut into commands, and what a command and its data take.
 
-use crate::profile;
-
-/// Nanoseconds of a profile's microseconds; its check keeps them in range.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the profile")]
-pub(crate) fn nanoseconds(microseconds: f64) -> u64 {
-    (microseconds * 1e3).round() as u64
-}
+use super::nanoseconds;
+use crate::profile::LinkTiming;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Link {
+pub(super) struct Wire {
     command_bytes_max: u64,
     command_ns: u64,
     picoseconds_per_byte: u64,
 }
 
-impl Link {
-    pub(crate) fn new(link: &profile::Link) -> Self {
+impl Wire {
+    pub(super) fn new(link: &LinkTiming) -> Self {
         Self {
             command_bytes_max: link.max_command.get(),
             command_ns: nanoseconds(link.command_us),
@@ -25,17 +20,17 @@ impl Link {
     }
 
     /// What a command costs before and after its data.
-    pub(crate) const fn command_ns(&self) -> u64 {
+    pub(super) const fn command_ns(&self) -> u64 {
         self.command_ns
     }
 
     /// What the data itself takes on the wire.
-    pub(crate) const fn transfer_ns(&self, bytes: u64) -> u64 {
+    pub(super) const fn transfer_ns(&self, bytes: u64) -> u64 {
         bytes * self.picoseconds_per_byte / 1000
     }
 
     /// The commands that carry the bytes from `start` to `end`, as pairs of start and end.
-    pub(crate) fn commands(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+    pub(super) fn commands(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
         let step = self.command_bytes_max;
         let mut next = start;
         std::iter::from_fn(move || {
@@ -53,12 +48,12 @@ mod tests {
 
     #[test]
     fn requests_are_cut_at_max_command() {
-        let link = Link::new(&Profile::builtin("patriot-xt-16g").unwrap().link);
+        let wire = Wire::new(&Profile::builtin("patriot-xt-16g").unwrap().link.timing());
         let kib = |commands: Vec<(u64, u64)>| -> Vec<_> {
             commands.into_iter().map(|(from, to)| (from >> 10, to >> 10)).collect()
         };
-        assert_eq!(kib(link.commands(0, 256 << 10).collect()), [(0, 120), (120, 240), (240, 256)]);
-        assert_eq!(kib(link.commands(64 << 10, 184 << 10).collect()), [(64, 184)]);
-        assert_eq!(link.commands(512, 512).count(), 0);
+        assert_eq!(kib(wire.commands(0, 256 << 10).collect()), [(0, 120), (120, 240), (240, 256)]);
+        assert_eq!(kib(wire.commands(64 << 10, 184 << 10).collect()), [(64, 184)]);
+        assert_eq!(wire.commands(512, 512).count(), 0);
     }
 }

@@ -1,0 +1,78 @@
+//! Latencies as bars, recorded beside replayed: a line for each doubling.
+
+use std::time::Duration;
+
+use super::summary::KindOutcome;
+
+/// The shortest line tells less than so many columns of bars.
+const BAR_LEAST: usize = 8;
+
+/// Columns beside the two bars: the bucket's name and the gaps.
+const BESIDE: usize = 26;
+
+/// A line for each bucket from the first to the last that holds a latency.
+pub fn lines(recorded: &KindOutcome, replayed: &KindOutcome, width: usize) -> Vec<String> {
+    let bar_width = (width.saturating_sub(BESIDE) / 2).max(BAR_LEAST);
+    let buckets = || recorded.sorted.iter().chain(&replayed.sorted).map(bucket);
+    let (Some(first), Some(last)) = (buckets().min(), buckets().max()) else { return Vec::new() };
+    let counts = |outcome: &KindOutcome, which| {
+        outcome.sorted.iter().filter(|latency| bucket(latency) == which).count()
+    };
+    let rows: Vec<(u32, usize, usize)> =
+        (first..=last).map(|which| (which, counts(recorded, which), counts(replayed, which))).collect();
+    let most = rows.iter().map(|(_, left, right)| *left.max(right)).max().unwrap_or(1).max(1);
+    let bar = |count: usize| {
+        let columns = (count * bar_width).div_ceil(most);
+        format!("{:<bar_width$}", "█".repeat(columns))
+    };
+    let line = |(which, left, right): &(u32, usize, usize)| {
+        format!("  {:<20}{}  {}", name(*which), bar(*left), bar(*right)).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The widths of the first column and of one bar, for a heading.
+pub fn columns(width: usize) -> (usize, usize) {
+    (22, (width.saturating_sub(BESIDE) / 2).max(BAR_LEAST) + 2)
+}
+
+/// Which doubling of a microsecond: 0 below one, then 1 to 2, 2 to 4, …
+fn bucket(latency: &Duration) -> u32 {
+    let microseconds = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
+    u64::BITS - microseconds.leading_zeros()
+}
+
+fn name(bucket: u32) -> String {
+    let edge = |bucket: u32| match 1u64 << bucket.min(63) {
+        microseconds if microseconds < 1 << 10 => format!("{microseconds} µs"),
+        microseconds if microseconds < 1 << 20 => format!("{:.1} ms", microseconds as f64 / 1e3),
+        microseconds => format!("{:.1} s", microseconds as f64 / 1e6),
+    };
+    if bucket == 0 { format!("< {}", edge(0)) } else { format!("{} – {}", edge(bucket - 1), edge(bucket)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::OpKind;
+
+    use super::*;
+
+    #[test]
+    fn each_doubling_has_a_line_and_bars_are_to_scale() {
+        let outcome = |microseconds: &[u64]| KindOutcome {
+            kind: OpKind::Read,
+            failed: 0,
+            sorted: microseconds.iter().copied().map(Duration::from_micros).collect(),
+        };
+        let lines = lines(&outcome(&[100, 100, 100, 100]), &outcome(&[100, 300, 300]), 40);
+        let bars = |line: &str| {
+            line.split_whitespace()
+                .filter(|word| word.contains('█'))
+                .map(|word| word.chars().count())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines.len(), 3, "{lines:#?}");
+        assert!(lines[0].trim_start().starts_with("64 µs – 128 µs"));
+        assert_eq!(lines.iter().map(|line| bars(line)).collect::<Vec<_>>(), [vec![8, 2], vec![], vec![4]]);
+    }
+}

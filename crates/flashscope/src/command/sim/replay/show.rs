@@ -1,0 +1,141 @@
+//! The comparison as text and as a JSON document.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use flashscope_report::printable;
+use serde_json::{Value, json};
+
+use super::histogram;
+use super::summary::{Comparison, KindOutcome, Outcome};
+use crate::json;
+
+/// Percentiles shown, in thousandths.
+const PERCENTILES: [usize; 4] = [500, 900, 990, 999];
+
+/// The comparison for people, in lines of `width` columns.
+pub fn text(comparison: &Comparison, width: usize) -> String {
+    let mut text = String::new();
+    let label = printable(&comparison.label);
+    let requests = comparison.played.len();
+    let lines = [
+        format!(
+            "{requests} requests of {} ({label}) on {}, seed {}",
+            comparison.trace, comparison.stick, comparison.seed
+        ),
+        String::new(),
+        format!("{:<10}{:>12}{:>12}{:>14}", "", "time", "moved", "throughput"),
+        total("recorded", &comparison.recorded),
+        total("replayed", &comparison.replayed),
+        String::new(),
+        format!(
+            "{:<16}{:>9}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+            "", "requests", "failed", "mean", "p50", "p90", "p99", "p99.9", "longest"
+        ),
+    ];
+    let rows = pairs(comparison).flat_map(|(left, right)| [row("recorded", left), row("replayed", right)]);
+    let lines = lines.into_iter().chain(rows).chain([String::new()]).chain(inside(comparison));
+    for line in lines {
+        let _infallible = writeln!(text, "{}", line.trim_end());
+    }
+    for (left, right) in pairs(comparison) {
+        let (name, bar) = histogram::columns(width);
+        let title = format!("Time of a {}", left.kind);
+        let _infallible = writeln!(text, "\n{title:<name$}{:<bar$}replayed", "recorded");
+        for line in histogram::lines(left, right, width) {
+            let _infallible = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+fn pairs(comparison: &Comparison) -> impl Iterator<Item = (&KindOutcome, &KindOutcome)> {
+    comparison.recorded.kinds.iter().zip(&comparison.replayed.kinds)
+}
+
+fn total(name: &str, outcome: &Outcome) -> String {
+    let speed =
+        outcome.bytes_per_s().map_or_else(|| "-".to_owned(), |rate| format!("{:.2} MB/s", rate / 1e6));
+    format!("{name:<10}{:>12}{:>12}{speed:>14}", time(outcome.time), outcome.bytes.to_string())
+}
+
+fn row(name: &str, outcome: &KindOutcome) -> String {
+    let mut line = format!("{:<8}{name:<8}{:>9}{:>8}", outcome.kind, outcome.sorted.len(), outcome.failed);
+    let percentiles = PERCENTILES.map(|part| outcome.percentile(part));
+    for latency in [outcome.mean()].into_iter().chain(percentiles).chain([outcome.longest()]) {
+        let _infallible = write!(line, "{:>10}", time(latency));
+    }
+    line
+}
+
+fn inside(comparison: &Comparison) -> Vec<String> {
+    let statistics = &comparison.statistics;
+    let amplification = comparison.write_amplification().map_or_else(
+        || "nothing was written".to_owned(),
+        |factor| format!("write amplification {factor:.2}"),
+    );
+    vec![format!(
+        "Inside the virtual stick: {} merges, {} erases, {} programmed for {} written; {amplification}.",
+        statistics.merges, statistics.erases, statistics.bytes_programmed, statistics.bytes_written
+    )]
+}
+
+/// Three digits and a fitting unit.
+fn time(duration: Duration) -> String {
+    let (value, unit) = match duration.as_secs_f64() {
+        seconds if seconds < 1e-3 => (seconds * 1e6, "µs"),
+        seconds if seconds < 1.0 => (seconds * 1e3, "ms"),
+        seconds => (seconds, "s"),
+    };
+    let digits = usize::from(value < 100.0) + usize::from(value < 10.0);
+    format!("{value:.digits$} {unit}")
+}
+
+/// The comparison for programs. Times are in nanoseconds.
+pub fn document(comparison: &Comparison) -> Value {
+    let statistics = &comparison.statistics;
+    json::document(json!({
+        "trace": { "file": comparison.trace, "label": comparison.label, "requests": comparison.played.len() },
+        "stick": { "name": comparison.stick, "seed": comparison.seed },
+        "recorded": outcome(&comparison.recorded),
+        "replayed": outcome(&comparison.replayed),
+        "inside": {
+            "commands": statistics.commands,
+            "merges": statistics.merges,
+            "erases": statistics.erases,
+            "page_programs": statistics.page_programs,
+            "bytes_written": statistics.bytes_written,
+            "bytes_programmed": statistics.bytes_programmed,
+            "write_amplification": comparison.write_amplification(),
+        },
+    }))
+}
+
+fn outcome(outcome: &Outcome) -> Value {
+    let kinds: serde_json::Map<String, Value> =
+        outcome.kinds.iter().map(|one| (one.kind.to_string(), kind(one))).collect();
+    json!({
+        "time_ns": nanoseconds(outcome.time),
+        "bytes": outcome.bytes,
+        "bytes_per_s": outcome.bytes_per_s(),
+        "kinds": kinds,
+    })
+}
+
+fn kind(outcome: &KindOutcome) -> Value {
+    let [p50, p90, p99, p999] = PERCENTILES.map(|part| nanoseconds(outcome.percentile(part)));
+    json!({
+        "requests": outcome.sorted.len(),
+        "failed": outcome.failed,
+        "mean_ns": nanoseconds(outcome.mean()),
+        "p50_ns": p50,
+        "p90_ns": p90,
+        "p99_ns": p99,
+        "p999_ns": p999,
+        "longest_ns": nanoseconds(outcome.longest()),
+    })
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,288 @@
+//! The filesystem that the kernel sees: a directory with one file as large as the device.
+//!
+//! The file is opened with direct I/O, so the kernel keeps none of its bytes: every request that a program makes arrives as
+//! the program made it, up to 1 MiB (`/proc/sys/fs/fuse/max_pages_limit`). It behaves as a disk does: its size never
+//! changes, and truncating it does nothing. Closing it is no flush, as little as closing a disk is.
+
+use std::ffi::OsStr;
+use std::io;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, SystemTime};
+
+use flashscope_device::{Buffer, ByteRange, Bytes, Capabilities};
+use fuser::{
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyWrite, TimeOrNow, WriteFlags,
+};
+
+use super::overhead::CALIBRATION_FILE;
+use super::request::{Ask, Message, Reply, Request};
+use crate::clock::Clock;
+
+/// The name of the file that is the device.
+pub const FILE_NAME: &str = "stick.img";
+/// The name of the file that the host is measured with. It is found, but not listed.
+pub const CALIBRATION_NAME: &str = ".calibration";
+
+const STICK: INodeNo = INodeNo(2);
+const CALIBRATION: INodeNo = INodeNo(3);
+
+/// Nothing ever changes, so the kernel need not ask again.
+const ATTRIBUTES_LAST: Duration = Duration::from_secs(3600);
+
+/// The most that one request of the kernel's carries: 256 pages.
+const REQUEST_MAX: u32 = 1 << 20;
+
+/// What is asked from the kernel's own queue at once: as much as a loop device has in flight.
+const BACKGROUND_MAX: u16 = 128;
+
+/// The filesystem. It only hands on.
+#[derive(Debug)]
+pub struct StickFilesystem {
+    capabilities: Capabilities,
+    clock: Clock,
+    serving: Sender<Message>,
+    owner: (u32, u32),
+    made_at: SystemTime,
+}
+
+impl StickFilesystem {
+    /// For a device of these capabilities. `made_at` is shown as the age of the files.
+    pub fn new(
+        capabilities: Capabilities,
+        clock: Clock,
+        serving: Sender<Message>,
+        made_at: SystemTime,
+    ) -> Self {
+        let owner = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Self { capabilities, clock, serving, owner, made_at }
+    }
+
+    /// The most that one request may carry.
+    pub fn request_max(capabilities: &Capabilities) -> u32 {
+        let device = u32::try_from(capabilities.max_request.get()).unwrap_or(REQUEST_MAX);
+        device.clamp(4096, REQUEST_MAX)
+    }
+
+    fn size(&self, inode: INodeNo) -> Bytes {
+        match inode {
+            STICK => self.capabilities.capacity,
+            CALIBRATION => CALIBRATION_FILE,
+            _ => Bytes::ZERO,
+        }
+    }
+
+    fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
+        let (kind, perm) = match inode {
+            INodeNo::ROOT => (FileType::Directory, 0o700),
+            STICK | CALIBRATION => (FileType::RegularFile, 0o600),
+            _ => return None,
+        };
+        let size = self.size(inode).get();
+        Some(FileAttr {
+            ino: inode,
+            size,
+            blocks: size / 512,
+            atime: self.made_at,
+            mtime: self.made_at,
+            ctime: self.made_at,
+            crtime: self.made_at,
+            kind,
+            perm,
+            nlink: 1,
+            uid: self.owner.0,
+            gid: self.owner.1,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        })
+    }
+
+    fn hand_on(&self, inode: INodeNo, ask: Ask, reply: Reply) {
+        let request = Request { arrived_at: self.clock.now(), ask, reply };
+        let message =
+            if inode == CALIBRATION { Message::Calibration(request) } else { Message::Request(request) };
+        // When serving has ended, the message comes back and its reply, dropped, says EIO.
+        drop(self.serving.send(message));
+    }
+
+    /// The part of a range that lies inside the file.
+    fn clip(&self, inode: INodeNo, offset: u64, length: u64) -> ByteRange {
+        let offset = Bytes::new(offset);
+        let left = self.size(inode).saturating_sub(offset);
+        ByteRange::new(offset, Bytes::new(length).min(left))
+    }
+}
+
+impl Filesystem for StickFilesystem {
+    fn init(&mut self, _request: &fuser::Request, config: &mut KernelConfig) -> io::Result<()> {
+        let _nearest = config.set_max_write(Self::request_max(&self.capabilities));
+        let _nearest = config.set_max_background(BACKGROUND_MAX);
+        // Without it a queue of direct requests is served one by one. Kernels since 3.13 have it.
+        let _missing = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        Ok(())
+    }
+
+    fn lookup(&self, _request: &fuser::Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let inode = match name.to_str() {
+            Some(FILE_NAME) => STICK,
+            Some(CALIBRATION_NAME) => CALIBRATION,
+            _ => return reply.error(Errno::ENOENT),
+        };
+        match self.attributes(inode).filter(|_| parent == INodeNo::ROOT) {
+            Some(attributes) => reply.entry(&ATTRIBUTES_LAST, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _request: &fuser::Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(inode) {
+            Some(attributes) => reply.attr(&ATTRIBUTES_LAST, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    /// A disk has no owner, times or size to set: programs that try go on, and nothing changes.
+    fn setattr(
+        &self,
+        request: &fuser::Request,
+        inode: INodeNo,
+        _mode: Option<u32>,
+        _uid: Option<u32>,
+        _gid: Option<u32>,
+        _size: Option<u64>,
+        _atime: Option<TimeOrNow>,
+        _mtime: Option<TimeOrNow>,
+        _ctime: Option<SystemTime>,
+        handle: Option<FileHandle>,
+        _crtime: Option<SystemTime>,
+        _chgtime: Option<SystemTime>,
+        _bkuptime: Option<SystemTime>,
+        _flags: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        self.getattr(request, inode, handle, reply);
+    }
+
+    fn open(&self, _request: &fuser::Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        let flags = FopenFlags::FOPEN_DIRECT_IO
+            | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+            | FopenFlags::FOPEN_NOFLUSH;
+        reply.opened(FileHandle(0), flags);
+    }
+
+    fn read(
+        &self,
+        _request: &fuser::Request,
+        inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let range = self.clip(inode, offset, size.into());
+        if range.length.is_zero() {
+            return reply.data(&[]);
+        }
+        self.hand_on(inode, Ask::Read(range), Reply::Data(reply));
+    }
+
+    fn write(
+        &self,
+        _request: &fuser::Request,
+        inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _write_flags: WriteFlags,
+        flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let range = self.clip(inode, offset, data.len() as u64);
+        if range.length.is_zero() {
+            return reply.error(Errno::ENOSPC);
+        }
+        // O_SYNC holds the bit of O_DSYNC as well (open(2)).
+        let then_flush = flags.0 & libc::O_DSYNC != 0;
+        let data = Buffer::from(&data[..range.length.to_usize()]);
+        self.hand_on(inode, Ask::Write { offset: range.offset, data, then_flush }, Reply::Written(reply));
+    }
+
+    fn flush(
+        &self,
+        _request: &fuser::Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        _lock_owner: LockOwner,
+        reply: ReplyEmpty,
+    ) {
+        reply.ok();
+    }
+
+    fn fsync(
+        &self,
+        _request: &fuser::Request,
+        inode: INodeNo,
+        _handle: FileHandle,
+        _datasync: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.hand_on(inode, Ask::Flush, Reply::Done(reply));
+    }
+
+    fn readdir(
+        &self,
+        _request: &fuser::Request,
+        inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        if inode != INodeNo::ROOT {
+            return reply.error(Errno::ENOTDIR);
+        }
+        let directory = FileType::Directory;
+        let entries = [
+            (INodeNo::ROOT, directory, "."),
+            (INodeNo::ROOT, directory, ".."),
+            (STICK, FileType::RegularFile, FILE_NAME),
+        ];
+        let from = usize::try_from(offset).unwrap_or(usize::MAX);
+        for ((inode, kind, name), next) in entries.into_iter().zip(1..).skip(from) {
+            if reply.add(inode, next, kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    /// Punching a hole is a discard. All space is there already, so asking for space that lies inside is granted; what
+    /// else fallocate(2) can do, no disk can.
+    fn fallocate(
+        &self,
+        _request: &fuser::Request,
+        inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let range = self.clip(inode, offset, length);
+        let block = self.capabilities.logical_block;
+        let aligned = range.offset.is_multiple_of(block) && range.length.is_multiple_of(block);
+        match mode & !libc::FALLOC_FL_KEEP_SIZE {
+            0 if range.length == Bytes::new(length) => reply.ok(),
+            0 => reply.error(Errno::ENOSPC),
+            libc::FALLOC_FL_PUNCH_HOLE if range.length.is_zero() => reply.ok(),
+            libc::FALLOC_FL_PUNCH_HOLE if !self.capabilities.discard => reply.error(Errno::EOPNOTSUPP),
+            libc::FALLOC_FL_PUNCH_HOLE if !aligned => reply.error(Errno::EINVAL),
+            libc::FALLOC_FL_PUNCH_HOLE => self.hand_on(inode, Ask::Discard(range), Reply::Done(reply)),
+            _ => reply.error(Errno::EOPNOTSUPP),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Where data is programmed next: the open blocks.
+
+use super::Mapped;
+use super::blocks::NONE;
+
+/// An open block, programmed from its start to its end. Without a block it is full.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frontier {
+    pub(super) block: u32,
+    pub(super) next: u32,
+    pub(super) end: u32,
+}
+
+impl Frontier {
+    pub(super) const CLOSED: Self = Self { block: NONE, next: 0, end: 0 };
+
+    pub(super) const fn is_full(self) -> bool {
+        self.next == self.end
+    }
+}
+
+impl Mapped {
+    /// Opens a free block. Callers see to it that there is one.
+    pub(super) fn open_block(&mut self, frontier: usize) {
+        let Some(block) = self.free.pop_front() else { return };
+        let next = block * self.layout.block_units;
+        self.frontiers[frontier] = Frontier { block, next, end: next + self.layout.block_units };
+    }
+
+    /// Programs a unit at a frontier that is not full, and closes its block if that fills it.
+    pub(super) fn place(&mut self, unit: u32, frontier: usize) {
+        let open = &mut self.frontiers[frontier];
+        let (block, place) = (open.block, open.next);
+        open.next += 1;
+        let closes = open.is_full();
+        if closes {
+            *open = Frontier::CLOSED;
+        }
+        self.holder[place as usize] = unit;
+        self.map[unit as usize] = place + 1;
+        self.blocks.gain(block);
+        self.programs += 1;
+        if closes {
+            self.blocks.list(block, self.programs);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The buses between host and stick: what each allows, and what it takes where a profile says nothing else.
+
+use std::fmt;
+use std::str::FromStr;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Deserializer};
+
+/// A bus, in the mode that host and stick agreed on.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Bus {
+    /// USB full speed, 12 Mbit/s.
+    UsbFull,
+    /// USB high speed, 480 Mbit/s.
+    #[default]
+    UsbHigh,
+    /// USB `SuperSpeed`, 5 Gbit/s.
+    UsbSuper5,
+    /// USB `SuperSpeed`+, 10 Gbit/s.
+    UsbSuper10,
+    /// SD cards behind a serial port of 25 MHz, one bit at a time.
+    SdSpi,
+    /// SD default speed: four lines of 25 MHz.
+    SdDefault,
+    /// SD high speed: four lines of 50 MHz.
+    SdHighSpeed,
+    /// SD UHS-I: four lines of 100 MHz.
+    SdSdr50,
+    /// SD UHS-I: four lines of 50 MHz, a bit at each edge.
+    SdDdr50,
+    /// SD UHS-I: four lines of 208 MHz.
+    SdSdr104,
+}
+
+/// What a bus is known for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BusFigures {
+    /// The most payload that its packets leave room for, 10^6 bytes per second.
+    pub ceiling_megabytes_per_s: f64,
+    /// What is seen in practice while data flows, 10^6 bytes per second.
+    pub megabytes_per_s: f64,
+    /// What a command costs before and after its data, us.
+    pub command_us: f64,
+    /// Where the host cuts requests.
+    pub max_command: Bytes,
+}
+
+impl Bus {
+    /// Every bus, slowest first in its family.
+    pub const ALL: [Self; 10] = [
+        Self::UsbFull,
+        Self::UsbHigh,
+        Self::UsbSuper5,
+        Self::UsbSuper10,
+        Self::SdSpi,
+        Self::SdDefault,
+        Self::SdHighSpeed,
+        Self::SdSdr50,
+        Self::SdDdr50,
+        Self::SdSdr104,
+    ];
+
+    /// Its name in profiles and targets.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UsbFull => "usb-full",
+            Self::UsbHigh => "usb-high",
+            Self::UsbSuper5 => "usb-super-5",
+            Self::UsbSuper10 => "usb-super-10",
+            Self::SdSpi => "sd-spi",
+            Self::SdDefault => "sd-default",
+            Self::SdHighSpeed => "sd-high-speed",
+            Self::SdSdr50 => "sd-sdr50",
+            Self::SdDdr50 => "sd-ddr50",
+            Self::SdSdr104 => "sd-sdr104",
+        }
+    }
+
+    /// True for the four of USB.
+    #[must_use]
+    pub const fn is_usb(self) -> bool {
+        matches!(self, Self::UsbFull | Self::UsbHigh | Self::UsbSuper5 | Self::UsbSuper10)
+    }
+
+    /// Its figures. The sources of the ceilings:
+    ///
+    /// - USB 2.0, section 5.8.4: 19 bulk packets of 64 bytes in a frame of 1 ms at full speed, 13 of 512 bytes in a
+    ///   microframe of 125 us at high speed.
+    /// - USB 3.2, chapters 6 and 7: 10 bits for 8 at 5 Gbit/s, 132 for 128 at 10 Gbit/s; each packet of 1024 bytes has
+    ///   20 bytes of header before it and 12 bytes of framing and checksum around it.
+    /// - SD Physical Layer Simplified Specification, chapters 3, 4 and 7: each line carries a start bit, 16 bits of
+    ///   checksum and an end bit with its share of 512 bytes; over SPI, a token and two bytes of checksum.
+    ///
+    /// Rates in practice: about 1 MB/s at full speed, 30 to 42 MB/s at high speed, 400 to 450 MB/s at 5 Gbit/s, 7.2 Gbit/s
+    /// at 10 Gbit/s (first devices); SD 92 % of the clock. A command of bulk-only transport is three transfers (31
+    /// bytes out, the data, 13 bytes back), so at full and high speed it takes at least one frame or microframe; on SD it
+    /// is 350 clocks of commands and answers and the host's 20 us (assumed). Hosts cut at 240 sectors below
+    /// `SuperSpeed` and 2048 from there (Linux, usb-storage); SD hosts typically at 512 KiB.
+    #[must_use]
+    pub const fn figures(self) -> BusFigures {
+        let (ceiling_megabytes_per_s, megabytes_per_s, command_us, max_command) = match self {
+            Self::UsbFull => (1.216, 1.0, 1000.0, Bytes::kib(120)),
+            Self::UsbHigh => (53.248, 38.0, 125.0, Bytes::kib(120)),
+            Self::UsbSuper5 => (484.8, 425.0, 30.0, Bytes::mib(1)),
+            Self::UsbSuper10 => (1175.4, 900.0, 30.0, Bytes::mib(1)),
+            Self::SdSpi => (3.106, 2.87, 34.0, SD_COMMAND_MAX),
+            Self::SdDefault => (12.28, 11.5, 34.0, SD_COMMAND_MAX),
+            Self::SdHighSpeed => (24.56, 23.0, 27.0, SD_COMMAND_MAX),
+            Self::SdSdr50 => (49.13, 46.0, 23.5, SD_COMMAND_MAX),
+            Self::SdDdr50 => (49.13, 46.0, 27.0, SD_COMMAND_MAX),
+            Self::SdSdr104 => (102.2, 95.7, 21.7, SD_COMMAND_MAX),
+        };
+        BusFigures { ceiling_megabytes_per_s, megabytes_per_s, command_us, max_command }
+    }
+}
+
+const SD_COMMAND_MAX: Bytes = Bytes::kib(512);
+
+impl fmt::Display for Bus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A name that is no bus.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' is no bus; the buses are {}", name.escape_debug(), Bus::ALL.map(Bus::name).join(", "))]
+pub struct UnknownBus {
+    name: String,
+}
+
+impl FromStr for Bus {
+    type Err = UnknownBus;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBus> {
+        let found = Self::ALL.into_iter().find(|bus| bus.name() == name);
+        found.ok_or_else(|| UnknownBus { name: name.chars().take(40).collect() })
+    }
+}
+
+impl<'de> Deserialize<'de> for Bus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

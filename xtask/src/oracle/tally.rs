@@ -1,0 +1,67 @@
+//! What the oracle did, counted.
+
+use std::fmt;
+
+use flashscope_sim::VirtualStick;
+use serde::Serialize;
+
+/// Counts of one shard, or of several.
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
+pub struct Tally {
+    pub operations: u64,
+    /// Sectors of checked reads.
+    pub sectors_checked: u64,
+    pub power_cuts: u64,
+    /// Sectors looked at after power cuts, because they were written since the last flush.
+    pub sectors_settled: u64,
+    /// Those of them that were not what was written last.
+    pub sectors_lost: u64,
+    pub audits: u64,
+    pub merges: u64,
+    pub erases: u64,
+    pub pages_copied: u64,
+    /// The longest request in device time, s.
+    pub longest_s: f64,
+}
+
+impl Tally {
+    /// Adds what happened inside a stick.
+    pub fn count_inside(&mut self, stick: &VirtualStick) {
+        let statistics = stick.statistics();
+        self.merges += statistics.merges;
+        self.erases += statistics.erases;
+        self.pages_copied += statistics.pages_copied;
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.sectors_checked += other.sectors_checked;
+        self.power_cuts += other.power_cuts;
+        self.sectors_settled += other.sectors_settled;
+        self.sectors_lost += other.sectors_lost;
+        self.audits += other.audits;
+        self.merges += other.merges;
+        self.erases += other.erases;
+        self.pages_copied += other.pages_copied;
+        self.longest_s = self.longest_s.max(other.longest_s);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{} operations, {} sectors right, {} power cuts ({} of {} unflushed sectors lost), {} audits, {} merges, \
+             {} erases, longest request {:.2} s",
+            self.operations,
+            self.sectors_checked,
+            self.power_cuts,
+            self.sectors_lost,
+            self.sectors_settled,
+            self.audits,
+            self.merges,
+            self.erases,
+            self.longest_s,
+        )
+    }
+}
