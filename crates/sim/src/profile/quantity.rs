@@ -27,3 +27,8 @@ pub(super) fn optional_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
 pub(super) const fn one() -> f64 {
     1.0
 }
+
+/// What is so unless a profile says otherwise.
+pub(super) const fn yes() -> bool {
+    true
+}
