@@ -94,7 +94,7 @@ pub struct Output {
 /// Permission to write.
 #[derive(Debug, Args)]
 pub struct Erase {
-    /// Run tests that write. What the image file holds is lost. Real disks are refused.
+    /// Run tests that write. What the image file, or the loop device over one, holds is lost. Real disks are refused.
     #[arg(long)]
     pub erase: bool,
     /// Do not ask before erasing.

@@ -9,6 +9,7 @@ mod replay;
 mod results;
 mod run_files;
 mod serve;
+mod serve_flashbench;
 mod served;
 
 use std::io::Write;
