@@ -26,6 +26,7 @@ pub mod words;
 pub use clean::printable;
 pub use html::html;
 pub use report::Report;
+pub use svg::drawing;
 
 pub use terminal::{Style, terminal, wrapped};
 pub use words::{Advice, Sentence, Verdict, advice, verdict};

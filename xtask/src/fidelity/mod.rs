@@ -2,6 +2,9 @@
 //! and its cells are held against the published ones: those it was fitted to, and apart from them those it has never seen.
 
 mod logs;
+mod pictures;
+
+use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
 use flashscope_fit::{Compared, Options, Split, Summary, compare, fit, numbers_and_cells};
@@ -23,6 +26,9 @@ pub struct Arguments {
     /// Fit the profiles anew and write them to crates/sim/profiles first.
     #[arg(long)]
     refit: bool,
+    /// Also draw the pictures of docs/simulator.md in this folder.
+    #[arg(long, value_name = "DIR")]
+    pictures: Option<PathBuf>,
 }
 
 // What all held-out cells together must reach: how many there are, and how far off in the median and in nine of ten.
@@ -39,6 +45,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return refit();
     }
     let report = Report::of(arguments.seed)?;
+    if let Some(folder) = &arguments.pictures {
+        pictures::draw(&report, folder)?;
+    }
     let text = if arguments.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
     Ok(say(&text)?)
 }

@@ -75,27 +75,35 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// Times in `units` erase blocks in turn: flashbench's, and ours.
+fn both(device: &str, units: u32) -> [Vec<f64>; 2] {
+    let (units, number) = (units.to_string(), format!("--open-au-nr={units}"));
+    let theirs = ["--open-au", "--erasesize=1048576", "--blocksize=65536", &number];
+    let ours = ["open-units", "--erase", "--yes", "--erase-block", "1MiB", "--block-size", "64KiB"];
+    let ours = [&ours[..], &["--open-units", &units]].concat();
+    [times(&flashbench(device, &theirs)), times(&measure(device, &ours, &theirs))]
+}
+
+/// What they disagree about; `None` if nothing.
+fn disagreement(device: &str) -> Option<String> {
+    let [[fits_theirs, fits_ours], [wall_theirs, wall_ours]] = [8, 9].map(|units| both(device, units));
+    assert_eq!((fits_theirs.len(), fits_ours.len()), (5, 5), "1 MiB to 64 KiB");
+    let ratio = median(fits_theirs.iter().zip(&fits_ours).map(|(theirs, ours)| ours / theirs).collect());
+    // With nine, chance decides how many of the writes pay a merge: the two agree on the wall, not on each cell.
+    let is_wall = |fits: &[f64], wall: &[f64]| wall[4] > 2.0 * fits[4];
+    let agree =
+        (0.9..1.1).contains(&ratio) && is_wall(&fits_theirs, &wall_theirs) && is_wall(&fits_ours, &wall_ours);
+    (!agree).then(|| format!("{fits_theirs:?} {fits_ours:?} {wall_theirs:?} {wall_ours:?}"))
+}
+
 #[test]
 fn flashbench_runs_into_the_wall_at_nine_open_units_and_so_does_measure() {
-    let stick = ["patriot-xt-16g?noise=0", "--loop", "--speed", "20"];
+    let stick = ["patriot-xt-16g?noise=0&erase_block=1MiB", "--loop", "--speed", "5"];
     let Some(served) = Served::start(&stick) else { return };
     if !has("flashbench") {
         return;
     }
-    let device = served.block_device();
-    let tables = [8, 9].map(|units: u32| {
-        let (units, number) = (units.to_string(), format!("--open-au-nr={units}"));
-        let theirs = ["--open-au", "--erasesize=8388608", "--blocksize=262144", &number];
-        let ours = ["open-units", "--erase", "--yes", "--erase-block", "8MiB", "--block-size", "256KiB"];
-        let ours = [&ours[..], &["--open-units", &units]].concat();
-        (times(&flashbench(device, &theirs)), times(&measure(device, &ours, &theirs)))
-    });
-    let [(fits_theirs, fits_ours), (wall_theirs, wall_ours)] = tables;
-    assert_eq!((fits_theirs.len(), fits_ours.len()), (6, 6), "8 MiB to 256 KiB");
-    let ratio = median(fits_theirs.iter().zip(&fits_ours).map(|(theirs, ours)| ours / theirs).collect());
-    assert!((0.9..1.1).contains(&ratio), "{fits_theirs:?} {fits_ours:?}");
-    // With nine, chance decides how many of the writes pay a merge: the two agree on the wall, not on each cell.
-    for (fits, wall) in [(fits_theirs, wall_theirs), (fits_ours, wall_ours)] {
-        assert!(wall[5] > 2.0 * fits[5], "256 KiB in eight units {} s, in nine {} s", fits[5], wall[5]);
-    }
+    // In real time a busy machine can hold up any row.
+    let disagreements: Vec<String> = (0..3).map_while(|_| disagreement(served.block_device())).collect();
+    assert!(disagreements.len() < 3, "{disagreements:?}");
 }

@@ -14,7 +14,9 @@ use crate::clean::printable;
 use crate::words::{Sentence, Verdict, advice, verdict};
 use crate::{Advice, Report, chart};
 
-const STYLE: &str = include_str!("style.css");
+/// Colours first, so that the rest can use them.
+const STYLE: &str =
+    concat!(include_str!("../svg/colours.css"), include_str!("style.css"), include_str!("../svg/marks.css"));
 
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
 #[must_use]
