@@ -169,13 +169,15 @@ fn contents_are_kept_and_requests_recorded() {
 
 #[test]
 fn on_the_block_device_check_finds_what_it_finds_on_the_virtual_stick() {
-    // Half as fast as it is: what differs between reads is twice as long, and a busy machine's noise is not.
-    let Some(served) = Served::start(&["patriot-xt-16g", "--loop", "--speed", "0.5"]) else { return };
-    let real = document(&["check", served.block_device()]);
-    let modelled = document(&["measure", "align", "sim:patriot-xt-16g"]);
-    let erase_block = |document| finding(document, "erase_block_bytes")["value"].clone();
-    assert_eq!(erase_block(&real), erase_block(&modelled));
-    assert_eq!(erase_block(&real), 8 << 20);
+    // A fourth as fast as it is: what differs between reads is four times as long, and a busy machine's noise is not.
+    let stick = ["patriot-xt-16g", "--loop", "--speed", "0.25"];
+    let Some(served) = Served::start_in_real_time(&stick) else { return };
+    let erase_block = |document| finding(&document, "erase_block_bytes")["value"].clone();
+    let modelled = erase_block(document(&["measure", "align", "sim:patriot-xt-16g"]));
+    assert_eq!(modelled, 8 << 20);
+    // On a machine that is busy all the same the honest answer is unknown; it must not be another one.
+    let mut checks = (0..3).map(|_| erase_block(document(&["check", served.block_device()])));
+    assert_eq!(checks.find(|found| !found.is_null()), Some(modelled));
 }
 
 #[test]
