@@ -12,7 +12,7 @@ use crate::measured::{Key, Measured};
 use crate::reads::{self, Read};
 use crate::split::Split;
 use crate::summary::median;
-use crate::toml::{Document, write_profile};
+use crate::toml::{Document, PAGE, write_profile};
 use crate::writes;
 
 /// One number is fitted for so many cells, at most.
@@ -71,7 +71,7 @@ pub fn fit(measured: &Measured, options: &Options) -> Result<Fit, FitError> {
     let for_writes = write_budget(&seen, budget);
     let draft = writes::fit(&seen.writes, erase_block, for_writes);
     let left = budget.saturating_sub(draft.as_ref().map_or(0, Draft::parameters));
-    let reads = reads::fit(&seen.reads, left);
+    let reads = reads::fit(&seen.reads, [erase_block, PAGE], left);
     let document = Document { measured, options, erase_block, reads: &reads };
     let (draft, toml, profile) = refine(&document, draft, &split)?;
     let parameters = reads.parameters() + draft.as_ref().map_or(0, Draft::parameters);
@@ -90,6 +90,8 @@ impl Seen {
             let visible = table.cells.iter().enumerate().filter(|(at, _)| !split.is_held_out(index, *at));
             for (_, cell) in visible {
                 match cell.key {
+                    // A boundary of less than two sectors is none.
+                    Key::Read { candidate, .. } if candidate.get().trailing_zeros() < 10 => {}
                     Key::Read { candidate, side } => {
                         seen.reads.push(Read { candidate: candidate.get(), side, seconds: cell.seconds });
                     }

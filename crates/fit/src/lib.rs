@@ -1,4 +1,4 @@
-//! Virtual sticks out of measurements: a profile fitted from a published log, and how well it fits.
+//! Virtual sticks out of measurements: a profile fitted from a published log or a run file, and how well it fits.
 //!
 //! The cells of a log are split in two by a seed: a profile is fitted from the one half ([`fit`]), and the errors of the
 //! other half, which the fit has never seen, say what it is worth. A profile of any origin can be held against a log
@@ -13,6 +13,7 @@ mod draft;
 mod error;
 mod fitting;
 mod measured;
+mod measured_run;
 mod reads;
 mod split;
 mod summary;

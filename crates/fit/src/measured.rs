@@ -18,6 +18,8 @@ pub struct Measured {
     pub source: String,
     /// The device's capacity, if the log says it.
     pub capacity: Option<Bytes>,
+    /// The area at the start that is mapped finely, as a run file shows it; zero of logs.
+    pub fat_area: Bytes,
     /// Its tables.
     pub tables: Vec<Table>,
     /// What could not be used, one sentence each.
@@ -45,7 +47,7 @@ pub struct Cell {
 }
 
 /// Which read of three.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// It ends at the boundary.
     Before,
@@ -126,7 +128,7 @@ impl Measured {
         let capacity = log.entries.iter().find_map(|entry| entry.observations.conditions.capacity);
         let source = source(text).unwrap_or_default();
         let device_name = log.device_name.clone();
-        Self { name: name.to_owned(), device_name, source, capacity, tables, remarks }
+        Self { name: name.to_owned(), device_name, source, capacity, fat_area: Bytes::ZERO, tables, remarks }
     }
 
     /// All cells, in order.

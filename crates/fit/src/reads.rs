@@ -15,6 +15,9 @@ pub(crate) struct Reads {
     pub(crate) levels: Vec<Level>,
     /// How many cells they were fitted from.
     pub(crate) cells: usize,
+    /// Periods that one would assume anyway: the erase block that flashbench was told, and the typical page. A boundary
+    /// there is no choice.
+    pub(crate) expected: [u64; 2],
 }
 
 /// What boundaries of one period and wider add to a read before, across and after; zero where it is nothing.
@@ -35,7 +38,10 @@ pub(crate) struct Read {
 impl Reads {
     /// How many numbers were chosen: the base, and of each level its period and what it adds.
     pub(crate) fn parameters(&self) -> usize {
-        let of = |level: &Level| 1 + level.adds_s.iter().filter(|adds| **adds != 0.0).count();
+        let of = |level: &Level| {
+            let chosen = usize::from(!self.expected.contains(&level.period));
+            chosen + level.adds_s.iter().filter(|adds| **adds != 0.0).count()
+        };
         usize::from(self.cells > 0) + self.levels.iter().map(of).sum::<usize>()
     }
 
@@ -59,13 +65,15 @@ struct Stretch {
 }
 
 /// Fits reads with at most `budget` numbers.
-pub(crate) fn fit(reads: &[Read], budget: usize) -> Reads {
+pub(crate) fn fit(reads: &[Read], expected: [u64; 2], budget: usize) -> Reads {
     let exponents = reads.iter().map(|read| read.candidate.trailing_zeros());
-    let (Some(low), Some(high)) = (exponents.clone().min(), exponents.max()) else { return Reads::default() };
+    let (Some(low), Some(high)) = (exponents.clone().min(), exponents.max()) else {
+        return Reads { expected, ..Reads::default() };
+    };
     let mut stretches: Vec<Stretch> = (low..=high).map(|first| Stretch { first, last: first }).collect();
     stretches.retain(|stretch| of(*stretch, reads).next().is_some());
     join_equal(&mut stretches, reads);
-    let mut best = assemble(&stretches, reads);
+    let mut best = Reads { expected, ..assemble(&stretches, reads) };
     prune(&mut best, reads, budget);
     best
 }
@@ -122,7 +130,7 @@ fn assemble(stretches: &[Stretch], reads: &[Read]) -> Reads {
         }),
     };
     let levels = stretches.iter().map(level).collect();
-    let mut fitted = Reads { base_s, levels, cells: reads.len() };
+    let mut fitted = Reads { base_s, levels, cells: reads.len(), expected: [0; 2] };
     drop_needless(&mut fitted);
     fitted
 }
@@ -195,22 +203,23 @@ mod tests {
 
     #[test]
     fn levels_are_found_where_times_change() {
-        let fitted = fit(&made_up(), 20);
+        let fitted = fit(&made_up(), [0; 2], 20);
         let periods: Vec<u64> = fitted.levels.iter().map(|level| level.period >> 10).collect();
         assert_eq!(periods, [16, 4096]);
         assert!((fitted.levels[1].adds_s[1] - 0.6e-3).abs() < 1e-9);
         assert_eq!(fitted.parameters(), 7);
+        assert_eq!(fit(&made_up(), [16 << 10, 4 << 20], 20).parameters(), 5, "where they are was expected");
     }
 
     #[test]
     fn a_small_budget_keeps_what_is_missed_most() {
-        let fitted = fit(&made_up(), 3);
+        let fitted = fit(&made_up(), [0; 2], 3);
         assert_eq!(fitted.parameters(), 3);
         assert!(fitted.levels[0].adds_s[1] > 0.2e-3);
     }
 
     #[test]
     fn nothing_comes_of_nothing() {
-        assert_eq!(fit(&[], 5), Reads::default());
+        assert_eq!(fit(&[], [0; 2], 5), Reads::default());
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
 }
 
 /// The page where no boundary says otherwise: two planes of 8 KiB.
-const PAGE: u64 = 16 << 10;
+pub(crate) const PAGE: u64 = 16 << 10;
 
 /// SD high speed leaves so much in practice; a card that was seen faster has a faster bus.
 const HIGH_SPEED_MB_PER_S: f64 = 22.0;
@@ -205,7 +205,12 @@ fn geometry(text: &mut String, document: &Document<'_>, told: bool) -> Written {
     let page_how = if page.is_some() { "a boundary of reads" } else { "typical" };
     writeln!(text, "[ftl]\nbasis = \"{basis}\"")?;
     writeln!(text, "erase_block = {}    # {how}", size(block))?;
-    writeln!(text, "page = {}    # {page_how}\n", size(page.unwrap_or(PAGE.min(block))))
+    writeln!(text, "page = {}    # {page_how}", size(page.unwrap_or(PAGE.min(block))))?;
+    let fat_area = document.measured.fat_area;
+    if !fat_area.is_zero() {
+        writeln!(text, "fat_area = {}    # small writes in any order are fast there", size(fat_area.get()))?;
+    }
+    writeln!(text)
 }
 
 fn policy(text: &mut String, document: &Document<'_>, draft: Option<&Draft>) -> Written {

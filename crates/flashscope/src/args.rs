@@ -214,7 +214,7 @@ pub enum Sim {
     /// Shows times, latencies, merges and write amplification beside what was recorded. Requests go out in the recorded order,
     /// with as many in flight and as much idle time between them as there was.
     Replay(SimReplay),
-    /// Make a profile from a published flashbench log, and say how well it fits.
+    /// Make a profile from a published flashbench log or a run file, and say how well it fits.
     ///
     /// A share of the log's cells is held out: the fit does not see them, and their errors say what the profile is worth.
     /// With -v, every cell. Without -o the profile is printed. Same log, same seed: the same profile, byte for byte.
@@ -230,7 +230,7 @@ Examples:
 /// `flashscope sim fit`
 #[derive(Debug, Args)]
 pub struct SimFit {
-    /// The log; - for standard input.
+    /// The log, or a run file of `check -o`; - for standard input.
     pub log: PathBuf,
     /// Write the profile to FILE, which ends in .toml.
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = profile_file)]

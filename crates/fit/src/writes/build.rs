@@ -26,14 +26,7 @@ impl Structure {
         };
         let (most_linear, most_random) = (most(true), most(false));
         let most_of_all = most_linear.max(most_random).max(1);
-        let mut smalls: Vec<u64> = writes
-            .iter()
-            .filter(|write| write.switches() && write.request <= SMALL_MAX)
-            .map(|write| write.request)
-            .collect();
-        smalls.push(0);
-        smalls.sort_unstable();
-        smalls.dedup();
+        let smalls = small_limits(writes);
         let mut structures = Vec::new();
         for linear in 1..=most_of_all {
             for random in 1..=linear {
@@ -50,6 +43,20 @@ impl Structure {
         }
         structures
     }
+}
+
+/// Sizes up to which writes may have a path of their own: only among different numbers of units can that be seen.
+fn small_limits(writes: &[Write]) -> Vec<u64> {
+    let apart = |write: &&Write| !write.is_linear() || write.switches();
+    let mut seen: Vec<(u64, u32)> = writes
+        .iter()
+        .filter(|write| apart(write) && write.request <= SMALL_MAX)
+        .map(|write| (write.request, write.in_turn()))
+        .collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let several = seen.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1).map(|alike| alike[0].0);
+    std::iter::once(0).chain(several).collect()
 }
 
 /// Reads the numbers of a structure off the writes.

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod destinations;
+mod fits;
 mod outputs;
 mod replay;
 mod results;

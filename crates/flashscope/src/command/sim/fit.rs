@@ -1,8 +1,9 @@
-//! `flashscope sim fit`: a profile from a published log, and how well it fits.
+//! `flashscope sim fit`: a profile from a published log or a run file, and how well it fits.
 
 use std::path::Path;
 
 use flashscope_fit::{Compared, Fit, Measured, Options, Summary, fit};
+use flashscope_probe::RunFile;
 use flashscope_probe::flashbench::parse::parse;
 use serde_json::{Value, json};
 
@@ -23,11 +24,7 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     let outputs = arguments.output.as_slice();
     outputs::permit(outputs, input::file(&arguments.log))?;
     let bytes = input::read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
-    let log = parse(&bytes, &name).or_exit_bare(Exit::Usage)?;
-    for problem in &log.problems {
-        printer.remark(format!("{name}: {problem}"));
-    }
-    let measured = Measured::from_log(&name, &log, &bytes);
+    let measured = read(&name, &bytes, printer)?;
     for remark in &measured.remarks {
         printer.remark(format!("{name}: {remark}"));
     }
@@ -45,9 +42,24 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A run file is JSON, a log is not.
+fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        let text = String::from_utf8_lossy(bytes);
+        let run = RunFile::parse(&text).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+        return Ok(Measured::from_run(name, &run));
+    }
+    let log = parse(bytes, name).or_exit_bare(Exit::Usage)?;
+    for problem in &log.problems {
+        printer.remark(format!("{name}: {problem}"));
+    }
+    Ok(Measured::from_log(name, &log, bytes))
+}
+
 /// The file's name as a profile's: small letters, digits and hyphens.
 fn profile_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let stem = stem.trim_end_matches(".flashscope");
     let plain = stem.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     let name: String = plain.collect::<Vec<_>>().join("-").chars().take(64).collect();
     if name.is_empty() { "fitted".to_owned() } else { name }
