@@ -61,7 +61,8 @@ fn random_writes_on_the_block_device_are_read_back_as_they_were() {
     }
     let file = format!("--filename={}", served.block_device());
     let job = ["--name=verify", "--rw=randwrite", "--bsrange=512-128k", "--size=24m", "--direct=1"];
-    let queue = ["--ioengine=libaio", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1"];
+    let queue =
+        ["--ioengine=libaio", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0"];
     run("fio", &[&job[..], &queue, &[&file]].concat());
 }
 

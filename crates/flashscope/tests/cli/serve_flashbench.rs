@@ -35,7 +35,7 @@ fn data(table: &str, arguments: &[&str]) -> Data {
 
 /// The least that a boundary of at least an erase block adds to a read, and the most that a smaller one adds, seconds.
 fn step(data: &Data, erase_block: Bytes) -> (f64, f64) {
-    let Data::Align(AlignData { samples, .. }) = data else { panic!("{data:?}") };
+    let Data::Align(AlignData { samples, .. }) = data else { unreachable!("{data:?}") };
     let (at, below): (Vec<_>, Vec<_>) =
         samples.iter().partition(|sample| sample.candidate.is_multiple_of(erase_block));
     let differences = |samples: Vec<&_>| -> Vec<f64> {
@@ -66,7 +66,7 @@ fn flashbench_sees_the_erase_block_and_so_does_measure() {
 
 /// The time of a request of each size, seconds; the largest size first.
 fn times(data: &Data) -> Vec<f64> {
-    let Data::OpenUnits(OpenUnitsData { cells, .. }) = data else { panic!("{data:?}") };
+    let Data::OpenUnits(OpenUnitsData { cells, .. }) = data else { unreachable!("{data:?}") };
     cells.iter().map(|cell| cell.times.mean_seconds().unwrap()).collect()
 }
 
