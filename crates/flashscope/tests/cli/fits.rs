@@ -13,7 +13,7 @@ fn a_log_becomes_a_stick_that_repeats_to_the_byte() {
         assert!(stdout(&output).contains("held out"), "{}", stdout(&output));
         std::fs::read_to_string(path).unwrap()
     });
-    assert_eq!(profiles[0].replace("\"one\"", "\"two\""), profiles[1]);
+    assert_eq!(profiles[0], profiles[1]);
     let stick = format!("sim:{}", folder.path().join("one.toml").display());
     let measured = document(&["measure", "align", &stick]);
     assert_eq!(finding(&measured, "erase_block_bytes")["value"], 4 << 20);

@@ -14,7 +14,9 @@ pub(super) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes,
     match Written::deserialize(deserializer) {
         Ok(Written::Number(bytes)) => Ok(Bytes::new(bytes)),
         Ok(Written::Text(text)) => text.parse().map_err(D::Error::custom),
-        Err(_) => Err(D::Error::custom("expected a size from 0 B to 16 EiB, such as \"8MiB\", or a whole number of bytes")),
+        Err(_) => Err(D::Error::custom(
+            "expected a size from 0 B to 16 EiB, such as \"8MiB\", or a whole number of bytes",
+        )),
     }
 }
 

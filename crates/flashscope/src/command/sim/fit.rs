@@ -29,7 +29,7 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
         printer.remark(format!("{name}: {remark}"));
     }
     let options = Options {
-        profile_name: profile_name(arguments.output.as_deref().unwrap_or(&arguments.log)),
+        profile_name: profile_name(&arguments.log),
         holdout: arguments.holdout,
         seed: arguments.seed,
     };
@@ -56,7 +56,8 @@ fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure
     Ok(Measured::from_log(name, &log, bytes))
 }
 
-/// The file's name as a profile's: small letters, digits and hyphens.
+/// The log's name as a profile's: small letters, digits and hyphens. Not the output's: the same log gives the same bytes,
+/// wherever they go.
 fn profile_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let stem = stem.trim_end_matches(".flashscope");
