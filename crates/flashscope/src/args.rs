@@ -94,7 +94,7 @@ pub struct Output {
 /// Permission to write.
 #[derive(Debug, Args)]
 pub struct Erase {
-    /// Run tests that write. What the image file holds is lost. Real disks are refused.
+    /// Run tests that write. What the image file, or the loop device over one, holds is lost. Real disks are refused.
     #[arg(long)]
     pub erase: bool,
     /// Do not ask before erasing.
@@ -214,6 +214,11 @@ pub enum Sim {
     /// Shows times, latencies, merges and write amplification beside what was recorded. Requests go out in the recorded order,
     /// with as many in flight and as much idle time between them as there was.
     Replay(SimReplay),
+    /// Make a profile from a published flashbench log or a run file, and say how well it fits.
+    ///
+    /// A share of the log's cells is held out: the fit does not see them, and their errors say what the profile is worth.
+    /// With -v, every cell. Without -o the profile is printed. Same log, same seed: the same profile, byte for byte.
+    Fit(SimFit),
 }
 
 const SERVE_EXAMPLES: &str = "\
@@ -221,6 +226,22 @@ Examples:
   flashscope sim serve patriot-xt-16g                 a file of 16 GB, as slow as the stick
   sudo flashscope sim serve patriot-xt-16g --loop     also a block device, for mkfs and fio
   flashscope sim serve my-stick.toml --speed 10       ten times as fast";
+
+/// `flashscope sim fit`
+#[derive(Debug, Args)]
+pub struct SimFit {
+    /// The log, or a run file of `check -o`; - for standard input.
+    pub log: PathBuf,
+    /// Write the profile to FILE, which ends in .toml.
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = profile_file)]
+    pub output: Option<PathBuf>,
+    /// The share of the cells of each table that the fit does not see, from 0 to 0.9.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share)]
+    pub holdout: f64,
+    /// Decides which cells those are.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
 
 /// `flashscope sim serve`
 #[derive(Debug, Args)]
@@ -291,6 +312,19 @@ fn speed(text: &str) -> Result<f64, String> {
     } else {
         Err("a speed from 0.001 to 1000000 is needed".to_owned())
     }
+}
+
+fn profile_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    if toml { Ok(path) } else { Err("the name must end in .toml".to_owned()) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|share| (0.0..=0.9).contains(share))
+        .ok_or_else(|| "a share from 0 to 0.9 is needed".to_owned())
 }
 
 fn output_file(text: &str) -> Result<PathBuf, String> {

@@ -10,6 +10,7 @@ mod command;
 mod confirm;
 mod destination;
 mod exit;
+mod input;
 mod json;
 mod outputs;
 mod printer;

@@ -65,7 +65,7 @@ pub enum OpenError {
     },
     /// Writing to a real disk.
     #[error(
-        "{path} is a disk: flashscope writes only to image files; make one (truncate -s 1G image) and name it"
+        "{path} is a disk: flashscope writes only to image files, and to loop devices over them; make one (truncate -s 1G image) and name it"
     )]
     DiskForWriting {
         /// The target.
@@ -119,8 +119,8 @@ fn use_and_advice(path: &str, user: Option<&str>) -> String {
     match user {
         Some(user) => format!("{user} stands on it; detach that first (losetup -d {user})"),
         None => format!(
-            "another program holds a lock on it (a virtual machine, or another flashscope); which one is unknown, \
-             but this may tell: fuser -v {path}; close that first"
+            "it is mounted, or another program holds a lock on it (a virtual machine, or another flashscope); which one \
+             is unknown, but this may tell: fuser -vm {path}; unmount it or close that first"
         ),
     }
 }

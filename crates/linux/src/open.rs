@@ -14,7 +14,7 @@ use crate::error::OpenError;
 use crate::geometry::{self, Geometry};
 use crate::printable::printable;
 use crate::remark::Remark;
-use crate::sysfs::Sysfs;
+use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
 
 /// The most that one request may carry: the largest erase block seen, so that one write can fill one.
@@ -28,7 +28,7 @@ const QUEUE_DEPTH_MAX: u32 = 1024;
 pub enum Access<'a> {
     /// Reading. Nothing else is possible through the device.
     ReadOnly,
-    /// Reading and writing, with this permission. Files only.
+    /// Reading and writing, with this permission. Files only, and loop devices over files.
     Erase(&'a Consent),
 }
 
@@ -102,7 +102,7 @@ impl Opening<'_> {
         let Access::Erase(consent) = self.options.access else { return Ok(()) };
         let path = self.name.clone();
         if kind == TargetKind::Disk {
-            return Err(OpenError::DiskForWriting { path });
+            self.permit_disk(Sysfs::default().node_at(self.path))?;
         }
         if self.path.to_str() != Some(consent.target()) {
             return Err(OpenError::NotConsented { path, consented: printable(consent.target()) });
@@ -110,6 +110,14 @@ impl Opening<'_> {
         match Sysfs::default().loop_over(self.path) {
             Some(user) => Err(OpenError::InUse { path, user: Some(user) }),
             None => Ok(()),
+        }
+    }
+
+    /// Of all disks, only one that is a file in truth may be written: what it holds was made to be played with.
+    fn permit_disk(&self, disk: Option<Node>) -> Result<(), OpenError> {
+        match disk.and_then(|disk| disk.loop_file()) {
+            Some(_) => Ok(()),
+            None => Err(OpenError::DiskForWriting { path: self.name.clone() }),
         }
     }
 
@@ -134,7 +142,10 @@ impl Opening<'_> {
     /// because the filesystem refuses direct I/O.
     fn file(&self, kind: TargetKind) -> Result<(OwnedFd, Option<Bytes>), OpenError> {
         let access = if self.is_writing() { OFlags::RDWR } else { OFlags::RDONLY };
-        let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY;
+        // Of a block device, EXCL refuses one that is mounted or claimed otherwise (open(2)).
+        let claim =
+            if self.is_writing() && kind == TargetKind::Disk { OFlags::EXCL } else { OFlags::empty() };
+        let flags = access | claim | OFlags::CLOEXEC | OFlags::NOCTTY;
         let open = |flags| rustix::fs::open(self.path, flags, Mode::empty());
         let direct = match open(flags | OFlags::DIRECT) {
             Ok(file) => geometry::direct_block(&file).map(|block| (file, Some(block))),
@@ -150,6 +161,9 @@ impl Opening<'_> {
             return Err(self.error("opening it", Errno::STALE, kind));
         }
         if self.is_writing() {
+            if kind == TargetKind::Disk {
+                self.permit_disk(Sysfs::default().node_behind(&file))?;
+            }
             self.lock(&file, kind)?;
         }
         if block.is_none() {
@@ -215,6 +229,7 @@ impl Opening<'_> {
                 OpenError::PermissionDenied { path, purpose, kind }
             }
             Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => OpenError::NoMedium { path },
+            Errno::BUSY if self.is_writing() => OpenError::InUse { path, user: None },
             errno => OpenError::System { path, during, errno },
         }
     }

@@ -48,6 +48,12 @@ impl Sysfs {
         Node::at(&self.root.join(format!("dev/block/{major}:{minor}")))
     }
 
+    /// The disk or partition that the device file at `path` stands for.
+    pub fn node_at(&self, path: &Path) -> Option<Node> {
+        let device = fs::metadata(path).ok()?.rdev();
+        self.node_of(rustix::fs::major(device), rustix::fs::minor(device))
+    }
+
     /// The disk or partition that an open device file stands for.
     pub fn node_behind(&self, file: impl AsFd) -> Option<Node> {
         let device = rustix::fs::fstat(file).ok()?.st_rdev;
@@ -58,8 +64,7 @@ impl Sysfs {
     pub fn loop_over(&self, path: &Path) -> Option<String> {
         let file = fs::metadata(path).ok()?;
         let stands_on_it = |node: &Node| {
-            let backing = fs::read_to_string(node.path.join("loop/backing_file")).ok()?;
-            let backing = fs::metadata(backing.trim_end_matches('\n')).ok()?;
+            let backing = node.loop_backing()?;
             ((backing.dev(), backing.ino()) == (file.dev(), file.ino()))
                 .then(|| format!("/dev/{}", node.name()))
         };
@@ -82,6 +87,18 @@ impl Node {
     /// Its name in the kernel, made printable.
     pub fn name(&self) -> String {
         printable(&self.path.file_name().unwrap_or_default().to_string_lossy())
+    }
+
+    /// For a loop device: what it stands on, where that can be looked at.
+    fn loop_backing(&self) -> Option<fs::Metadata> {
+        let backing = fs::read_to_string(self.path.join("loop/backing_file")).ok()?;
+        fs::metadata(backing.trim_end_matches('\n')).ok()
+    }
+
+    /// For a loop device that stands on a regular file: that file. Those over disks, and over files that cannot be found,
+    /// have none.
+    pub fn loop_file(&self) -> Option<fs::Metadata> {
+        self.loop_backing().filter(fs::Metadata::is_file)
     }
 
     /// Where it is.

@@ -7,7 +7,7 @@
 //! - [`chart`]: one model of every chart, which the terminal and the page draw alike,
 //! - [`terminal()`]: the report as text of a given width,
 //! - [`html()`]: the report as one file that needs nothing else,
-//! - [`svg()`]: one chart as a picture for other pages.
+//! - [`drawing()`]: one chart as a picture for other pages.
 
 #![deny(missing_docs)]
 
@@ -25,8 +25,9 @@ mod wall;
 pub mod words;
 
 pub use clean::printable;
-pub use html::{html, svg};
+pub use html::html;
 pub use report::Report;
+pub use svg::drawing;
 
 pub use terminal::{Style, terminal, wrapped};
 pub use words::{Advice, Sentence, Verdict, advice, verdict};

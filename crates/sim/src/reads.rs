@@ -24,6 +24,7 @@ struct Edge {
     phase: u64,
     across_ns: i64,
     before_ns: i64,
+    after_ns: Option<i64>,
 }
 
 impl Edge {
@@ -37,6 +38,7 @@ impl Edge {
             phase: boundary.phase.get(),
             across_ns: signed(boundary.across_us),
             before_ns: signed(boundary.before_us),
+            after_ns: boundary.after_us.map(signed),
         }
     }
 
@@ -45,7 +47,9 @@ impl Edge {
         // The offset is shifted so that boundaries lie at multiples of the period.
         let shift = self.period - self.phase;
         let last = (end + shift) / self.period * self.period;
-        if last <= start + shift {
+        if last == start + shift {
+            self.after_ns
+        } else if last < start + shift {
             None
         } else if last == end + shift {
             // One may lie inside too, if the command is longer than the period.
@@ -111,10 +115,13 @@ mod tests {
 
     #[test]
     fn a_boundary_is_felt_across_and_before_but_not_after() {
-        let edge = Edge { period: 32, phase: 16, across_ns: 7, before_ns: -3 };
+        let edge = Edge { period: 32, phase: 16, across_ns: 7, before_ns: -3, after_ns: None };
         let felt = [(8, 16), (12, 20), (16, 24), (0, 8), (44, 48), (40, 56), (48, 80), (16, 48), (0, 48)]
             .map(|(start, end)| edge.felt_ns(start, end));
         let (none, before, across) = (None, Some(-3), Some(7));
         assert_eq!(felt, [before, across, none, none, before, across, before, before, across]);
+        let edge = Edge { after_ns: Some(2), ..edge };
+        let felt = [(8, 16), (16, 24), (17, 24), (16, 49)].map(|(start, end)| edge.felt_ns(start, end));
+        assert_eq!(felt, [before, Some(2), none, across]);
     }
 }

@@ -174,7 +174,8 @@ fn one_request_at_a_time_is_as_fast_with_a_queue_as_without() {
 fn a_queue_answers_in_the_order_of_completion() {
     let mut profile = fast("bus = \"usb-super-5\"\nprotocol = \"uas\"").unwrap();
     let (period, phase) = (Bytes::mib(4), Bytes::ZERO);
-    profile.read.boundary = vec![Boundary { period, phase, across_us: 5000.0, before_us: 0.0 }];
+    profile.read.boundary =
+        vec![Boundary { period, phase, across_us: 5000.0, before_us: 0.0, after_us: None }];
     let mut stick = VirtualStick::new(&profile, 1);
     let read = |offset| Op::read(ByteRange::new(offset, Bytes::kib(4)));
     stick.submit(Tag(0), Op::Pause { duration: Duration::from_secs(1) }).unwrap();

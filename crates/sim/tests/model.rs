@@ -40,9 +40,14 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
     stick.statistics().merges
 }
 
+/// The profiles that people made. What was fitted from a log does what its log says: `cargo xtask fidelity` holds them to it.
+fn by_hand() -> impl Iterator<Item = &'static str> {
+    Profile::builtin_names().filter(|name| !Profile::text(name).unwrap().starts_with("# Fitted by"))
+}
+
 #[test]
 fn open_units_cost_nothing_and_one_more_costs_merges() {
-    for name in Profile::builtin_names() {
+    for name in by_hand() {
         let Some(open) = Profile::builtin(name).unwrap().truth().open_units_linear else { continue };
         assert_eq!(merges(name, open, |step| step), 0, "{name}");
         assert!(merges(name, open + 1, |step| step) > 10, "{name}");
@@ -103,7 +108,7 @@ fn the_fat_area_takes_any_order() {
 
 #[test]
 fn a_read_across_an_erase_block_boundary_takes_longer() {
-    for name in Profile::builtin_names() {
+    for name in by_hand() {
         let mut stick = quiet(name);
         let boundary = stick.profile().truth().erase_block * 5;
         let [before, across, after] =
@@ -280,4 +285,18 @@ fn a_merge_may_cost_less_for_less() {
     let (small, large) = (merging(16), merging(256));
     assert!(small < Duration::from_millis(5), "{small:?}");
     assert!(large > Duration::from_millis(15), "{large:?}");
+}
+
+#[test]
+fn a_run_that_is_broken_off_may_go_to_the_log() {
+    let broken = |lines: &str| {
+        let mut stick = with_policy(lines);
+        let block = stick.profile().ftl.erase_block;
+        write(&mut stick, block * 8, Bytes::kib(64));
+        write(&mut stick, block * 8 + Bytes::mib(1), Bytes::kib(64));
+        write(&mut stick, block * 9 - Bytes::kib(64), Bytes::kib(64));
+        write(&mut stick, block * 9 + Bytes::mib(2), Bytes::mib(2));
+        stick.statistics().merges
+    };
+    assert_eq!([broken(""), broken("completes_broken_runs = false")], [2, 0]);
 }

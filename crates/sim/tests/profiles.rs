@@ -91,7 +91,10 @@ fn unknown_missing_and_mistyped_keys_are_refused_by_name() {
 fn a_target_takes_a_seed_and_overrides() {
     let target = Target::parse("patriot-xt-16g?seed=7&capacity=8GiB&open_units_random=3&noise=0").unwrap();
     assert_eq!((target.seed, target.profile.capacity), (7, Bytes::gib(8)));
-    assert_eq!((target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()), (Some(3), 0));
+    assert_eq!(
+        (target.profile.truth().open_units_random, target.profile.noise.jitter.to_bits()),
+        (Some(3), 0)
+    );
 }
 
 #[test]

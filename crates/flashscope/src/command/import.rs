@@ -1,8 +1,5 @@
 //! `flashscope import`: findings from a log that flashbench printed and somebody published.
 
-use std::io::Read;
-use std::path::Path;
-
 use flashscope_probe::flashbench::parse::{self, Log};
 use flashscope_probe::inference::infer;
 use serde_json::json;
@@ -10,11 +7,9 @@ use serde_json::json;
 use super::show;
 use crate::args::Import;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::input;
 use crate::outputs;
 use crate::printer::Printer;
-
-/// The longest log that is read: the longest published one has 17 kB; a disk image given by mistake has more.
-const LOG_MAX: u64 = 16 << 20;
 
 /// Runs the command.
 ///
@@ -22,10 +17,8 @@ const LOG_MAX: u64 = 16 << 20;
 /// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no table of flashbench.
 pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.log.display().to_string();
-    let from_stdin = arguments.log == Path::new("-");
-    let file = if from_stdin { Path::new("/dev/stdin") } else { &arguments.log };
-    outputs::permit(&arguments.output.files, file)?;
-    let bytes = read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+    outputs::permit(&arguments.output.files, input::file(&arguments.log))?;
+    let bytes = input::read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let log = parse::parse(&bytes, &name).or_exit_bare(Exit::Usage)?;
     for problem in &log.problems {
         printer.remark(format!("{name}: {problem}"));
@@ -42,16 +35,6 @@ pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     let shown = show::findings(&run, &findings, &identity, printer);
     outputs::write(&arguments.output.files, &run, &findings, printer)?;
     shown.map(|()| Exit::Fine)
-}
-
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().take(LOG_MAX).read_to_end(&mut bytes)?;
-    } else {
-        std::fs::File::open(path)?.take(LOG_MAX).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
 }
 
 /// What the log left open, each sentence once.

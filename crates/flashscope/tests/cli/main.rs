@@ -4,11 +4,13 @@
 
 mod bad_input;
 mod destinations;
+mod fits;
 mod outputs;
 mod replay;
 mod results;
 mod run_files;
 mod serve;
+mod serve_flashbench;
 mod served;
 
 use std::io::Write;

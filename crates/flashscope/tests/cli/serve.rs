@@ -61,7 +61,8 @@ fn random_writes_on_the_block_device_are_read_back_as_they_were() {
     }
     let file = format!("--filename={}", served.block_device());
     let job = ["--name=verify", "--rw=randwrite", "--bsrange=512-128k", "--size=24m", "--direct=1"];
-    let queue = ["--ioengine=libaio", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1"];
+    let queue =
+        ["--ioengine=libaio", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0"];
     run("fio", &[&job[..], &queue, &[&file]].concat());
 }
 
@@ -169,13 +170,15 @@ fn contents_are_kept_and_requests_recorded() {
 
 #[test]
 fn on_the_block_device_check_finds_what_it_finds_on_the_virtual_stick() {
-    // Half as fast as it is: what differs between reads is twice as long, and a busy machine's noise is not.
-    let Some(served) = Served::start(&["patriot-xt-16g", "--loop", "--speed", "0.5"]) else { return };
-    let real = document(&["check", served.block_device()]);
-    let modelled = document(&["measure", "align", "sim:patriot-xt-16g"]);
-    let erase_block = |document| finding(document, "erase_block_bytes")["value"].clone();
-    assert_eq!(erase_block(&real), erase_block(&modelled));
-    assert_eq!(erase_block(&real), 8 << 20);
+    // A fourth as fast as it is: what differs between reads is four times as long, and a busy machine's noise is not.
+    let stick = ["patriot-xt-16g", "--loop", "--speed", "0.25"];
+    let Some(served) = Served::start_in_real_time(&stick) else { return };
+    let erase_block = |document| finding(&document, "erase_block_bytes")["value"].clone();
+    let modelled = erase_block(document(&["measure", "align", "sim:patriot-xt-16g"]));
+    assert_eq!(modelled, 8 << 20);
+    // On a machine that is busy all the same the honest answer is unknown; it must not be another one.
+    let mut checks = (0..3).map(|_| erase_block(document(&["check", served.block_device()])));
+    assert_eq!(checks.find(|found| !found.is_null()), Some(modelled));
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flashscope_device::{Bytes, Consent, Device, FailureCause, Op, Success};
-use flashscope_linux::{Access, Engine, OpenError, OpenOptions, Remark, Roots, identify, list, open};
+use flashscope_linux::{
+    Access, Engine, LinuxDevice, OpenError, OpenOptions, Remark, Roots, identify, list, open,
+};
 
 use crate::support::{ENGINES, Image, PATTERN, check, range, run, skip};
 
@@ -77,17 +79,38 @@ fn the_sector_size_comes_from_the_disk() {
 }
 
 #[test]
-fn neither_a_disk_nor_the_image_under_one_is_opened_for_writing() {
+fn an_image_under_a_loop_device_is_not_opened_for_writing() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
-    let refused = |path: &Path| {
-        let consent = Consent::to_erase(path.to_str().unwrap());
-        open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() }).unwrap_err()
-    };
-    assert!(matches!(refused(&disk.path), OpenError::DiskForWriting { .. }));
+    let refused = |path: &Path| open_for_writing(path).unwrap_err();
     let user = Some(disk.path.to_str().unwrap().to_owned());
     let path = disk.image.path.to_str().unwrap().to_owned();
     assert_eq!(refused(&disk.image.path), OpenError::InUse { path, user });
     assert!(open(&disk.image.path, &OpenOptions::default()).is_ok());
+}
+
+fn open_for_writing(path: &Path) -> Result<LinuxDevice, OpenError> {
+    let consent = Consent::to_erase(path.to_str().unwrap());
+    open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() })
+}
+
+#[test]
+fn a_loop_device_over_an_image_may_be_erased_by_one_at_a_time() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let mut device = open_for_writing(&disk.path).unwrap();
+    run(&mut device, Op::write(range(0, 8), PATTERN.next_generation())).outcome.unwrap();
+    let second = open_for_writing(&disk.path).unwrap_err();
+    assert!(matches!(second, OpenError::InUse { user: None, .. }), "{second}");
+    drop(device);
+    assert!(open_for_writing(&disk.path).is_ok());
+}
+
+#[test]
+fn a_loop_device_over_another_disk_is_a_disk() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let below = Image { path: disk.path.clone(), folder: tempfile::tempdir().unwrap() };
+    let Some(above) = Loop::over(below, &[]) else { return };
+    let refused = open_for_writing(&above.path).unwrap_err();
+    assert!(matches!(refused, OpenError::DiskForWriting { .. }), "{refused}");
 }
 
 /// What is missing under a loop device is an input/output error on it: the nearest thing to a dying stick.

@@ -14,13 +14,9 @@ use crate::clean::printable;
 use crate::words::{Sentence, Verdict, advice, verdict};
 use crate::{Advice, Report, chart};
 
-const STYLE: &str = include_str!("style.css");
-
-/// One chart as an SVG file, for a page that is not ours. It is light or dark as its reader's screen is.
-#[must_use]
-pub fn svg(chart: &chart::Chart) -> String {
-    crate::svg::file(chart, STYLE)
-}
+/// Colours first, so that the rest can use them.
+const STYLE: &str =
+    concat!(include_str!("../svg/colours.css"), include_str!("style.css"), include_str!("../svg/marks.css"));
 
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
 #[must_use]

@@ -1,6 +1,7 @@
 //! What a stick is made of: every number of the model, with where it came from.
 
 mod background;
+mod bases;
 mod bounds;
 mod builtin;
 mod bus;

@@ -14,7 +14,9 @@ pub(super) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes,
     match Written::deserialize(deserializer) {
         Ok(Written::Number(bytes)) => Ok(Bytes::new(bytes)),
         Ok(Written::Text(text)) => text.parse().map_err(D::Error::custom),
-        Err(_) => Err(D::Error::custom("expected a size such as \"8MiB\" or a whole number of bytes")),
+        Err(_) => Err(D::Error::custom(
+            "expected a size from 0 B to 16 EiB, such as \"8MiB\", or a whole number of bytes",
+        )),
     }
 }
 
@@ -26,4 +28,9 @@ pub(super) fn optional_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
 /// The factor that changes nothing.
 pub(super) const fn one() -> f64 {
     1.0
+}
+
+/// What is so unless a profile says otherwise.
+pub(super) const fn yes() -> bool {
+    true
 }

@@ -48,11 +48,14 @@ pub struct Boundary {
     /// The offset of the first.
     #[serde(default, deserialize_with = "quantity::bytes")]
     pub phase: Bytes,
-    /// How much longer a command takes that crosses one, us.
+    /// How much longer (negative: shorter) a command takes that crosses one, us.
     pub across_us: f64,
     /// How much longer (negative: shorter) a command takes that ends at one, us.
     #[serde(default)]
     pub before_us: f64,
+    /// How much longer (negative: shorter) a command takes that begins at one, us. Without it such a command does not
+    /// feel this boundary, and may feel a narrower one.
+    pub after_us: Option<f64>,
 }
 
 impl ReadPath {
@@ -71,7 +74,8 @@ impl ReadPath {
         let inside = boundary.phase < boundary.period && boundary.phase.is_multiple_of(SECTOR);
         let allowed = format!("a multiple of 512 B below the period ({})", boundary.period);
         ensure(inside, "read.boundary.phase", boundary.phase, allowed)?;
-        number("read.boundary.across_us", boundary.across_us, 0.0, TIME_MAX_US)?;
-        number("read.boundary.before_us", boundary.before_us, -self.access_us, TIME_MAX_US)
+        number("read.boundary.across_us", boundary.across_us, -self.access_us, TIME_MAX_US)?;
+        number("read.boundary.before_us", boundary.before_us, -self.access_us, TIME_MAX_US)?;
+        number("read.boundary.after_us", boundary.after_us.unwrap_or(0.0), -self.access_us, TIME_MAX_US)
     }
 }

@@ -1,5 +1,6 @@
 //! `flashscope sim`: the virtual sticks.
 
+mod fit;
 mod list;
 mod replay;
 mod serve;
@@ -15,6 +16,7 @@ use crate::printer::Printer;
 /// Exit code 2 for a profile that is not there or impossible.
 pub fn run(arguments: &Sim, printer: &Printer) -> Result<Exit, Failure> {
     match arguments {
+        Sim::Fit(arguments) => fit::run(arguments, printer)?,
         Sim::List => list::run(printer)?,
         Sim::Show { profile } => show::run(profile, printer)?,
         Sim::Replay(replay) => replay::run(replay, printer)?,

@@ -1,5 +1,6 @@
 //! What the stick has been through before its first request, built directly.
 
+use super::deal::Deal;
 use super::law::Law;
 use super::layout::RESERVE;
 use super::{MadeWith, Mapped};
@@ -35,13 +36,13 @@ impl Mapped {
     }
 
     /// Every unit somewhere, as random overwriting leaves them.
-    fn fill_at_random(&mut self, mut chance: Chance) {
+    fn fill_at_random(&mut self, chance: Chance) {
         let valid = self.steady_counts();
         let mut place_of: Vec<u32> =
             (0..).step_by(self.layout.block_units as usize).take(valid.len()).collect();
-        self.deal_tickets(&valid, &mut chance);
+        let mut deal = Deal::new(&valid, chance.clone());
         for (word, unit) in self.map.iter_mut().zip(0..) {
-            let place = &mut place_of[*word as usize];
+            let place = &mut place_of[deal.draw()];
             self.holder[*place as usize] = unit;
             *place += 1;
             *word = *place;
@@ -56,18 +57,6 @@ impl Mapped {
         let closed = self.layout.blocks as usize - RESERVE - self.frontiers.len();
         let mean = f64::from(self.layout.units) / f64::from(u32::try_from(closed).unwrap_or(u32::MAX));
         Law::with_mean(self.layout.block_units, mean).counts(closed, u64::from(self.layout.units))
-    }
-
-    /// Writes into the map, for each unit, the block it shall lie in: every way to deal them is equally likely.
-    fn deal_tickets(&mut self, valid: &[u32], chance: &mut Chance) {
-        let tickets =
-            valid.iter().zip(0..).flat_map(|(count, block)| std::iter::repeat_n(block, *count as usize));
-        for (word, block) in self.map.iter_mut().zip(tickets) {
-            *word = block;
-        }
-        for last in (1..self.map.len()).rev() {
-            self.map.swap(last, chance.below(last + 1));
-        }
     }
 
     /// The blocks, those first that lost a unit the longest ago. Only a policy that asks for ages needs it.

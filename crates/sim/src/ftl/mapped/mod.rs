@@ -8,6 +8,7 @@
 mod audit;
 mod blocks;
 mod collect;
+mod deal;
 mod fill;
 mod frontier;
 mod law;

@@ -27,6 +27,7 @@ pub(crate) struct OpenBlocks {
     open_max: usize,
     random_max: usize,
     victim: Victim,
+    completes_broken_runs: bool,
     merge: Curve,
     random_merge: Curve,
     block_pages: u64,
@@ -61,6 +62,7 @@ impl OpenBlocks {
             open_max: policy.open_units_linear as usize,
             random_max: policy.open_units_random as usize,
             victim: policy.victim,
+            completes_broken_runs: policy.completes_broken_runs,
             merge,
             random_merge,
             block_pages,
@@ -165,7 +167,7 @@ impl OpenBlocks {
     fn break_run(&mut self, slot: &mut usize, from: u64) -> u64 {
         let open = self.open[*slot];
         let mut copying_ns = 0;
-        if open.is_sequential() {
+        if open.is_sequential() && self.completes_broken_runs {
             copying_ns += self.complete_run(&open);
         } else if !open.random {
             copying_ns += self.enter_random_mode(slot);
@@ -200,6 +202,11 @@ impl OpenBlocks {
         } else if open.random {
             self.open[slot].begin_run(NOWHERE);
             0
+        } else if self.random_max > 0 && !self.completes_broken_runs {
+            let mut slot = slot;
+            let copying_ns = self.enter_random_mode(&mut slot) + self.log(slot, open.run_pages);
+            self.open[slot].begin_run(NOWHERE);
+            copying_ns
         } else {
             self.close(slot)
         }

@@ -63,6 +63,10 @@ pub struct OpenBlocks {
     /// How many such copies closing a unit costs that was written out of order.
     #[serde(default = "quantity::one")]
     pub random_merge_copies: f64,
+    /// Whether a run from a unit's start that is broken off is completed from the old block at once. If not, it goes to the
+    /// unit's log like every other.
+    #[serde(default = "quantity::yes")]
+    pub completes_broken_runs: bool,
     /// How much of out-of-order data a unit's log takes before it must be merged; default: an erase block.
     #[serde(default, deserialize_with = "quantity::optional_bytes")]
     pub random_log: Option<Bytes>,

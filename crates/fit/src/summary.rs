@@ -4,10 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::cells::Cell;
-
-/// How far simulated cells are from the published ones.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// How far simulated cells are from the measured ones.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
     /// How many cells were compared.
     pub cells: usize,
@@ -18,9 +16,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of these cells.
-    pub fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Self {
-        let mut errors: Vec<f64> = cells.into_iter().map(Cell::error).collect();
+    /// The summary of these errors.
+    #[must_use]
+    pub fn of(errors: impl IntoIterator<Item = f64>) -> Self {
+        let mut errors: Vec<f64> = errors.into_iter().collect();
         errors.sort_by(f64::total_cmp);
         Self { cells: errors.len(), median: quantile(&errors, 0.5), p90: quantile(&errors, 0.9) }
     }
@@ -38,13 +37,20 @@ impl fmt::Display for Summary {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "an index into a few hundred cells"
+    reason = "an index into a few thousand cells"
 )]
 fn quantile(sorted: &[f64], fraction: f64) -> f64 {
     let position = fraction * sorted.len().saturating_sub(1) as f64;
     let below = sorted.get(position.floor() as usize).copied().unwrap_or(0.0);
     let above = sorted.get(position.ceil() as usize).copied().unwrap_or(below);
     below + (above - below) * position.fract()
+}
+
+/// The median; `None` of nothing.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    (!values.is_empty()).then(|| quantile(&values, 0.5))
 }
 
 #[cfg(test)]

@@ -1,0 +1,120 @@
+//! `flashscope sim fit`: a profile from a published log or a run file, and how well it fits.
+
+use std::path::Path;
+
+use flashscope_fit::{Compared, Fit, Measured, Options, Summary, fit};
+use flashscope_probe::RunFile;
+use flashscope_probe::flashbench::parse::parse;
+use serde_json::{Value, json};
+
+use crate::args::SimFit;
+use crate::destination::Destination;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::input;
+use crate::json;
+use crate::outputs;
+use crate::printer::Printer;
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a log that cannot be read or from which nothing can be fitted, or a profile that cannot be written.
+pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
+    let name = arguments.log.display().to_string();
+    let outputs = arguments.output.as_slice();
+    outputs::permit(outputs, input::file(&arguments.log))?;
+    let bytes = input::read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+    let measured = read(&name, &bytes, printer)?;
+    for remark in &measured.remarks {
+        printer.remark(format!("{name}: {remark}"));
+    }
+    let options = Options {
+        profile_name: profile_name(&arguments.log),
+        holdout: arguments.holdout,
+        seed: arguments.seed,
+    };
+    let fitted = fit(&measured, &options).or_exit_bare(Exit::Usage)?;
+    show(&fitted, &measured, arguments, printer)?;
+    let Some(path) = &arguments.output else { return Ok(()) };
+    let cannot = format!("cannot write {}; is there space, and may you write there?", path.display());
+    Destination::of(path)?.write(&fitted.toml).or_exit(Exit::Failed, cannot)?;
+    printer.remark(format!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// A run file is JSON, a log is not.
+fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        let text = String::from_utf8_lossy(bytes);
+        let run = RunFile::parse(&text).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+        return Ok(Measured::from_run(name, &run));
+    }
+    let log = parse(bytes, name).or_exit_bare(Exit::Usage)?;
+    for problem in &log.problems {
+        printer.remark(format!("{name}: {problem}"));
+    }
+    Ok(Measured::from_log(name, &log, bytes))
+}
+
+/// The log's name as a profile's: small letters, digits and hyphens. Not the output's: the same log gives the same bytes,
+/// wherever they go.
+fn profile_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let stem = stem.trim_end_matches(".flashscope");
+    let plain = stem.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    let name: String = plain.collect::<Vec<_>>().join("-").chars().take(64).collect();
+    if name.is_empty() { "fitted".to_owned() } else { name }
+}
+
+fn show(fitted: &Fit, measured: &Measured, arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
+    if printer.json {
+        return Ok(printer.document(&json::document(document(fitted, measured, arguments)))?);
+    }
+    for cell in &fitted.comparison.cells {
+        printer.detail(line(cell, measured));
+    }
+    let (seen, unseen) = (fitted.comparison.summary(false), fitted.comparison.summary(true));
+    let numbers = format!("{} numbers from {} cells", fitted.parameters, fitted.fitted_cells);
+    let text = format!("{numbers}\nfitted    {seen}\nheld out  {unseen}\n");
+    if arguments.output.is_none() {
+        printer.remark(text.trim_end());
+        return Ok(printer.result(&fitted.toml)?);
+    }
+    Ok(printer.result(&text)?)
+}
+
+fn line(cell: &Compared, measured: &Measured) -> String {
+    let first = measured.tables.get(cell.table).map_or(0, |table| *table.lines.start());
+    let share = if cell.held_out { "held out" } else { "fitted" };
+    let (measured_ms, simulated_ms) = (cell.measured_s * 1e3, cell.simulated_s * 1e3);
+    let error = cell.error() * 100.0;
+    format!(
+        "table at line {first:>4}  {share:<8}  {:<36} {measured_ms:>10.3} ms  simulated {simulated_ms:>10.3} ms  error {error:>5.1} %",
+        cell.key.to_string()
+    )
+}
+
+fn document(fitted: &Fit, measured: &Measured, arguments: &SimFit) -> Value {
+    let cell = |cell: &Compared| {
+        json!({
+            "line": measured.tables.get(cell.table).map(|table| *table.lines.start()),
+            "cell": cell.key.to_string(),
+            "measured_s": cell.measured_s,
+            "simulated_s": cell.simulated_s,
+            "error": cell.error(),
+            "held_out": cell.held_out,
+        })
+    };
+    let summary =
+        |summary: Summary| json!({ "cells": summary.cells, "median": summary.median, "p90": summary.p90 });
+    json!({
+        "log": measured.name,
+        "seed": arguments.seed,
+        "holdout": arguments.holdout,
+        "parameters": fitted.parameters,
+        "fitted": summary(fitted.comparison.summary(false)),
+        "held_out": summary(fitted.comparison.summary(true)),
+        "cells": fitted.comparison.cells.iter().map(cell).collect::<Vec<_>>(),
+        "profile": fitted.toml,
+    })
+}

@@ -1,0 +1,69 @@
+//! `sim fit`: a profile out of a log or a run, that works as a virtual stick.
+
+use crate::{document, finding, flashscope, published, stderr, stdout};
+
+#[test]
+fn a_log_becomes_a_stick_that_repeats_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = published("readme-example-arnd.txt");
+    let profiles = ["one.toml", "two.toml"].map(|name| {
+        let path = folder.path().join(name);
+        let output = flashscope(&["sim", "fit", log.to_str().unwrap(), "-o", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains("held out"), "{}", stdout(&output));
+        std::fs::read_to_string(path).unwrap()
+    });
+    assert_eq!(profiles[0], profiles[1]);
+    let stick = format!("sim:{}", folder.path().join("one.toml").display());
+    let measured = document(&["measure", "align", &stick]);
+    assert_eq!(finding(&measured, "erase_block_bytes")["value"], 4 << 20);
+}
+
+#[test]
+fn errors_of_cells_seen_and_unseen_stand_apart() {
+    let log = published("patriot-xporter-xt-boost-16gb.txt");
+    let fit = document(&["sim", "fit", log.to_str().unwrap()]);
+    let cells = fit["cells"].as_array().unwrap();
+    let held = cells.iter().filter(|cell| cell["held_out"] == true).count();
+    assert_eq!((cells.len(), fit["held_out"]["cells"].as_u64().unwrap()), (250, held as u64));
+    assert!(held >= 125 && fit["held_out"]["median"].as_f64().unwrap() < 0.07, "{}", fit["held_out"]);
+    let parameters = fit["parameters"].as_u64().unwrap();
+    assert!(parameters * 5 <= fit["fitted"]["cells"].as_u64().unwrap());
+}
+
+#[test]
+fn a_stick_fitted_from_a_run_has_the_findings_of_the_one_it_was_made_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (run, profile) = (path("run.flashscope.json"), path("twin.toml"));
+    let original = document(&["check", "sim:transcend-8g", "-o", &run]);
+    let output = flashscope(&["sim", "fit", &run, "--holdout", "0", "-o", &profile]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let twin = document(&["check", &format!("sim:{profile}")]);
+    for id in ["erase_block_bytes", "page_bytes", "open_units_linear", "open_units_random", "fat_area_bytes"]
+    {
+        assert_eq!(finding(&twin, id)["value"], finding(&original, id)["value"], "{id}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("short.log");
+    std::fs::write(&log, "$ flashbench -O --open-au-nr=2 /dev/x\n4MiB 5M/s\n2MiB 4M/s\n").unwrap();
+    let output = flashscope(&["sim", "fit", log.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("at least 5"), "{}", stderr(&output));
+    for wrong in [["--holdout", "1"], ["--holdout", "-1"], ["-o", "profile.txt"]] {
+        let output = flashscope(&[&["sim", "fit", log.to_str().unwrap()], &wrong[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_profile_is_shown_with_what_is_measured_fitted_and_assumed() {
+    let shown = stdout(&flashscope(&["sim", "show", "patriot-xt-16g"]));
+    assert!(shown.contains("# measured   1 of 7 groups: read\n"), "{shown}");
+    let basis = document(&["sim", "show", "wirenboard-06"])["basis"].clone();
+    assert!(basis.as_array().unwrap().iter().any(|of| of["group"] == "noise" && of["basis"] == "assumed"));
+}
