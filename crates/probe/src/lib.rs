@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod belief;
+mod boundary;
 pub mod experiment;
 pub mod finding;
 pub mod flashbench;

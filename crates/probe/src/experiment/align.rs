@@ -2,7 +2,8 @@
 //!
 //! A small read that straddles a boundary of the controller's units takes longer than one beside it. For every
 //! candidate size the experiment reads before, across and after boundaries that are multiples of this candidate and of
-//! no other of its family, so that each boundary answers for one candidate alone. See docs/methods/align.md.
+//! no other of its family, so that each boundary answers for one candidate alone. After every batch it judges what it saw
+//! ([`boundary`](crate::boundary)) and reads next where that tells most, until it is decided. See docs/methods/align.md.
 
 use std::time::Duration;
 
@@ -11,14 +12,17 @@ use flashscope_device::{Bytes, Device};
 
 use super::session::{Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
+use crate::boundary::{self, Figures, ODD_FACTORS};
 use crate::observation::{AlignData, AlignSample, Data, Observations};
 
-/// Odd factors of candidate sizes: TLC gives blocks of 3 x 2^n; 5 and 7 cost little and catch what nobody expects.
-const ODD_FACTORS: [u64; 4] = [1, 3, 5, 7];
-/// The largest candidate: four times the largest allocation unit of the SD status register (64 MiB).
-const CANDIDATE_MAX: Bytes = Bytes::mib(256);
-/// Boundaries per candidate. Eight samples put the standard error at a third of one read's jitter.
-const ROUNDS: usize = 8;
+/// The largest candidate: so large that several candidates are multiples of the largest erase blocks.
+const CANDIDATE_MAX: Bytes = Bytes::gib(2);
+/// Boundaries per candidate before anything is judged.
+const FIRST_ROUNDS: usize = 3;
+/// Candidates that are read once more before it is judged again.
+const BATCH: usize = 16;
+/// Boundaries per candidate, on average, after which reading on would not decide either.
+const ROUNDS_MAX: usize = 24;
 
 /// The experiment *align*.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +46,7 @@ impl Experiment for Align {
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let count = candidates(self.read_size(device), device.capabilities().capacity).len() * ROUNDS * 3;
+        let count = candidates(self.read_size(device), device.capabilities().capacity).len() * ROUNDS_MAX * 3;
         Estimate { requests: count as u64, bytes_written: Bytes::ZERO }
     }
 
@@ -57,14 +61,14 @@ impl Experiment for Align {
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let boundaries = shuffled_boundaries(&mut session, &candidates, read, capacity);
-        let result = read_all(&mut session, &boundaries, read, &mut data.samples);
+        let mut reader = Reader { session: &mut session, read, capacity, samples: &mut data.samples };
+        let result = reader.run(&candidates);
         let (conditions, ended) = session.end(result);
         Observations { data: Data::Align(data), conditions, ended }
     }
 }
 
-/// All candidate sizes, ascending: {1, 3, 5, 7} x 2^n from twice the read to half the capacity.
+/// All candidate sizes, ascending: {1, 3, 5, 7} x 2^n from twice the read to half the capacity or [`CANDIDATE_MAX`].
 fn candidates(read: Bytes, capacity: Bytes) -> Vec<Bytes> {
     let largest = CANDIDATE_MAX.min(capacity.saturating_sub(read) / 2);
     let mut sizes: Vec<Bytes> = ODD_FACTORS
@@ -76,24 +80,6 @@ fn candidates(read: Bytes, capacity: Bytes) -> Vec<Bytes> {
     sizes
 }
 
-/// `(candidate, boundary)` pairs, [`ROUNDS`] per candidate, all in one shuffled order so that drift hits all alike.
-fn shuffled_boundaries(
-    session: &mut Session<'_>,
-    candidates: &[Bytes],
-    read: Bytes,
-    capacity: Bytes,
-) -> Vec<(Bytes, Bytes)> {
-    let mut boundaries = Vec::with_capacity(candidates.len() * ROUNDS);
-    for candidate in candidates {
-        let multiples = (capacity.saturating_sub(read)) / *candidate;
-        for _ in 0..ROUNDS {
-            boundaries.push((*candidate, *candidate * own_multiple(session, multiples)));
-        }
-    }
-    session.shuffle(&mut boundaries);
-    boundaries
-}
-
 /// A random multiple up to `largest` that shares no factor with 2, 3, 5 or 7, so that the boundary is a multiple of no
 /// larger candidate; 1 if none is found soon.
 fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
@@ -103,38 +89,88 @@ fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
         .unwrap_or(1)
 }
 
-fn read_all(
-    session: &mut Session<'_>,
-    boundaries: &[(Bytes, Bytes)],
+/// Reads across boundaries until it is decided where they are.
+struct Reader<'a, 'b> {
+    session: &'a mut Session<'b>,
     read: Bytes,
-    samples: &mut Vec<AlignSample>,
-) -> Result<(), Stop> {
-    for (candidate, boundary) in boundaries {
-        if let Some([before, across, after]) = read_triple(session, *boundary, read)? {
-            let boundary = Some(*boundary);
-            samples.push(AlignSample { candidate: *candidate, boundary, before, across, after });
-        }
-    }
-    Ok(())
+    capacity: Bytes,
+    samples: &'a mut Vec<AlignSample>,
 }
 
-/// The three reads at one boundary, in shuffled order; `None` if one of them failed.
-fn read_triple(
-    session: &mut Session<'_>,
-    boundary: Bytes,
-    read: Bytes,
-) -> Result<Option<[Duration; 3]>, Stop> {
-    let starts = [boundary - read, boundary - read / 2, boundary];
-    let mut order = [0, 1, 2];
-    session.shuffle(&mut order);
-    let mut times = [Duration::ZERO; 3];
-    for position in order {
-        match session.read(range(starts[position], read))? {
-            Some(time) => times[position] = time,
-            None => return Ok(None),
+impl Reader<'_, '_> {
+    fn run(&mut self, candidates: &[Bytes]) -> Result<(), Stop> {
+        self.read_at(&candidates.repeat(FIRST_ROUNDS))?;
+        while self.samples.len() < candidates.len() * ROUNDS_MAX {
+            let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
+            let explanations = boundary::explain(&figures);
+            if boundary::is_decided(&explanations, &figures) {
+                return Ok(());
+            }
+            let known = self.samples.len();
+            self.read_at(&boundary::telling(&explanations, &figures)[..BATCH.min(candidates.len())])?;
+            if self.samples.len() == known {
+                return Ok(());
+            }
         }
+        Ok(())
     }
-    Ok(Some(times))
+
+    /// A boundary of each candidate, in shuffled order so that drift hits all alike; two boundaries at a time, so that no read
+    /// goes on where the one before it ended.
+    fn read_at(&mut self, candidates: &[Bytes]) -> Result<(), Stop> {
+        let mut boundaries: Vec<(Bytes, Bytes)> =
+            candidates.iter().map(|candidate| (*candidate, self.boundary(*candidate))).collect();
+        self.session.shuffle(&mut boundaries);
+        boundaries.chunks(2).try_for_each(|pair| self.read_beside_each_other(pair))
+    }
+
+    fn boundary(&mut self, candidate: Bytes) -> Bytes {
+        let multiples = self.capacity.saturating_sub(self.read) / candidate;
+        candidate * own_multiple(self.session, multiples)
+    }
+
+    fn read_beside_each_other(&mut self, boundaries: &[(Bytes, Bytes)]) -> Result<(), Stop> {
+        let mut triples: Vec<Triple> = boundaries.iter().map(|_| Triple::shuffled(self.session)).collect();
+        for turn in 0..3 {
+            for (triple, (_, boundary)) in triples.iter_mut().zip(boundaries) {
+                triple.read(turn, *boundary, self.read, self.session)?;
+            }
+        }
+        for (triple, (candidate, boundary)) in triples.iter().zip(boundaries) {
+            if let [Some(before), Some(across), Some(after)] = triple.times {
+                let boundary = Some(*boundary);
+                self.samples.push(AlignSample { candidate: *candidate, boundary, before, across, after });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reads before, across and after a boundary, in an order of their own; a time is missing if that read failed.
+struct Triple {
+    order: [usize; 3],
+    times: [Option<Duration>; 3],
+}
+
+impl Triple {
+    fn shuffled(session: &mut Session<'_>) -> Self {
+        let mut order = [0, 1, 2];
+        session.shuffle(&mut order);
+        Self { order, times: [None; 3] }
+    }
+
+    fn read(
+        &mut self,
+        turn: usize,
+        boundary: Bytes,
+        read: Bytes,
+        session: &mut Session<'_>,
+    ) -> Result<(), Stop> {
+        let position = self.order[turn];
+        let start = [boundary - read, boundary - read / 2, boundary][position];
+        self.times[position] = session.read(range(start, read))?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -152,7 +188,7 @@ mod tests {
         let Data::Align(data) = seen.data else { panic!("align saw something else") };
         assert_eq!(seen.ended, Ended::Complete);
         let sizes = candidates(Bytes::kib(1), Bytes::mib(64));
-        assert_eq!(data.samples.len(), sizes.len() * ROUNDS);
+        assert!(data.samples.len() >= sizes.len() * FIRST_ROUNDS);
         for sample in data.samples {
             let boundary = sample.boundary.unwrap();
             for size in &sizes {

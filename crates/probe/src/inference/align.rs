@@ -5,6 +5,7 @@ use flashscope_device::Bytes;
 use super::staircase::{Explanation, Level, Positions, Step, explain};
 use super::statistics::{count, median};
 use super::wording::time;
+use crate::boundary::{self, Figures};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{AlignData, AlignSample, Observations, Source};
 
@@ -38,7 +39,12 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
     let Some(read_time) = read_time(&samples).filter(|_| !steps.is_empty()) else {
         return unknown("no read across a boundary was measured", "a readable device");
     };
-    let explanations = explain(&steps, positions, read_time);
+    let explanations = match positions {
+        Positions::Coprime => {
+            Figures::of(&samples).map_or_else(Vec::new, |figures| boundary::explain(&figures))
+        }
+        Positions::OddMultiples => explain(&steps, positions, read_time),
+    };
     if explanations.is_empty() {
         return unknown(
             "too few candidate sizes were read",

@@ -14,6 +14,7 @@ mod wording;
 
 pub use align::steps;
 pub use staircase::Step;
+pub(crate) use staircase::{Explanation, Level};
 
 use self::ladder::Rung;
 use self::published::Published;

@@ -50,7 +50,8 @@ impl Level {
     }
 
     /// Whether this level shows at an offset.
-    fn is_at(self, offset: Bytes) -> bool {
+    #[must_use]
+    pub fn is_at(self, offset: Bytes) -> bool {
         match self {
             Self::Multiples(size) => offset.is_multiple_of(size),
             Self::OddMultiples(size) => offset.is_multiple_of(size) && !offset.is_multiple_of(size * 2),
@@ -97,6 +98,15 @@ impl Explanation {
     pub fn of_pages(&self, offset: Bytes) -> f64 {
         let steps = self.pages.iter().zip(self.coefficients.iter().skip(1));
         steps.filter(|(level, _)| level.is_at(offset)).map(|(_, step)| step).sum()
+    }
+
+    /// The extra time of a read across an offset, seconds.
+    #[must_use]
+    pub fn extra(&self, offset: Bytes) -> f64 {
+        let levels = self.pages.iter().copied().chain(self.block);
+        let steps = levels.zip(self.coefficients.iter().skip(1));
+        let shown: f64 = steps.filter(|(level, _)| level.is_at(offset)).map(|(_, step)| step).sum();
+        self.coefficients.first().copied().unwrap_or(0.0) + shown
     }
 
     /// The extra time at the smallest page's boundary, seconds.

@@ -85,7 +85,13 @@ pub fn absurd() -> RunFile {
             let (request, times) = (size, time.clone());
             write.cells.push(WriteSizeCell { order, request, start: None, times: times.clone() });
             for count in [0, 8, 9, u32::MAX] {
-                open.cells.push(OpenUnitsCell { order, open_units: count, request, times: times.clone(), units: Vec::new() });
+                open.cells.push(OpenUnitsCell {
+                    order,
+                    open_units: count,
+                    request,
+                    times: times.clone(),
+                    units: Vec::new(),
+                });
                 fat.cells.push(FatAreaCell { trial: 0, unit: count, order, request, times: times.clone() });
             }
         }

@@ -1,0 +1,142 @@
+//! How much longer reads across a candidate's boundaries take, robustly, and how well that is known.
+
+use flashscope_device::Bytes;
+
+use crate::inference::statistics::{count, median};
+use crate::observation::AlignSample;
+
+/// The noise is never taken to be smaller: no clock we know tells 100 ns of a request's time.
+const NOISE_MIN_S: f64 = 1e-7;
+/// Half of the differences of two normal values are smaller than so many of their deviations.
+const HALF_OF_DIFFERENCES: f64 = 0.954;
+/// Degrees of freedom of a sample's noise: tails heavy enough that single strange samples do not decide.
+const FREEDOM: f64 = 3.0;
+/// The scale of that distribution which fits the middle of a normal one.
+const SCALE: f64 = 0.88;
+/// What a sample without outliers tells of the mean, as a share of what it tells where the noise is normal.
+const EFFICIENCY: f64 = 0.86;
+/// Beyond so many scales a sample counts as an outlier.
+const OUTLIER: f64 = 4.0;
+const ITERATIONS: usize = 6;
+
+/// One candidate's extra time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// The candidate.
+    pub candidate: Bytes,
+    /// How much longer a read across takes, seconds.
+    pub extra_s: f64,
+    /// The standard error of that, seconds.
+    pub error_s: f64,
+    /// How many boundaries were read.
+    pub samples: usize,
+}
+
+/// All candidates' extra times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// One per candidate, ascending.
+    pub each: Vec<Figure>,
+    /// The median time of a read beside a boundary, seconds.
+    pub read_s: f64,
+    /// The deviation of a single sample, seconds.
+    pub noise_s: f64,
+}
+
+impl Figures {
+    /// Of samples in any order; `None` without any.
+    #[must_use]
+    pub fn of(samples: &[AlignSample]) -> Option<Self> {
+        let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
+        let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
+        let groups = by_candidate(samples);
+        let noise_s = noise(&groups).max(NOISE_MIN_S);
+        let share = kept_share(&groups, noise_s);
+        let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
+            let error_s = noise_s / (EFFICIENCY * share * count(values.len())).sqrt();
+            Some(Figure {
+                candidate: *candidate,
+                extra_s: centre(values, noise_s * SCALE)?,
+                error_s,
+                samples: values.len(),
+            })
+        };
+        Some(Self { each: groups.iter().filter_map(figure).collect(), read_s, noise_s })
+    }
+
+    /// How many boundaries were read.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        self.each.iter().map(|figure| figure.samples).sum()
+    }
+}
+
+fn by_candidate(samples: &[AlignSample]) -> Vec<(Bytes, Vec<f64>)> {
+    let mut sorted: Vec<(Bytes, f64)> =
+        samples.iter().map(|sample| (sample.candidate, sample.difference())).collect();
+    sorted.sort_by_key(|(candidate, _)| *candidate);
+    let same = sorted.chunk_by(|a, b| a.0 == b.0);
+    same.map(|group| (group[0].0, group.iter().map(|(_, difference)| *difference).collect())).collect()
+}
+
+/// The deviation of single samples, by how much those of one candidate differ from each other: whatever the boundaries are,
+/// this is noise.
+fn noise(groups: &[(Bytes, Vec<f64>)]) -> f64 {
+    let apart = |(_, values): &(Bytes, Vec<f64>)| {
+        values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect::<Vec<_>>()
+    };
+    let differences: Vec<f64> = groups.iter().flat_map(apart).collect();
+    median(&differences).unwrap_or(0.0) / HALF_OF_DIFFERENCES
+}
+
+/// The share of samples that are not outliers.
+fn kept_share(groups: &[(Bytes, Vec<f64>)], noise_s: f64) -> f64 {
+    let mut kept = 0;
+    let mut all = 0;
+    for (_, values) in groups {
+        let Some(centre) = centre(values, noise_s * SCALE) else { continue };
+        kept += values.iter().filter(|value| (**value - centre).abs() <= OUTLIER * noise_s).count();
+        all += values.len();
+    }
+    (count(kept) / count(all.max(1))).max(0.2)
+}
+
+/// The centre of a Student-t distribution of this scale, from the median on (K. Lange, R. Little and J. Taylor, JASA 84,
+/// 1989).
+fn centre(values: &[f64], scale: f64) -> Option<f64> {
+    let mut centre = median(values)?;
+    for _ in 0..ITERATIONS {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for value in values {
+            let weight = 1.0 / (FREEDOM + ((value - centre) / scale).powi(2));
+            sum += weight * value;
+            weights += weight;
+        }
+        centre = sum / weights;
+    }
+    Some(centre)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn sample(candidate: Bytes, across_us: u64) -> AlignSample {
+        let beside = Duration::from_micros(500);
+        let across = Duration::from_micros(across_us);
+        AlignSample { candidate, boundary: None, before: beside, across, after: beside }
+    }
+
+    #[test]
+    fn a_held_up_read_moves_neither_the_figure_nor_the_noise() {
+        let times = [598, 600, 602, 9_000, 601, 599];
+        let samples: Vec<AlignSample> = times.map(|us| sample(Bytes::mib(4), us)).into();
+        let figures = Figures::of(&samples).unwrap();
+        let figure = figures.each[0];
+        assert!((figure.extra_s - 100e-6).abs() < 2e-6, "{figure:?}");
+        assert!(figure.error_s < 3e-6, "{figure:?}");
+        assert!((figures.read_s - 500e-6).abs() < 1e-9);
+    }
+}
