@@ -11,7 +11,7 @@ const DECIDED: f64 = 0.998;
 /// A page is never known that well from reads: a write may fill several planes' pages.
 const PAGE_DECIDED: f64 = 0.95;
 /// A step of this share of a read's time would have shown, if all steps are known that well: then there is none.
-const STEP_SHARE_MIN: f64 = 0.05;
+const STEP_SHARE_MIN: f64 = 0.02;
 /// So many deviations tell a step from nothing.
 const CLEAR: f64 = 5.0;
 

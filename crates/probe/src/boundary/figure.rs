@@ -1,5 +1,7 @@
 //! How much longer reads across a candidate's boundaries take, robustly, and how well that is known.
 
+use std::time::Duration;
+
 use flashscope_device::Bytes;
 
 use crate::inference::statistics::{count, median};
@@ -49,7 +51,7 @@ impl Figures {
     pub fn of(samples: &[AlignSample]) -> Option<Self> {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
         let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
-        let groups = by_candidate(samples);
+        let groups = by_candidate(&undisturbed(samples, read_s));
         let noise_s = noise(&groups).max(NOISE_MIN_S);
         let share = kept_share(&groups, noise_s);
         let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
@@ -69,6 +71,22 @@ impl Figures {
     pub fn samples(&self) -> usize {
         self.each.iter().map(|figure| figure.samples).sum()
     }
+}
+
+/// A read that takes so many times as long as most was held up: boundaries add less than a read's own time.
+const HELD_UP: f64 = 2.5;
+/// Where more reads than these take that long, that is how the device is.
+const HELD_UP_SHARE_MAX: f64 = 0.35;
+
+/// The samples without a read that was held up; all, if that is the rule.
+fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
+    let is_held_up = |time: &Duration| time.as_secs_f64() > HELD_UP * read_s;
+    let reads = |sample: &AlignSample| [sample.before, sample.across, sample.after];
+    let held_up = samples.iter().flat_map(reads).filter(is_held_up).count();
+    if count(held_up) > HELD_UP_SHARE_MAX * count(3 * samples.len()) {
+        return samples.to_vec();
+    }
+    samples.iter().copied().filter(|sample| !reads(sample).iter().any(is_held_up)).collect()
 }
 
 fn by_candidate(samples: &[AlignSample]) -> Vec<(Bytes, Vec<f64>)> {

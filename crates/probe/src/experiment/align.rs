@@ -22,7 +22,7 @@ const FIRST_ROUNDS: usize = 3;
 /// Candidates that are read once more before it is judged again.
 const BATCH: usize = 16;
 /// Boundaries per candidate, on average, after which reading on would not decide either.
-const ROUNDS_MAX: usize = 24;
+const ROUNDS_MAX: usize = 40;
 
 /// The experiment *align*.
 #[derive(Debug, Clone, Copy)]

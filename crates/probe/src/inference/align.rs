@@ -9,13 +9,17 @@ use crate::boundary::{self, Figures};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{AlignData, AlignSample, Observations, Source};
 
-/// A step below this share of a read's time is not taken for a boundary of flash, however regular: published ones are
-/// 6 to 60 % (docs/methods/align.md), an NVMe drive's alignment effects mostly 1 to 3 %.
-const STEP_SHARE_MIN: f64 = 0.05;
+/// A step below this share of a read's time is not taken for a boundary of flash, however regular. Published ones are 6 to 60 %
+/// of reads that were not held up by a slow link (docs/methods/align.md).
+const STEP_SHARE_MIN: f64 = 0.02;
+/// The same in a published table, whose noise is not known: an NVMe drive's alignment effects are 1 to 3 %.
+const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.8;
-/// So many of the reads at a block's edges must be on the slow side, and as many of the others on the quick one.
-const HITS_MIN: f64 = 0.75;
+/// More than this share of the reads at a block's edges must be on the slow side, and as many of the others on the quick one.
+const HITS_MIN: f64 = 0.55;
+/// And the shares must differ by so many standard errors: more than chance does with every size there is.
+const CLEAR: f64 = 6.0;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
@@ -25,6 +29,23 @@ pub struct AlignFindings {
     pub erase_block: Finding,
     /// The page.
     pub page: Finding,
+}
+
+/// What a read beside a boundary takes, and the smallest step that is taken for a boundary, seconds.
+#[derive(Debug, Clone, Copy)]
+struct ReadTimes {
+    read_s: f64,
+    step_min_s: f64,
+}
+
+impl ReadTimes {
+    fn of(read_s: f64, positions: Positions) -> Self {
+        let share = match positions {
+            Positions::Coprime => STEP_SHARE_MIN,
+            Positions::OddMultiples => PUBLISHED_STEP_SHARE_MIN,
+        };
+        Self { read_s, step_min_s: read_s * share }
+    }
 }
 
 /// Infers from one or more *align* experiments on the same device.
@@ -51,13 +72,14 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
             "a larger device, or a log that is not cut short",
         );
     }
+    let reads = ReadTimes::of(read_time, positions);
     let erase_block = match positions {
         Positions::Coprime => {
-            held_against(erase_block(&explanations, &steps, read_time), &samples, &explanations)
+            held_against(erase_block(&explanations, &steps, reads), &samples, &explanations)
         }
-        Positions::OddMultiples => erase_block(&explanations, &steps, read_time),
+        Positions::OddMultiples => erase_block(&explanations, &steps, reads),
     };
-    AlignFindings { erase_block, page: page(&explanations, read_time) }
+    AlignFindings { erase_block, page: page(&explanations, reads) }
 }
 
 /// Holds a found block against every single read: most of those at its edges must be slower, and most of the others not,
@@ -80,7 +102,8 @@ fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Expla
         count(values.iter().filter(|value| **value > middle).count()) / count(values.len().max(1))
     };
     let (hits, misses) = (above(&at_edge), above(&inside));
-    if hits >= HITS_MIN && misses <= 1.0 - HITS_MIN {
+    let error = (0.25 / count(at_edge.len().max(1)) + 0.25 / count(inside.len().max(1))).sqrt();
+    if hits >= HITS_MIN && misses <= 1.0 - HITS_MIN && hits - misses > CLEAR * error {
         return finding;
     }
     let reason = format!(
@@ -138,7 +161,7 @@ fn marginal<K: PartialEq>(explanations: &[Explanation], key: impl Fn(&Explanatio
     sums
 }
 
-fn erase_block(explanations: &[Explanation], steps: &[Step], read_time: f64) -> Finding {
+fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -> Finding {
     let id = FindingId::EraseBlockBytes;
     let marginal = marginal(explanations, |each| each.block);
     let Some(((block, probability), second)) = marginal.split_first() else {
@@ -155,8 +178,8 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], read_time: f64) -> 
         );
         return Finding::unknown(id, reason, would_decide);
     };
-    if step < read_time * STEP_SHARE_MIN {
-        let reason = format!("reads of {} show steps of no more than {}", time(read_time), time(step));
+    if step < reads.step_min_s {
+        let reason = format!("reads of {} show steps of no more than {}", time(reads.read_s), time(step));
         return Finding::unknown(id, reason, would_decide);
     }
     let others: Vec<String> = second
@@ -191,7 +214,7 @@ fn evidence(block: &Level, step: f64, noise: f64, steps: &[Step]) -> String {
     format!("a read across a multiple of {size} takes {} longer{beside} (noise {})", time(step), time(noise))
 }
 
-fn page(explanations: &[Explanation], read_time: f64) -> Finding {
+fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
     let id = FindingId::PageBytes;
     let would_decide = "write tests (--erase)";
     let marginal = marginal(explanations, |each| each.pages.first().copied());
@@ -199,7 +222,7 @@ fn page(explanations: &[Explanation], read_time: f64) -> Finding {
     let Some((Some(level), probability)) = marginal.first().copied() else { return none() };
     let best = explanations.iter().find(|each| each.pages.first() == Some(&level));
     let Some((best, step)) = best.and_then(|best| Some((best, best.page_step()?))) else { return none() };
-    if step < read_time * STEP_SHARE_MIN {
+    if step < reads.step_min_s {
         return none();
     }
     if let Level::OddMultiples(half) = level {

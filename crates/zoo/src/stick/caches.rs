@@ -14,7 +14,7 @@ pub(super) fn toml(geometry: &Geometry, page_program_us: f64, draw: &mut Draw) -
         Age::Late | Age::Odd => (0.25, 0.15, 0.1),
     };
     let mut text = String::new();
-    if draw.chance(cache) {
+    if draw.chance(cache) && geometry.capacity >= CAPACITY_MIN {
         text += &slc_cache(geometry, page_program_us, draw);
     }
     if draw.chance(buffer) {
@@ -31,10 +31,13 @@ pub(super) fn toml(geometry: &Geometry, page_program_us: f64, draw: &mut Draw) -
     text
 }
 
+/// Smaller sticks have no cells to spare.
+const CAPACITY_MIN: Bytes = Bytes::mib(256);
+
 /// Hundreds of megabytes to many gigabytes, several times as fast as the cells behind it.
 fn slc_cache(geometry: &Geometry, page_program_us: f64, draw: &mut Draw) -> String {
     let most = (geometry.capacity / 8).as_f64() / Bytes::mib(1).as_f64();
-    let held = Bytes::mib(draw.log_whole(16.0, most.clamp(17.0, 8192.0)));
+    let held = Bytes::mib(draw.log_whole(16.0, most.min(8192.0)));
     let fold_megabytes_per_s = geometry.page.as_f64() / page_program_us * draw.between(0.5, 1.0);
     let when_full = if draw.chance(0.5) { "direct" } else { "fold" };
     format!(
