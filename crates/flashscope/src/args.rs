@@ -72,7 +72,7 @@ pub enum Command {
     /// Infer from a published flashbench log.
     ///
     /// Reads any of flashbench's tables (-a, --open-au, --find-fat), as mailing lists, wikis and terminals left them,
-    /// and infers what `check` would.
+    /// and infers what `check` would. With --brief, one line for each of many logs.
     Import(Import),
     /// Show the virtual sticks.
     #[command(subcommand)]
@@ -186,8 +186,15 @@ pub enum Format {
 /// `flashscope import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The log; - for standard input.
-    pub log: PathBuf,
+    /// The log; - for standard input. Several with --brief or --one-device.
+    #[arg(value_name = "LOG", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// One line a log: what was found and how sure that is, or why nothing was.
+    #[arg(long, conflicts_with_all = ["json", "files"])]
+    pub brief: bool,
+    /// All logs are of the same device, such as several runs of one card: infer from them together.
+    #[arg(long)]
+    pub one_device: bool,
     /// Where results go.
     #[command(flatten)]
     pub output: Output,

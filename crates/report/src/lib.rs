@@ -6,12 +6,14 @@
 //! - [`words`]: the verdict in plain sentences, and advice with its reason,
 //! - [`chart`]: one model of every chart, which the terminal and the page draw alike,
 //! - [`terminal()`]: the report as text of a given width,
+//! - [`brief()`]: the report in one line,
 //! - [`html()`]: the report as one file that needs nothing else,
 //! - [`drawing()`]: one chart as a picture for other pages.
 
 #![deny(missing_docs)]
 
 mod bound;
+mod brief;
 pub mod chart;
 mod clean;
 mod figures;
@@ -24,6 +26,7 @@ mod terminal;
 mod wall;
 pub mod words;
 
+pub use brief::brief;
 pub use clean::printable;
 pub use html::html;
 pub use report::Report;

@@ -7,7 +7,7 @@ mod hostile;
 mod sample;
 
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
-use flashscope_report::{Report, Style, advice, chart, html, terminal, verdict};
+use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
 
 /// Every run the tests look at, with findings: as measured, as published, hostile, absurd, and empty.
@@ -42,6 +42,15 @@ fn the_page_needs_nothing_from_outside() {
         for outside in ["://", "src=", "<script", "<link", "@import", "url(", "javascript:", "<iframe"] {
             assert!(!page.contains(outside), "{name}: {outside}");
         }
+    });
+}
+
+#[test]
+fn the_brief_form_is_one_line_without_escapes() {
+    each(|name, report| {
+        let line = brief(report);
+        assert!(!line.chars().any(char::is_control), "{name}: {line:?}");
+        assert_eq!(line.contains(": unknown: "), report.findings.is_empty(), "{name}: {line}");
     });
 }
 

@@ -1,7 +1,13 @@
-//! `flashscope import`: findings from a log that flashbench printed and somebody published.
+//! `flashscope import`: findings from logs that flashbench printed and somebody published.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use flashscope_probe::RunFile;
 use flashscope_probe::flashbench::parse::{self, Log};
 use flashscope_probe::inference::infer;
+use flashscope_report::{Report, brief};
 use serde_json::json;
 
 use super::show;
@@ -14,11 +20,61 @@ use crate::printer::Printer;
 /// Runs the command.
 ///
 /// # Errors
-/// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no table of flashbench.
+/// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no table of flashbench, and for several
+/// logs where nothing says how they belong together.
 pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
-    let name = arguments.log.display().to_string();
-    outputs::permit(&arguments.output.files, input::file(&arguments.log))?;
-    let bytes = input::read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+    let logs = &arguments.logs;
+    if arguments.brief && !arguments.one_device {
+        return each_in_a_line(logs, printer);
+    }
+    if logs.len() > 1 && !arguments.one_device {
+        let error = anyhow!(
+            "{} logs: say --one-device if all are of the same stick, or --brief for a line about each",
+            logs.len()
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    for log in logs {
+        outputs::permit(&arguments.output.files, input::file(log))?;
+    }
+    let read = logs.iter().map(|log| read(log, printer)).collect::<Result<Vec<_>, _>>()?;
+    report(together(read), arguments, printer)
+}
+
+/// Shows and stores what one device's logs say.
+fn report(run: RunFile, arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
+    let findings = infer(&run.observations);
+    if arguments.brief {
+        printer.result(&line(&run))?;
+        return Ok(Exit::Fine);
+    }
+    let identity = json!({ "kind": "published log", "name": run.device_name });
+    let shown = show::findings(&run, &findings, &identity, printer);
+    outputs::write(&arguments.output.files, &run, &findings, printer)?;
+    shown.map(|()| Exit::Fine)
+}
+
+/// A line about each log. One that cannot be read does not stop the others.
+fn each_in_a_line(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
+    let mut exit = Exit::Fine;
+    for log in logs {
+        match read(log, printer) {
+            Ok(run) => printer.result(&line(&run))?,
+            Err(failure) => exit = printer.failure(&failure),
+        }
+    }
+    Ok(exit)
+}
+
+fn line(run: &RunFile) -> String {
+    let findings = infer(&run.observations);
+    brief(&Report { run, findings: &findings }) + "\n"
+}
+
+/// One log as a run.
+fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
+    let name = path.display().to_string();
+    let bytes = input::read(path).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let log = parse::parse(&bytes, &name).or_exit_bare(Exit::Usage)?;
     for problem in &log.problems {
         printer.remark(format!("{name}: {problem}"));
@@ -29,12 +85,7 @@ pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     }
     let remarks = remarks(&log);
     let observations = log.entries.into_iter().map(|entry| entry.observations).collect();
-    let identity = json!({ "kind": "published log", "name": log.device_name });
-    let run = show::run_of_log(&name, log.device_name, observations, remarks);
-    let findings = infer(&run.observations);
-    let shown = show::findings(&run, &findings, &identity, printer);
-    outputs::write(&arguments.output.files, &run, &findings, printer)?;
-    shown.map(|()| Exit::Fine)
+    Ok(show::run_of_log(&name, log.device_name, observations, remarks))
 }
 
 /// What the log left open, each sentence once.
@@ -43,7 +94,29 @@ fn remarks(log: &Log) -> Vec<String> {
     if !log.problems.is_empty() {
         remarks.push(format!("{} lines of the log could not be read", log.problems.len()));
     }
-    let mut seen = std::collections::BTreeSet::new();
-    remarks.retain(|remark| seen.insert(remark.clone()));
-    remarks
+    once(remarks)
+}
+
+/// Several logs of one device as one run. Logs that name different devices are said to.
+fn together(runs: Vec<RunFile>) -> RunFile {
+    let joined = |text: fn(&RunFile) -> &String, between: &str| {
+        let texts = runs.iter().map(text).filter(|text| !text.is_empty()).cloned();
+        once(texts.collect()).join(between)
+    };
+    let target = joined(|run| &run.target, ", ");
+    let device_name = joined(|run| &run.device_name, " / ");
+    let named: BTreeSet<&String> =
+        runs.iter().map(|run| &run.device_name).filter(|name| !name.is_empty()).collect();
+    let differ = (named.len() > 1)
+        .then(|| "the logs name their devices differently; taken for one all the same".to_owned());
+    let remarks = runs.iter().flat_map(|run| run.remarks.clone()).chain(differ).collect();
+    let observations = runs.into_iter().flat_map(|run| run.observations).collect();
+    show::run_of_log(&target, device_name, observations, once(remarks))
+}
+
+/// Each sentence once, in the order of its first time.
+fn once(mut sentences: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    sentences.retain(|sentence| seen.insert(sentence.clone()));
+    sentences
 }

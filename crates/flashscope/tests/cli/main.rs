@@ -5,6 +5,7 @@
 mod bad_input;
 mod destinations;
 mod fits;
+mod imports;
 mod outputs;
 mod replay;
 mod results;
