@@ -70,22 +70,29 @@ fn why(finding: &Finding) -> String {
 
 /// Every specimen of which one finding of the full survey is not exact, a line each.
 pub fn misses(zoo: &[Measured], id: &str) -> anyhow::Result<String> {
-    let Some(id) = FindingId::ALL.into_iter().find(|known| known.as_str() == id) else {
+    if id != "wrong" && !FindingId::ALL.iter().any(|known| known.as_str() == id) {
         let known = FindingId::ALL.map(FindingId::as_str).join(", ");
         bail!("there is no finding '{}'; the findings are {known}", id.escape_debug());
+    }
+    Ok(zoo.iter().flat_map(|measured| misses_of(measured, id)).collect())
+}
+
+/// A line about each finding that is asked for and not exact; `wrong` asks for the wrong ones of both surveys.
+fn misses_of<'a>(measured: &'a Measured, id: &'a str) -> impl Iterator<Item = String> + 'a {
+    let specimen = &measured.specimen;
+    let habitat = match specimen.habitat {
+        Habitat::Inside => "inside",
+        Habitat::Outside(kind) => kind.as_str(),
     };
-    let lines = zoo.iter().filter_map(|measured| {
-        let (finding, verdict) =
-            measured.full.judged(&measured.specimen).find(|(finding, _)| finding.id == id)?;
-        let habitat = match measured.specimen.habitat {
-            Habitat::Inside => "inside",
-            Habitat::Outside(kind) => kind.as_str(),
-        };
-        let miss = !matches!(verdict, Verdict::Exact | Verdict::Declined);
-        let index = measured.specimen.index;
-        miss.then(|| {
-            format!("{index:>5} {habitat:<13} {}: {}\n", line(finding, &measured.specimen), why(finding))
+    let wrong = measured.read_only.judged(specimen).filter(move |_| id == "wrong");
+    let asked_for = move |finding: &Finding, verdict| match id {
+        "wrong" => verdict == Verdict::Wrong,
+        id => finding.id.as_str() == id && !matches!(verdict, Verdict::Exact | Verdict::Declined),
+    };
+    wrong
+        .chain(measured.full.judged(specimen))
+        .filter(move |(finding, verdict)| asked_for(finding, *verdict))
+        .map(move |(finding, _)| {
+            format!("{:>5} {habitat:<13} {}: {}\n", specimen.index, line(finding, specimen), why(finding))
         })
-    });
-    Ok(lines.collect())
 }

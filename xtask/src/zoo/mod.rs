@@ -13,8 +13,8 @@ mod text;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Context, anyhow};
-use flashscope_zoo::Specimen;
+use anyhow::{Context, anyhow, bail};
+use flashscope_zoo::{Habitat, Specimen};
 
 use self::measure::Measured;
 use self::report::Report;
@@ -35,9 +35,12 @@ pub struct Arguments {
     /// Draw claimed against observed confidence into this file, as SVG.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Print what was found wrong, inexact or not at all of this finding, e.g. open_units_linear.
+    /// Print where this finding is wrong, inexact or missing, e.g. open_units_linear; `wrong`: every wrong finding.
     #[arg(long, value_name = "ID", conflicts_with_all = ["json", "picture"])]
     only: Option<String>,
+    /// Survey only specimens of this kind: inside, outside, or one of the kinds outside, e.g. hard-disk.
+    #[arg(long, value_name = "KIND", default_value = "any")]
+    kind: String,
     /// Print one specimen: its profile, and each finding beside the truth.
     #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "picture", "only", "count"])]
     explain: Option<u64>,
@@ -48,7 +51,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(index) = arguments.explain {
         return Ok(say(&explain::specimen(&measured(arguments.seed, index)?))?);
     }
-    let zoo = measure_all(arguments.count, arguments.seed)?;
+    let zoo = measure_all(arguments.count, arguments.seed, &arguments.kind)?;
+    if zoo.is_empty() {
+        bail!("none of {} specimens is of the kind '{}'", arguments.count, arguments.kind);
+    }
     if let Some(id) = &arguments.only {
         return Ok(say(&explain::misses(&zoo, id)?)?);
     }
@@ -62,16 +68,35 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn measured(seed: u64, index: u64) -> anyhow::Result<Measured> {
-    let specimen = Specimen::new(seed, index).with_context(|| format!("specimen {index}"))?;
+    surveyed(specimen(seed, index)?)
+}
+
+fn specimen(seed: u64, index: u64) -> anyhow::Result<Specimen> {
+    Specimen::new(seed, index).with_context(|| format!("specimen {index}"))
+}
+
+fn surveyed(specimen: Specimen) -> anyhow::Result<Measured> {
+    let index = specimen.index;
     Measured::of(specimen).with_context(|| format!("specimen {index}"))
 }
 
-/// Every specimen, surveyed on as many threads as the machine has cores; in order of their numbers.
-fn measure_all(count: u64, seed: u64) -> anyhow::Result<Vec<Measured>> {
+/// Whether a specimen is of the kind that was asked for.
+fn is_of(kind: &str, specimen: &Specimen) -> bool {
+    match specimen.habitat {
+        _ if kind == "any" => true,
+        Habitat::Inside => kind == "inside",
+        Habitat::Outside(own) => kind == "outside" || kind == own.as_str(),
+    }
+}
+
+/// Every specimen of this kind, surveyed on as many threads as the machine has cores; in order of their numbers.
+fn measure_all(count: u64, seed: u64, kind: &str) -> anyhow::Result<Vec<Measured>> {
     let next = AtomicU64::new(0);
     let work = || {
         let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
-        numbers.take_while(|index| *index < count).map(|index| measured(seed, index)).collect()
+        let specimens = numbers.take_while(|index| *index < count).map(|index| specimen(seed, index));
+        let wanted = specimens.filter(|each| each.as_ref().map_or(true, |specimen| is_of(kind, specimen)));
+        wanted.map(|specimen| surveyed(specimen?)).collect()
     };
     let threads = std::thread::available_parallelism()?.get();
     let parts: Vec<anyhow::Result<Vec<Measured>>> = std::thread::scope(|scope| {
@@ -94,7 +119,7 @@ mod tests {
     /// What the inference must hold on a small zoo; the figures of a large one stand in docs/statistics.md.
     #[test]
     fn a_zoo_of_sixty_is_told_the_truth() {
-        let zoo = measure_all(60, 1).unwrap();
+        let zoo = measure_all(60, 1, "any").unwrap();
         let report = Report::of(&zoo, 1);
         assert_eq!(report.count, 60);
         assert!(report.confident_wrong * 20 <= report.found, "{}", text::of(&report));
@@ -107,7 +132,7 @@ mod tests {
     /// Threads take specimens as they come; what is reported does not depend on it.
     #[test]
     fn a_zoo_is_the_same_every_time() {
-        let json = || serde_json::to_string(&Report::of(&measure_all(6, 3).unwrap(), 3)).unwrap();
+        let json = || serde_json::to_string(&Report::of(&measure_all(6, 3, "any").unwrap(), 3)).unwrap();
         assert_eq!(json(), json());
     }
 }
