@@ -51,7 +51,7 @@ impl Figures {
     pub fn of(samples: &[AlignSample]) -> Option<Self> {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
         let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
-        let groups = by_candidate(&undisturbed(samples, read_s));
+        let groups = by_candidate(&undisturbed(samples, read_s), read_s);
         let noise_s = noise(&groups).max(NOISE_MIN_S);
         let share = kept_share(&groups, noise_s);
         let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
@@ -89,12 +89,30 @@ fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
     samples.iter().copied().filter(|sample| !reads(sample).iter().any(is_held_up)).collect()
 }
 
-fn by_candidate(samples: &[AlignSample]) -> Vec<(Bytes, Vec<f64>)> {
-    let mut sorted: Vec<(Bytes, f64)> =
-        samples.iter().map(|sample| (sample.candidate, sample.difference())).collect();
+/// The differences by candidate, each as if reads had always taken as long as they mostly do: drift makes boundaries dearer
+/// too.
+fn by_candidate(samples: &[AlignSample], read_s: f64) -> Vec<(Bytes, Vec<f64>)> {
+    let local_s = local_read_s(samples);
+    let steady = |(sample, local_s): (&AlignSample, f64)| {
+        (sample.candidate, sample.difference() * if local_s > 0.0 { read_s / local_s } else { 1.0 })
+    };
+    let mut sorted: Vec<(Bytes, f64)> = samples.iter().zip(local_s).map(steady).collect();
     sorted.sort_by_key(|(candidate, _)| *candidate);
     let same = sorted.chunk_by(|a, b| a.0 == b.0);
     same.map(|group| (group[0].0, group.iter().map(|(_, difference)| *difference).collect())).collect()
+}
+
+/// So many samples that follow each other tell what a read takes at that time.
+const NEIGHBOURS: usize = 20;
+
+/// The median time of a read beside a boundary around the time of each sample, seconds.
+fn local_read_s(samples: &[AlignSample]) -> Vec<f64> {
+    let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
+    let of_chunk = |chunk: &[AlignSample]| {
+        let middle = median(&chunk.iter().flat_map(beside).collect::<Vec<_>>()).unwrap_or(0.0);
+        vec![middle; chunk.len()]
+    };
+    samples.chunks(NEIGHBOURS).flat_map(of_chunk).collect()
 }
 
 /// The deviation of single samples, by how much those of one candidate differ from each other: whatever the boundaries are,

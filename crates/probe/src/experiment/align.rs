@@ -19,8 +19,9 @@ use crate::observation::{AlignData, AlignSample, Data, Observations};
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
 /// Boundaries per candidate before anything is judged.
 const FIRST_ROUNDS: usize = 3;
-/// Candidates that are read once more before it is judged again.
+/// Candidates that are read once more before it is judged again, and the share of what was read so far that this is later.
 const BATCH: usize = 16;
+const BATCH_SHARE: usize = 8;
 /// Boundaries per candidate, on average, after which reading on would not decide either.
 const ROUNDS_MAX: usize = 40;
 
@@ -107,7 +108,10 @@ impl Reader<'_, '_> {
                 return Ok(());
             }
             let known = self.samples.len();
-            self.read_at(&boundary::telling(&explanations, &figures)[..BATCH.min(candidates.len())])?;
+            let batch = (known / BATCH_SHARE).max(BATCH);
+            let mut next = boundary::telling(&explanations, &figures);
+            next.truncate(batch);
+            self.read_at(&next)?;
             if self.samples.len() == known {
                 return Ok(());
             }

@@ -16,10 +16,11 @@ const STEP_SHARE_MIN: f64 = 0.02;
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.8;
-/// More than this share of the reads at a block's edges must be on the slow side, and as many of the others on the quick one.
-const HITS_MIN: f64 = 0.55;
-/// And the shares must differ by so many standard errors: more than chance does with every size there is.
-const CLEAR: f64 = 6.0;
+/// The shares of slow reads at a block's edges and elsewhere must differ by so many standard errors: more than chance does with
+/// every size there is.
+const CLEAR: f64 = 5.0;
+/// And by so much in any case.
+const SHARES_APART_MIN: f64 = 0.1;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
@@ -82,8 +83,8 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
     AlignFindings { erase_block, page: page(&explanations, reads) }
 }
 
-/// Holds a found block against every single read: most of those at its edges must be slower, and most of the others not,
-/// than the middle between both. Medians alone can be led astray where a part of the reads is held up or cached.
+/// Holds a found block against every single read: those at its edges must clearly more often be slower than the middle between
+/// both than the others are. Medians alone can be led astray where a part of the reads is held up or cached.
 ///
 /// What a page's boundary adds to a read is taken off first: it tells nothing of the block.
 fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
@@ -97,21 +98,33 @@ fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Expla
     };
     let (at_edge, inside) = (differences(&at_edge), differences(&inside));
     let (Some(edge), Some(level)) = (median(&at_edge), median(&inside)) else { return finding };
-    let above = |values: &[f64]| {
-        let middle = f64::midpoint(edge, level);
-        count(values.iter().filter(|value| **value > middle).count()) / count(values.len().max(1))
-    };
-    let (hits, misses) = (above(&at_edge), above(&inside));
-    let error = (0.25 / count(at_edge.len().max(1)) + 0.25 / count(inside.len().max(1))).sqrt();
-    if hits >= HITS_MIN && misses <= 1.0 - HITS_MIN && hits - misses > CLEAR * error {
+    let slow = |values: &[f64]| Share::of(values, |value| value > f64::midpoint(edge, level));
+    let (hits, misses) = (slow(&at_edge), slow(&inside));
+    if hits.part - misses.part > (CLEAR * hits.error.hypot(misses.error)).max(SHARES_APART_MIN) {
         return finding;
     }
     let reason = format!(
         "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others are too",
-        hits * 100.0,
-        misses * 100.0
+        hits.part * 100.0,
+        misses.part * 100.0
     );
     Finding::unknown(finding.id, reason, "reads on a quieter machine, or write tests (--erase)")
+}
+
+/// A share of values with its standard error, as if one more value had been there on either side.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    part: f64,
+    error: f64,
+}
+
+impl Share {
+    fn of(values: &[f64], counts: impl Fn(f64) -> bool) -> Self {
+        let counted = count(values.iter().filter(|value| counts(**value)).count());
+        let all = count(values.len());
+        let smoothed = (counted + 1.0) / (all + 2.0);
+        Self { part: counted / all.max(1.0), error: (smoothed * (1.0 - smoothed) / (all + 2.0)).sqrt() }
+    }
 }
 
 fn unknown(reason: &str, would_decide: &str) -> AlignFindings {
