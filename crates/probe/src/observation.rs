@@ -222,8 +222,29 @@ impl OpenUnitsCell {
 pub struct WriteSizeData {
     /// The erase block that was assumed, if one was known.
     pub erase_block: Option<Bytes>,
-    /// One per size and order.
+    /// Small writes across places where a page may end.
+    #[serde(default)]
+    pub edges: Vec<PageEdge>,
+    /// Whether each of those was followed by a flush, which counts to its time: the device holds writes in memory.
+    #[serde(default)]
+    pub edges_flushed: bool,
+    /// One per size and order, in the order in which they were written; a size may come again.
     pub cells: Vec<WriteSizeCell>,
+}
+
+/// Three small writes of one size, each behind the other; the second reaches across an offset where a page may end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PageEdge {
+    /// The offset in the middle of the second write.
+    pub edge: Bytes,
+    /// How much each write writes.
+    pub write: Bytes,
+    /// The write before it.
+    pub before: Duration,
+    /// The write across it.
+    pub across: Duration,
+    /// The write behind it.
+    pub after: Duration,
 }
 
 /// The writes of one size.

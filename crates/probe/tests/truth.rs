@@ -7,14 +7,14 @@ use std::time::Duration;
 use flashscope_device::layer::{Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
-use flashscope_probe::experiment::{Align, Experiment, OpenUnits};
+use flashscope_probe::experiment::{Align, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::Ended;
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Finding, FindingId, Outcome, RunFile, Silent, Value};
+use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Class, Truth};
+use flashscope_sim::profile::{Basis, Class, Truth, WriteBuffer};
 use flashscope_sim::target::Target;
 
 fn stick(target: &str) -> (VirtualStick, Truth) {
@@ -97,6 +97,20 @@ fn geometry_need_not_be_a_power_of_two() {
     ] {
         assert_true(&format!("transcend-8g?{geometry}"));
     }
+}
+
+/// A stick that says that data is written which it only holds in memory: a flush tells how long the flash takes.
+#[test]
+fn the_page_is_found_behind_a_write_buffer() {
+    let mut target = Target::parse("transcend-8g?page=48KiB&erase_block=6MiB").unwrap();
+    let buffer = WriteBuffer { basis: Basis::Assumed, size: Bytes::kib(128), accept_us: 30.0 };
+    target.profile.write_buffer = Some(buffer);
+    let mut stick = VirtualStick::new(&target.profile, 3);
+    let experiment = WriteSize { erase_block: Bytes::mib(6), erase_block_is_known: true, seed: 5 };
+    let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
+    let page = finding(&findings, FindingId::PageBytes);
+    assert_eq!(page.bytes(), Some(Bytes::kib(48)), "{page:?}");
+    assert!(page.evidence.contains("with a flush"), "{page:?}");
 }
 
 #[test]
@@ -202,10 +216,33 @@ fn a_cache_that_fills_up_is_not_taken_for_a_linear_only_stick() {
     }
 }
 
+/// Counts the requests before the experiment of this name.
+#[derive(Debug)]
+struct Before {
+    name: &'static str,
+    requests: u64,
+    is_there: bool,
+    ended: u64,
+}
+
+impl Observer for Before {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Begin { name, .. } => self.is_there |= name == self.name,
+            Event::Progress { requests, .. } => self.requests = requests,
+            Event::End if !self.is_there => self.ended += std::mem::take(&mut self.requests),
+            Event::End | Event::Remark { .. } => {}
+        }
+    }
+}
+
 #[test]
 fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
+    let mut before = Before { name: "open-units", requests: 0, is_there: false, ended: 0 };
+    Survey { writes: true, seed: 11 }.run(&mut stick("transcend-8g").0, &mut before);
     let (stick, _) = stick("transcend-8g");
-    let mut dying = Faulty::new(stick, &["unplug:after=1800".parse().unwrap()], 1).unwrap();
+    let unplug = format!("unplug:after={}", before.ended + 15);
+    let mut dying = Faulty::new(stick, &[unplug.parse().unwrap()], 1).unwrap();
     let seen = Survey { writes: true, seed: 11 }.run(&mut dying, &mut Silent);
     let findings = infer(&seen);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
@@ -250,10 +287,10 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     assert!(matches!(last.ended, Ended::NotStarted { .. }), "{:?}", last.ended);
 
     let (stick_b, _) = stick("transcend-8g");
-    let budget = Budget { bytes_written: Some(Bytes::mib(40)), ..Budget::UNLIMITED };
+    let budget = Budget { bytes_written: Some(Bytes::mib(4)), ..Budget::UNLIMITED };
     let mut metered = Meter::new(stick_b, budget);
     let seen = Survey { writes: true, seed: 1 }.run(&mut metered, &mut Silent);
-    assert!(metered.cost().bytes_written <= Bytes::mib(40));
+    assert!(metered.cost().bytes_written <= Bytes::mib(4));
     assert!(
         seen[1..]
             .iter()

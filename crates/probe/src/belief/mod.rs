@@ -5,11 +5,13 @@ mod any_place;
 mod evidence;
 mod fat_trial;
 mod laws;
+mod page;
 mod posterior;
 mod slowness;
 
 pub use evidence::{of, unmerged};
 pub use fat_trial::FatTrial;
 pub use laws::Law;
+pub use page::{Missing, PageBelief};
 pub use posterior::{Belief, OPEN_MAX, Prior};
 pub use slowness::Slowness;

@@ -3,8 +3,10 @@
 mod align;
 mod fat_area;
 mod open_units;
+mod page_edges;
 mod pool;
 mod session;
+mod stream;
 mod units;
 mod write_size;
 

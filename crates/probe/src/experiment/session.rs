@@ -73,6 +73,14 @@ impl<'a> Session<'a> {
         self.run(Op::write(range, self.pattern))
     }
 
+    /// Waits until the device holds nothing in memory only, and returns how long that took; `None` if it failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn flush(&mut self) -> Result<Option<Duration>, Stop> {
+        self.run(Op::Flush)
+    }
+
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
         let completion = self.device.run(op)?;
         self.requests += 1;

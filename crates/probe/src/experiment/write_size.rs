@@ -1,25 +1,36 @@
-//! *write-size*: how large must a write be to be fast? One stream of writes that grow, from the sector to some MiB.
+//! *write-size*: how large is a page, and how large must a write be to be fast? One stream of writes: small ones across
+//! places where a page may end, then writes of growing size.
 //!
-//! Below the effective page a write costs as much as the page; at the page the cost per byte falls. All writes go one
-//! behind the other, so that no erase block is left half written and none has to be merged for the next. See
-//! docs/methods/write-size.md.
+//! Below the effective page a write costs as much as the page, and one across its edge as much as two; at the page the cost
+//! per byte falls. All writes go one behind the other, so that no erase block is left half written and none has to be
+//! merged for the next. See docs/methods/write-size.md.
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range};
+use super::session::{Session, Stop, not_started};
+use super::stream::Stream;
 use super::units::Units;
-use super::{Estimate, Experiment, Observer};
+use super::{Estimate, Experiment, Observer, page_edges};
+use crate::inference::ladder::deciding;
+use crate::inference::rungs::{held_up, rungs};
 use crate::observation::{Data, Observations, Order, Times, WriteSizeCell, WriteSizeData};
 
-/// Writes per rung, up to the largest size that is taken for a page.
-const WRITES: u64 = 10;
-/// Larger rungs tell the speed only; they end once so much was written,
-const RUNG_BYTES: Bytes = Bytes::kib(768);
-/// but not before so many writes.
-const WRITES_MIN: u64 = 2;
+/// Writes per rung of the first round; of more than `SINGLE` bytes one.
+const WRITES: u64 = 2;
+/// From here on a rung is one write.
+const SINGLE: Bytes = Bytes::kib(256);
 /// The ladder ends here: hosts cut requests at 1 MiB at the latest, so that larger ones are no faster.
-const LARGEST: Bytes = Bytes::mib(4);
+const LARGEST: Bytes = Bytes::mib(1);
+/// So much is written at most.
+const STREAM: Bytes = Bytes::mib(16);
+/// Rounds of the sizes between which the write unit lies.
+const ROUNDS_MAX: usize = 6;
+/// A rung writes at most so many times. Where its size is no multiple of the page, it takes so many to meet pages in every
+/// way that there is,
+const WRITES_MAX: u64 = 8;
+/// which matters up to so many pages.
+const PAGES_MAX: u64 = 6;
 
 /// The experiment *write-size*.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +45,7 @@ pub struct WriteSize {
 
 impl WriteSize {
     /// The rungs: 2^n and 3 x 2^n, since TLC gives pages of either kind.
-    fn sizes(self, device: &dyn Device) -> Vec<Bytes> {
+    fn sizes(device: &dyn Device) -> Vec<Bytes> {
         let capabilities = device.capabilities();
         let largest = LARGEST.min(capabilities.max_request).min(capabilities.capacity / 64);
         let block = capabilities.logical_block;
@@ -43,15 +54,14 @@ impl WriteSize {
         all.take_while(|size| *size <= largest).collect()
     }
 
-    /// What the stream takes at most, the fillers between rungs included.
-    fn length(self, device: &dyn Device) -> Bytes {
-        self.sizes(device).into_iter().map(|size| size * (writes(size) + 1)).sum()
+    /// From where to where the stream goes; else why it cannot begin.
+    fn place(self, device: &dyn Device) -> Result<(Bytes, Bytes), String> {
+        let erase_block = self.erase_block.max(Bytes::new(1));
+        let units = Units::to_write(device, erase_block)?;
+        let blocks = (STREAM.round_up(erase_block) / erase_block).min(units.left());
+        let start = units.adjacent(blocks).ok_or("no erase blocks one behind the other")?;
+        Ok((start, start + (erase_block * blocks).min(STREAM)))
     }
-}
-
-/// How many writes of `size` a rung makes.
-fn writes(size: Bytes) -> u64 {
-    (RUNG_BYTES / size).clamp(WRITES_MIN, WRITES)
 }
 
 impl Experiment for WriteSize {
@@ -60,55 +70,76 @@ impl Experiment for WriteSize {
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let requests = self.sizes(device).into_iter().map(|size| writes(size) + 1).sum();
-        Estimate { requests, bytes_written: self.length(device) }
+        let rounds = WRITES_MAX * 3 * ROUNDS_MAX as u64;
+        let requests =
+            page_edges::requests_max() + Self::sizes(device).len() as u64 * (WRITES_MAX + 1) + rounds;
+        Estimate { requests, bytes_written: STREAM.min(device.capabilities().capacity) }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let erase_block = self.erase_block_is_known.then_some(self.erase_block);
-        let mut data = WriteSizeData { erase_block, cells: Vec::new() };
-        let blocks = self.length(device).round_up(self.erase_block.max(Bytes::new(1)))
-            / self.erase_block.max(Bytes::new(1));
-        let start = Units::to_write(device, self.erase_block).and_then(|units| {
-            let too_small = || format!("fewer than {blocks} erase blocks one behind the other");
-            units.adjacent(blocks).ok_or_else(too_small)
-        });
-        let start = match start {
-            Ok(start) => start,
+        let mut data = WriteSizeData { erase_block, ..WriteSizeData::default() };
+        let (start, end) = match self.place(device) {
+            Ok(place) => place,
             Err(reason) => return not_started(device, self.seed, Data::WriteSize(data), reason),
         };
-        let (estimate, sizes) = (self.estimate(device), self.sizes(device));
+        let (estimate, sizes) = (self.estimate(device), Self::sizes(device));
+        let block = device.capabilities().logical_block;
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream { start, written: Bytes::ZERO };
-        let result = sizes.into_iter().try_for_each(|size| stream.rung(&mut session, size, &mut data.cells));
+        let mut ladder =
+            Ladder { stream: Stream::new(&mut session, start, end), start, page: None, data: &mut data };
+        let result = ladder.run(block, &sizes);
         let (conditions, ended) = session.end(result);
         Observations { data: Data::WriteSize(data), conditions, ended }
     }
 }
 
-/// Writes one behind the other.
-struct Stream {
+/// The state of one run.
+struct Ladder<'a, 'b, 'c> {
+    stream: Stream<'a, 'b>,
     start: Bytes,
-    written: Bytes,
+    page: Option<Bytes>,
+    data: &'c mut WriteSizeData,
 }
 
-impl Stream {
+/// How many writes of `size` a rung makes: as many as meet pages in every way, if that matters.
+fn writes(size: Bytes, page: Option<Bytes>) -> u64 {
+    let usual = if size > SINGLE { 1 } else { WRITES };
+    let Some(page) = page.filter(|page| size <= *page * PAGES_MAX) else { return usual };
+    let in_every_way =
+        (1..=WRITES_MAX).find(|writes| (size * *writes).is_multiple_of(page)).unwrap_or(WRITES_MAX);
+    usual.next_multiple_of(in_every_way)
+}
+
+impl Ladder<'_, '_, '_> {
+    fn run(&mut self, logical_block: Bytes, sizes: &[Bytes]) -> Result<(), Stop> {
+        self.page = page_edges::search(&mut self.stream, logical_block, self.data)?;
+        sizes.iter().try_for_each(|size| self.rung(*size))?;
+        (0..ROUNDS_MAX).try_for_each(|_| self.round())
+    }
+
+    /// Writes the sizes once more that decide which one is the write unit, as long as that is open.
+    fn round(&mut self) -> Result<(), Stop> {
+        let mut again = held_up(&self.data.cells);
+        if again.is_empty() {
+            again = deciding(&rungs(&self.data.cells));
+        }
+        again.into_iter().try_for_each(|size| self.rung(size))
+    }
+
     /// Writes one rung and keeps what was seen, also when it is cut short. It begins at a multiple of its size; what lies
     /// before is filled up, so that the stream has no gap.
-    fn rung(
-        &mut self,
-        session: &mut Session<'_>,
-        size: Bytes,
-        cells: &mut Vec<WriteSizeCell>,
-    ) -> Result<(), Stop> {
-        let begins_at = self.written.round_up(size);
-        if begins_at > self.written {
-            self.write(session, begins_at - self.written)?;
+    fn rung(&mut self, size: Bytes) -> Result<(), Stop> {
+        let writes = writes(size, self.page);
+        let begins_at = self.stream.position().round_up(size);
+        if !self.stream.has_room(begins_at + size * writes - self.stream.position()) {
+            return Ok(());
         }
+        self.stream.fill(begins_at)?;
         let mut times = Vec::new();
         let mut result = Ok(());
-        for _ in 0..writes(size) {
-            match self.write(session, size) {
+        for _ in 0..writes {
+            match self.stream.write(size) {
                 Ok(latency) => times.push(latency),
                 Err(stop) => {
                     result = Err(stop);
@@ -119,20 +150,10 @@ impl Stream {
         // A write that failed leaves no time, and those behind it would be taken for others.
         let times: Vec<_> = times.into_iter().map_while(|latency| latency).collect();
         if !times.is_empty() {
-            let (start, times) = (Some(begins_at), Times::Each(times));
-            cells.push(WriteSizeCell { order: Order::Linear, request: size, start, times });
+            let (start, times) = (Some(begins_at - self.start), Times::Each(times));
+            self.data.cells.push(WriteSizeCell { order: Order::Linear, request: size, start, times });
         }
         result
-    }
-
-    fn write(
-        &mut self,
-        session: &mut Session<'_>,
-        length: Bytes,
-    ) -> Result<Option<std::time::Duration>, Stop> {
-        let offset = self.start + self.written;
-        self.written += length;
-        session.write(range(offset, length))
     }
 }
 
@@ -144,31 +165,40 @@ mod tests {
     use crate::experiment::Silent;
     use crate::observation::Ended;
 
+    const EXPERIMENT: WriteSize =
+        WriteSize { erase_block: Bytes::mib(1), erase_block_is_known: true, seed: 1 };
+
     #[test]
-    fn one_stream_without_a_gap_climbs_from_the_sector() {
+    fn a_device_without_pages_is_asked_for_edges_and_every_size() {
         let mut device = MemoryDevice::new(Bytes::mib(512));
-        let experiment = WriteSize { erase_block: Bytes::mib(1), erase_block_is_known: true, seed: 1 };
-        let estimate = experiment.estimate(&device);
-        let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        let estimate = EXPERIMENT.estimate(&device);
+        let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert_eq!(seen.ended, Ended::Complete);
         let Data::WriteSize(data) = seen.data else { panic!("write-size saw something else") };
-        assert_eq!(data.cells.first().map(|cell| cell.request), Some(Bytes::new(512)));
-        assert_eq!(data.cells.last().map(|cell| cell.request), Some(Bytes::mib(4)));
+        assert!(data.edges.len() > 3 && !data.edges_flushed, "{}", data.edges.len());
+        let sizes: std::collections::BTreeSet<Bytes> = data.cells.iter().map(|cell| cell.request).collect();
+        assert_eq!(sizes.first().zip(sizes.last()), Some((&Bytes::new(512), &Bytes::mib(1))));
         let mut end = Bytes::ZERO;
         for cell in &data.cells {
             let Times::Each(times) = &cell.times else { panic!("a mean of our own") };
             let start = cell.start.unwrap();
-            assert!(start.is_multiple_of(cell.request) && start >= end && start < end + cell.request);
+            assert!(start >= end, "{start} lies before {end}");
             end = start + cell.request * times.len() as u64;
         }
         assert!(end <= estimate.bytes_written, "{end}");
     }
 
     #[test]
+    fn sizes_that_are_no_multiple_of_the_page_meet_it_in_every_way() {
+        let page = Some(Bytes::kib(48));
+        assert_eq!([16, 32, 48, 64, 96, 512].map(|kib| writes(Bytes::kib(kib), page)), [3, 3, 2, 3, 2, 1]);
+        assert_eq!(writes(Bytes::kib(64), None), WRITES);
+    }
+
+    #[test]
     fn a_read_only_device_is_refused_in_words() {
         let mut device = flashscope_device::layer::ReadOnly::new(MemoryDevice::new(Bytes::mib(64)));
-        let experiment = WriteSize { erase_block: Bytes::mib(1), erase_block_is_known: true, seed: 1 };
-        let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert!(matches!(seen.ended, Ended::NotStarted { reason } if reason.contains("read-only")));
     }
 }

@@ -3,10 +3,8 @@
 use flashscope_device::Bytes;
 use statrs::function::erf::erf;
 
-use super::statistics::{count, median, standard_error_of_median};
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::Times;
 
 /// One rung: writes of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,10 +17,6 @@ pub struct Rung {
     pub relative_error: f64,
 }
 
-/// The relative error of a figure in a published table: two to three digits, one run.
-const PUBLISHED_ERROR: f64 = 0.03;
-/// A write that takes so many times the median was held up by something else.
-const HELD_UP: f64 = 2.5;
 /// A write below the page costs at least this share of the page's.
 const FLAT: f64 = 0.87;
 /// Towards the page, time grows by at most this share of how it grows behind it.
@@ -33,27 +27,18 @@ const PAGE_MAX: Bytes = Bytes::mib(1);
 const PROBABILITY_MIN: f64 = 0.8;
 /// From this share of the best speed on a request is efficient.
 const EFFICIENT: f64 = 0.8;
+/// The interval holds the requests that reach that share less or more this.
+const BAND: f64 = 0.1;
+/// Shares of a speed that differ by less are the same.
+const ROOM: f64 = 0.015;
+/// A rung less likely than this to be on the other side of the share is decided.
+const DECIDED: f64 = 0.05;
+/// From half of the largest request to all of it, speed has stopped rising if it grows by less.
+const RISING: f64 = 1.15;
+/// No speed is known better.
+const ERROR_MIN: f64 = 0.004;
 
 impl Rung {
-    /// The rung of writes of `size`; `None` without times.
-    #[must_use]
-    pub fn new(size: Bytes, times: &Times) -> Option<Self> {
-        let (seconds, relative_error) = match times {
-            Times::Mean { per_request, .. } => (per_request.as_secs_f64(), PUBLISHED_ERROR),
-            Times::Each(each) => {
-                let seconds: Vec<f64> = each.iter().map(std::time::Duration::as_secs_f64).collect();
-                let middle = median(&seconds)?;
-                // Where a size is no multiple of the page, some of its writes touch one more: the mean counts, but for
-                // writes that were held up.
-                let usual: Vec<f64> =
-                    seconds.iter().copied().filter(|time| *time < HELD_UP * middle).collect();
-                let mean = usual.iter().sum::<f64>() / count(usual.len().max(1));
-                (mean, (standard_error_of_median(&seconds) / middle).max(0.005))
-            }
-        };
-        (seconds > 0.0).then_some(Self { size, seconds, relative_error })
-    }
-
     fn speed(self) -> f64 {
         self.size.as_f64() / self.seconds
     }
@@ -137,28 +122,61 @@ pub fn normal(x: f64) -> f64 {
     f64::midpoint(1.0, erf(x / std::f64::consts::SQRT_2))
 }
 
+/// The smallest rung that reaches a share of the best speed.
+fn smallest_reaching(ladder: &[Rung], speed: f64) -> Option<Rung> {
+    ladder.iter().filter(|rung| rung.speed() >= speed).min_by_key(|rung| rung.size).copied()
+}
+
+/// The fastest rung, the write unit, and the next smaller rung.
+fn around_the_unit(ladder: &[Rung]) -> Option<(Rung, Rung, Option<Rung>)> {
+    let best = ladder.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
+    let unit = smallest_reaching(ladder, best.speed() * EFFICIENT)?;
+    let below = ladder.iter().filter(|rung| rung.size < unit.size).max_by_key(|rung| rung.size);
+    Some((best, unit, below.copied()))
+}
+
+/// Whether the best speed is that of the largest request, and half of it is much slower: the next would be faster.
+fn is_still_rising(ladder: &[Rung], best: Rung) -> bool {
+    let is_largest = ladder.iter().all(|rung| rung.size <= best.size);
+    let half = ladder.iter().filter(|rung| rung.size * 2 <= best.size).max_by_key(|rung| rung.size);
+    is_largest && half.is_none_or(|half| best.speed() > half.speed() * RISING)
+}
+
+/// The probability that a rung reaches `share` of the best speed.
+fn reaches(rung: Rung, best: Rung, share: f64) -> f64 {
+    if rung.size == best.size {
+        return 1.0;
+    }
+    let error = rung.relative_error.hypot(best.relative_error).max(ERROR_MIN);
+    normal((rung.speed() / best.speed()).ln() / error - share.ln() / error)
+}
+
+/// The sizes that have to be written again before the write unit is known; none if it is.
+#[must_use]
+pub fn deciding(ladder: &[Rung]) -> Vec<Bytes> {
+    let Some((best, unit, _)) = around_the_unit(ladder) else { return Vec::new() };
+    let above = reaches(unit, best, EFFICIENT - ROOM);
+    let nearly: Vec<Bytes> = ladder
+        .iter()
+        .filter(|rung| rung.size < unit.size && reaches(**rung, best, EFFICIENT + ROOM) > DECIDED)
+        .map(|rung| rung.size)
+        .collect();
+    if nearly.is_empty() && above > 1.0 - DECIDED {
+        return Vec::new();
+    }
+    let mut sizes = nearly;
+    sizes.extend([unit.size, best.size]);
+    sizes.dedup();
+    sizes
+}
+
 /// The write unit: the smallest request that reaches 80 % of the best speed; its interval holds 70 to 90 %.
 #[must_use]
 pub fn write_unit(ladder: &[Rung]) -> Finding {
     let id = FindingId::WriteUnitBytes;
-    let Some(best) = ladder.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed())) else {
+    let Some((best, unit, below)) = around_the_unit(ladder) else {
         return Finding::unknown(id, "no writes in linear order were measured", "write tests (--erase)");
     };
-    let smallest_reaching = |share: f64| {
-        ladder
-            .iter()
-            .filter(|rung| rung.speed() >= best.speed() * share)
-            .min_by_key(|rung| rung.size)
-            .copied()
-    };
-    let (Some(low), Some(unit), Some(high)) = (
-        smallest_reaching(EFFICIENT - 0.1),
-        smallest_reaching(EFFICIENT),
-        smallest_reaching(EFFICIENT + 0.1),
-    ) else {
-        return Finding::unknown(id, "no writes in linear order were measured", "write tests (--erase)");
-    };
-    let below = ladder.iter().filter(|rung| rung.size < unit.size).max_by_key(|rung| rung.size);
     let Some(below) = below else {
         return Finding::unknown(
             id,
@@ -166,6 +184,10 @@ pub fn write_unit(ladder: &[Rung]) -> Finding {
             "smaller requests",
         );
     };
+    if is_still_rising(ladder, best) {
+        let reason = format!("the largest request tried ({}) is much faster than half of it", best.size);
+        return Finding::unknown(id, reason, "larger requests");
+    }
     let evidence = format!(
         "requests of {} write {}, those of {} only {}; the best was {} at {}",
         unit.size,
@@ -176,11 +198,13 @@ pub fn write_unit(ladder: &[Rung]) -> Finding {
         best.size
     );
     let error = unit.relative_error.hypot(best.relative_error);
-    let margin =
-        (unit.speed() / best.speed() - (EFFICIENT - 0.1)).min(EFFICIENT + 0.1 - below.speed() / best.speed());
+    let (low, high) = (EFFICIENT - BAND, EFFICIENT + BAND);
+    let margin = (unit.speed() / best.speed() - low).min(high - below.speed() / best.speed());
     let confidence = Confidence::new(normal(margin / error.max(0.01)) * 0.98);
+    let size =
+        |share: f64| smallest_reaching(ladder, best.speed() * share).map_or(unit.size, |rung| rung.size);
     Finding::exact(id, Value::Bytes(unit.size), confidence, evidence)
-        .within(Value::Bytes(low.size), Value::Bytes(high.size))
+        .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 mod align;
 mod fat_area;
 mod ftl_class;
-mod ladder;
+pub(crate) mod ladder;
 mod open_units;
 mod page;
 mod published;
 mod robust;
+pub(crate) mod rungs;
 mod staircase;
 pub(crate) mod statistics;
 mod wording;
@@ -85,16 +86,13 @@ impl<'a> Seen<'a> {
 
     /// Writes by size, all in linear order: our own ladder, or the rows of published tables that fit.
     fn ladder(&self) -> Vec<Rung> {
-        let measured = self.write_size.last().map(|data| {
-            let linear = data.cells.iter().filter(|cell| cell.order == Order::Linear);
-            linear.filter_map(|cell| Rung::new(cell.request, &cell.times)).collect::<Vec<_>>()
-        });
+        let measured = self.write_size.last().map(|data| rungs::rungs(&data.cells));
         measured.filter(|ladder| !ladder.is_empty()).unwrap_or_else(|| self.tables().ladder())
     }
 
     /// The page as the stream of our own writes shows it.
     fn page_of_stream(&self) -> Option<Finding> {
-        self.write_size.last().and_then(|data| page::page(&data.cells))
+        self.write_size.last().and_then(|data| page::page(data))
     }
 
     fn open_units(&self) -> [Finding; 3] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::RunFile;
-use crate::observation::{AlignSample, Conditions, Data, Observations, OpenUnitsCell, Times};
+use crate::observation::{AlignSample, Conditions, Data, Observations, OpenUnitsCell, PageEdge, Times};
 
 /// A number that no measurement gives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +69,7 @@ fn data(data: &Data) -> Checked {
         }
         Data::WriteSize(data) => {
             erase_block(data.erase_block.unwrap_or_default())?;
+            each("edges", &data.edges, edge)?;
             each("cells", &data.cells, |cell| request(cell.request, &cell.times))
         }
         Data::FatArea(data) => {
@@ -90,6 +91,14 @@ fn sample(sample: &AlignSample) -> Checked {
     time("before", sample.before)?;
     time("across", sample.across)?;
     time("after", sample.after)
+}
+
+fn edge(edge: &PageEdge) -> Checked {
+    size("edge", edge.edge)?;
+    block("write", edge.write)?;
+    time("before", edge.before)?;
+    time("across", edge.across)?;
+    time("after", edge.after)
 }
 
 fn open_units(cell: &OpenUnitsCell) -> Checked {

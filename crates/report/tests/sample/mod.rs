@@ -100,7 +100,7 @@ fn write_size(jitter: &mut Jitter) -> WriteSizeData {
         request,
         times: times(jitter, unhindered(request), 32),
     });
-    WriteSizeData { erase_block: Some(ERASE_BLOCK), cells: cells.collect() }
+    WriteSizeData { erase_block: Some(ERASE_BLOCK), cells: cells.collect(), ..WriteSizeData::default() }
 }
 
 fn fat_area(jitter: &mut Jitter) -> FatAreaData {

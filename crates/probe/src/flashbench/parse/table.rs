@@ -144,7 +144,7 @@ impl Table<'_> {
             Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
         };
         let cells = self.speeds(1).into_iter().filter_map(cell).collect();
-        Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells })
+        Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() })
     }
 
     /// The erase block the program was told; the largest request where the log does not say, or says less than that.
