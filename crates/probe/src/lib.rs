@@ -12,11 +12,13 @@ pub mod experiment;
 pub mod finding;
 pub mod flashbench;
 pub mod inference;
+mod method;
 pub mod observation;
 pub mod run_file;
 pub mod survey;
 
 pub use experiment::{Event, Experiment, Observer, Silent};
 pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
+pub use method::Method;
 pub use observation::{Ended, Observations};
 pub use run_file::RunFile;

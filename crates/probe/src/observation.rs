@@ -81,6 +81,40 @@ pub struct AlignData {
     pub read: Option<Bytes>,
     /// One sample per boundary and round (published: one per candidate, already averaged).
     pub samples: Vec<AlignSample>,
+    /// What the device holds, by places here and there.
+    #[serde(default)]
+    pub contents: Contents,
+}
+
+/// What places here and there hold: a controller may answer without touching flash where nothing was ever written, or where
+/// all was trimmed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contents {
+    /// How many places were looked at.
+    pub looked_at: u32,
+    /// How many of them hold nothing but 0x00, or nothing but 0xFF.
+    pub blank: u32,
+}
+
+impl Contents {
+    /// Whether most places are blank; `None` if nobody looked.
+    #[must_use]
+    pub const fn mostly_blank(self) -> Option<bool> {
+        match self.looked_at {
+            0 => None,
+            looked_at => Some(self.blank * 2 > looked_at),
+        }
+    }
+}
+
+impl std::fmt::Display for Contents {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            "{} of {} places looked at hold nothing but 0x00 or 0xFF",
+            self.blank, self.looked_at
+        )
+    }
 }
 
 /// Three reads at one boundary.

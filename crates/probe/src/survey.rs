@@ -3,9 +3,10 @@
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
+use crate::Method;
 use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, WriteSize};
 use crate::finding::{Finding, FindingId};
-use crate::inference::infer;
+use crate::inference::infer_by;
 use crate::observation::{Observations, Order};
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
@@ -19,11 +20,19 @@ pub struct Survey {
     pub writes: bool,
     /// The seed of every random choice.
     pub seed: u64,
+    /// Which parts of the method are used.
+    pub method: Method,
 }
 
 impl Survey {
+    /// The whole check, with this seed.
+    #[must_use]
+    pub fn new(writes: bool, seed: u64) -> Self {
+        Self { writes, seed, method: Method::default() }
+    }
+
     const fn align(&self) -> Align {
-        Align { read: None, seed: self.seed }
+        Align { read: None, seed: self.seed, method: self.method }
     }
 
     /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one
@@ -34,15 +43,15 @@ impl Survey {
         if !self.writes {
             return seen;
         }
-        let known = bytes(&infer(&seen), FindingId::EraseBlockBytes);
+        let known = bytes(&infer_by(&seen, self.method), FindingId::EraseBlockBytes);
         let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
         let write_size = WriteSize { erase_block, erase_block_is_known: known.is_some(), seed: self.seed };
         seen.push(write_size.measure(device, unlimited, observer));
         // What follows needs the writes only; the reads' many explanations need not be weighed again.
-        let findings = infer(&seen[1..]);
+        let findings = infer_by(&seen[1..], self.method);
         let request = request(&findings);
         seen.push(OpenUnits::new(erase_block, request, self.seed).measure(device, unlimited, observer));
-        let findings = infer(&seen[1..]);
+        let findings = infer_by(&seen[1..], self.method);
         let fat_area = FatArea::new(erase_block, request, fits(&findings), self.seed);
         seen.push(fat_area.measure(device, unlimited, observer));
         seen

@@ -23,7 +23,7 @@ fn stick(target: &str) -> (VirtualStick, Truth) {
 }
 
 fn check(device: &mut dyn Device, writes: bool) -> Vec<Finding> {
-    infer(&Survey { writes, seed: 11 }.run(device, &mut Silent))
+    infer(&Survey::new(writes, 11).run(device, &mut Silent))
 }
 
 fn finding(findings: &[Finding], id: FindingId) -> &Finding {
@@ -165,7 +165,7 @@ fn held_up_reads_do_not_make_an_erase_block() {
         target.profile.read.boundary.clear();
         target.profile.noise.outliers_per_million = [50_000.0, 150_000.0][usize::from(seed % 2 == 0)];
         target.profile.noise.outlier_us = 4_000.0;
-        let seen = Align { read: None, seed }.measure(
+        let seen = Align::new(None, seed).measure(
             &mut VirtualStick::new(&target.profile, seed),
             &Budget::UNLIMITED,
             &mut Silent,
@@ -239,11 +239,11 @@ impl Observer for Before {
 #[test]
 fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
     let mut before = Before { name: "open-units", requests: 0, is_there: false, ended: 0 };
-    Survey { writes: true, seed: 11 }.run(&mut stick("transcend-8g").0, &mut before);
+    Survey::new(true, 11).run(&mut stick("transcend-8g").0, &mut before);
     let (stick, _) = stick("transcend-8g");
     let unplug = format!("unplug:after={}", before.ended + 15);
     let mut dying = Faulty::new(stick, &[unplug.parse().unwrap()], 1).unwrap();
-    let seen = Survey { writes: true, seed: 11 }.run(&mut dying, &mut Silent);
+    let seen = Survey::new(true, 11).run(&mut dying, &mut Silent);
     let findings = infer(&seen);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
     let Outcome::Unknown { reason, .. } = &finding(&findings, FindingId::OpenUnitsLinear).outcome else {
@@ -264,7 +264,7 @@ fn scattered_read_errors_do_not_change_the_erase_block() {
 fn a_device_that_only_errs_ends_the_experiment() {
     let (stick, _) = stick("transcend-8g");
     let mut dead = Faulty::new(stick, &["read-errors:share=1".parse().unwrap()], 5).unwrap();
-    let seen = Align { read: None, seed: 1 }.measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
+    let seen = Align::new(None, 1).measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
     assert!(
         matches!(&seen.ended, Ended::Early { reason } if reason.contains("failed one after another")),
         "{:?}",
@@ -278,7 +278,7 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     let (stick_a, _) = stick("transcend-8g");
     let mut device = Interruptible::new(stick_a, interrupt.clone());
     interrupt.request();
-    let seen = Survey { writes: true, seed: 1 }.run(&mut device, &mut Silent);
+    let seen = Survey::new(true, 1).run(&mut device, &mut Silent);
     // Without open units there is no way to look for a FAT area.
     let (last, before) = seen.split_last().unwrap();
     assert!(
@@ -289,7 +289,7 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     let (stick_b, _) = stick("transcend-8g");
     let budget = Budget { bytes_written: Some(Bytes::mib(4)), ..Budget::UNLIMITED };
     let mut metered = Meter::new(stick_b, budget);
-    let seen = Survey { writes: true, seed: 1 }.run(&mut metered, &mut Silent);
+    let seen = Survey::new(true, 1).run(&mut metered, &mut Silent);
     assert!(metered.cost().bytes_written <= Bytes::mib(4));
     assert!(
         seen[1..]
@@ -302,7 +302,7 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
 #[test]
 fn a_traced_check_replays_to_the_same_observations() {
     let (stick, _) = stick("generic-2g");
-    let survey = Survey { writes: true, seed: 2 };
+    let survey = Survey::new(true, 2);
     let mut traced = Trace::new(stick);
     let capabilities = traced.capabilities();
     let seen = survey.run(&mut traced, &mut Silent);
@@ -313,7 +313,7 @@ fn a_traced_check_replays_to_the_same_observations() {
 #[test]
 fn a_run_file_infers_the_same_findings_again() {
     let (mut stick, _) = stick("generic-2g");
-    let observations = Survey { writes: true, seed: 2 }.run(&mut stick, &mut Silent);
+    let observations = Survey::new(true, 2).run(&mut stick, &mut Silent);
     let run = RunFile {
         format: flashscope_probe::run_file::FORMAT,
         flashscope: "test".to_owned(),

@@ -53,7 +53,7 @@ impl Surveyed {
 fn survey(specimen: &Specimen, device: &mut dyn Device, writes: bool) -> Surveyed {
     let mut device = Meter::new(device, Budget::UNLIMITED);
     let mut counter = Counter::default();
-    let seen = Survey { writes, seed: specimen.survey_seed }.run(&mut device, &mut counter);
+    let seen = Survey::new(writes, specimen.survey_seed).run(&mut device, &mut counter);
     Surveyed { findings: infer(&seen), cost: device.cost(), requests: counter.requests }
 }
 

@@ -32,7 +32,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         device_time: arguments.time_budget.map(Duration::from_secs),
     };
     let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
-    let survey = Survey { writes: target.writable, seed: arguments.seed };
+    let survey = Survey::new(target.writable, arguments.seed);
     announce(&target, &survey, arguments, printer);
     let mut progress = Progress::new(printer);
     let observations = survey.run(&mut target.device, &mut progress);

@@ -179,7 +179,7 @@ fn erase_block(
     if arguments.experiment == ExperimentName::Align || arguments.erase_block.is_some() {
         return arguments.erase_block;
     }
-    let align = Align { read: None, seed: arguments.seed };
+    let align = Align::new(None, arguments.seed);
     observations.push(align.measure(&mut target.device, &Budget::UNLIMITED, progress));
     let found = infer(observations)
         .iter()
@@ -215,7 +215,7 @@ fn experiment(arguments: &Measure, known: Option<Bytes>, fits: Option<(Order, u3
     let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
     let seed = arguments.seed;
     match arguments.experiment {
-        ExperimentName::Align => Box::new(Align { read: arguments.block_size, seed }),
+        ExperimentName::Align => Box::new(Align::new(arguments.block_size, seed)),
         ExperimentName::WriteSize => {
             Box::new(WriteSize { erase_block, erase_block_is_known: known.is_some(), seed })
         }

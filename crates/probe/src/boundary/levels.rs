@@ -2,7 +2,8 @@
 
 use flashscope_device::Bytes;
 
-use super::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN, ODD_FACTORS};
+use super::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
+use crate::Method;
 use crate::inference::Level;
 
 /// The largest level that is taken for a page: of several chips and planes together.
@@ -15,9 +16,9 @@ const PLANES: [u64; 3] = [2, 4, 8];
 pub(super) const PAGES_PER_BLOCK_MIN: u64 = 16;
 
 /// The pages' levels of all explanations: none, one, or a page and several planes' together.
-pub(super) fn page_sets(candidates: &[Bytes]) -> Vec<Vec<Level>> {
+pub(super) fn page_sets(candidates: &[Bytes], method: Method) -> Vec<Vec<Level>> {
     let smallest = candidates.first().copied().unwrap_or(Bytes::ZERO);
-    let single: Vec<Level> = sizes(smallest, PAGE_MAX)
+    let single: Vec<Level> = sizes(smallest, PAGE_MAX, method)
         .flat_map(|size| {
             let plane = size > smallest;
             [Some(Level::Multiples(size)), plane.then_some(Level::OddMultiples(size))]
@@ -38,18 +39,19 @@ pub(super) fn page_sets(candidates: &[Bytes]) -> Vec<Vec<Level>> {
 }
 
 /// The erase blocks of all explanations.
-pub(super) fn blocks(candidates: &[Bytes]) -> Vec<Level> {
+pub(super) fn blocks(candidates: &[Bytes], method: Method) -> Vec<Level> {
     let shown = |size: &Bytes| candidates.iter().filter(|candidate| candidate.is_multiple_of(*size)).count();
-    sizes(ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
+    sizes(ERASE_BLOCK_MIN, ERASE_BLOCK_MAX, method)
         .filter(|size| shown(size) >= SHOWN_MIN)
         .map(Level::Multiples)
         .collect()
 }
 
-fn sizes(low: Bytes, high: Bytes) -> impl Iterator<Item = Bytes> {
-    let mut sizes: Vec<Bytes> = ODD_FACTORS
+fn sizes(low: Bytes, high: Bytes, method: Method) -> impl Iterator<Item = Bytes> {
+    let mut sizes: Vec<Bytes> = method
+        .factors()
         .iter()
-        .flat_map(|odd| (9..40).map(move |shift| Bytes::new(odd << shift)))
+        .flat_map(|odd| (9..40).map(move |shift| Bytes::new(*odd << shift)))
         .filter(|size| *size >= low && *size <= high)
         .collect();
     sizes.sort_unstable();

@@ -12,9 +12,6 @@ pub use posterior::explain;
 
 use flashscope_device::Bytes;
 
-/// Odd factors of candidate sizes: TLC gives blocks of 3 x 2^n; 5 and 7 cost little and catch what nobody expects.
-pub const ODD_FACTORS: [u64; 4] = [1, 3, 5, 7];
-
 /// The smallest erase block that is looked for: that of the first cards.
 pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
 /// The largest: four times the largest allocation unit of the SD status register (64 MiB), with its odd factors.

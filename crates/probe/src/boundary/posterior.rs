@@ -8,6 +8,7 @@
 
 use super::figure::Figures;
 use super::levels::{PAGES_PER_BLOCK_MIN, block_prior, blocks, page_prior, page_sets};
+use crate::Method;
 use crate::inference::statistics::count;
 use crate::inference::{Explanation, Level};
 use flashscope_device::Bytes;
@@ -24,10 +25,10 @@ const COLUMNS_MAX: usize = 4;
 
 /// All explanations worth a thought, most probable first.
 #[must_use]
-pub fn explain(figures: &Figures) -> Vec<Explanation> {
+pub fn explain(figures: &Figures, method: Method) -> Vec<Explanation> {
     let candidates: Vec<Bytes> = figures.each.iter().map(|figure| figure.candidate).collect();
-    let shapes = shapes(&candidates);
-    let moments = Moments::of(figures, &candidates);
+    let shapes = shapes(&candidates, method);
+    let moments = Moments::of(figures, &candidates, method);
     let first = moments.weigh_all(&shapes, 1.0);
     let misfit =
         first.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight)).map_or(1.0, |best| best.misfit);
@@ -43,12 +44,13 @@ struct Shape {
     log_prior: f64,
 }
 
-fn shapes(candidates: &[Bytes]) -> Vec<Shape> {
-    let of_pages = |levels: &[Level]| levels.iter().map(|level| page_prior(*level)).product::<f64>();
-    let page_sets = page_sets(candidates);
-    let blocks = blocks(candidates);
+fn shapes(candidates: &[Bytes], method: Method) -> Vec<Shape> {
+    let of_pages =
+        |levels: &[Level]| levels.iter().map(|level| method.prior(page_prior(*level))).product::<f64>();
+    let page_sets = page_sets(candidates, method);
+    let blocks = blocks(candidates, method);
     let pages_total: f64 = page_sets.iter().filter(|set| !set.is_empty()).map(|set| of_pages(set)).sum();
-    let blocks_total: f64 = blocks.iter().map(|level| block_prior(*level)).sum();
+    let blocks_total: f64 = blocks.iter().map(|level| method.prior(block_prior(*level))).sum();
     let mut shapes = Vec::new();
     for pages in page_sets {
         let of_pages =
@@ -60,7 +62,7 @@ fn shapes(candidates: &[Bytes]) -> Vec<Shape> {
         });
         let page = pages.last().map_or(Bytes::ZERO, |level| level.size());
         for block in blocks.iter().filter(|block| block.size() >= page * PAGES_PER_BLOCK_MIN) {
-            let of_block = BLOCK_SHOWS * block_prior(*block) / blocks_total;
+            let of_block = BLOCK_SHOWS * method.prior(block_prior(*block)) / blocks_total;
             shapes.push(Shape {
                 pages: pages.clone(),
                 block: Some(*block),
@@ -99,10 +101,10 @@ struct Weighed {
 }
 
 impl Moments {
-    fn of(figures: &Figures, candidates: &[Bytes]) -> Self {
+    fn of(figures: &Figures, candidates: &[Bytes], method: Method) -> Self {
         let mut levels: Vec<Level> =
-            page_sets(candidates).into_iter().filter(|set| set.len() == 1).flatten().collect();
-        levels.extend(blocks(candidates));
+            page_sets(candidates, method).into_iter().filter(|set| set.len() == 1).flatten().collect();
+        levels.extend(blocks(candidates, method));
         levels.sort_unstable();
         levels.dedup();
         let model_s = figures.read_s * MODEL_SHARE;

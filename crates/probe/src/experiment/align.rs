@@ -12,18 +12,24 @@ use flashscope_device::{Bytes, Device};
 
 use super::session::{Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
-use crate::boundary::{self, Figures, ODD_FACTORS};
-use crate::observation::{AlignData, AlignSample, Data, Observations};
+use crate::Method;
+use crate::boundary::{self, Figures};
+use crate::observation::{AlignData, AlignSample, Contents, Data, Observations};
 
 /// The largest candidate: so large that several candidates are multiples of the largest erase blocks.
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
 /// Boundaries per candidate before anything is judged.
 const FIRST_ROUNDS: usize = 3;
+/// Boundaries per candidate where nothing is judged in between.
+const FIXED_ROUNDS: usize = 8;
 /// Candidates that are read once more before it is judged again, and the share of what was read so far that this is later.
 const BATCH: usize = 16;
 const BATCH_SHARE: usize = 8;
 /// Boundaries per candidate, on average, after which reading on would not decide either.
 const ROUNDS_MAX: usize = 40;
+
+/// Places that are looked at afterwards, for what they hold.
+const PLACES: usize = 32;
 
 /// The experiment *align*.
 #[derive(Debug, Clone, Copy)]
@@ -32,9 +38,17 @@ pub struct Align {
     pub read: Option<Bytes>,
     /// The seed of positions and order.
     pub seed: u64,
+    /// Which parts of the method are used.
+    pub method: Method,
 }
 
 impl Align {
+    /// The experiment with reads of this size (`None`: two logical blocks, at least 1 KiB) and this seed.
+    #[must_use]
+    pub fn new(read: Option<Bytes>, seed: u64) -> Self {
+        Self { read, seed, method: Method::default() }
+    }
+
     fn read_size(self, device: &dyn Device) -> Bytes {
         let block = device.capabilities().logical_block;
         self.read.unwrap_or(block * 2).max(block * 2).max(Bytes::kib(1)).round_up(block * 2)
@@ -47,34 +61,40 @@ impl Experiment for Align {
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let count = candidates(self.read_size(device), device.capabilities().capacity).len() * ROUNDS_MAX * 3;
+        let count = candidates(self.read_size(device), device.capabilities().capacity, self.method).len()
+            * ROUNDS_MAX
+            * 3
+            + PLACES;
         Estimate { requests: count as u64, bytes_written: Bytes::ZERO }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let read = self.read_size(device);
         let capacity = device.capabilities().capacity;
-        let mut data = AlignData { read: Some(read), samples: Vec::new() };
-        let candidates = candidates(read, capacity);
+        let mut data = AlignData { read: Some(read), ..AlignData::default() };
+        let candidates = candidates(read, capacity, self.method);
         if candidates.is_empty() {
             let reason = format!("{capacity} are too few to hold a boundary between two reads of {read}");
             return not_started(device, self.seed, Data::Align(data), reason);
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut reader = Reader { session: &mut session, read, capacity, samples: &mut data.samples };
-        let result = reader.run(&candidates);
+        let mut reader =
+            Reader { session: &mut session, read, capacity, samples: &mut data.samples, method: self.method };
+        let result = reader.run(&candidates).and_then(|()| contents(&mut session, read, capacity));
+        let result = result.map(|contents| data.contents = contents);
         let (conditions, ended) = session.end(result);
         Observations { data: Data::Align(data), conditions, ended }
     }
 }
 
 /// All candidate sizes, ascending: {1, 3, 5, 7} x 2^n from twice the read to half the capacity or [`CANDIDATE_MAX`].
-fn candidates(read: Bytes, capacity: Bytes) -> Vec<Bytes> {
+fn candidates(read: Bytes, capacity: Bytes, method: Method) -> Vec<Bytes> {
     let largest = CANDIDATE_MAX.min(capacity.saturating_sub(read) / 2);
-    let mut sizes: Vec<Bytes> = ODD_FACTORS
-        .into_iter()
-        .flat_map(|odd| (0..40).map(move |shift| Bytes::new(odd << shift)))
+    let mut sizes: Vec<Bytes> = method
+        .factors()
+        .iter()
+        .flat_map(|odd| (0..40).map(move |shift| Bytes::new(*odd << shift)))
         .filter(|size| *size >= read * 2 && *size <= largest && size.is_multiple_of(read / 2))
         .collect();
     sizes.sort_unstable();
@@ -90,20 +110,37 @@ fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
         .unwrap_or(1)
 }
 
+/// Looks at places here and there.
+fn contents(session: &mut Session<'_>, read: Bytes, capacity: Bytes) -> Result<Contents, Stop> {
+    let mut contents = Contents::default();
+    for _ in 0..PLACES {
+        let place = session.draw(capacity / read);
+        if let Some(is_blank) = session.is_blank(range(read * place, read))? {
+            contents.looked_at += 1;
+            contents.blank += u32::from(is_blank);
+        }
+    }
+    Ok(contents)
+}
+
 /// Reads across boundaries until it is decided where they are.
 struct Reader<'a, 'b> {
     session: &'a mut Session<'b>,
     read: Bytes,
     capacity: Bytes,
     samples: &'a mut Vec<AlignSample>,
+    method: Method,
 }
 
 impl Reader<'_, '_> {
     fn run(&mut self, candidates: &[Bytes]) -> Result<(), Stop> {
+        if !self.method.sequential {
+            return self.read_at(&candidates.repeat(FIXED_ROUNDS));
+        }
         self.read_at(&candidates.repeat(FIRST_ROUNDS))?;
         while self.samples.len() < candidates.len() * ROUNDS_MAX {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
-            let explanations = boundary::explain(&figures);
+            let explanations = boundary::explain(&figures, self.method);
             if boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }
@@ -188,10 +225,10 @@ mod tests {
     #[test]
     fn every_boundary_answers_for_its_candidate_alone() {
         let mut device = MemoryDevice::new(Bytes::mib(64));
-        let seen = Align { read: None, seed: 3 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        let seen = Align::new(None, 3).measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         let Data::Align(data) = seen.data else { panic!("align saw something else") };
         assert_eq!(seen.ended, Ended::Complete);
-        let sizes = candidates(Bytes::kib(1), Bytes::mib(64));
+        let sizes = candidates(Bytes::kib(1), Bytes::mib(64), Method::default());
         assert!(data.samples.len() >= sizes.len() * FIRST_ROUNDS);
         for sample in data.samples {
             let boundary = sample.boundary.unwrap();
@@ -208,7 +245,7 @@ mod tests {
     #[test]
     fn a_device_too_small_is_refused_in_words() {
         let mut device = MemoryDevice::new(Bytes::kib(2));
-        let seen = Align { read: None, seed: 3 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        let seen = Align::new(None, 3).measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert!(matches!(seen.ended, Ended::NotStarted { .. }));
     }
 }

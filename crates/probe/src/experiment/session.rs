@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::layer::{Budget, Meter};
-use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
+use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -62,6 +62,17 @@ impl<'a> Session<'a> {
     /// [`Stop`] if no further request makes sense.
     pub fn read(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
         self.run(Op::read(range))
+    }
+
+    /// Whether `range` holds nothing but 0x00, or nothing but 0xFF; `None` if it could not be read.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn is_blank(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
+        let bytes = self.device.read_bytes(range)?.ok();
+        self.requests += 1;
+        let all = |buffer: &Buffer, value: u8| buffer.iter().all(|byte| *byte == value);
+        Ok(bytes.map(|buffer| all(&buffer, 0) || all(&buffer, 0xFF)))
     }
 
     /// Writes fresh data to `range` and returns how long it took; `None` if this write failed.

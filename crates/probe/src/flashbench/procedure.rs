@@ -65,9 +65,9 @@ fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
 }
 
 /// The data of a command before anything was seen.
-const fn nothing(command: &Command) -> Data {
+fn nothing(command: &Command) -> Data {
     match *command {
-        Command::Align { read } => Data::Align(AlignData { read: Some(read), samples: Vec::new() }),
+        Command::Align { read } => Data::Align(AlignData { read: Some(read), ..AlignData::default() }),
         Command::OpenUnits { erase_block, .. } => {
             Data::OpenUnits(OpenUnitsData { controls: Vec::new(), erase_block, cells: Vec::new() })
         }

@@ -5,9 +5,10 @@ use flashscope_device::Bytes;
 use super::staircase::{Explanation, Level, Positions, Step, explain};
 use super::statistics::{count, median};
 use super::wording::time;
+use crate::Method;
 use crate::boundary::{self, Figures};
-use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{AlignData, AlignSample, Observations, Source};
+use crate::finding::{Confidence, Finding, FindingId, Outcome, Value};
+use crate::observation::{AlignData, AlignSample, Contents, Observations, Source};
 
 /// A step below this share of a read's time is not taken for a boundary of flash, however regular. Published ones are 6 to 60 %
 /// of reads that were not held up by a slow link (docs/methods/align.md).
@@ -51,7 +52,7 @@ impl ReadTimes {
 
 /// Infers from one or more *align* experiments on the same device.
 #[must_use]
-pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
+pub fn infer(experiments: &[(&AlignData, &Observations)], method: Method) -> AlignFindings {
     let samples: Vec<AlignSample> = experiments.iter().flat_map(|(data, _)| data.samples.clone()).collect();
     let positions = match experiments.first().map(|(_, seen)| &seen.conditions.source) {
         Some(Source::Published { .. }) => Positions::OddMultiples,
@@ -63,7 +64,7 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
     };
     let explanations = match positions {
         Positions::Coprime => {
-            Figures::of(&samples).map_or_else(Vec::new, |figures| boundary::explain(&figures))
+            Figures::of(&samples).map_or_else(Vec::new, |figures| boundary::explain(&figures, method))
         }
         Positions::OddMultiples => explain(&steps, positions, read_time),
     };
@@ -80,7 +81,20 @@ pub fn infer(experiments: &[(&AlignData, &Observations)]) -> AlignFindings {
         }
         Positions::OddMultiples => erase_block(&explanations, &steps, reads),
     };
-    AlignFindings { erase_block, page: page(&explanations, reads) }
+    let contents =
+        experiments.iter().map(|(data, _)| data.contents).find(|each| each.mostly_blank() == Some(true));
+    AlignFindings { erase_block: with_contents(erase_block, contents), page: page(&explanations, reads) }
+}
+
+/// Nothing found on a device that is mostly blank may be due to just that.
+fn with_contents(mut finding: Finding, blank: Option<Contents>) -> Finding {
+    if let (Outcome::Unknown { reason, would_decide }, Some(contents)) = (&mut finding.outcome, blank) {
+        reason.push_str(&format!(
+            "; {contents}, and a controller may answer for what was never written, or was trimmed, without touching flash"
+        ));
+        "a fill of the device before reading, or write tests (--erase)".clone_into(would_decide);
+    }
+    finding
 }
 
 /// Holds a found block against every single read: those at its edges must clearly more often be slower than the middle between

@@ -19,6 +19,7 @@ pub(crate) use staircase::{Explanation, Level};
 
 use self::ladder::Rung;
 use self::published::Published;
+use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, Outcome};
 use crate::observation::{
     AlignData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source, WriteSizeData,
@@ -27,8 +28,14 @@ use crate::observation::{
 /// Everything that a set of observations of one device tells: one finding per [`FindingId`], in that order.
 #[must_use]
 pub fn infer(observations: &[Observations]) -> Vec<Finding> {
+    infer_by(observations, Method::default())
+}
+
+/// The same with parts of the method left out, as they were while it was measured.
+#[must_use]
+pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let seen = Seen::sort(observations);
-    let align = align::infer(&seen.align);
+    let align = align::infer(&seen.align, method);
     let ladder = seen.ladder();
     let [linear, random, class] = seen.open_units();
     let assumed = seen.assumed_erase_block(&align.erase_block);

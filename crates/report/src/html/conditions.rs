@@ -74,7 +74,11 @@ fn row(observations: &Observations) -> Vec<String> {
 /// What an experiment tried, in a few words.
 fn what(data: &Data) -> String {
     match data {
-        Data::Align(data) => data.read.map(|read| format!("reads of {read}")).unwrap_or_default(),
+        Data::Align(data) => {
+            let read = data.read.map(|read| format!("reads of {read}"));
+            let contents = data.contents.mostly_blank().map(|_| data.contents.to_string());
+            read.into_iter().chain(contents).collect::<Vec<_>>().join("; ")
+        }
         Data::OpenUnits(data) => {
             let tried: BTreeSet<(Order, u32)> =
                 data.cells.iter().map(|cell| (cell.order, cell.open_units)).collect();

@@ -7,8 +7,8 @@ use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::observation::{
-    AlignData, AlignSample, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
-    OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+    AlignData, AlignSample, Conditions, Contents, Data, FatAreaCell, FatAreaData, Observations,
+    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 
@@ -59,7 +59,11 @@ fn align(jitter: &mut Jitter) -> AlignData {
             after: jitter.around(660e-6),
         }
     });
-    AlignData { read: Some(Bytes::kib(1)), samples: samples.collect() }
+    AlignData {
+        read: Some(Bytes::kib(1)),
+        samples: samples.collect(),
+        contents: Contents { looked_at: 32, blank: 3 },
+    }
 }
 
 /// Seconds for one write without a merge.

@@ -8,8 +8,8 @@ use super::log::{Entry, Problem};
 use super::row::{Cells, Row};
 use super::stated::{Kind, Stated};
 use crate::observation::{
-    AlignData, AlignSample, Conditions, Data, Ended, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
-    OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+    AlignData, AlignSample, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
+    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
 
 /// Splits rows into tables. In each, candidates or sizes only fall.
@@ -90,7 +90,7 @@ impl Table<'_> {
                 "the log does not say how much each read reads; {read} taken, half the last candidate"
             ));
         }
-        Data::Align(AlignData { read: self.stated.block, samples })
+        Data::Align(AlignData { read: self.stated.block, samples, contents: Contents::default() })
     }
 
     fn open_units(&mut self, open_units: u32, remarks: &mut Vec<String>) -> Data {

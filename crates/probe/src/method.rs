@@ -1,0 +1,32 @@
+//! Parts of the method that can be left out, to see what each is worth: the ablations of docs/statistics.md.
+
+/// Which parts of the method are used. All of them, by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// Measure until it is decided, where that tells most; else everything a fixed number of times.
+    pub sequential: bool,
+    /// Weigh what is plausible beforehand; else every hypothesis alike.
+    pub priors: bool,
+    /// Look for 3, 5 and 7 times 2^n as well; else powers of two only.
+    pub odd_factors: bool,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { sequential: true, priors: true, odd_factors: true }
+    }
+}
+
+impl Method {
+    /// The odd factors of the sizes that are looked for.
+    #[must_use]
+    pub const fn factors(self) -> &'static [u64] {
+        if self.odd_factors { &[1, 3, 5, 7] } else { &[1] }
+    }
+
+    /// This prior weight, or the same for all.
+    #[must_use]
+    pub const fn prior(self, weight: f64) -> f64 {
+        if self.priors { weight } else { 1.0 }
+    }
+}
