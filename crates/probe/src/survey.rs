@@ -47,10 +47,11 @@ impl Survey {
         let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
         let write_size = WriteSize { erase_block, erase_block_is_known: known.is_some(), seed: self.seed };
         seen.push(write_size.measure(device, unlimited, observer));
-        // What follows needs the writes only; the reads' many explanations need not be weighed again.
-        let findings = infer_by(&seen[1..], self.method);
+        let findings = infer_by(&seen, self.method);
+        let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
         let request = request(&findings);
         seen.push(OpenUnits::new(erase_block, request, self.seed).measure(device, unlimited, observer));
+        // What follows needs the writes only; the reads' many explanations need not be weighed again.
         let findings = infer_by(&seen[1..], self.method);
         let fat_area = FatArea::new(erase_block, request, fits(&findings), self.seed);
         seen.push(fat_area.measure(device, unlimited, observer));

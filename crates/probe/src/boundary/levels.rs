@@ -64,8 +64,8 @@ pub(super) fn page_prior(level: Level) -> f64 {
     let size = level.size();
     let by_size = match size {
         size if size <= Bytes::kib(64) => 1.0,
-        size if size <= Bytes::kib(128) => 0.3,
-        _ => 0.05,
+        size if size <= Bytes::kib(128) => 0.5,
+        _ => 0.15,
     };
     by_size * odd_prior(size)
 }

@@ -23,11 +23,12 @@ const MODEL_SHARE: f64 = 0.002;
 /// Columns of a regression: the base, up to two levels of pages, and the block.
 const COLUMNS_MAX: usize = 4;
 
-/// All explanations worth a thought, most probable first.
+/// All explanations worth a thought, most probable first. If the page is known from writes, nothing larger passes for a page, and
+/// nothing that holds only a few of them for a block.
 #[must_use]
-pub fn explain(figures: &Figures, method: Method) -> Vec<Explanation> {
+pub fn explain(figures: &Figures, method: Method, page: Option<Bytes>) -> Vec<Explanation> {
     let candidates: Vec<Bytes> = figures.each.iter().map(|figure| figure.candidate).collect();
-    let shapes = shapes(&candidates, method);
+    let shapes = shapes(&candidates, method, page);
     let moments = Moments::of(figures, &candidates, method);
     let first = moments.weigh_all(&shapes, 1.0);
     let misfit =
@@ -44,7 +45,7 @@ struct Shape {
     log_prior: f64,
 }
 
-fn shapes(candidates: &[Bytes], method: Method) -> Vec<Shape> {
+fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
     let of_pages =
         |levels: &[Level]| levels.iter().map(|level| method.prior(page_prior(*level))).product::<f64>();
     let page_sets = page_sets(candidates, method);
@@ -52,7 +53,10 @@ fn shapes(candidates: &[Bytes], method: Method) -> Vec<Shape> {
     let pages_total: f64 = page_sets.iter().filter(|set| !set.is_empty()).map(|set| of_pages(set)).sum();
     let blocks_total: f64 = blocks.iter().map(|level| method.prior(block_prior(*level))).sum();
     let mut shapes = Vec::new();
-    for pages in page_sets {
+    for pages in page_sets
+        .into_iter()
+        .filter(|set| known.is_none_or(|known| set.iter().all(|level| level.size() <= known)))
+    {
         let of_pages =
             if pages.is_empty() { 1.0 - PAGE_SHOWS } else { PAGE_SHOWS * of_pages(&pages) / pages_total };
         shapes.push(Shape {
@@ -60,7 +64,7 @@ fn shapes(candidates: &[Bytes], method: Method) -> Vec<Shape> {
             block: None,
             log_prior: (of_pages * (1.0 - BLOCK_SHOWS)).ln(),
         });
-        let page = pages.last().map_or(Bytes::ZERO, |level| level.size());
+        let page = pages.last().map(|level| level.size()).max(known).unwrap_or(Bytes::ZERO);
         for block in blocks.iter().filter(|block| block.size() >= page * PAGES_PER_BLOCK_MIN) {
             let of_block = BLOCK_SHOWS * method.prior(block_prior(*block)) / blocks_total;
             shapes.push(Shape {

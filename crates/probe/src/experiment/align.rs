@@ -140,7 +140,7 @@ impl Reader<'_, '_> {
         self.read_at(&candidates.repeat(FIRST_ROUNDS))?;
         while self.samples.len() < candidates.len() * ROUNDS_MAX {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
-            let explanations = boundary::explain(&figures, self.method);
+            let explanations = boundary::explain(&figures, self.method, None);
             if boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }

@@ -50,9 +50,13 @@ impl ReadTimes {
     }
 }
 
-/// Infers from one or more *align* experiments on the same device.
+/// Infers from one or more *align* experiments on the same device, whose page may be known from writes.
 #[must_use]
-pub fn infer(experiments: &[(&AlignData, &Observations)], method: Method) -> AlignFindings {
+pub fn infer(
+    experiments: &[(&AlignData, &Observations)],
+    method: Method,
+    known_page: Option<Bytes>,
+) -> AlignFindings {
     let samples: Vec<AlignSample> = experiments.iter().flat_map(|(data, _)| data.samples.clone()).collect();
     let positions = match experiments.first().map(|(_, seen)| &seen.conditions.source) {
         Some(Source::Published { .. }) => Positions::OddMultiples,
@@ -63,9 +67,8 @@ pub fn infer(experiments: &[(&AlignData, &Observations)], method: Method) -> Ali
         return unknown("no read across a boundary was measured", "a readable device");
     };
     let explanations = match positions {
-        Positions::Coprime => {
-            Figures::of(&samples).map_or_else(Vec::new, |figures| boundary::explain(&figures, method))
-        }
+        Positions::Coprime => Figures::of(&samples)
+            .map_or_else(Vec::new, |figures| boundary::explain(&figures, method, known_page)),
         Positions::OddMultiples => explain(&steps, positions, read_time),
     };
     if explanations.is_empty() {

@@ -19,6 +19,8 @@ pub(crate) use staircase::{Explanation, Level};
 
 use self::ladder::Rung;
 use self::published::Published;
+use flashscope_device::Bytes;
+
 use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, Outcome};
 use crate::observation::{
@@ -35,14 +37,15 @@ pub fn infer(observations: &[Observations]) -> Vec<Finding> {
 #[must_use]
 pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let seen = Seen::sort(observations);
-    let align = align::infer(&seen.align, method);
     let ladder = seen.ladder();
+    let of_stream = seen.page_of_stream();
+    let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let [linear, random, class] = seen.open_units();
     let assumed = seen.assumed_erase_block(&align.erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
         align.erase_block,
-        page(align.page, seen.page_of_stream(), &ladder),
+        page(align.page, of_stream, &ladder),
         ladder::write_unit(&ladder),
         linear,
         random,
@@ -56,6 +59,14 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
             .for_each(|finding| doubt(finding, &assumed, is_published));
     }
     findings.into_iter().map(|finding| with_reason(finding, observations)).collect()
+}
+
+/// From this confidence on a page that writes showed narrows down what reads may mean.
+const SURE: f64 = 0.95;
+
+fn sure_page(page: &Finding) -> Option<Bytes> {
+    page.bytes()
+        .filter(|_| matches!(&page.outcome, Outcome::Found { confidence, .. } if confidence.get() >= SURE))
 }
 
 /// Observations by experiment.
