@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Meter, ReadOnly};
-use flashscope_probe::inference::infer;
+use flashscope_probe::inference::infer_by;
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Event, Finding, Observer};
+use flashscope_probe::{Event, Finding, Method, Observer};
 use flashscope_zoo::{Specimen, ZooError};
 
 use super::judge::Verdict;
@@ -36,9 +36,9 @@ pub struct Measured {
 
 impl Measured {
     /// Surveys a specimen twice, each time on a fresh device.
-    pub fn of(specimen: Specimen) -> Result<Self, ZooError> {
-        let read_only = survey(&specimen, &mut ReadOnly::new(specimen.device()?), false);
-        let full = survey(&specimen, &mut specimen.device()?, true);
+    pub fn of(specimen: Specimen, method: Method) -> Result<Self, ZooError> {
+        let read_only = survey(&specimen, &mut ReadOnly::new(specimen.device()?), false, method);
+        let full = survey(&specimen, &mut specimen.device()?, true, method);
         Ok(Self { specimen, read_only, full })
     }
 }
@@ -50,11 +50,11 @@ impl Surveyed {
     }
 }
 
-fn survey(specimen: &Specimen, device: &mut dyn Device, writes: bool) -> Surveyed {
+fn survey(specimen: &Specimen, device: &mut dyn Device, writes: bool, method: Method) -> Surveyed {
     let mut device = Meter::new(device, Budget::UNLIMITED);
     let mut counter = Counter::default();
-    let seen = Survey::new(writes, specimen.survey_seed).run(&mut device, &mut counter);
-    Surveyed { findings: infer(&seen), cost: device.cost(), requests: counter.requests }
+    let seen = Survey { writes, seed: specimen.survey_seed, method }.run(&mut device, &mut counter);
+    Surveyed { findings: infer_by(&seen, method), cost: device.cost(), requests: counter.requests }
 }
 
 /// Counts the requests of each experiment.

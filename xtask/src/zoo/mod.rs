@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow, bail};
+use flashscope_probe::Method;
 use flashscope_zoo::{Habitat, Specimen};
 
 use self::measure::Measured;
@@ -41,17 +42,45 @@ pub struct Arguments {
     /// Survey only specimens of this kind: inside, outside, or one of the kinds outside, e.g. hard-disk.
     #[arg(long, value_name = "KIND", default_value = "any")]
     kind: String,
+    /// Leave out a part of the method, to see what it is worth; may be given several times.
+    #[arg(long, value_enum, value_name = "PART")]
+    without: Vec<Part>,
     /// Print one specimen: its profile, and each finding beside the truth.
     #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "picture", "only", "count"])]
     explain: Option<u64>,
 }
 
+/// A part of the method that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Measuring until it is decided: every candidate a fixed number of times instead.
+    SequentialRule,
+    /// What is plausible beforehand: all hypotheses alike instead.
+    Priors,
+    /// Three, five and seven times 2^n: powers of two only instead.
+    OddFactors,
+}
+
+impl Arguments {
+    fn method(&self) -> Method {
+        let uses = |part: Part| !self.without.contains(&part);
+        Method {
+            sequential: uses(Part::SequentialRule),
+            priors: uses(Part::Priors),
+            odd_factors: uses(Part::OddFactors),
+        }
+    }
+}
+
 /// Surveys and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(index) = arguments.explain {
-        return Ok(say(&explain::specimen(&measured(arguments.seed, index)?))?);
+        return Ok(say(&explain::specimen(&surveyed(
+            specimen(arguments.seed, index)?,
+            arguments.method(),
+        )?))?);
     }
-    let zoo = measure_all(arguments.count, arguments.seed, &arguments.kind)?;
+    let zoo = measure_all(arguments.count, arguments.seed, &arguments.kind, arguments.method())?;
     if zoo.is_empty() {
         bail!("none of {} specimens is of the kind '{}'", arguments.count, arguments.kind);
     }
@@ -67,17 +96,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(say(&text)?)
 }
 
-fn measured(seed: u64, index: u64) -> anyhow::Result<Measured> {
-    surveyed(specimen(seed, index)?)
-}
-
 fn specimen(seed: u64, index: u64) -> anyhow::Result<Specimen> {
     Specimen::new(seed, index).with_context(|| format!("specimen {index}"))
 }
 
-fn surveyed(specimen: Specimen) -> anyhow::Result<Measured> {
+fn surveyed(specimen: Specimen, method: Method) -> anyhow::Result<Measured> {
     let index = specimen.index;
-    Measured::of(specimen).with_context(|| format!("specimen {index}"))
+    Measured::of(specimen, method).with_context(|| format!("specimen {index}"))
 }
 
 /// Whether a specimen is of the kind that was asked for.
@@ -90,13 +115,13 @@ fn is_of(kind: &str, specimen: &Specimen) -> bool {
 }
 
 /// Every specimen of this kind, surveyed on as many threads as the machine has cores; in order of their numbers.
-fn measure_all(count: u64, seed: u64, kind: &str) -> anyhow::Result<Vec<Measured>> {
+fn measure_all(count: u64, seed: u64, kind: &str, method: Method) -> anyhow::Result<Vec<Measured>> {
     let next = AtomicU64::new(0);
     let work = || {
         let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
         let specimens = numbers.take_while(|index| *index < count).map(|index| specimen(seed, index));
         let wanted = specimens.filter(|each| each.as_ref().map_or(true, |specimen| is_of(kind, specimen)));
-        wanted.map(|specimen| surveyed(specimen?)).collect()
+        wanted.map(|specimen| surveyed(specimen?, method)).collect()
     };
     let threads = std::thread::available_parallelism()?.get();
     let parts: Vec<anyhow::Result<Vec<Measured>>> = std::thread::scope(|scope| {
@@ -119,7 +144,7 @@ mod tests {
     /// What the inference must hold on a small zoo; the figures of a large one stand in docs/statistics.md.
     #[test]
     fn a_zoo_of_sixty_is_told_the_truth() {
-        let zoo = measure_all(60, 1, "any").unwrap();
+        let zoo = measure_all(60, 1, "any", Method::default()).unwrap();
         let report = Report::of(&zoo, 1);
         assert_eq!(report.count, 60);
         assert!(report.confident_wrong * 20 <= report.found, "{}", text::of(&report));
@@ -132,7 +157,10 @@ mod tests {
     /// Threads take specimens as they come; what is reported does not depend on it.
     #[test]
     fn a_zoo_is_the_same_every_time() {
-        let json = || serde_json::to_string(&Report::of(&measure_all(6, 3, "any").unwrap(), 3)).unwrap();
+        let json = || {
+            serde_json::to_string(&Report::of(&measure_all(6, 3, "any", Method::default()).unwrap(), 3))
+                .unwrap()
+        };
         assert_eq!(json(), json());
     }
 }
