@@ -9,6 +9,7 @@ mod page;
 mod published;
 mod robust;
 pub(crate) mod rungs;
+mod sanity;
 mod staircase;
 pub(crate) mod statistics;
 mod wording;
@@ -57,6 +58,9 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
             .iter_mut()
             .filter(|finding| rests_on_erase_block(finding.id))
             .for_each(|finding| doubt(finding, &assumed, is_published));
+    }
+    if let Some(objection) = sanity::objection(observations) {
+        findings.iter_mut().for_each(|finding| objection.apply(finding));
     }
     findings.into_iter().map(|finding| with_reason(finding, observations)).collect()
 }

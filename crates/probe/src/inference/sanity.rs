@@ -1,0 +1,327 @@
+//! Whether what was seen can come from flash behind a clock that runs: a look at all times together, before any finding is
+//! believed. Where they cannot, every finding is unknown, with what was seen instead.
+//!
+//! Each objection holds against every model of a stick, so none needs a threshold near what sticks do.
+
+use std::time::Duration;
+
+use super::statistics::{count, median};
+use super::wording::time;
+use crate::finding::{Finding, FindingId, Outcome};
+use crate::observation::{Data, Observations, Source, Times, WriteSizeData};
+
+/// Fewer requests than this say nothing of a device as a whole.
+const LEAST: usize = 16;
+/// The share of requests that took no time at all, above which the clock stands still. A clock that ticks in steps gives
+/// some of them.
+const STANDING: f64 = 0.9;
+/// A page takes 25 µs and more to come out of NAND flash (ONFI 1.0 parts; slower since), and a card or stick adds a
+/// command over its bus: USB 2 takes a micro-frame of 125 µs, SuperSpeed some 20 µs, SD a command of 2 µs and the transfer.
+/// Reads that take less in the median come out of memory.
+const FASTEST_READ_S: f64 = 10e-6;
+/// A run of equal requests gets slower if the rank correlation of time and order (C. Spearman, 1904) is above this, ...
+const RISING: f64 = 0.9;
+/// ... and so much lies between its first and its last quarter. Heat and other work on the machine make waves lower than this.
+const RISEN: f64 = 1.4;
+/// Longer runs are thinned to about so many times for the correlation, whose work grows with their square.
+const THINNED: usize = 500;
+/// Runs of writes shorter than this have no order to speak of.
+const SHORTEST_RUN: usize = 5;
+/// So many runs of writes, each of a size of its own, do not all rise by chance.
+const RUNS: usize = 4;
+/// Writes this many times as large are held against small ones.
+const LARGE: u64 = 64;
+/// The chance that one of the large writes takes longer than one of the small ones (H. Mann and D. Whitney, Annals of
+/// Mathematical Statistics 18, 1947): one half if size does not matter, near one on anything that moves data.
+const LONGER: f64 = 0.75;
+
+/// What speaks against all findings at once.
+#[derive(Debug)]
+pub struct Objection {
+    reason: String,
+    would_decide: &'static str,
+    /// Whether speeds are meaningless as well.
+    is_against_speeds: bool,
+}
+
+impl Objection {
+    /// Turns what rests on these times into an unknown.
+    pub fn apply(&self, finding: &mut Finding) {
+        if self.is_against_speeds || finding.id != FindingId::WriteUnitBytes {
+            let (reason, would_decide) = (self.reason.clone(), self.would_decide.to_owned());
+            finding.outcome = Outcome::Unknown { reason, would_decide };
+            finding.evidence.clear();
+        }
+    }
+}
+
+/// The first objection there is. Published means have lost what this needs, so only measured times are looked at.
+#[must_use]
+pub fn objection(observations: &[Observations]) -> Option<Objection> {
+    let measured: Vec<&Data> = observations
+        .iter()
+        .filter(|seen| seen.conditions.source == Source::Measured)
+        .map(|seen| &seen.data)
+        .collect();
+    standing_clock(&measured)
+        .or_else(|| ever_slower(&measured))
+        .or_else(|| size_does_not_matter(&measured))
+        .or_else(|| memory(&measured))
+}
+
+fn standing_clock(measured: &[&Data]) -> Option<Objection> {
+    let times: Vec<f64> = measured.iter().flat_map(|data| times(data)).collect();
+    let still = times.iter().filter(|time| **time <= 0.0).count();
+    (times.len() >= LEAST && count(still) >= STANDING * count(times.len())).then(|| Objection {
+        reason: format!(
+            "the clock stands still: {still} of {} requests took no time at all, as far as it tells",
+            times.len()
+        ),
+        would_decide: "a clock that runs (another machine, or the device without what is between)",
+        is_against_speeds: true,
+    })
+}
+
+fn ever_slower(measured: &[&Data]) -> Option<Objection> {
+    let reads = measured.iter().filter_map(|data| rise(&reads(data)));
+    let writes = measured.iter().filter_map(|data| match data {
+        Data::WriteSize(data) => rise_of_all(data),
+        _ => None,
+    });
+    let (first, last) = reads.chain(writes).next()?;
+    Some(Objection {
+        reason: format!(
+            "it answers slower and slower: equal requests took {} at first and {} at last",
+            time(first),
+            time(last)
+        ),
+        would_decide: "a device that keeps its speed: let it cool and rest, and measure again",
+        is_against_speeds: true,
+    })
+}
+
+/// The times of the first and the last quarter, if they rise from one request to the next.
+fn rise(times: &[f64]) -> Option<(f64, f64)> {
+    let (quarter, every) = (times.len() / 4, times.len() / THINNED + 1);
+    let thinned: Vec<f64> = times.iter().copied().step_by(every).collect();
+    if times.len() < LEAST || rank_correlation(&thinned) < RISING {
+        return None;
+    }
+    let ends = (median(&times[..quarter])?, median(&times[times.len() - quarter..])?);
+    (ends.1 >= RISEN * ends.0).then_some(ends)
+}
+
+/// The first and the last time of the longest run of equal writes, if all runs rise.
+fn rise_of_all(data: &WriteSizeData) -> Option<(f64, f64)> {
+    let runs = data.cells.iter().map(|cell| seconds(&cell.times)).filter(|run| run.len() >= SHORTEST_RUN);
+    let runs: Vec<Vec<f64>> = runs.collect();
+    let all = runs.len() >= RUNS && runs.iter().all(|run| rank_correlation(run) >= RISING);
+    let longest = runs.iter().max_by_key(|run| run.len()).filter(|_| all)?;
+    Some((*longest.first()?, *longest.last()?))
+}
+
+fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
+    let cells = measured.iter().rev().find_map(|data| match data {
+        Data::WriteSize(data) => Some(&data.cells),
+        _ => None,
+    })?;
+    let largest = cells.iter().map(|cell| cell.request).max()?;
+    let smallest = cells.iter().map(|cell| cell.request).min()?;
+    let of = |is_wanted: &dyn Fn(u64) -> bool| -> Vec<f64> {
+        let wanted = cells.iter().filter(|cell| is_wanted(cell.request.get()));
+        wanted.flat_map(|cell| seconds(&cell.times)).collect()
+    };
+    let large = of(&|size| size * 2 >= largest.get());
+    let small = of(&|size| size * LARGE <= largest.get());
+    if small.len() < SHORTEST_RUN || large.len() < SHORTEST_RUN || longer(&large, &small) >= LONGER {
+        return None;
+    }
+    Some(Objection {
+        reason: format!(
+            "not flash-like: writes of {largest} took {}, writes of {} and less, from {smallest} on, {}: the times have \
+             nothing to do with what is asked",
+            time(median(&large)?),
+            largest / LARGE,
+            time(median(&small)?)
+        ),
+        would_decide: "the device itself, without what holds its answers up",
+        is_against_speeds: true,
+    })
+}
+
+fn memory(measured: &[&Data]) -> Option<Objection> {
+    let reads: Vec<f64> = measured.iter().flat_map(|data| reads(data)).collect();
+    let typical = median(&reads).filter(|typical| reads.len() >= LEAST && *typical < FASTEST_READ_S)?;
+    Some(Objection {
+        reason: format!(
+            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
+            time(typical)
+        ),
+        would_decide: "the device itself, without a cache before it",
+        is_against_speeds: false,
+    })
+}
+
+/// Every time of a measurement, seconds.
+fn times(data: &Data) -> Vec<f64> {
+    match data {
+        Data::Align(align) => align
+            .samples
+            .iter()
+            .flat_map(|s| [s.before, s.across, s.after])
+            .map(|t| t.as_secs_f64())
+            .collect(),
+        Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+        Data::OpenUnits(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+        Data::FatArea(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+    }
+}
+
+/// Equal reads in the order in which they were made, seconds: those beside boundaries.
+fn reads(data: &Data) -> Vec<f64> {
+    match data {
+        Data::Align(align) => {
+            align.samples.iter().map(|s| (s.before.as_secs_f64() + s.after.as_secs_f64()) / 2.0).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn seconds(times: &Times) -> Vec<f64> {
+    match times {
+        Times::Each(each) => each.iter().map(Duration::as_secs_f64).collect(),
+        Times::Mean { .. } => Vec::new(),
+    }
+}
+
+/// The share of pairs in which the first is the larger; ties count half.
+fn longer(first: &[f64], second: &[f64]) -> f64 {
+    let wins = |value: &f64| {
+        second
+            .iter()
+            .map(|other| {
+                if value > other {
+                    1.0
+                } else if value < other {
+                    0.0
+                } else {
+                    0.5
+                }
+            })
+            .sum::<f64>()
+    };
+    first.iter().map(wins).sum::<f64>() / (count(first.len()) * count(second.len()))
+}
+
+/// Spearman's correlation of values and their order; values that are equal share their rank. Zero if all are.
+fn rank_correlation(values: &[f64]) -> f64 {
+    let ranks: Vec<f64> = values.iter().map(|value| rank(*value, values)).collect();
+    let middle = (count(values.len()) - 1.0) / 2.0;
+    let deviations = || ranks.iter().map(|rank| rank - middle);
+    let steps = || (0..values.len()).map(|at| count(at) - middle);
+    let square = |deviations: f64| deviations * deviations;
+    let both = deviations().zip(steps()).map(|(rank, step)| rank * step).sum::<f64>();
+    let scale = (deviations().map(square).sum::<f64>() * steps().map(square).sum::<f64>()).sqrt();
+    if scale > 0.0 { both / scale } else { 0.0 }
+}
+
+/// How many values are smaller, and half of those that are equal.
+fn rank(value: f64, values: &[f64]) -> f64 {
+    let smaller = values.iter().filter(|other| **other < value).count();
+    let equal = values.iter().filter(|other| **other <= value).count() - smaller;
+    count(smaller) + (count(equal) - 1.0) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{AlignData, AlignSample, Conditions, Ended, Order, WriteSizeCell};
+    use flashscope_device::Bytes;
+
+    fn seen(data: Data) -> Observations {
+        let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 1 };
+        Observations { data, conditions, ended: Ended::Complete }
+    }
+
+    fn reads(seconds: impl Fn(u32) -> f64) -> Observations {
+        let sample = |at| {
+            let time = Duration::from_secs_f64(seconds(at));
+            AlignSample { candidate: Bytes::mib(1), boundary: None, before: time, across: time, after: time }
+        };
+        seen(Data::Align(AlignData { read: Some(Bytes::kib(4)), samples: (0..64).map(sample).collect() }))
+    }
+
+    /// Eight writes of each size.
+    fn writes(seconds: impl Fn(Bytes, u32) -> f64) -> Observations {
+        let cell = |octave: u32| {
+            let request = Bytes::kib(4 << octave);
+            let each = (0..8).map(|at| Duration::from_secs_f64(seconds(request, octave * 8 + at))).collect();
+            WriteSizeCell { order: Order::Linear, request, start: None, times: Times::Each(each) }
+        };
+        let cells = (0..10).map(cell).collect();
+        seen(Data::WriteSize(WriteSizeData { erase_block: None, cells }))
+    }
+
+    fn reason(observations: &[Observations]) -> Option<String> {
+        objection(observations).map(|objection| objection.reason)
+    }
+
+    #[track_caller]
+    fn assert_reason(observations: &[Observations], says: &str) {
+        let reason = reason(observations);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains(says)), "{reason:?}");
+    }
+
+    /// Different for each request, between 0 and 1.
+    fn scattered(at: u32) -> f64 {
+        (f64::from(at) * 0.618_034).fract()
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_is_named() {
+        assert_reason(&[reads(|_| 0.0)], "the clock stands still: 192 of 192");
+        assert_eq!(reason(&[reads(|at| if at % 2 == 0 { 0.0 } else { 1e-3 })]), None);
+    }
+
+    #[test]
+    fn a_device_that_gets_slower_with_every_request_is_named() {
+        assert_reason(&[reads(|at| 1e-3 * (1.0 + 0.03 * f64::from(at)))], "slower and slower");
+        assert_reason(&[writes(|_, at| 1e-3 * (10.0 + f64::from(at)))], "slower and slower");
+        let waves = |at| 1e-3 * (1.15 + 0.15 * (f64::from(at) / 10.0).sin() + 0.01 * scattered(at));
+        assert_eq!(reason(&[reads(waves)]), None);
+    }
+
+    #[test]
+    fn times_that_do_not_depend_on_the_size_are_no_sticks() {
+        assert_reason(&[writes(|_, _| 1e-3)], "nothing to do with what is asked");
+        assert_reason(&[writes(|_, at| 1e-3 * (0.1 + scattered(at)))], "nothing to do with what is asked");
+        // A merge of 0.3 s with every write, and 20 MB/s.
+        let merging = |size: Bytes, at| 0.3 + 0.02 * scattered(at) + size.as_f64() / 20e6;
+        assert_eq!(reason(&[writes(merging)]), None);
+    }
+
+    #[test]
+    fn reads_out_of_memory_are_no_sticks_but_their_speed_is_real() {
+        let objection = objection(&[reads(|at| 2e-6 * (1.0 + 0.1 * scattered(at)))]).unwrap();
+        assert!(objection.reason.contains("too fast for a stick"), "{objection:?}");
+        let unit = || {
+            Finding::exact(
+                FindingId::WriteUnitBytes,
+                crate::Value::Bytes(Bytes::kib(64)),
+                crate::Confidence::new(0.9),
+                "",
+            )
+        };
+        let mut spared = unit();
+        objection.apply(&mut spared);
+        assert_eq!(spared, unit());
+        assert_eq!(reason(&[reads(|at| 2e-4 * (1.0 + 0.1 * scattered(at)))]), None);
+    }
+
+    #[test]
+    fn ties_share_their_rank() {
+        assert!(rank_correlation(&[1.0, 1.0, 1.0]).abs() < 1e-12);
+        assert!((rank_correlation(&[1.0, 2.0, 5.0]) - 1.0).abs() < 1e-12);
+        assert!((rank_correlation(&[5.0, 2.0, 2.0, 1.0]) + 0.948_683_298).abs() < 1e-6);
+    }
+}
