@@ -94,3 +94,43 @@ fn a_table_for_one_number_of_units_bounds_it() {
         assert!(format!("{:?}", finding.outcome).contains(says), "{log}: {finding:?}");
     }
 }
+
+/// Findings of a log given as text.
+fn of_text(text: &str) -> Vec<Finding> {
+    let log = parse::parse(text.as_bytes(), "log").unwrap();
+    infer(&log.entries.into_iter().map(|entry| entry.observations).collect::<Vec<_>>())
+}
+
+fn table(units: u32, speeds: [f64; 4]) -> String {
+    let [a, b, c, d] = speeds;
+    format!(
+        "$ flashbench --open-au --open-au-nr {units} --blocksize 65536 /dev/x\n\
+         4MiB {a}M/s\n2MiB {b}M/s\n1MiB {b}M/s\n512KiB {c}M/s\n256KiB {c}M/s\n128KiB {d}M/s\n64KiB {d}M/s\n"
+    )
+}
+
+const FAST: [f64; 4] = [15.0, 15.0, 14.0, 13.0];
+
+#[test]
+fn an_option_with_its_value_behind_a_space_is_understood() {
+    let text = table(2, FAST) + &table(3, [9.0, 5.0, 1.0, 0.3]);
+    assert_eq!(value(&of_text(&text), FindingId::OpenUnitsLinear), Some(Value::Count(2)));
+}
+
+#[test]
+fn tables_that_contradict_each_other_decide_nothing() {
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let findings = of_text(&(table(2, FAST) + &table(3, slow) + &table(3, FAST)));
+    for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
+        let finding = findings.iter().find(|finding| finding.id == id).unwrap();
+        let said = format!("{:?}", finding.outcome);
+        assert!(said.contains("the log contradicts itself") && said.contains("into 3 blocks"), "{said}");
+    }
+}
+
+#[test]
+fn a_wall_that_is_not_steep_is_not_sure_enough() {
+    let findings = of_text(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
+    let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
+    assert!(format!("{:?}", finding.outcome).contains("likely"), "{finding:?}");
+}

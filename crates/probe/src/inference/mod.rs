@@ -62,7 +62,23 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     if let Some(objection) = sanity::objection(observations) {
         findings.iter_mut().for_each(|finding| objection.apply(finding));
     }
-    findings.into_iter().map(|finding| with_reason(finding, observations)).collect()
+    findings.into_iter().map(unless_unsure).map(|finding| with_reason(finding, observations)).collect()
+}
+
+/// Below this, a value is a guess: nobody should plan a filesystem with it.
+const SURE_ENOUGH: f64 = 0.8;
+
+/// A value that is not sure enough becomes an unknown that says so.
+fn unless_unsure(mut finding: Finding) -> Finding {
+    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return finding };
+    if confidence.get() < SURE_ENOUGH {
+        let because = Some(&finding.evidence).filter(|text| !text.is_empty());
+        let because = because.map_or_else(String::new, |text| format!(": {text}"));
+        let reason = format!("{value} is only {:.0} % likely{because}", confidence.get() * 100.0);
+        finding.outcome = Outcome::Unknown { reason, would_decide: "more measurements".to_owned() };
+        finding.evidence.clear();
+    }
+    finding
 }
 
 /// From this confidence on a page that writes showed narrows down what reads may mean.

@@ -32,6 +32,28 @@ pub struct Published {
     erase_block: Bytes,
     linear: Table,
     random: Table,
+    contradictions: Vec<Contradiction>,
+}
+
+/// Two tables of the same thing that cannot both be true of one device.
+struct Contradiction {
+    order: Order,
+    units: u32,
+    request: Bytes,
+    fastest: f64,
+    slowest: f64,
+}
+
+impl std::fmt::Display for Contradiction {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { units, request, .. } = self;
+        let (fastest, slowest) = (time(self.fastest), time(self.slowest));
+        write!(
+            formatter,
+            "the log contradicts itself: writing {request} into {units} blocks in turn took {fastest} a request in one \
+             table, {slowest} in another"
+        )
+    }
 }
 
 /// Where the open units end in one order.
@@ -64,11 +86,17 @@ impl Published {
             table
         };
         let erase_block = tables.iter().map(|table| table.erase_block).max();
+        let contradictions = contradictions(&sums);
         Self {
+            contradictions,
             erase_block: erase_block.unwrap_or_default(),
             linear: table(Order::Linear),
             random: table(Order::Random),
         }
+    }
+
+    fn contradiction(&self, order: Order) -> Option<&Contradiction> {
+        self.contradictions.iter().find(|found| found.order == order)
     }
 
     fn table(&self, order: Order) -> &Table {
@@ -111,6 +139,9 @@ impl Published {
             let reason = format!("the log has no table of open units in {} order", order.as_str());
             return Finding::unknown(id, reason, "flashbench --open-au, or write tests (--erase)");
         };
+        if let Some(found) = self.contradiction(order) {
+            return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+        }
         if self.is_merging(first) {
             let reason =
                 format!("{fewest} are already too many: a request takes the same time whatever its size");
@@ -175,6 +206,9 @@ impl Published {
     #[must_use]
     pub fn ftl_class(&self) -> Finding {
         let id = FindingId::FtlClass;
+        if let Some(found) = self.contradiction(Order::Linear) {
+            return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+        }
         let Some(end) = self.end(Order::Linear) else {
             return Finding::unknown(
                 id,
@@ -241,4 +275,22 @@ impl Published {
         let escaping: Vec<Bytes> = beyond.iter().take_while(escapes).map(|(size, _)| *size).collect();
         escaping.last().copied().filter(|_| escaping.len() < beyond.len())
     }
+}
+
+/// Where tables of the same order and number of units differ so much in half of their sizes that one of them would be taken
+/// for beyond the open units; of each, the size that differs most.
+fn contradictions(times: &BTreeMap<(Order, u32, Bytes), Vec<f64>>) -> Vec<Contradiction> {
+    let mut rows: BTreeMap<(Order, u32), Vec<Contradiction>> = BTreeMap::new();
+    for ((order, units, request), seconds) in times {
+        let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let slowest = seconds.iter().copied().fold(0.0, f64::max);
+        let row = rows.entry((*order, *units)).or_default();
+        row.push(Contradiction { order: *order, units: *units, request: *request, fastest, slowest });
+    }
+    let ratio = |cell: &Contradiction| cell.slowest / cell.fastest;
+    let contradict = |row: &Vec<Contradiction>| {
+        median(&row.iter().map(ratio).collect::<Vec<_>>()).is_some_and(|ratio| ratio >= JUMP)
+    };
+    let worst = |row: Vec<Contradiction>| row.into_iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    rows.into_values().filter(contradict).filter_map(worst).collect()
 }
