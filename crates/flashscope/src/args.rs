@@ -113,15 +113,27 @@ pub struct Check {
     /// Seed of every random choice of the measurement; the same seed repeats the same requests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write at most so much in all.
+    /// Also fill the caches, to find what they hold and how fast writing is behind them: one stream of writes over a third of
+    /// the stick or more, for minutes to hours. It comes first.
+    #[arg(long)]
+    pub sustained: bool,
+    /// What it may cost.
+    #[command(flatten)]
+    pub budgets: Budgets,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What a measurement may cost.
+#[derive(Debug, Args)]
+pub struct Budgets {
+    /// Write at most so much in all. Without it: 2 GiB, and what filling the caches takes.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
     /// Measure at most so long, in seconds of device time.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_budget: Option<u64>,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: Output,
 }
 
 /// `flashscope measure`
@@ -156,6 +168,9 @@ pub struct Measure {
     /// Seed of every random choice.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// What it may cost.
+    #[command(flatten)]
+    pub budgets: Budgets,
     /// Where results go.
     #[command(flatten)]
     pub output: Output,
@@ -172,6 +187,22 @@ pub enum ExperimentName {
     WriteSize,
     /// Whether the first erase blocks are mapped finely.
     FatArea,
+    /// How fast writing is once caches are full, and what they hold.
+    Sustained,
+    /// What the controller's memory takes before the flash has to write.
+    WriteBuffer,
+}
+
+impl ExperimentName {
+    /// Whether it only reads.
+    pub fn reads_only(self) -> bool {
+        self == Self::Align
+    }
+
+    /// Whether it writes wherever there is room, without regard to erase blocks.
+    pub fn is_stream(self) -> bool {
+        matches!(self, Self::Sustained | Self::WriteBuffer)
+    }
 }
 
 /// Forms of a measurement's result.

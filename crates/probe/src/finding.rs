@@ -6,6 +6,8 @@ use flashscope_device::Bytes;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use crate::inference::wording::{speed, time};
+
 /// What a finding is about. Its text form is the `id` of `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,11 +26,21 @@ pub enum FindingId {
     WriteUnitBytes,
     /// The class of the flash translation layer.
     FtlClass,
+    /// What closing an erase block costs that is not full: a copy of it, seconds.
+    MergeSeconds,
+    /// Whether reads across a boundary of pages or erase blocks take longer.
+    ReadBoundarySignal,
+    /// What is written fast before writing slows down: flash cells that hold one bit for a while, bytes; 0: none.
+    SlcCacheBytes,
+    /// How fast writing in sequence is once nothing helps any more, bytes per second.
+    SustainedWriteBytesPerS,
+    /// Memory in the controller that takes writes before the flash does, bytes; 0: none.
+    WriteBufferBytes,
 }
 
 impl FindingId {
     /// All ids, in the order of a report.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::EraseBlockBytes,
         Self::PageBytes,
         Self::WriteUnitBytes,
@@ -36,6 +48,11 @@ impl FindingId {
         Self::OpenUnitsRandom,
         Self::FatAreaBytes,
         Self::FtlClass,
+        Self::MergeSeconds,
+        Self::ReadBoundarySignal,
+        Self::SlcCacheBytes,
+        Self::SustainedWriteBytesPerS,
+        Self::WriteBufferBytes,
     ];
 
     /// The id as it stands in JSON.
@@ -49,6 +66,11 @@ impl FindingId {
             Self::FatAreaBytes => "fat_area_bytes",
             Self::WriteUnitBytes => "write_unit_bytes",
             Self::FtlClass => "ftl_class",
+            Self::MergeSeconds => "merge_seconds",
+            Self::ReadBoundarySignal => "read_boundary_signal",
+            Self::SlcCacheBytes => "slc_cache_bytes",
+            Self::SustainedWriteBytesPerS => "sustained_write_bytes_per_s",
+            Self::WriteBufferBytes => "write_buffer_bytes",
         }
     }
 
@@ -63,6 +85,11 @@ impl FindingId {
             Self::FatAreaBytes => "FAT area",
             Self::WriteUnitBytes => "write unit",
             Self::FtlClass => "flash translation layer",
+            Self::MergeSeconds => "merge",
+            Self::ReadBoundarySignal => "boundaries in reads",
+            Self::SlcCacheBytes => "SLC cache",
+            Self::SustainedWriteBytesPerS => "sustained writing",
+            Self::WriteBufferBytes => "write buffer",
         }
     }
 
@@ -70,9 +97,17 @@ impl FindingId {
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
-            Self::EraseBlockBytes | Self::PageBytes | Self::FatAreaBytes | Self::WriteUnitBytes => "bytes",
+            Self::EraseBlockBytes
+            | Self::PageBytes
+            | Self::FatAreaBytes
+            | Self::WriteUnitBytes
+            | Self::SlcCacheBytes
+            | Self::WriteBufferBytes => "bytes",
             Self::OpenUnitsLinear | Self::OpenUnitsRandom => "erase blocks",
             Self::FtlClass => "class",
+            Self::MergeSeconds => "seconds",
+            Self::ReadBoundarySignal => "yes or no",
+            Self::SustainedWriteBytesPerS => "bytes per second",
         }
     }
 }
@@ -152,6 +187,12 @@ pub enum Value {
         /// The largest request that takes another path, if one does.
         above: Option<Bytes>,
     },
+    /// A time, seconds.
+    Seconds(f64),
+    /// A speed, bytes per second.
+    BytesPerSecond(f64),
+    /// Whether something shows; if it does, by how many seconds.
+    Shows(Option<f64>),
 }
 
 impl Serialize for Value {
@@ -160,8 +201,16 @@ impl Serialize for Value {
             Self::Bytes(bytes) => serializer.serialize_u64(bytes.get()),
             Self::Count(count) => serializer.serialize_u32(*count),
             Self::Class { class, .. } => serializer.serialize_str(class.as_str()),
+            Self::Seconds(number) => serializer.serialize_f64(*number),
+            Self::BytesPerSecond(number) => serializer.serialize_f64(number.round()),
+            Self::Shows(extra_seconds) => serializer.serialize_str(yes_or_no(extra_seconds.is_some())),
         }
     }
+}
+
+/// A yes or no as it stands in JSON.
+const fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
 }
 
 impl fmt::Display for Value {
@@ -172,6 +221,10 @@ impl fmt::Display for Value {
             Self::Count(count) => count.to_string(),
             Self::Class { class, above: None } => class.as_str().to_owned(),
             Self::Class { class, above: Some(size) } => format!("{} above {size} requests", class.as_str()),
+            Self::Seconds(seconds) => time(*seconds),
+            Self::BytesPerSecond(rate) => speed(*rate),
+            Self::Shows(Some(extra_seconds)) => format!("yes, {} longer", time(*extra_seconds)),
+            Self::Shows(None) => "no".to_owned(),
         };
         formatter.pad(&text)
     }

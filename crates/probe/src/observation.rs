@@ -72,6 +72,10 @@ pub enum Data {
     WriteSize(WriteSizeData),
     /// The same writes in each of the first erase blocks.
     FatArea(FatAreaData),
+    /// Large writes one behind the other, until caches are full.
+    Sustained(SustainedData),
+    /// Small writes one behind the other, after pauses.
+    WriteBuffer(WriteBufferData),
 }
 
 /// Reads before, across and after boundaries of candidate sizes.
@@ -326,4 +330,48 @@ pub struct FatAreaCell {
     pub request: Bytes,
     /// Their times, in order.
     pub times: Times,
+}
+
+/// Large writes one behind the other, until caches are full and the speed has settled.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SustainedData {
+    /// The size of each write.
+    pub request: Bytes,
+    /// The writes in their order, several at a time.
+    pub pieces: Vec<Piece>,
+}
+
+/// Some writes one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// How many; those that failed are left out.
+    pub requests: u32,
+    /// What they took together.
+    pub time: Duration,
+}
+
+impl SustainedData {
+    /// Everything that was written.
+    #[must_use]
+    pub fn written(&self) -> Bytes {
+        self.request * self.pieces.iter().map(|piece| u64::from(piece.requests)).sum()
+    }
+}
+
+/// Bursts of small writes, each after a pause.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteBufferData {
+    /// The size of each write.
+    pub request: Bytes,
+    /// In the order in which they were made.
+    pub bursts: Vec<Burst>,
+}
+
+/// A pause, and the writes after it, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burst {
+    /// How long nothing was asked for.
+    pub pause: Duration,
+    /// The latency of each write, in order.
+    pub each: Vec<Duration>,
 }

@@ -4,7 +4,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use crate::Method;
-use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, WriteSize};
+use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize};
 use crate::finding::{Finding, FindingId};
 use crate::inference::infer_by;
 use crate::observation::{Observations, Order};
@@ -33,6 +33,14 @@ impl Survey {
 
     const fn align(&self) -> Align {
         Align { read: None, seed: self.seed, method: self.method }
+    }
+
+    /// Fills caches to see what is behind them: gigabytes, so that it is apart from the rest and runs only where a person
+    /// allows it. It goes before [`Survey::run`]: what that writes would take up a part of the cache.
+    pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
+        let seed = self.seed;
+        let experiments: [&dyn Experiment; 2] = [&Sustained { seed }, &WriteBuffer { seed }];
+        experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
     }
 
     /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one

@@ -46,6 +46,7 @@ fn cells(observations: &Observations) -> usize {
         Data::OpenUnits(open) => open.cells.len(),
         Data::FatArea(fat) => fat.cells.len(),
         Data::WriteSize(sizes) => sizes.cells.len(),
+        Data::Sustained(_) | Data::WriteBuffer(_) => 0,
     }
 }
 

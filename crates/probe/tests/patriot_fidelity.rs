@@ -68,7 +68,7 @@ fn numbers(data: &Data) -> Vec<(String, f64)> {
                 .map(|c| (format!("unit {} {}", c.unit, c.request), rate(&c.times, c.request.as_f64())))
                 .collect()
         }
-        Data::WriteSize(_) => Vec::new(),
+        Data::WriteSize(_) | Data::Sustained(_) | Data::WriteBuffer(_) => Vec::new(),
     }
 }
 
@@ -96,7 +96,7 @@ fn replay(seed: u64) -> [Cells; 3] {
         let table = match entry.observations.data {
             Data::Align(_) => &mut tables[0],
             Data::OpenUnits(_) => &mut tables[1],
-            Data::FatArea(_) | Data::WriteSize(_) => &mut tables[2],
+            _ => &mut tables[2],
         };
         for (name, published) in numbers(&entry.observations.data) {
             let simulated = simulated.iter().find(|cell| cell.0 == name).unwrap().1;

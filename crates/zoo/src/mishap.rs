@@ -41,6 +41,15 @@ impl Mishap {
         Ok(device)
     }
 
+    /// How much longer a long row of requests takes on the average.
+    pub(crate) fn mean_factor(&self) -> f64 {
+        match self.warp {
+            // The mean speed over a wave is the mean of 1 / (1 + share (1 - cos) / 2).
+            Some(Warp::Waves { share, .. }) => (1.0 + share).sqrt(),
+            _ => 1.0,
+        }
+    }
+
     /// In words, a line each.
     pub(crate) fn words(&self) -> impl Iterator<Item = String> {
         let warp = self.warp.map(|warp| format!("times are bent: {}", warp.words()));

@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::mishap::Mishap;
 use crate::outside::{self, Kind};
 use crate::stick::Stick;
-use crate::truth::Truth;
+use crate::truth::{Fact, Truth};
 
 /// This share of the specimens is outside the space of hypotheses.
 const OUTSIDE_SHARE: f64 = 0.22;
@@ -22,8 +22,11 @@ const FLASH_FINDINGS: [&str; 7] = [
     "open_units_random",
     "fat_area_bytes",
     "ftl_class",
-    "read_boundary_signal",
+    "merge_seconds",
 ];
+
+/// What a device shows or does not, whatever it is made of.
+const SHOWN: [&str; 2] = ["read_boundary_signal", "slc_cache_bytes"];
 
 /// Where a specimen belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,13 +70,30 @@ impl Body {
         }
     }
 
+    /// With what is true once it was filled, where it lives long enough for that.
+    fn filled(self, habitat: Habitat, mishap: &Mishap, seed: u64) -> Result<Self, ZooError> {
+        Ok(match self {
+            Self::Stick(stick, history) if habitat == Habitat::Inside => {
+                Self::Stick(Box::new(stick.filled(history, mishap, seed)?), history)
+            }
+            other => other,
+        })
+    }
+
     fn truth(&self, habitat: Habitat) -> Truth {
         match (self, habitat) {
             (
                 Self::Stick(stick, _),
                 Habitat::Inside | Habitat::Outside(Kind::Erring | Kind::Vanishing | Kind::Dying),
             ) => stick.truth.clone(),
-            _ => Truth::nothing(&FLASH_FINDINGS),
+            (Self::Stick(..), _) => Truth::nothing(&[&FLASH_FINDINGS[..], &SHOWN].concat()),
+            (Self::Other(_), _) => {
+                let mut truth = Truth::nothing(&FLASH_FINDINGS);
+                // That nothing shows is true of what has no flash.
+                truth.set("read_boundary_signal", Fact::OneOf(&["no"]));
+                truth.set("slc_cache_bytes", Fact::Number(0.0));
+                truth
+            }
         }
     }
 }
@@ -88,10 +108,10 @@ impl Specimen {
         let outside = draw.chance(OUTSIDE_SHARE);
         let habitat = if outside { Habitat::Outside(Kind::draw(&mut draw)) } else { Habitat::Inside };
         let body = Body::draw(habitat, &mut draw)?;
-        let truth = body.truth(habitat);
         let mishap = Mishap::draw(habitat, &mut draw);
-        let survey_seed = draw.seed();
-        Ok(Self { index, habitat, truth, survey_seed, body, mishap, seed: draw.seed() })
+        let (survey_seed, seed) = (draw.seed(), draw.seed());
+        let body = body.filled(habitat, &mishap, seed)?;
+        Ok(Self { index, habitat, truth: body.truth(habitat), survey_seed, body, mishap, seed })
     }
 
     /// Makes the device, as it is before anybody measures it.

@@ -14,6 +14,7 @@ pub fn specimen(measured: &Measured) -> String {
     let mut text = measured.specimen.describe();
     text += &survey("reading only", &measured.read_only, &measured.specimen);
     text += &survey("in full", &measured.full, &measured.specimen);
+    text += &survey("filling it", &measured.fill, &measured.specimen);
     text
 }
 
@@ -68,7 +69,7 @@ fn why(finding: &Finding) -> String {
     }
 }
 
-/// Every specimen of which one finding of the full survey is not exact, a line each.
+/// Every specimen of which one finding of the surveys that write is not exact, a line each.
 pub fn misses(zoo: &[Measured], id: &str) -> anyhow::Result<String> {
     if id != "wrong" && !FindingId::ALL.iter().any(|known| known.as_str() == id) {
         let known = FindingId::ALL.map(FindingId::as_str).join(", ");
@@ -77,22 +78,21 @@ pub fn misses(zoo: &[Measured], id: &str) -> anyhow::Result<String> {
     Ok(zoo.iter().flat_map(|measured| misses_of(measured, id)).collect())
 }
 
-/// A line about each finding that is asked for and not exact; `wrong` asks for the wrong ones of both surveys.
+/// A line about each finding that is asked for and not exact; `wrong` asks for the wrong ones of all surveys.
 fn misses_of<'a>(measured: &'a Measured, id: &'a str) -> impl Iterator<Item = String> + 'a {
     let specimen = &measured.specimen;
     let habitat = match specimen.habitat {
         Habitat::Inside => "inside",
         Habitat::Outside(kind) => kind.as_str(),
     };
-    let wrong = measured.read_only.judged(specimen).filter(move |_| id == "wrong");
+    let wrong = measured.reading().filter(move |_| id == "wrong");
     let asked_for = move |finding: &Finding, verdict| match id {
         "wrong" => verdict == Verdict::Wrong,
         id => finding.id.as_str() == id && !matches!(verdict, Verdict::Exact | Verdict::Declined),
     };
-    wrong
-        .chain(measured.full.judged(specimen))
-        .filter(move |(finding, verdict)| asked_for(finding, *verdict))
-        .map(move |(finding, _)| {
+    wrong.chain(measured.writing()).filter(move |(finding, verdict)| asked_for(finding, *verdict)).map(
+        move |(finding, _)| {
             format!("{:>5} {habitat:<13} {}: {}\n", specimen.index, line(finding, specimen), why(finding))
-        })
+        },
+    )
 }

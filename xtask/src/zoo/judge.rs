@@ -20,7 +20,7 @@ pub enum Verdict {
     Declined,
 }
 
-/// Rates and times are exact within this share.
+/// Rates and times, and how much goes into caches, are exact within this share.
 const EXACT_SHARE: f64 = 0.05;
 
 impl Verdict {
@@ -52,6 +52,12 @@ fn is_exact(value: Value, fact: Fact) -> bool {
     match (value, fact) {
         (Value::Bytes(bytes), Fact::Bytes { low, high }) => (low..=high).contains(&bytes),
         (Value::Bytes(bytes), Fact::Number(number)) => is_near(bytes.as_f64(), number),
+        (Value::Seconds(value) | Value::BytesPerSecond(value), Fact::Number(number)) => {
+            is_near(value, number)
+        }
+        (Value::Shows(extra), Fact::OneOf(words)) => {
+            words.contains(&if extra.is_some() { "yes" } else { "no" })
+        }
         (Value::Count(count), Fact::Count(truth)) => count == truth,
         (Value::Class { class, .. }, Fact::OneOf(words)) => words.contains(&class.as_str()),
         _ => false,
@@ -67,6 +73,10 @@ fn holds(low: Value, high: Value, fact: Fact) -> bool {
         (Value::Bytes(from), Value::Bytes(to), Fact::Bytes { low, high }) => from <= high && low <= to,
         (Value::Bytes(from), Value::Bytes(to), Fact::Number(number)) => {
             (from.as_f64()..=to.as_f64()).contains(&number)
+        }
+        (Value::Seconds(from), Value::Seconds(to), Fact::Number(number))
+        | (Value::BytesPerSecond(from), Value::BytesPerSecond(to), Fact::Number(number)) => {
+            (from..=to).contains(&number)
         }
         (Value::Count(from), Value::Count(to), Fact::Count(truth)) => (from..=to).contains(&truth),
         _ => false,

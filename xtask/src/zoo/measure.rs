@@ -1,4 +1,4 @@
-//! The survey of one specimen, reading only and in full, and what it cost.
+//! The surveys of one specimen: reading only, in full, and filling it; and what they cost.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Meter, ReadOnly};
 use flashscope_probe::inference::infer_by;
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Event, Finding, Method, Observer};
+use flashscope_probe::{Event, Finding, FindingId, Method, Observations, Observer};
 use flashscope_zoo::{Specimen, ZooError};
 
 use super::judge::Verdict;
@@ -23,7 +23,11 @@ pub struct Surveyed {
     pub requests: BTreeMap<String, u64>,
 }
 
-/// Both surveys of a specimen.
+/// What only filling a stick tells.
+const OF_FILLING: [FindingId; 3] =
+    [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS, FindingId::WriteBufferBytes];
+
+/// All surveys of a specimen.
 #[derive(Debug)]
 pub struct Measured {
     /// The specimen.
@@ -32,14 +36,38 @@ pub struct Measured {
     pub read_only: Surveyed,
     /// With permission to write.
     pub full: Surveyed,
+    /// Filling it, apart from the rest.
+    pub fill: Surveyed,
 }
 
 impl Measured {
-    /// Surveys a specimen twice, each time on a fresh device.
+    /// Surveys a specimen three times, each time on a fresh device.
     pub fn of(specimen: Specimen, method: Method) -> Result<Self, ZooError> {
-        let read_only = survey(&specimen, &mut ReadOnly::new(specimen.device()?), false, method);
-        let full = survey(&specimen, &mut specimen.device()?, true, method);
-        Ok(Self { specimen, read_only, full })
+        let survey = |writes| Survey { writes, seed: specimen.survey_seed, method };
+        let read_only = &mut ReadOnly::new(specimen.device()?);
+        let mut read_only =
+            surveyed(read_only, method, |device, observer| survey(false).run(device, observer));
+        let full = &mut *specimen.device()?;
+        let mut full = surveyed(full, method, |device, observer| survey(true).run(device, observer));
+        let fill = &mut *specimen.device()?;
+        let mut fill = surveyed(fill, method, |device, observer| survey(true).fill(device, observer));
+        for each in [&mut read_only, &mut full] {
+            each.findings.retain(|finding| !OF_FILLING.contains(&finding.id));
+        }
+        fill.findings.retain(|finding| OF_FILLING.contains(&finding.id));
+        Ok(Self { specimen, read_only, full, fill })
+    }
+}
+
+impl Measured {
+    /// Every judged finding of the surveys that write.
+    pub fn writing(&self) -> impl Iterator<Item = (&Finding, Verdict)> {
+        self.full.judged(&self.specimen).chain(self.fill.judged(&self.specimen))
+    }
+
+    /// Every judged finding of the survey that only reads.
+    pub fn reading(&self) -> impl Iterator<Item = (&Finding, Verdict)> {
+        self.read_only.judged(&self.specimen)
     }
 }
 
@@ -50,10 +78,14 @@ impl Surveyed {
     }
 }
 
-fn survey(specimen: &Specimen, device: &mut dyn Device, writes: bool, method: Method) -> Surveyed {
+fn surveyed(
+    device: &mut dyn Device,
+    method: Method,
+    survey: impl FnOnce(&mut dyn Device, &mut dyn Observer) -> Vec<Observations>,
+) -> Surveyed {
     let mut device = Meter::new(device, Budget::UNLIMITED);
     let mut counter = Counter::default();
-    let seen = Survey { writes, seed: specimen.survey_seed, method }.run(&mut device, &mut counter);
+    let seen = survey(&mut device, &mut counter);
     Surveyed { findings: infer_by(&seen, method), cost: device.cost(), requests: counter.requests }
 }
 

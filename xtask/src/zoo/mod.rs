@@ -36,9 +36,9 @@ pub struct Arguments {
     /// Draw claimed against observed confidence into this file, as SVG.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Print where this finding is wrong, inexact or missing, e.g. open_units_linear; `wrong`: every wrong finding.
+    /// Print where this finding is wrong, inexact or missing, e.g. open_units_linear; `wrong`: every wrong finding. May be repeated.
     #[arg(long, value_name = "ID", conflicts_with_all = ["json", "picture"])]
-    only: Option<String>,
+    only: Vec<String>,
     /// Survey only specimens of this kind: inside, outside, or one of the kinds outside, e.g. hard-disk.
     #[arg(long, value_name = "KIND", default_value = "any")]
     kind: String,
@@ -84,8 +84,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if zoo.is_empty() {
         bail!("none of {} specimens is of the kind '{}'", arguments.count, arguments.kind);
     }
-    if let Some(id) = &arguments.only {
-        return Ok(say(&explain::misses(&zoo, id)?)?);
+    if !arguments.only.is_empty() {
+        let misses: anyhow::Result<String> =
+            arguments.only.iter().map(|id| explain::misses(&zoo, id)).collect();
+        return Ok(say(&misses?)?);
     }
     let report = Report::of(&zoo, arguments.seed);
     if let Some(path) = &arguments.picture {

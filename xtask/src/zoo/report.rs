@@ -10,7 +10,7 @@ use serde_json::json;
 use super::calibration::{self, Bin};
 use super::costs::Costs;
 use super::judge::Verdict;
-use super::measure::{Measured, Surveyed};
+use super::measure::Measured;
 use super::shares::{Shares, is_confident_wrong};
 
 /// The findings of a survey by id, in the order of a report.
@@ -28,12 +28,13 @@ pub struct Report {
     /// Of all findings of all specimens, inside and outside.
     pub calibration: Vec<Bin>,
     pub coverage_95: Option<f64>,
-    /// Findings with a value, wrong ones that call themselves sure among them, both surveys of all specimens.
+    /// Findings with a value, wrong ones that call themselves sure among them, all surveys of all specimens.
     pub found: u64,
     pub confident_wrong: u64,
     pub outside: BTreeMap<&'static str, Outside>,
     pub read_only: Costs,
     pub full: Costs,
+    pub fill: Costs,
 }
 
 /// What became of the specimens of one kind outside the space.
@@ -48,15 +49,15 @@ pub struct Outside {
 impl Report {
     pub fn of(zoo: &[Measured], seed: u64) -> Self {
         let inside = || zoo.iter().filter(|each| each.specimen.habitat == Habitat::Inside);
-        let all = || zoo.iter().flat_map(both);
+        let all = || zoo.iter().flat_map(everything);
         let found = all().filter(|(_, verdict)| verdict.is_found()).count();
         let confident_wrong =
             all().filter(|(finding, verdict)| is_confident_wrong(finding, *verdict)).count();
         Self {
             count: zoo.len() as u64,
             seed,
-            findings: by_finding(inside(), |each| &each.full),
-            read_only_findings: by_finding(inside(), |each| &each.read_only),
+            findings: by_finding(&inside().flat_map(Measured::writing).collect::<Vec<_>>()),
+            read_only_findings: by_finding(&inside().flat_map(Measured::reading).collect::<Vec<_>>()),
             calibration: calibration::bins(all()),
             coverage_95: calibration::coverage(all()),
             found: found as u64,
@@ -64,6 +65,7 @@ impl Report {
             outside: outside(zoo),
             read_only: Costs::of(inside().map(|each| &each.read_only)),
             full: Costs::of(inside().map(|each| &each.full)),
+            fill: Costs::of(inside().map(|each| &each.fill)),
         }
     }
 
@@ -76,19 +78,13 @@ impl Report {
     }
 }
 
-/// Every judged finding of both surveys.
-fn both(measured: &Measured) -> impl Iterator<Item = (&Finding, Verdict)> {
-    measured.read_only.judged(&measured.specimen).chain(measured.full.judged(&measured.specimen))
+/// Every judged finding of all surveys.
+fn everything(measured: &Measured) -> impl Iterator<Item = (&Finding, Verdict)> {
+    measured.reading().chain(measured.writing())
 }
 
-fn by_finding<'a>(
-    zoo: impl Iterator<Item = &'a Measured> + Clone,
-    survey: fn(&Measured) -> &Surveyed,
-) -> ByFinding {
-    let of = |id: FindingId| {
-        let judged = zoo.clone().flat_map(|each| survey(each).judged(&each.specimen));
-        Shares::of(judged.filter(move |(finding, _)| finding.id == id))
-    };
+fn by_finding(judged: &[(&Finding, Verdict)]) -> ByFinding {
+    let of = |id: FindingId| Shares::of(judged.iter().copied().filter(move |(finding, _)| finding.id == id));
     FindingId::ALL.into_iter().map(|id| (id, of(id))).collect()
 }
 
@@ -98,7 +94,7 @@ fn outside(zoo: &[Measured]) -> BTreeMap<&'static str, Outside> {
         let Habitat::Outside(kind) = each.specimen.habitat else { continue };
         let total = kinds.entry(kind.as_str()).or_default();
         total.count += 1;
-        total.declined += u64::from(!both(each).any(|(_, verdict)| verdict == Verdict::Wrong));
+        total.declined += u64::from(!everything(each).any(|(_, verdict)| verdict == Verdict::Wrong));
     }
     kinds
 }
@@ -137,6 +133,12 @@ impl Serialize for Report {
                     "device_seconds_median": self.full.device_seconds.median,
                     "device_seconds_p90": self.full.device_seconds.p90,
                     "device_seconds_max": self.full.device_seconds.max,
+                },
+                "fill": {
+                    "bytes_written_median": self.fill.bytes_written.median,
+                    "bytes_written_max": self.fill.bytes_written.max,
+                    "device_seconds_median": self.fill.device_seconds.median,
+                    "device_seconds_max": self.fill.device_seconds.max,
                 },
                 "open_units": {
                     "writes_median": self.full.open_units_writes.median,

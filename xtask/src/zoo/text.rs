@@ -24,6 +24,7 @@ pub fn of(report: &Report) -> String {
     text += "\nCost on sticks inside the space             median        90 %       worst\n";
     text += &costs("reading only", &report.read_only);
     text += &costs("in full", &report.full);
+    text += &costs("filling it", &report.fill);
     text
 }
 

@@ -1,16 +1,18 @@
 //! `flashscope measure`: one experiment, in our form or in flashbench's.
 
 use anyhow::anyhow;
-use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
-use flashscope_probe::experiment::{Align, Experiment, FatArea, OpenUnits, UNITS_MAX, WriteSize};
+use flashscope_device::{Bytes, Device};
+use flashscope_probe::experiment::{
+    Align, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
+};
 use flashscope_probe::flashbench::{self, print, procedure};
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::{Ended, Observations, Order};
 use flashscope_probe::survey::{self, ASSUMED_ERASE_BLOCK};
 use flashscope_probe::{Finding, FindingId};
 
-use super::check::WRITE_BUDGET;
+use super::check::{WRITE_BUDGET, budget};
 use super::show;
 use crate::args::{ExperimentName, Format, Measure};
 use crate::confirm;
@@ -32,10 +34,10 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     // flashbench's procedure writes what it always writes, and says so; ours ends at the budget.
-    let most = (arguments.format == Format::Flashscope).then_some(WRITE_BUDGET);
-    let budget = Budget { bytes_written: most, ..Budget::UNLIMITED };
+    let ends = arguments.format == Format::Flashscope && arguments.experiment != ExperimentName::Sustained;
+    let budget = budget(&arguments.budgets, ends.then_some(WRITE_BUDGET));
     let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
-    if arguments.experiment != ExperimentName::Align && !target.writable {
+    if !arguments.experiment.reads_only() && !target.writable {
         let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
         return Err(Failure { exit: Exit::Refused, error });
     }
@@ -74,6 +76,17 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
             flashbench && is(ExperimentName::WriteSize),
             "flashbench has no write-size table; leave out --format flashbench",
         ),
+        (
+            flashbench && arguments.experiment.is_stream(),
+            "flashbench has no such table; leave out --format flashbench",
+        ),
+        (
+            arguments.experiment.is_stream()
+                && (arguments.erase_block.is_some()
+                    || arguments.block_size.is_some()
+                    || arguments.open_units.is_some()),
+            "--erase-block, --block-size, --open-units: sustained and write-buffer write one stream of their own",
+        ),
     ];
     match idle.into_iter().find(|(is_idle, _)| *is_idle) {
         Some((_, text)) => Err(Failure { exit: Exit::Usage, error: anyhow!(text) }),
@@ -92,6 +105,7 @@ fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(
     let Some(asked) = arguments.block_size else { return Ok(()) };
     let nearest = match (arguments.experiment, arguments.format) {
         (ExperimentName::Align | ExperimentName::WriteSize, _) => return Ok(()),
+        (ExperimentName::Sustained | ExperimentName::WriteBuffer, _) => return Ok(()),
         (_, Format::Flashbench) => asked.min(erase_block),
         (ExperimentName::OpenUnits, Format::Flashscope) => {
             OpenUnits::new(erase_block, Some(asked), arguments.seed).request
@@ -142,7 +156,8 @@ fn flashbench_command(arguments: &Measure) -> flashbench::Command {
             smallest,
             order,
         },
-        ExperimentName::OpenUnits | ExperimentName::WriteSize => flashbench::Command::OpenUnits {
+        // The others have no table of flashbench's, and were refused.
+        _ => flashbench::Command::OpenUnits {
             erase_block,
             open_units: arguments.open_units.unwrap_or(2),
             smallest,
@@ -156,9 +171,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let mut observations = Vec::new();
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
     refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
-    if arguments.experiment != ExperimentName::Align {
-        printer.remark(format!("at most {WRITE_BUDGET} will be written, usually far less"));
-    }
+    announce(arguments, target, printer);
     let fits = fits(arguments, erase_block, target, &mut progress, &mut observations);
     let experiment = experiment(arguments, erase_block, fits);
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
@@ -166,6 +179,17 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let run = show::run_of(target, observations);
     let findings = concerned(arguments.experiment, infer(&run.observations));
     show::measurement(target, &run, &findings, &arguments.output.files, printer)
+}
+
+/// Says what will be written before it is.
+fn announce(arguments: &Measure, target: &Target, printer: &Printer) {
+    let most = match (arguments.budgets.write_budget, arguments.experiment) {
+        (_, ExperimentName::Align) => return,
+        (Some(most), _) => most,
+        (None, ExperimentName::Sustained) => target.device.capabilities().capacity,
+        (None, _) => WRITE_BUDGET,
+    };
+    printer.remark(format!("at most {most} will be written, usually far less"));
 }
 
 /// The erase block as given, or as reads show it, or the usual one. `None`: the experiment needs none.
@@ -176,7 +200,8 @@ fn erase_block(
     observations: &mut Vec<Observations>,
     printer: &Printer,
 ) -> Option<Bytes> {
-    if arguments.experiment == ExperimentName::Align || arguments.erase_block.is_some() {
+    let needs_none = arguments.experiment.reads_only() || arguments.experiment.is_stream();
+    if needs_none || arguments.erase_block.is_some() {
         return arguments.erase_block;
     }
     let align = Align::new(None, arguments.seed);
@@ -224,18 +249,30 @@ fn experiment(arguments: &Measure, known: Option<Bytes>, fits: Option<(Order, u3
             Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
         }
         ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, fits, seed)),
+        ExperimentName::Sustained => Box::new(Sustained { seed }),
+        ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
     }
 }
 
 /// The findings that this experiment can make.
 fn concerned(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding> {
     let ids: &[FindingId] = match experiment {
-        ExperimentName::Align => &[FindingId::EraseBlockBytes, FindingId::PageBytes],
+        ExperimentName::Align => {
+            &[FindingId::EraseBlockBytes, FindingId::PageBytes, FindingId::ReadBoundarySignal]
+        }
         ExperimentName::WriteSize => &[FindingId::PageBytes, FindingId::WriteUnitBytes],
         ExperimentName::OpenUnits => {
-            &[FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass]
+            const OF_MERGES: [FindingId; 4] = [
+                FindingId::OpenUnitsLinear,
+                FindingId::OpenUnitsRandom,
+                FindingId::FtlClass,
+                FindingId::MergeSeconds,
+            ];
+            &OF_MERGES
         }
         ExperimentName::FatArea => &[FindingId::FatAreaBytes],
+        ExperimentName::Sustained => &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
+        ExperimentName::WriteBuffer => &[FindingId::WriteBufferBytes],
     };
     findings.into_iter().filter(|finding| ids.contains(&finding.id)).collect()
 }

@@ -22,6 +22,9 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&["check", "sim:generic-2g", "-o", "page.txt"], 2, &[".html"]);
     assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "eight"], 2, &["8MiB"]);
     assert_refused(&["measure", "align", "sim:generic-2g", "--random"], 2, &["--random"]);
+    assert_refused(&["measure", "sustained", "sim:generic-2g", "--block-size", "1MiB"], 2, &["--block-size"]);
+    let as_flashbench = ["measure", "write-buffer", "sim:generic-2g", "--format", "flashbench"];
+    assert_refused(&as_flashbench, 2, &["no such table"]);
 }
 
 #[test]

@@ -60,4 +60,18 @@ fn writing_experiments_need_permission() {
     let refused = flashscope(&["measure", "write-size", &path]);
     assert_eq!(refused.status.code(), Some(4));
     assert!(stderr(&refused).contains("--erase"));
+    let refused = flashscope(&["check", &path, "--sustained"]);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(stderr(&refused).contains("--sustained writes"));
+}
+
+#[test]
+fn a_long_stream_is_measured_where_it_is_asked_for_and_only_within_its_budget() {
+    let long = document(&["measure", "sustained", "sim:generic-2g"]);
+    assert_eq!(finding(&long, "slc_cache_bytes")["value"], 0);
+    assert!(finding(&long, "sustained_write_bytes_per_s")["value"].as_f64() > Some(1e6));
+    let short = document(&["measure", "sustained", "sim:generic-2g", "--write-budget", "100MiB"]);
+    assert!(short["cost"]["bytes_written"].as_u64() <= Some(100 << 20));
+    let reason = finding(&short, "slc_cache_bytes")["reason"].as_str().unwrap_or("");
+    assert!(reason.contains("100 MiB were written") && reason.contains("budget"), "{reason}");
 }

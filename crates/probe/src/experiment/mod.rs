@@ -7,7 +7,9 @@ mod page_edges;
 mod pool;
 mod session;
 mod stream;
+mod sustained;
 mod units;
+mod write_buffer;
 mod write_size;
 
 use std::time::Duration;
@@ -18,6 +20,8 @@ use flashscope_device::{Bytes, Device};
 pub use self::align::Align;
 pub use self::fat_area::FatArea;
 pub use self::open_units::{OpenUnits, UNITS_MAX};
+pub use self::sustained::Sustained;
+pub use self::write_buffer::WriteBuffer;
 pub use self::write_size::WriteSize;
 use crate::observation::Observations;
 

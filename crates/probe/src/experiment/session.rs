@@ -92,6 +92,14 @@ impl<'a> Session<'a> {
         self.run(Op::Flush)
     }
 
+    /// Asks for nothing for a while.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn pause(&mut self, duration: Duration) -> Result<(), Stop> {
+        Ok(self.device.pause(duration)?)
+    }
+
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
         let completion = self.device.run(op)?;
         self.requests += 1;

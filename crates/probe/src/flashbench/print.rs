@@ -18,6 +18,7 @@ use crate::observation::{
 /// - open units, write size: `8MiB    15M/s`, the largest request first. Where there is more than one combination of
 ///   order and number of units, each has a heading such as `AU=8, linear access`.
 /// - FAT area: the same with one column per unit.
+/// - Nothing for what flashbench has no table of.
 #[must_use]
 pub fn print(observations: &Observations) -> String {
     match &observations.data {
@@ -25,6 +26,7 @@ pub fn print(observations: &Observations) -> String {
         Data::OpenUnits(data) => open_units(data),
         Data::WriteSize(data) => write_size(data),
         Data::FatArea(data) => fat_area(data),
+        Data::Sustained(_) | Data::WriteBuffer(_) => String::new(),
     }
 }
 

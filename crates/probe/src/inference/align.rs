@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 
+use super::boundary_signal::boundary_signal;
 use super::staircase::{Explanation, Level, Positions, Step, explain};
 use super::statistics::{count, median};
 use super::wording::time;
@@ -31,13 +32,17 @@ pub struct AlignFindings {
     pub erase_block: Finding,
     /// The page.
     pub page: Finding,
+    /// Whether reads show a boundary of either.
+    pub boundary_signal: Finding,
 }
 
 /// What a read beside a boundary takes, and the smallest step that is taken for a boundary, seconds.
 #[derive(Debug, Clone, Copy)]
-struct ReadTimes {
-    read_s: f64,
-    step_min_s: f64,
+pub struct ReadTimes {
+    /// What a read takes.
+    pub read_s: f64,
+    /// The smallest step that counts.
+    pub step_min_s: f64,
 }
 
 impl ReadTimes {
@@ -86,7 +91,11 @@ pub fn infer(
     };
     let contents =
         experiments.iter().map(|(data, _)| data.contents).find(|each| each.mostly_blank() == Some(true));
-    AlignFindings { erase_block: with_contents(erase_block, contents), page: page(&explanations, reads) }
+    AlignFindings {
+        erase_block: with_contents(erase_block, contents),
+        page: page(&explanations, reads),
+        boundary_signal: with_contents(boundary_signal(&explanations, positions, &samples, reads), contents),
+    }
 }
 
 /// Nothing found on a device that is mostly blank may be due to just that.
@@ -148,6 +157,7 @@ fn unknown(reason: &str, would_decide: &str) -> AlignFindings {
     AlignFindings {
         erase_block: Finding::unknown(FindingId::EraseBlockBytes, reason, would_decide),
         page: Finding::unknown(FindingId::PageBytes, reason, would_decide),
+        boundary_signal: Finding::unknown(FindingId::ReadBoundarySignal, reason, would_decide),
     }
 }
 

@@ -1,22 +1,30 @@
 //! Pure inference: observations in, findings out. No device, no clock, no random choice.
 
 mod align;
+mod boundary_signal;
 mod fat_area;
 mod ftl_class;
 pub(crate) mod ladder;
+mod merge;
 mod open_units;
 mod page;
 mod published;
 mod robust;
 pub(crate) mod rungs;
 mod sanity;
+mod slowdown;
 mod staircase;
 pub(crate) mod statistics;
-mod wording;
+mod sustained;
+pub(crate) mod wording;
+mod write_buffer;
 
 pub use align::steps;
+pub(crate) use slowdown::Slowdown;
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
+pub(crate) use sustained::{Fill, cache_max};
+pub(crate) use write_buffer::stretches;
 
 use self::ladder::Rung;
 use self::published::Published;
@@ -25,7 +33,8 @@ use flashscope_device::Bytes;
 use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, Outcome};
 use crate::observation::{
-    AlignData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source, WriteSizeData,
+    AlignData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source, SustainedData,
+    WriteBufferData, WriteSizeData,
 };
 
 /// Everything that a set of observations of one device tells: one finding per [`FindingId`], in that order.
@@ -41,7 +50,8 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let ladder = seen.ladder();
     let of_stream = seen.page_of_stream();
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
-    let [linear, random, class] = seen.open_units();
+    let [linear, random, class, merge] = seen.open_units();
+    let [cache, sustained] = seen.sustained();
     let assumed = seen.assumed_erase_block(&align.erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
@@ -52,6 +62,11 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         random,
         seen.fat_area(),
         class,
+        merge,
+        align.boundary_signal,
+        cache,
+        sustained,
+        write_buffer::write_buffer(seen.write_buffer),
     ];
     if let Some(assumed) = assumed {
         findings
@@ -98,6 +113,8 @@ struct Seen<'a> {
     write_size: Vec<&'a WriteSizeData>,
     fat_area: Vec<&'a FatAreaData>,
     published_fat_area: Vec<&'a FatAreaData>,
+    sustained: Option<(&'a SustainedData, &'a Observations)>,
+    write_buffer: Option<&'a WriteBufferData>,
 }
 
 impl<'a> Seen<'a> {
@@ -112,6 +129,8 @@ impl<'a> Seen<'a> {
                 Data::WriteSize(data) => seen.write_size.push(data),
                 Data::FatArea(data) if measured => seen.fat_area.push(data),
                 Data::FatArea(data) => seen.published_fat_area.push(data),
+                Data::Sustained(data) => seen.sustained = Some((data, each)),
+                Data::WriteBuffer(data) => seen.write_buffer = Some(data),
                 Data::Align(_) => {}
             }
         }
@@ -133,7 +152,8 @@ impl<'a> Seen<'a> {
         self.write_size.last().and_then(|data| page::page(data))
     }
 
-    fn open_units(&self) -> [Finding; 3] {
+    /// Linear, random, class, merge.
+    fn open_units(&self) -> [Finding; 4] {
         match self.open_units.last() {
             Some(data) => {
                 let search = open_units::Search::new(data);
@@ -141,20 +161,28 @@ impl<'a> Seen<'a> {
                     open_units::open_units(&search, Order::Linear),
                     open_units::open_units(&search, Order::Random),
                     ftl_class::ftl_class(data, &search),
+                    merge::merge_seconds(&search),
                 ]
             }
             None if self.published.is_empty() => {
-                [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| {
-                    Finding::unknown(
-                        id,
-                        "no writes into erase blocks in turn were measured",
-                        "write tests (--erase)",
-                    )
-                })
+                const IDS: [FindingId; 4] = [
+                    FindingId::OpenUnitsLinear,
+                    FindingId::OpenUnitsRandom,
+                    FindingId::FtlClass,
+                    FindingId::MergeSeconds,
+                ];
+                let reason = "no writes into erase blocks in turn were measured";
+                IDS.map(|id| Finding::unknown(id, reason, "write tests (--erase)"))
             }
             None => {
                 let tables = self.tables();
-                [tables.open_units(Order::Linear), tables.open_units(Order::Random), tables.ftl_class()]
+                let merge = "a table of means does not tell single merges";
+                [
+                    tables.open_units(Order::Linear),
+                    tables.open_units(Order::Random),
+                    tables.ftl_class(),
+                    Finding::unknown(FindingId::MergeSeconds, merge, "write tests on the device (--erase)"),
+                ]
             }
         }
     }
@@ -177,6 +205,12 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// Cache, speed.
+    fn sustained(&self) -> [Finding; 2] {
+        let capacity = self.sustained.and_then(|(_, seen)| seen.conditions.capacity);
+        sustained::sustained(self.sustained.map(|(data, _)| data), capacity)
+    }
+
     fn fat_area(&self) -> Finding {
         match self.fat_area.last() {
             Some(data) => fat_area::infer(data),
@@ -192,6 +226,7 @@ const fn rests_on_erase_block(id: FindingId) -> bool {
             | FindingId::OpenUnitsRandom
             | FindingId::FatAreaBytes
             | FindingId::FtlClass
+            | FindingId::MergeSeconds
     )
 }
 
@@ -248,12 +283,17 @@ fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
 const fn concerns(id: FindingId, data: &Data) -> bool {
     matches!(
         (id, data),
-        (FindingId::EraseBlockBytes, Data::Align(_))
+        (FindingId::EraseBlockBytes | FindingId::ReadBoundarySignal, Data::Align(_))
             | (FindingId::PageBytes | FindingId::WriteUnitBytes, Data::WriteSize(_))
             | (
-                FindingId::OpenUnitsLinear | FindingId::OpenUnitsRandom | FindingId::FtlClass,
+                FindingId::OpenUnitsLinear
+                    | FindingId::OpenUnitsRandom
+                    | FindingId::FtlClass
+                    | FindingId::MergeSeconds,
                 Data::OpenUnits(_)
             )
             | (FindingId::FatAreaBytes, Data::FatArea(_))
+            | (FindingId::SlcCacheBytes | FindingId::SustainedWriteBytesPerS, Data::Sustained(_))
+            | (FindingId::WriteBufferBytes, Data::WriteBuffer(_))
     )
 }

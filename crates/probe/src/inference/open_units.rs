@@ -43,6 +43,11 @@ impl<'a> Search<'a> {
         Ok(Self { data, slowness, linear, random })
     }
 
+    /// The writes themselves.
+    pub const fn data(&self) -> &'a OpenUnitsData {
+        self.data
+    }
+
     /// The belief in one order.
     pub const fn belief(&self, order: Order) -> &Belief {
         match order {

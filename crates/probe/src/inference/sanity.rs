@@ -45,7 +45,8 @@ pub struct Objection {
 impl Objection {
     /// Turns what rests on these times into an unknown.
     pub fn apply(&self, finding: &mut Finding) {
-        if self.is_against_speeds || finding.id != FindingId::WriteUnitBytes {
+        let is_speed = matches!(finding.id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS);
+        if self.is_against_speeds || !is_speed {
             let (reason, would_decide) = (self.reason.clone(), self.would_decide.to_owned());
             finding.outcome = Outcome::Unknown { reason, would_decide };
             finding.evidence.clear();
@@ -159,6 +160,10 @@ fn times(data: &Data) -> Vec<f64> {
         Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
         Data::OpenUnits(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
         Data::FatArea(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+        Data::Sustained(data) => data.pieces.iter().map(|piece| piece.time.as_secs_f64()).collect(),
+        Data::WriteBuffer(data) => {
+            data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect()
+        }
     }
 }
 
@@ -173,7 +178,8 @@ fn equal_requests(data: &Data) -> Vec<f64> {
             let equal = data.edges.iter().filter(|edge| Some(edge.write) == write);
             equal.map(|edge| edge.before.as_secs_f64()).collect()
         }
-        Data::OpenUnits(_) | Data::FatArea(_) => Vec::new(),
+        // A cache that fills makes writes slower for good, and is no objection.
+        Data::OpenUnits(_) | Data::FatArea(_) | Data::Sustained(_) | Data::WriteBuffer(_) => Vec::new(),
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::RunFile;
-use crate::observation::{AlignSample, Conditions, Data, Observations, OpenUnitsCell, PageEdge, Times};
+use crate::observation::{
+    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, PageEdge, Piece, Times,
+};
 
 /// A number that no measurement gives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +30,8 @@ const SIZE_END: Bytes = Bytes::new(1 << 60);
 const BLOCK_MAX: Bytes = Bytes::gib(1024);
 /// Erase blocks: as many as the largest card would have of the smallest.
 const UNITS_MAX: u32 = 1 << 27;
+/// Writes that are timed together: far more than are.
+const REQUESTS_MAX: u32 = 1 << 20;
 /// Eleven days and a half; no request and no run took so long.
 const TIME_END: Duration = Duration::from_secs(1_000_000);
 
@@ -80,7 +84,25 @@ fn data(data: &Data) -> Checked {
                 request(cell.request, &cell.times)
             })
         }
+        Data::Sustained(data) => {
+            block("request", data.request)?;
+            each("pieces", &data.pieces, piece)
+        }
+        Data::WriteBuffer(data) => {
+            block("request", data.request)?;
+            each("bursts", &data.bursts, burst)
+        }
     }
+}
+
+fn piece(piece: &Piece) -> Checked {
+    permit(piece.requests <= REQUESTS_MAX, "requests", piece.requests, "there are at most 2^20 in a piece")?;
+    time("time", piece.time)
+}
+
+fn burst(burst: &Burst) -> Checked {
+    time("pause", burst.pause)?;
+    each("each", &burst.each, |latency| time("", *latency))
 }
 
 fn sample(sample: &AlignSample) -> Checked {

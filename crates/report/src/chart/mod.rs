@@ -11,6 +11,7 @@ mod model;
 mod offset;
 mod selection;
 mod speed;
+mod sustained;
 mod ticks;
 
 pub use axis::{Axis, Scale, Unit};
@@ -33,6 +34,7 @@ pub fn charts(report: &Report<'_>) -> Vec<Chart> {
         latency::chart(report, Order::Random),
         fat_area::chart(report, &figures, Order::Linear),
         fat_area::chart(report, &figures, Order::Random),
+        sustained::chart(report),
         offset::chart(report),
     ];
     candidates.into_iter().flatten().collect()

@@ -91,6 +91,8 @@ fn what(data: &Data) -> String {
             let units: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();
             format!("{} blocks of {}", units.len(), data.erase_block)
         }
+        Data::Sustained(data) => format!("{} in writes of {}", data.written(), data.request),
+        Data::WriteBuffer(data) => format!("{} bursts of writes of {}", data.bursts.len(), data.request),
     }
 }
 

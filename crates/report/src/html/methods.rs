@@ -39,6 +39,14 @@ const fn method(data: &Data) -> (&'static str, &'static str) {
             "The same writes in each of the first erase blocks. Blocks that are managed for the file allocation table take \
              small writes faster than the others."
         }
+        Data::Sustained(_) => {
+            "Large writes one behind the other, until a cache would be full. Where they become slow the cache ends, and the \
+             speed behind it is the one that lasts."
+        }
+        Data::WriteBuffer(_) => {
+            "Small writes one behind the other, after pauses of different length. Memory in the controller takes the first of \
+             them as fast as they come; the others wait for the flash."
+        }
     };
     (experiment(data), text)
 }

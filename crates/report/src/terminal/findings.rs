@@ -43,7 +43,7 @@ fn exactly(value: Value) -> &'static str {
     match value {
         Value::Bytes(bytes) if !bytes.is_zero() => "exactly",
         Value::Count(_) => "exactly",
-        Value::Bytes(_) | Value::Class { .. } => "",
+        _ => "",
     }
 }
 

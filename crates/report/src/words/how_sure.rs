@@ -85,5 +85,7 @@ pub const fn experiment(data: &Data) -> &'static str {
         Data::OpenUnits(_) => "open-units",
         Data::WriteSize(_) => "write-size",
         Data::FatArea(_) => "fat-area",
+        Data::Sustained(_) => "sustained",
+        Data::WriteBuffer(_) => "write-buffer",
     }
 }

@@ -1,4 +1,4 @@
-//! What it is: the sizes, the open units, the class, the FAT area.
+//! What it is: the sizes, the open units, the class, the FAT area, caches.
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
@@ -9,8 +9,9 @@ use super::sentence::Sentence;
 use crate::Report;
 
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
-    let parts = [sizes(report), open_units(report), class(report), write_unit(report), fat_area(report)];
-    let known: Vec<Sentence> = parts.into_iter().flatten().map(Sentence::new).collect();
+    let parts = [sizes(report), open_units(report), class(report), merge(report), write_unit(report)];
+    let parts = parts.into_iter().chain([fat_area(report), cache(report), buffer(report)]);
+    let known: Vec<Sentence> = parts.flatten().map(Sentence::new).collect();
     if known.is_empty() {
         return vec![Sentence::new(format!("nothing is known of how this {} is built", report.noun()))];
     }
@@ -98,4 +99,27 @@ fn fat_area(report: &Report<'_>) -> Option<String> {
         "its first {} are a FAT area, where small writes in random order are fast",
         hedged(finding)?
     ))
+}
+
+fn merge(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::MergeSeconds)?;
+    Some(format!("closing a block that is not full takes it {}", hedged(finding)?))
+}
+
+fn cache(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::SlcCacheBytes)?;
+    if finding.bytes()?.is_zero() {
+        return Some(format!(
+            "no cache was found in front of its flash: long writing is as fast as short ({})",
+            sureness(finding)?
+        ));
+    }
+    Some(format!("it takes {} fast before writing slows down", hedged(finding)?))
+}
+
+/// None found is no news to anybody.
+fn buffer(report: &Report<'_>) -> Option<String> {
+    report.size(FindingId::WriteBufferBytes)?;
+    let finding = report.found(FindingId::WriteBufferBytes)?;
+    Some(format!("its controller takes {} into memory before the flash has to write", hedged(finding)?))
 }

@@ -4,6 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
 use flashscope_probe::observation::{AlignSample, Order};
 
+use super::hedge::hedged;
 use super::sentence::Sentence;
 use crate::figures::{BySize, Figures, align_samples, quantile};
 use crate::rate::Rate;
@@ -15,6 +16,7 @@ pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
     let measured = writes.iter().flatten().next().is_none().then(|| measured_speeds(figures)).flatten();
     let parts = [alignment(report), measured].into_iter().chain(writes);
     let parts = parts.chain([unmeasured_page(report, figures), small_random_writes(report, figures)]);
+    let parts = parts.chain([in_the_long_run(report)]);
     let known: Vec<Sentence> = parts.flatten().map(Sentence::new).collect();
     if known.is_empty() {
         return vec![Sentence::new("nothing was found that one could act on")];
@@ -76,6 +78,20 @@ fn measured_speeds(figures: &Figures) -> Option<String> {
         format!("{} writes of {} with {open}, {}", order.as_str(), rate.request, with_basis(rate))
     };
     Some(format!("the fastest writes measured were {}; the slowest were {}", told(fastest), told(slowest)))
+}
+
+/// The speed that lasts, and how long something faster does before.
+fn in_the_long_run(report: &Report<'_>) -> Option<String> {
+    let finding = report.found(FindingId::SustainedWriteBytesPerS)?;
+    let rate = hedged(finding)?;
+    Some(match report.size(FindingId::SlcCacheBytes) {
+        Some(cache) => {
+            format!(
+                "only about the first {cache} of a long copy are fast; what comes behind is written at {rate}"
+            )
+        }
+        None => format!("a long copy is written at {rate}, however long it is"),
+    })
 }
 
 /// Where the page is known from reads alone.

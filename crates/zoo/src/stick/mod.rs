@@ -4,6 +4,7 @@
 //! the aim is every stick that could be, not the average one.
 
 mod caches;
+mod fill;
 mod geometry;
 mod link;
 mod policy;
@@ -13,10 +14,12 @@ mod write_unit;
 
 use std::fmt::Write as _;
 
-use flashscope_device::Bytes;
+use flashscope_device::{Bytes, DeviceError};
 use flashscope_sim::{Profile, ProfileError};
 
 use crate::draw::Draw;
+use crate::history::History;
+use crate::mishap::Mishap;
 use crate::truth::Truth;
 use geometry::Geometry;
 use policy::Policy;
@@ -31,6 +34,17 @@ pub(crate) struct Stick {
 }
 
 impl Stick {
+    /// The same, with what is true of it after it was filled, once all that it has been through and that befalls it is known.
+    pub(crate) fn filled(
+        mut self,
+        history: History,
+        mishap: &Mishap,
+        seed: u64,
+    ) -> Result<Self, DeviceError> {
+        fill::tell(&mut self.truth, &self.profile, history, mishap.mean_factor(), seed)?;
+        Ok(self)
+    }
+
     /// Draws one. An error would be a mistake in this crate: every drawn profile is meant to be possible.
     pub(crate) fn draw(draw: &mut Draw) -> Result<Self, ProfileError> {
         let mut geometry = Geometry::draw(draw);

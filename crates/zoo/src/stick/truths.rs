@@ -16,8 +16,8 @@ pub(super) fn of(profile: &Profile) -> Truth {
     truth.set("open_units_linear", units(stick.open_units_linear));
     truth.set("open_units_random", units(stick.open_units_random));
     truth.set("ftl_class", Fact::OneOf(classes(profile)));
-    truth.bytes("slc_cache_bytes", stick.slc_cache.unwrap_or(Bytes::ZERO));
-    truth.bytes("write_buffer_bytes", stick.write_buffer.unwrap_or(Bytes::ZERO));
+    let has_boundaries = !profile.read.boundary.is_empty();
+    truth.set("read_boundary_signal", Fact::OneOf(if has_boundaries { &["yes"] } else { &["no"] }));
     if let Policy::OpenBlocks(policy) = &profile.policy {
         truth.set("merge_seconds", Fact::Number(policy.merge_us.last_us() * 1e-6));
     }

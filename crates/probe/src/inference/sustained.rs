@@ -1,0 +1,310 @@
+//! How fast writing is in the long run, and how much goes faster before: from large writes one behind the other.
+
+use flashscope_device::Bytes;
+
+use super::slowdown::{Slowdown, Stretch};
+use super::statistics::count;
+use super::wording::{speed, time};
+use crate::finding::{Confidence, Finding, FindingId, Value};
+use crate::observation::SustainedData;
+
+/// The speed is told from so much time at least: what comes and goes within half a minute is then averaged out,
+const SETTLED_SECONDS: f64 = 60.0;
+/// and after so much time in any case, or twice the least time and so many bytes.
+const PATIENCE_SECONDS: f64 = 300.0;
+const PATIENCE_BYTES: f64 = 2e9;
+/// The standard error of the mean that is good enough.
+const ERROR_GOOD: f64 = 0.01;
+/// Beyond this one nothing is said.
+const ERROR_MAX: f64 = 0.05;
+/// Two halves of a settled stream differ by no more.
+const HALVES_MAX: f64 = 0.12;
+/// The stream is cut into so many parts to see how much they differ (the method of batch means: A. Law, "Simulation
+/// Modeling and Analysis", 9.5.3).
+const BATCHES: usize = 12;
+/// Student's t for 95 % with eleven degrees of freedom.
+const STUDENT_95: f64 = 2.2;
+/// The first stretches open blocks.
+const BEGINNING: usize = 2;
+/// What is fast no longer than this is memory of the controller, and no cache in flash.
+const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
+/// Cells of three bits that hold one take at most a third of the capacity; no cache larger than that is looked for.
+const CACHE_SHARE_MAX: u64 = 3;
+/// So many pieces on either side must lie on their own side of the middle for a cache to be told of.
+const AGREEMENT_CLEAR: f64 = 0.9;
+/// Speeds are known no better than this, however equal the parts.
+const HALF_WIDTH_MIN: f64 = 0.03;
+/// What a cache's end is known to, as a share of its size, beside the stretch in which it lies.
+const EDGE: f64 = 0.02;
+/// What the model can be wrong about that it does not know: speeds that change on a longer scale, a second cache.
+const MODEL_DOUBT: f64 = 0.02;
+/// Cells of two bits may hold one in half of the capacity, and a slow-down by less than a tenth is not seen.
+const NONE_DOUBT: f64 = 0.03;
+
+/// A stream of large writes, and where it becomes slow.
+#[derive(Debug, Clone)]
+pub struct Fill {
+    stream: Vec<Stretch>,
+    slowdown: Option<Slowdown>,
+    begins_at: usize,
+}
+
+/// The mean of what a byte takes in the long run.
+#[derive(Debug, Clone, Copy)]
+struct Mean {
+    seconds_per_byte: f64,
+    /// Its standard error as a share of it.
+    error: f64,
+    /// How far its two halves are apart, as a share of it.
+    halves: f64,
+    seconds: f64,
+    bytes: f64,
+}
+
+/// A stream without a slow-down must be this long for no cache to be there.
+#[must_use]
+pub fn cache_max(capacity: Bytes) -> Bytes {
+    capacity / CACHE_SHARE_MAX
+}
+
+/// A slow-down behind so much is none of a cache: then all that was free has been written, and old data has to be collected.
+fn free_max(capacity: Bytes) -> f64 {
+    (capacity / 2).as_f64()
+}
+
+impl Fill {
+    /// What was seen so far.
+    #[must_use]
+    pub fn of(data: &SustainedData) -> Self {
+        let request = data.request.as_f64();
+        let pieces = data.pieces.iter().filter(|piece| piece.requests > 0);
+        let stream: Vec<Stretch> = pieces
+            .map(|piece| {
+                let bytes = request * f64::from(piece.requests);
+                Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
+            })
+            .collect();
+        let begins_at = beginning(&stream);
+        let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
+            index: slowdown.index + begins_at,
+            ..slowdown.behind(stream[..begins_at].iter().map(|stretch| stretch.bytes).sum())
+        });
+        Self { stream, slowdown, begins_at }
+    }
+
+    /// Whether a slow-down was seen.
+    #[must_use]
+    pub const fn has_slowed_down(&self) -> bool {
+        self.slowdown.is_some()
+    }
+
+    /// Whether the speed in the long run is known as well as it needs to be, or never will be.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.mean().is_some_and(|mean| {
+            let enough =
+                mean.seconds >= SETTLED_SECONDS && mean.error <= ERROR_GOOD && mean.halves <= HALVES_MAX;
+            let much = mean.bytes >= PATIENCE_BYTES && mean.seconds >= 2.0 * SETTLED_SECONDS;
+            enough || much || mean.seconds >= PATIENCE_SECONDS
+        })
+    }
+
+    /// The part that tells the speed in the long run.
+    fn settled(&self) -> &[Stretch] {
+        let from = self.slowdown.map_or(self.begins_at, |slowdown| slowdown.index);
+        self.stream.get(from..).unwrap_or(&[])
+    }
+
+    fn mean(&self) -> Option<Mean> {
+        let settled = self.settled();
+        let parts = settled.chunks(settled.len().div_ceil(BATCHES).max(1)).map(seconds_per_byte);
+        let parts: Vec<f64> = parts.collect();
+        if settled.len() < BATCHES {
+            return None;
+        }
+        let all = seconds_per_byte(settled);
+        let spread = parts.iter().map(|part| (part - all).powi(2)).sum::<f64>() / count(parts.len() - 1);
+        let (first, second) = settled.split_at(settled.len() / 2);
+        let bytes = settled.iter().map(|stretch| stretch.bytes).sum::<f64>();
+        (all > 0.0).then(|| Mean {
+            seconds_per_byte: all,
+            error: (spread / count(parts.len())).sqrt() / all,
+            halves: (seconds_per_byte(first) - seconds_per_byte(second)).abs() / all,
+            seconds: all * bytes,
+            bytes,
+        })
+    }
+}
+
+/// How many stretches at the start do not count: what opens blocks, and what memory makes fast.
+fn beginning(stream: &[Stretch]) -> usize {
+    let memory = Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX);
+    memory.map_or(BEGINNING, |slowdown| slowdown.index).min(stream.len())
+}
+
+/// The mean over all bytes.
+fn seconds_per_byte(stretches: &[Stretch]) -> f64 {
+    let bytes: f64 = stretches.iter().map(|each| each.bytes).sum();
+    stretches.iter().map(|each| each.bytes * each.seconds_per_byte).sum::<f64>() / bytes.max(1.0)
+}
+
+const NOTHING: &str = "no long stream of writes was measured";
+const LONG_STREAM: &str = "a long stream of writes (measure sustained, or check --sustained)";
+
+/// The cache in front of the dense cells, and the speed behind it. `capacity`: of the device.
+#[must_use]
+pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Finding; 2] {
+    let unknown = |reason: &str, would_decide: &str| {
+        [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS]
+            .map(|id| Finding::unknown(id, reason, would_decide))
+    };
+    let Some(data) = data else { return unknown(NOTHING, LONG_STREAM) };
+    let fill = Fill::of(data);
+    let Some(mean) = fill.mean() else {
+        let reason = format!("{} were written without a settled speed", data.written());
+        return unknown(&reason, "a longer stream, or a clock that runs");
+    };
+    if mean.halves > HALVES_MAX.max(3.0 * mean.error) || mean.error > ERROR_MAX {
+        let reason = format!(
+            "the speed did not settle: about {}, but parts of the stream differ by {:.0} %",
+            speed(1.0 / mean.seconds_per_byte),
+            (mean.halves.max(mean.error) * 100.0).max(1.0)
+        );
+        return unknown(&reason, "a longer stream, on a quieter machine");
+    }
+    let is_cache = |slowdown: &Slowdown| capacity.is_none_or(|capacity| slowdown.bytes <= free_max(capacity));
+    match fill.slowdown {
+        Some(slowdown) if !is_cache(&slowdown) => {
+            [no_cache(&fill, data, &mean), rate(&mean, Some(&slowdown))]
+        }
+        Some(slowdown) => [cache(&slowdown), rate(&mean, Some(&slowdown))],
+        None if capacity.is_some_and(|capacity| data.written() >= cache_max(capacity)) => {
+            [no_cache(&fill, data, &mean), rate(&mean, None)]
+        }
+        None => {
+            let reason = format!(
+                "{} a second, but only {} were written: a cache may hold up to a third of the capacity",
+                speed(1.0 / mean.seconds_per_byte),
+                data.written()
+            );
+            unknown(&reason, "a longer stream (--write-budget, --time-budget)")
+        }
+    }
+}
+
+fn cache(slowdown: &Slowdown) -> Finding {
+    if slowdown.agreement < AGREEMENT_CLEAR {
+        let reason = format!(
+            "about {} went at {} and what is behind at {}, but the speed wavers as much on its own",
+            rounded(slowdown.bytes),
+            speed(1.0 / slowdown.fast),
+            speed(1.0 / slowdown.slow)
+        );
+        return Finding::unknown(FindingId::SlcCacheBytes, reason, "a quieter machine");
+    }
+    let text = format!(
+        "the first {} were written at {}, everything behind at {}",
+        rounded(slowdown.bytes),
+        speed(1.0 / slowdown.fast),
+        speed(1.0 / slowdown.slow)
+    );
+    let confidence = Confidence::new(slowdown.agreement.min(1.0 - MODEL_DOUBT));
+    let low = rounded(slowdown.bytes_low * (1.0 - EDGE));
+    let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
+    Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(slowdown.bytes)), confidence, text)
+        .within(Value::Bytes(low), Value::Bytes(high))
+        .with_caveat("what was written shortly before may have taken a part of it")
+}
+
+fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
+    let text = match fill.slowdown {
+        Some(Slowdown { bytes, fast, .. }) => {
+            format!("{} were written at {}: more than a cache could hold", rounded(bytes), speed(1.0 / fast))
+        }
+        None => format!(
+            "{} were written one behind the other at {} without a slow-down",
+            data.written(),
+            speed(1.0 / mean.seconds_per_byte)
+        ),
+    };
+    let confidence = Confidence::new(1.0 - NONE_DOUBT);
+    Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(Bytes::ZERO), confidence, text)
+}
+
+fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
+    let behind = slowdown
+        .map_or_else(String::new, |slowdown| format!(" behind the first {}", rounded(slowdown.bytes)));
+    let text = format!(
+        "{} were written in {}{behind}, and parts of them differ by {:.1} % on the average",
+        rounded(mean.bytes),
+        time(mean.seconds),
+        mean.error * count(BATCHES).sqrt() * 100.0
+    );
+    let rate = 1.0 / mean.seconds_per_byte;
+    let half = (mean.error * STUDENT_95).max(HALF_WIDTH_MIN);
+    let (low, high) = (rate / (1.0 + half), rate * (1.0 + half));
+    let value = Value::BytesPerSecond(rate);
+    Finding::exact(FindingId::SustainedWriteBytesPerS, value, Confidence::new(1.0 - MODEL_DOUBT), text)
+        .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high))
+}
+
+/// A size to about a hundredth, so that it reads well.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes are positive and below 2^60"
+)]
+fn rounded(bytes: f64) -> Bytes {
+    let exact = Bytes::new(bytes.max(0.0) as u64);
+    let step = Bytes::new((exact.get() / 64).max(1).next_power_of_two());
+    Bytes::new((exact.get() + step.get() / 2) / step.get() * step.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::observation::Piece;
+
+    /// Pieces of 1 MiB that take these milliseconds each.
+    fn data(milliseconds: impl Iterator<Item = u64>) -> SustainedData {
+        let piece = |each| Piece { requests: 1, time: Duration::from_millis(each) };
+        SustainedData { request: Bytes::mib(1), pieces: milliseconds.map(piece).collect() }
+    }
+
+    fn values(data: &SustainedData, capacity: Bytes) -> [Option<Value>; 2] {
+        sustained(Some(data), Some(capacity)).map(|finding| finding.value())
+    }
+
+    #[test]
+    fn a_cache_ends_where_the_speed_falls() {
+        let data = data((0..300).map(|index| if index < 120 { 20 } else { 100 + index % 3 }));
+        let [cache, rate] = values(&data, Bytes::gib(4));
+        assert_eq!(cache, Some(Value::Bytes(Bytes::mib(120))));
+        let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
+        assert!((rate / (1_048_576.0 / 0.101) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn no_slow_down_is_no_cache_only_after_a_third_of_the_capacity() {
+        let data = data((0..300).map(|index| 50 + index % 2));
+        assert_eq!(values(&data, Bytes::mib(900))[0], Some(Value::Bytes(Bytes::ZERO)));
+        assert_eq!(values(&data, Bytes::mib(1000)), [None, None]);
+    }
+
+    #[test]
+    fn a_stream_that_slows_down_for_ever_and_a_clock_that_stands_still_tell_nothing() {
+        assert_eq!(values(&data((0..300).map(|index| 50 + index)), Bytes::mib(300)), [None, None]);
+        assert_eq!(values(&data((0..300).map(|_| 0)), Bytes::mib(300)), [None, None]);
+    }
+
+    #[test]
+    fn stalls_count_for_the_speed_and_make_no_cache() {
+        let data = data((0..320).map(|index| if index % 16 == 7 { 500 } else { 50 }));
+        let [cache, rate] = values(&data, Bytes::mib(900));
+        assert_eq!(cache, Some(Value::Bytes(Bytes::ZERO)));
+        let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
+        assert!((rate * 0.078_125 / 1_048_576.0 - 1.0).abs() < 0.02, "{rate}");
+    }
+}
