@@ -76,6 +76,8 @@ pub enum Data {
     Sustained(SustainedData),
     /// Small writes one behind the other, after pauses.
     WriteBuffer(WriteBufferData),
+    /// Erase blocks opened behind streams of several lengths.
+    BlockEnds(BlockEndsData),
 }
 
 /// Reads before, across and after boundaries of candidate sizes.
@@ -298,6 +300,32 @@ pub struct WriteSizeCell {
     pub start: Option<Bytes>,
     /// Their times, in order.
     pub times: Times,
+}
+
+/// Erase blocks opened behind streams of several lengths.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockEndsData {
+    /// The size of the writes that opened them.
+    pub request: Bytes,
+    /// The page, if it was known.
+    pub page: Option<Bytes>,
+    /// In the order in which they were opened; first those that took the places, behind no stream.
+    pub openings: Vec<Opening>,
+}
+
+/// Two writes into an erase block of its own, of which the first opened it, each with a flush behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Where it lies.
+    pub offset: Bytes,
+    /// How much was streamed before; 0 without a stream.
+    pub streamed: Bytes,
+    /// Where that began.
+    pub from: Bytes,
+    /// The write that opened it.
+    pub first: Duration,
+    /// The write behind that one.
+    pub second: Duration,
 }
 
 /// The same writes in each of the first erase blocks.

@@ -4,7 +4,9 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use crate::Method;
-use crate::experiment::{Align, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize};
+use crate::experiment::{
+    Align, BlockEnds, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize,
+};
 use crate::finding::{Finding, FindingId};
 use crate::inference::infer_by;
 use crate::observation::{Observations, Order};
@@ -52,10 +54,16 @@ impl Survey {
             return seen;
         }
         let known = bytes(&infer_by(&seen, self.method), FindingId::EraseBlockBytes);
-        let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
-        let write_size = WriteSize { erase_block, erase_block_is_known: known.is_some(), seed: self.seed };
+        let assumed = known.unwrap_or(ASSUMED_ERASE_BLOCK);
+        let write_size =
+            WriteSize { erase_block: assumed, erase_block_is_known: known.is_some(), seed: self.seed };
         seen.push(write_size.measure(device, unlimited, observer));
-        let findings = infer_by(&seen, self.method);
+        let mut findings = infer_by(&seen, self.method);
+        if bytes(&findings, FindingId::EraseBlockBytes).is_none() {
+            let page = bytes(&findings, FindingId::PageBytes);
+            seen.push(BlockEnds::new(page, self.seed).measure(device, unlimited, observer));
+            findings = infer_by(&seen, self.method);
+        }
         let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
         let request = request(&findings);
         seen.push(OpenUnits::new(erase_block, request, self.seed).measure(device, unlimited, observer));

@@ -30,6 +30,7 @@ fn cells(entry: &Entry) -> usize {
         Data::Align(data) => data.samples.len() * 3,
         Data::OpenUnits(data) => data.cells.len(),
         Data::WriteSize(data) => data.cells.len(),
+        Data::BlockEnds(data) => data.openings.len(),
         Data::FatArea(data) => data.cells.len(),
         Data::Sustained(_) | Data::WriteBuffer(_) => 0,
     }

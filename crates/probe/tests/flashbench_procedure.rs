@@ -47,6 +47,7 @@ fn cells(observations: &Observations) -> usize {
         Data::FatArea(fat) => fat.cells.len(),
         Data::WriteSize(sizes) => sizes.cells.len(),
         Data::Sustained(_) | Data::WriteBuffer(_) => 0,
+        Data::BlockEnds(ends) => ends.openings.len(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use flashscope_device::layer::{Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
-use flashscope_probe::experiment::{Align, Experiment, OpenUnits, WriteSize};
+use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::Ended;
@@ -111,6 +111,24 @@ fn the_page_is_found_behind_a_write_buffer() {
     let page = finding(&findings, FindingId::PageBytes);
     assert_eq!(page.bytes(), Some(Bytes::kib(48)), "{page:?}");
     assert!(page.evidence.contains("with a flush"), "{page:?}");
+}
+
+#[test]
+fn the_erase_block_shows_in_writes_where_reads_show_none() {
+    for target in [
+        "transcend-8g?seed=2",
+        "transcend-8g?erase_block=12MiB&page=48KiB",
+        "transcend-8g?erase_block=1MiB&open_units_linear=1&open_units_random=1",
+    ] {
+        let mut target = Target::parse(target).unwrap();
+        target.profile.read.boundary.clear();
+        let mut stick = VirtualStick::new(&target.profile, target.seed);
+        let experiment = BlockEnds::new(Some(target.profile.ftl.page), 7);
+        let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
+        let block = finding(&findings, FindingId::EraseBlockBytes);
+        assert_eq!(block.bytes(), Some(target.profile.truth().erase_block), "{block:?}");
+        assert!(block.confidence().get() > 0.95, "{block:?}");
+    }
 }
 
 #[test]

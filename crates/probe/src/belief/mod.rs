@@ -2,6 +2,7 @@
 //! inference weigh every write by this same model. See docs/statistics.md.
 
 mod any_place;
+mod block_ends;
 mod evidence;
 mod fat_trial;
 mod laws;
@@ -9,6 +10,7 @@ mod page;
 mod posterior;
 mod slowness;
 
+pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
 pub use evidence::{of, unmerged};
 pub use fat_trial::FatTrial;
 pub use laws::Law;

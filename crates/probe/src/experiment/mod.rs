@@ -1,9 +1,11 @@
 //! What an experiment is: it measures, tells an observer how it goes, and judges nothing.
 
 mod align;
+mod block_ends;
 mod fat_area;
 mod open_units;
 mod page_edges;
+mod places;
 mod pool;
 mod session;
 mod stream;
@@ -18,6 +20,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 pub use self::align::Align;
+pub use self::block_ends::BlockEnds;
 pub use self::fat_area::FatArea;
 pub use self::open_units::{OpenUnits, UNITS_MAX};
 pub use self::sustained::Sustained;

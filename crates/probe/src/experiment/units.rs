@@ -76,7 +76,7 @@ impl Units {
 }
 
 /// The number next to the golden section of `count` that shares no factor with it, so that its multiples meet every place.
-fn golden_step(count: u64) -> u64 {
+pub fn golden_step(count: u64) -> u64 {
     let golden = u64::try_from(u128::from(count) * 618_034 / 1_000_000).unwrap_or(1).max(1);
     (golden..=count).find(|step| greatest_common_divisor(*step, count) == 1).unwrap_or(1)
 }

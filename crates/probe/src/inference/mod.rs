@@ -1,6 +1,7 @@
 //! Pure inference: observations in, findings out. No device, no clock, no random choice.
 
 mod align;
+mod block_ends;
 mod boundary_signal;
 mod fat_area;
 mod ftl_class;
@@ -33,8 +34,8 @@ use flashscope_device::Bytes;
 use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, Outcome};
 use crate::observation::{
-    AlignData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source, SustainedData,
-    WriteBufferData, WriteSizeData,
+    AlignData, BlockEndsData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source,
+    SustainedData, WriteBufferData, WriteSizeData,
 };
 
 /// Everything that a set of observations of one device tells: one finding per [`FindingId`], in that order.
@@ -52,10 +53,11 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let [linear, random, class, merge] = seen.open_units();
     let [cache, sustained] = seen.sustained();
-    let assumed = seen.assumed_erase_block(&align.erase_block);
+    let erase_block = block_ends::or(align.erase_block, seen.block_ends);
+    let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
-        align.erase_block,
+        erase_block,
         page(align.page, of_stream, &ladder),
         ladder::write_unit(&ladder),
         linear,
@@ -112,6 +114,7 @@ struct Seen<'a> {
     published: Vec<&'a OpenUnitsData>,
     write_size: Vec<&'a WriteSizeData>,
     fat_area: Vec<&'a FatAreaData>,
+    block_ends: Option<&'a BlockEndsData>,
     published_fat_area: Vec<&'a FatAreaData>,
     sustained: Option<(&'a SustainedData, &'a Observations)>,
     write_buffer: Option<&'a WriteBufferData>,
@@ -131,6 +134,7 @@ impl<'a> Seen<'a> {
                 Data::FatArea(data) => seen.published_fat_area.push(data),
                 Data::Sustained(data) => seen.sustained = Some((data, each)),
                 Data::WriteBuffer(data) => seen.write_buffer = Some(data),
+                Data::BlockEnds(data) => seen.block_ends = Some(data),
                 Data::Align(_) => {}
             }
         }
@@ -283,7 +287,8 @@ fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
 const fn concerns(id: FindingId, data: &Data) -> bool {
     matches!(
         (id, data),
-        (FindingId::EraseBlockBytes | FindingId::ReadBoundarySignal, Data::Align(_))
+        (FindingId::EraseBlockBytes, Data::Align(_) | Data::BlockEnds(_))
+            | (FindingId::ReadBoundarySignal, Data::Align(_))
             | (FindingId::PageBytes | FindingId::WriteUnitBytes, Data::WriteSize(_))
             | (
                 FindingId::OpenUnitsLinear

@@ -164,6 +164,12 @@ fn times(data: &Data) -> Vec<f64> {
         Data::WriteBuffer(data) => {
             data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect()
         }
+        Data::BlockEnds(data) => data
+            .openings
+            .iter()
+            .flat_map(|opening| [opening.first, opening.second])
+            .map(|t| t.as_secs_f64())
+            .collect(),
     }
 }
 
@@ -180,6 +186,7 @@ fn equal_requests(data: &Data) -> Vec<f64> {
         }
         // A cache that fills makes writes slower for good, and is no objection.
         Data::OpenUnits(_) | Data::FatArea(_) | Data::Sustained(_) | Data::WriteBuffer(_) => Vec::new(),
+        Data::BlockEnds(data) => data.openings.iter().map(|opening| opening.second.as_secs_f64()).collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 
 use super::RunFile;
 use crate::observation::{
-    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, PageEdge, Piece, Times,
+    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, Opening, PageEdge, Piece, Times,
 };
 
 /// A number that no measurement gives.
@@ -76,6 +76,11 @@ fn data(data: &Data) -> Checked {
             each("edges", &data.edges, edge)?;
             each("cells", &data.cells, |cell| request(cell.request, &cell.times))
         }
+        Data::BlockEnds(data) => {
+            block("request", data.request)?;
+            size("page", data.page.unwrap_or_default())?;
+            each("openings", &data.openings, opening)
+        }
         Data::FatArea(data) => {
             erase_block(data.erase_block)?;
             data.baseline.as_ref().map_or(Ok(()), times).map_err(|error| error.inside("baseline"))?;
@@ -103,6 +108,14 @@ fn piece(piece: &Piece) -> Checked {
 fn burst(burst: &Burst) -> Checked {
     time("pause", burst.pause)?;
     each("each", &burst.each, |latency| time("", *latency))
+}
+
+fn opening(opening: &Opening) -> Checked {
+    size("offset", opening.offset)?;
+    size("streamed", opening.streamed)?;
+    size("from", opening.from)?;
+    time("first", opening.first)?;
+    time("second", opening.second)
 }
 
 fn sample(sample: &AlignSample) -> Checked {

@@ -86,6 +86,7 @@ fn what(data: &Data) -> String {
                 tried.into_iter().map(|(order, count)| format!("{count} {}", order.as_str())).collect();
             format!("blocks of {} open: {}", data.erase_block, tried.join(", "))
         }
+        Data::BlockEnds(data) => format!("{} erase blocks opened", data.openings.len()),
         Data::WriteSize(data) => format!("{} sizes", data.cells.len()),
         Data::FatArea(data) => {
             let units: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();

@@ -35,6 +35,10 @@ const fn method(data: &Data) -> (&'static str, &'static str) {
             "Writes of every size to one place at a time. Below the unit the controller programs, a smaller write takes as \
              long as a larger one."
         }
+        Data::BlockEnds(_) => {
+            "With as many erase blocks begun as the controller keeps open, beginning another one costs a copy; but not behind \
+             a stream of writes that ended where an erase block ends. Streams of many lengths show its size."
+        }
         Data::FatArea(_) => {
             "The same writes in each of the first erase blocks. Blocks that are managed for the file allocation table take \
              small writes faster than the others."

@@ -87,5 +87,6 @@ pub const fn experiment(data: &Data) -> &'static str {
         Data::FatArea(_) => "fat-area",
         Data::Sustained(_) => "sustained",
         Data::WriteBuffer(_) => "write-buffer",
+        Data::BlockEnds(_) => "block-ends",
     }
 }

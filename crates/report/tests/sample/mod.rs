@@ -223,7 +223,9 @@ fn publish(data: &mut Data) {
         Data::OpenUnits(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
         Data::WriteSize(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
         Data::FatArea(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
-        Data::Sustained(_) | Data::WriteBuffer(_) => unreachable!("nobody publishes these"),
+        Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) => {
+            unreachable!("nobody publishes these")
+        }
     }
 }
 
