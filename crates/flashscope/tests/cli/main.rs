@@ -13,6 +13,7 @@ mod run_files;
 mod serve;
 mod serve_flashbench;
 mod served;
+mod served_check;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
