@@ -2,6 +2,7 @@
 
 mod f3;
 mod fio;
+mod flashbench;
 mod random_reads;
 mod zram;
 
@@ -34,6 +35,8 @@ enum Peer {
     Fio(fio::Arguments),
     /// Writing files of test data and checking them, beside f3write and f3read.
     F3(f3::Arguments),
+    /// What the erase block and the open units cost on a served stick: device time and bytes written. Needs root.
+    Flashbench(flashbench::Arguments),
 }
 
 /// Compares with one peer and prints the figures.
@@ -41,9 +44,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let rows = match &arguments.peer {
         Peer::Fio(arguments) => fio::run(arguments)?,
         Peer::F3(arguments) => f3::run(arguments)?,
+        Peer::Flashbench(peer) => return costs(&flashbench::run(peer)?, arguments.json),
     };
     let text = if arguments.json { json(&rows)? } else { table(&rows) };
     Ok(say(&text)?)
+}
+
+/// What answers cost is no rate, and has a table of its own.
+fn costs(comparison: &flashbench::Comparison, is_json: bool) -> Result<()> {
+    let json = || serde_json::to_string_pretty(comparison);
+    Ok(say(&if is_json { json()? + "\n" } else { comparison.table() })?)
 }
 
 /// What one side did in one round.
