@@ -29,7 +29,7 @@ impl Places {
     pub fn new(device: &dyn Device) -> Self {
         let capacity = device.capabilities().capacity;
         let grids = (14..40).map(|shift| Bytes::new(3 << shift));
-        let alone = grids.filter(|grid| capacity / *grid >= ALONE).last().unwrap_or(Bytes::kib(48));
+        let alone = grids.rev().find(|grid| capacity / *grid >= ALONE).unwrap_or(Bytes::kib(48));
         Self {
             start: START.min(capacity / 8),
             end: capacity,
