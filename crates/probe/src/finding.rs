@@ -157,6 +157,8 @@ pub enum FtlClass {
     LinearOnly,
     /// Keeps some erase blocks open, in any order inside; one more costs a constant merge per request.
     OpenBlock,
+    /// Maps erase blocks as wholes, and takes writes in logs of which one holds a run in order and the others anything.
+    HybridLog,
     /// Writes into a log: the cost beyond its open blocks grows step by step.
     LogStructured,
 }
@@ -168,6 +170,7 @@ impl FtlClass {
         match self {
             Self::LinearOnly => "linear-only",
             Self::OpenBlock => "open-block",
+            Self::HybridLog => "hybrid-log",
             Self::LogStructured => "log-structured",
         }
     }

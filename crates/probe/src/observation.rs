@@ -205,6 +205,24 @@ pub struct OpenUnitsData {
     /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
     #[serde(default)]
     pub controls: Vec<Times>,
+    /// The search once more, in linear order and with requests of a page, over data that was written just before.
+    #[serde(default)]
+    pub rewritten: Vec<OpenUnitsCell>,
+    /// Writes out of order into the part of one unit that was written just before.
+    #[serde(default)]
+    pub out_of_order: Vec<Duration>,
+    /// Writes at the starts of units, where no unit was open before the first of each pair.
+    #[serde(default)]
+    pub beginnings: Vec<Beginnings>,
+}
+
+/// Two units that were written to their ends, or nearly, and are then begun anew one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginnings {
+    /// A write into the first one that has nothing to put aside: its first, or one that goes on behind that.
+    pub alone: Duration,
+    /// The first write into the other, while the first one is unfinished.
+    pub behind: Duration,
 }
 
 /// One combination of order, number of units and request size.
@@ -224,26 +242,28 @@ pub struct OpenUnitsCell {
     pub units: Vec<u32>,
 }
 
-impl OpenUnitsData {
-    /// Keeps one write, in the last cell if it belongs there.
-    pub fn keep(&mut self, order: Order, open_units: u32, request: Bytes, unit: u32, latency: Duration) {
-        let here = |cell: &&mut OpenUnitsCell| {
-            (cell.order, cell.open_units, cell.request) == (order, open_units, request)
-        };
-        match self.cells.last_mut().filter(here) {
-            Some(OpenUnitsCell { times: Times::Each(each), units, .. }) => {
+impl OpenUnitsCell {
+    /// Keeps one write, in the last of these cells if it belongs there.
+    pub fn keep(
+        cells: &mut Vec<Self>,
+        (order, open_units, request): (Order, u32, Bytes),
+        unit: u32,
+        latency: Duration,
+    ) {
+        let here =
+            |cell: &&mut Self| (cell.order, cell.open_units, cell.request) == (order, open_units, request);
+        match cells.last_mut().filter(here) {
+            Some(Self { times: Times::Each(each), units, .. }) => {
                 each.push(latency);
                 units.push(unit);
             }
             _ => {
                 let times = Times::Each(vec![latency]);
-                self.cells.push(OpenUnitsCell { order, open_units, request, times, units: vec![unit] });
+                cells.push(Self { order, open_units, request, times, units: vec![unit] });
             }
         }
     }
-}
 
-impl OpenUnitsCell {
     /// Each write that was timed by itself: into which unit, and how long it took.
     pub fn writes(&self) -> impl Iterator<Item = (u32, Duration)> + '_ {
         let each = match &self.times {
@@ -337,11 +357,29 @@ pub struct FatAreaData {
     /// of the first. `None` in a published table.
     #[serde(default)]
     pub fits: Option<(Order, u32)>,
+    /// What else the search for open units told of merges.
+    #[serde(default)]
+    pub merges: Option<Merges>,
+    /// Writes at the start of each of the first blocks, by block: each while another block was begun and not finished.
+    /// Only where one run is taken in order.
+    #[serde(default)]
+    pub beginnings: Vec<Vec<Duration>>,
     /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
     #[serde(default)]
     pub baseline: Option<Times>,
     /// One per unit and request size.
     pub cells: Vec<FatAreaCell>,
+}
+
+/// What is known of merges.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Merges {
+    /// How likely each switch merges with one block too many, rather than some.
+    pub every_switch: f64,
+    /// What a merge takes beside the write.
+    pub takes: Option<Duration>,
+    /// Whether only one run is taken in order.
+    pub is_one_run: bool,
 }
 
 /// The writes of one size in one unit.

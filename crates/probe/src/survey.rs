@@ -8,7 +8,7 @@ use crate::experiment::{
     Align, BlockEnds, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize,
 };
 use crate::finding::{Finding, FindingId};
-use crate::inference::infer_by;
+use crate::inference::{infer_by, merges};
 use crate::observation::{Observations, Order};
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
@@ -65,11 +65,16 @@ impl Survey {
             findings = infer_by(&seen, self.method);
         }
         let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
-        let request = request(&findings);
-        seen.push(OpenUnits::new(erase_block, request, self.seed).measure(device, unlimited, observer));
+        let request = request(&findings, erase_block);
+        let page = bytes(&findings, FindingId::PageBytes);
+        let open_units = OpenUnits { page, ..OpenUnits::new(erase_block, request, self.seed) };
+        seen.push(open_units.measure(device, unlimited, observer));
         // What follows needs the writes only; the reads' many explanations need not be weighed again.
         let findings = infer_by(&seen[1..], self.method);
-        let fat_area = FatArea::new(erase_block, request, fits(&findings), self.seed);
+        let fat_area = FatArea {
+            merges: merges(&seen),
+            ..FatArea::new(erase_block, request, fits(&findings), self.seed)
+        };
         seen.push(fat_area.measure(device, unlimited, observer));
         seen
     }
@@ -79,11 +84,17 @@ impl Survey {
 /// of docs/methods/open-units.md).
 const REQUEST_MIN: Bytes = Bytes::kib(32);
 
+/// So many of them an erase block should take, where its pages allow: a block that is nearly full is merged at once.
+const REQUESTS_PER_BLOCK: u64 = 64;
+
 /// The size of writes that look for merges: whole pages, if those are known.
 #[must_use]
-pub fn request(findings: &[Finding]) -> Option<Bytes> {
+pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
     match bytes(findings, FindingId::PageBytes) {
-        Some(page) => Some(page * REQUEST_MIN.get().div_ceil(page.get().max(1)).max(1)),
+        Some(page) => {
+            let wanted = REQUEST_MIN.min(erase_block / REQUESTS_PER_BLOCK);
+            Some(page * wanted.get().div_ceil(page.get().max(1)).max(1))
+        }
         None => bytes(findings, FindingId::WriteUnitBytes).map(|unit| unit.max(REQUEST_MIN)),
     }
 }

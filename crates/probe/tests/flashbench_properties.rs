@@ -71,7 +71,7 @@ proptest! {
         let cells = powers_of_two(figures.len()).zip(&figures).map(|(request, &(digits, exponent))| {
             OpenUnitsCell { order, open_units: units, request, times: times(request, digits, exponent), units: Vec::new() }
         });
-        let data = Data::OpenUnits(OpenUnitsData { controls: Vec::new(),  erase_block: Bytes::mib(8), cells: cells.collect() });
+        let data = Data::OpenUnits(OpenUnitsData { erase_block: Bytes::mib(8), cells: cells.collect(), ..OpenUnitsData::default() });
         let table = print(&observations(data));
         let command = format!("$ flashbench --open-au --open-au-nr={units} {}\n", if random { "-r" } else { "" });
         prop_assert_eq!(tables(&(command + &table)), table);
@@ -87,7 +87,7 @@ proptest! {
                 cells.push(FatAreaCell { trial: 0, unit, order: Order::Linear, request, times: times(request, digits, exponent) });
             }
         }
-        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), fits: None, baseline: None, cells })));
+        let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), cells, ..FatAreaData::default() })));
         let command = format!("$ flashbench --find-fat --fat-nr={units}\n");
         prop_assert_eq!(tables(&(command + &table)), table);
     }

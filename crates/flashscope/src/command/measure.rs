@@ -7,8 +7,8 @@ use flashscope_probe::experiment::{
     Align, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
 };
 use flashscope_probe::flashbench::{self, print, procedure};
-use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Ended, Observations, Order};
+use flashscope_probe::inference::{infer, merges};
+use flashscope_probe::observation::{Ended, Merges, Observations, Order};
 use flashscope_probe::survey::{self, ASSUMED_ERASE_BLOCK};
 use flashscope_probe::{Finding, FindingId};
 
@@ -173,7 +173,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
     announce(arguments, target, printer);
     let fits = fits(arguments, erase_block, target, &mut progress, &mut observations);
-    let experiment = experiment(arguments, erase_block, fits);
+    let experiment = experiment(arguments, erase_block, fits, merges(&observations));
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
@@ -236,7 +236,12 @@ fn fits(
     fits
 }
 
-fn experiment(arguments: &Measure, known: Option<Bytes>, fits: Option<(Order, u32)>) -> Box<dyn Experiment> {
+fn experiment(
+    arguments: &Measure,
+    known: Option<Bytes>,
+    fits: Option<(Order, u32)>,
+    merges: Option<Merges>,
+) -> Box<dyn Experiment> {
     let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
     let seed = arguments.seed;
     match arguments.experiment {
@@ -248,7 +253,9 @@ fn experiment(arguments: &Measure, known: Option<Bytes>, fits: Option<(Order, u3
             let units_max = arguments.open_units.unwrap_or(UNITS_MAX);
             Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
         }
-        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, fits, seed)),
+        ExperimentName::FatArea => {
+            Box::new(FatArea { merges, ..FatArea::new(erase_block, arguments.block_size, fits, seed) })
+        }
         ExperimentName::Sustained => Box::new(Sustained { seed }),
         ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
     }

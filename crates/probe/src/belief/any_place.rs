@@ -14,9 +14,9 @@ const LEAST: f64 = 1e-4;
 /// How often a write is slow without a merge, and a merge does not show, as far as single units are concerned.
 const SURPRISE: f64 = 0.005;
 /// The sum need not be more exact than this.
-const EXACT: f64 = 1e-3;
-/// Steps towards it; two or three do but at the ends.
-const STEPS_MAX: usize = 12;
+const EXACT: f64 = 0.01;
+/// Steps towards it; two or three do but at the ends, and the next write goes on from there.
+const STEPS_MAX: usize = 4;
 /// No step changes the odds by more than e to this power.
 const STEP_MAX: f64 = 3.0;
 
@@ -118,9 +118,8 @@ impl AnyPlace {
     }
 
     /// Moves the odds of all units but this one so that the places held add up to their number (Newton's method). What was
-    /// open before never comes back, and holds what our units cannot fill.
+    /// open before holds what our units cannot fill.
     fn add_up(&mut self, unit: usize) {
-        let most = self.strange;
         let least = (self.count - self.free - count(self.units.len())).max(0.0);
         let wanted = self.count - self.free - self.units[unit].placed;
         for _ in 0..STEPS_MAX {
@@ -131,10 +130,10 @@ impl AnyPlace {
             let factor = (missing / self.slope(unit).max(LEAST)).clamp(-STEP_MAX, STEP_MAX).exp();
             let (before, behind) = self.units.split_at_mut(unit);
             for other in before.iter_mut().chain(&mut behind[1..]) {
-                other.placed = scale_odds(other.placed, factor).min(1.0 - other.begun);
+                other.rescale(factor);
             }
             let strange = scale_odds(self.strange / self.count, factor) * self.count;
-            self.strange = strange.min(most).max(least);
+            self.strange = strange.max(least);
         }
     }
 
@@ -148,6 +147,16 @@ impl AnyPlace {
         let of = |placed: f64| placed * (1.0 - placed);
         let all: f64 = self.units.iter().map(|each| of(each.placed)).sum();
         all - of(self.units[unit].placed) + of(self.strange / self.count) * self.count
+    }
+}
+
+impl Unit {
+    /// Multiplies the odds that it holds a place; what it is otherwise stays in proportion.
+    fn rescale(&mut self, factor: f64) {
+        let placed = scale_odds(self.placed, factor);
+        self.begun *= (1.0 - placed) / (1.0 - self.placed).max(LEAST);
+        self.begun = self.begun.min(1.0 - placed);
+        self.placed = placed;
     }
 }
 

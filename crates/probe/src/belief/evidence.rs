@@ -5,24 +5,41 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::{Belief, Prior, Slowness};
-use crate::observation::{OpenUnitsData, Order};
+use crate::observation::{Beginnings, OpenUnitsCell, Order};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
 /// another block, does not count. `None` if there are too few.
 #[must_use]
-pub fn unmerged(data: &OpenUnitsData) -> Option<Slowness> {
-    let first = data.cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == 1)?;
+pub fn unmerged(cells: &[OpenUnitsCell]) -> Option<Slowness> {
+    let first = cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == 1)?;
     let times: Vec<Duration> = first.writes().skip(1).map(|(_, latency)| latency).collect();
     Slowness::beyond(&times).filter(|_| times.len() >= 3)
 }
 
+/// What a slow write out of order is, after the search in order: what merges took there is known, or at least that a write
+/// out of order takes longer by itself.
+#[must_use]
+pub fn out_of_order(linear: &Belief, most: u32) -> Slowness {
+    let slowness = linear.slowness();
+    if linear.verdict().tells(most) {
+        slowness.for_merges(linear.merge_seconds())
+    } else {
+        slowness.out_of_order()
+    }
+}
+
 /// The belief behind all writes of the search in one order.
 #[must_use]
-pub fn of(data: &OpenUnitsData, order: Order, slowness: Slowness, prior: Prior) -> Belief {
-    let request = data.cells.first().map(|cell| cell.request);
-    let mut belief =
-        Belief::new(order, slowness, prior).full_after(writes_per_unit(data.erase_block, request));
-    let searched = data.cells.iter().filter(|cell| cell.order == order && Some(cell.request) == request);
+pub fn of(
+    cells: &[OpenUnitsCell],
+    erase_block: Bytes,
+    order: Order,
+    slowness: Slowness,
+    prior: Prior,
+) -> Belief {
+    let request = cells.first().map(|cell| cell.request);
+    let mut belief = Belief::new(order, slowness, prior).full_after(writes_per_unit(erase_block, request));
+    let searched = cells.iter().filter(|cell| cell.order == order && Some(cell.request) == request);
     for (unit, latency) in searched.flat_map(|cell| cell.writes()) {
         belief.write(unit, latency);
     }
@@ -34,3 +51,36 @@ pub fn of(data: &OpenUnitsData, order: Order, slowness: Slowness, prior: Prior) 
 pub fn writes_per_unit(erase_block: Bytes, request: Option<Bytes>) -> u32 {
     request.map_or(u32::MAX, |request| u32::try_from(erase_block / request).unwrap_or(u32::MAX))
 }
+
+/// The belief behind writes of single pages over data. Where a run happens to stop at the end of what a log maps at once,
+/// nothing has to be completed: such a merge does not show.
+#[must_use]
+pub fn over_data(cells: &[OpenUnitsCell], slowness: Slowness) -> Belief {
+    let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear).with_hidden(AT_AN_END);
+    for (unit, latency) in cells.iter().flat_map(|cell| cell.writes()) {
+        belief.write(unit, latency);
+    }
+    belief
+}
+
+/// Half of the runs stop there if two pages are mapped at once; the next one often begins in the middle then.
+const AT_AN_END: f64 = 0.3;
+
+/// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
+/// order, and no more.
+#[must_use]
+pub fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
+    !beginnings.is_empty()
+        && beginnings.iter().all(|pair| !slowness.is_slow(pair.alone) && slowness.is_slow(pair.behind))
+}
+
+/// Whether writes out of order into a block are slow though the block is open: what is mapped at once is less than that.
+#[must_use]
+pub fn is_slow_over_data(out_of_order: &[Duration], slowness: Slowness) -> bool {
+    let behind = out_of_order.get(OPENING..).unwrap_or_default();
+    let slow = behind.iter().filter(|latency| slowness.is_slow(**latency)).count();
+    !behind.is_empty() && slow * 6 >= behind.len() * 5
+}
+
+/// The first two writes out of order may open the block.
+const OPENING: usize = 2;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Belief, Prior, Slowness};
-use crate::observation::Order;
+use crate::observation::{Merges, Order};
 
 /// How plausible a FAT area is before anything was seen: most cards and sticks have none.
 const FIRST: f64 = 0.25;
@@ -20,9 +20,15 @@ pub struct FatTrial {
 impl FatTrial {
     /// The trial of the erase block of this number, beside `fits` ordinary ones that are open.
     #[must_use]
-    pub fn new(order: Order, slowness: Slowness, fits: u32, unit: u32) -> Self {
+    pub fn new(order: Order, slowness: Slowness, fits: u32, merges: Option<Merges>, unit: u32) -> Self {
         let plausible = if unit == 0 { FIRST } else { NEXT };
+        let slowness =
+            slowness.for_merges(merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64()));
         let belief = Belief::new(order, slowness, Prior::OneMore { fits, plausible });
+        let belief = match merges {
+            Some(merges) => belief.with_law(merges.every_switch),
+            None => belief,
+        };
         Self { belief: belief.with_open(1, fits), fits }
     }
 

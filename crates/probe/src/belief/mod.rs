@@ -11,7 +11,7 @@ mod posterior;
 mod slowness;
 
 pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
-pub use evidence::{of, unmerged};
+pub use evidence::{is_one_run, is_slow_over_data, of, out_of_order, over_data, unmerged};
 pub use fat_trial::FatTrial;
 pub use laws::Law;
 pub use page::{Missing, PageBelief};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::Slowness;
-use super::laws::{Law, Places, Touch};
+use super::laws::{Law, Places, Touch, Way};
 use crate::inference::statistics::{count, median};
 use crate::observation::Order;
 
@@ -17,16 +17,20 @@ const STALLS: [(f64, f64); 6] =
     [(0.0005, 0.34), (0.002, 0.3), (0.01, 0.2), (0.04, 0.1), (0.12, 0.04), (0.35, 0.02)];
 /// How often a merge does not show: it was done before, or behind the transfer.
 const HIDDEN: f64 = 0.01;
+/// A block that lacks no more than so many writes is merged too quickly to show.
+const NEARLY_FULL: f64 = 1.5;
 /// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
 const LEAST_RECENT: f64 = 0.7;
+/// The law is never known better than this.
+const LAW_DOUBT: f64 = 0.01;
 /// More than [`OPEN_MAX`], or none at all.
 const MORE: f64 = 0.04;
 /// Once every number has less than this against it, or all but this for it, the search is over.
-const DECIDED: f64 = 0.002;
+const DECIDED: f64 = 0.001;
 /// A unit that was written so often has a place, in any order.
 const OPENED: u32 = 8;
 /// What is less plausible than the best by e to this power is given up.
-const IMPOSSIBLE: f64 = 40.0;
+const IMPOSSIBLE: f64 = 25.0;
 
 /// What is taken for plausible before the first write.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,22 +126,27 @@ pub struct Belief {
     most_proven: usize,
     writes: usize,
     full_after: u32,
+    hidden: f64,
     slow_seconds: Vec<f64>,
+    openings_seconds: Vec<f64>,
 }
 
 impl Belief {
     /// Before the first write.
     #[must_use]
     pub fn new(order: Order, slowness: Slowness, prior: Prior) -> Self {
-        let two_steps: &[bool] = if order == Order::Random { &[false, true] } else { &[false] };
+        let ways: &[Way] = match order {
+            Order::Linear => &[Way::AtOnce, Way::FirstFree],
+            Order::Random => &[Way::AtOnce, Way::TwoSteps],
+        };
         let shape = |law: Law| if law == Law::LeastRecent { LEAST_RECENT } else { 1.0 - LEAST_RECENT };
         let numbers = (0..=OPEN_MAX + 1).filter(|number| prior.weight(*number) > 0.0);
         let hypotheses = numbers.flat_map(|number| {
             [Law::LeastRecent, Law::Any].into_iter().flat_map(move |law| {
-                two_steps.iter().map(move |two_steps| {
-                    let weight = prior.weight(number) * shape(law) / count(two_steps_count(order));
+                ways.iter().filter(move |way| way.goes_with(law)).map(move |way| {
+                    let weight = prior.weight(number) * shape(law) * way.plausible(order, law);
                     Hypothesis {
-                        places: Places::new(law, number as usize, order == Order::Random, *two_steps),
+                        places: Places::new(law, number as usize, order == Order::Random, *way),
                         weights: STALLS.map(|(_, plausible)| (weight * plausible).ln()),
                     }
                 })
@@ -154,14 +163,44 @@ impl Belief {
             most_proven: 0,
             writes: 0,
             full_after: u32::MAX,
+            hidden: HIDDEN,
             slow_seconds: Vec::new(),
+            openings_seconds: Vec::new(),
         }
+    }
+
+    /// What a slow write is.
+    #[must_use]
+    pub const fn slowness(&self) -> Slowness {
+        self.slowness
     }
 
     /// Units are full after so many writes: in linear order they then need no place any more.
     #[must_use]
-    pub const fn full_after(mut self, writes: u32) -> Self {
+    pub fn full_after(mut self, writes: u32) -> Self {
         self.full_after = writes;
+        self.hidden = (NEARLY_FULL / f64::from(writes.max(1))).clamp(HIDDEN, 0.2);
+        self
+    }
+
+    /// Of merges so many do not show.
+    #[must_use]
+    pub const fn with_hidden(mut self, share: f64) -> Self {
+        self.hidden = share;
+        self
+    }
+
+    /// Each switch merges with this probability, before anything was seen.
+    #[must_use]
+    pub fn with_law(mut self, every_switch: f64) -> Self {
+        for each in &mut self.hypotheses {
+            let (now, before) = match each.places.law() {
+                Law::LeastRecent => (every_switch, LEAST_RECENT),
+                Law::Any => (1.0 - every_switch, 1.0 - LEAST_RECENT),
+            };
+            let change = (now.clamp(LAW_DOUBT, 1.0 - LAW_DOUBT) / before).ln();
+            each.weights.iter_mut().for_each(|weight| *weight += change);
+        }
         self
     }
 
@@ -182,15 +221,18 @@ impl Belief {
         let slow = self.slowness.probability(latency);
         let touch = self.touch(unit, slow > 0.5);
         for hypothesis in &mut self.hypotheses {
-            hypothesis.weigh(touch, slow);
+            hypothesis.weigh(touch, slow, self.hidden);
         }
-        if touch.before + 1 == self.full_after && self.order == Order::Linear {
+        if touch.is_last {
             self.close(touch.unit);
         }
         self.forget_the_impossible();
         self.writes += 1;
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
+        }
+        if touch.before == 0 {
+            self.openings_seconds.push(latency.as_secs_f64());
         }
     }
 
@@ -219,7 +261,8 @@ impl Belief {
             self.recent.remove(place);
         }
         self.recent.push(unit);
-        Touch { unit, before, distance, proven: self.prove(unit, slow) }
+        let is_last = before + 1 == self.full_after && self.order == Order::Linear;
+        Touch { unit, before, distance, is_last, proven: self.prove(unit, slow) }
     }
 
     /// The lowest index that no unit has; units assumed to be open may have left a gap before them.
@@ -280,6 +323,12 @@ impl Belief {
         Verdict { number, probability: numbers[number as usize], low, high }
     }
 
+    /// Whether so many writes are slow for other reasons that there is no telling, however many more are made.
+    #[must_use]
+    pub fn is_in_vain(&self) -> bool {
+        self.writes > IN_VAIN_AFTER && self.stalls() > STALLS_IN_VAIN && self.verdict().probability < 0.5
+    }
+
     /// The probability of a law, whatever the number.
     #[must_use]
     pub fn law(&self, law: Law) -> f64 {
@@ -317,6 +366,27 @@ impl Belief {
         u32::try_from(self.most_proven).unwrap_or(u32::MAX)
     }
 
+    /// What a slow write takes beside a quick one, seconds; `None` before the first.
+    #[must_use]
+    pub fn merge_seconds(&self) -> Option<f64> {
+        median(&self.slow_seconds).map(|seconds| seconds - self.slowness.typical_seconds())
+    }
+
+    /// Whether at least so many units were opened, every one of them slowly but the first, and all are open still.
+    #[must_use]
+    pub fn opens_slowly(&self, units: usize) -> bool {
+        let slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
+        self.writes_into.len() >= units
+            && self.most_proven + 1 >= self.writes_into.len()
+            && self.openings_seconds.iter().skip(1).all(slow)
+    }
+
+    /// How many of the writes were slow.
+    #[must_use]
+    pub const fn slow_writes(&self) -> usize {
+        self.slow_seconds.len()
+    }
+
     /// How many writes were taken into account.
     #[must_use]
     pub const fn writes(&self) -> usize {
@@ -332,7 +402,12 @@ impl Belief {
         let opened = u32::try_from(self.writes_into.len()).unwrap_or(u32::MAX);
         let mut fewer = numbers[0];
         let mut best = None;
+        let least = if self.is_open() { self.most_proven() } else { 0 };
         for number in 1..=most.min(OPEN_MAX) {
+            if number <= least {
+                fewer += numbers[number as usize];
+                continue;
+            }
             let cost = self.cost(number, fewer, merge, opened);
             let told = entropy(fewer) / cost;
             if (DECIDED..=1.0 - DECIDED).contains(&fewer) && best.is_none_or(|(_, other)| told > other) {
@@ -340,7 +415,33 @@ impl Belief {
             }
             fewer += numbers[number as usize];
         }
-        best.map(|(number, _)| number).or_else(|| self.unproven(most))
+        best.map(|(number, _)| self.at_least_half_more(number).min(most)).or_else(|| self.unproven(most))
+    }
+
+    /// While no number of units is known to be too many, a larger step costs little more than a small one.
+    fn at_least_half_more(&self, number: u32) -> u32 {
+        if self.is_open() { number.max(self.most_proven() * 3 / 2) } else { number }
+    }
+
+    /// Whether many were seen open at once, and half as many again may well be.
+    fn is_open(&self) -> bool {
+        let proven = self.most_proven();
+        let far = (proven * 3 / 2).min(OPEN_MAX);
+        proven >= GALLOP_FROM && self.numbers().iter().skip(far as usize).sum::<f64>() > GALLOP_OPEN
+    }
+
+    /// Whether all of them fit, so that no further write will tell more.
+    #[must_use]
+    pub fn fits_all(&self, most: u32) -> bool {
+        self.most_proven() >= most && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
+    }
+
+    /// Whether it seems that more fit than were tried: as many as most cards have were open at once, and no number is too
+    /// many.
+    #[must_use]
+    pub fn is_beyond(&self, most: u32) -> bool {
+        let verdict = self.verdict();
+        !verdict.tells(most) && verdict.high > OPEN_MAX && self.most_proven() >= most.min(MANY)
     }
 
     /// The number found, if so many were not yet seen to be open at once.
@@ -353,22 +454,32 @@ impl Belief {
     fn cost(&self, number: u32, fewer: f64, merge: f64, opened: u32) -> f64 {
         let writes = f64::from(number) * self.slowness.typical_seconds();
         let merges = fewer * f64::from(number.min(MERGES_TO_TELL)) * merge;
-        let openings = f64::from(number.saturating_sub(opened)) * merge / 2.0;
+        let opening = match self.openings_seconds.len() {
+            0..OPENINGS_MIN => merge / 2.0,
+            seen => self.openings_seconds.iter().sum::<f64>() / count(seen),
+        };
+        let openings = f64::from(number.saturating_sub(opened)) * opening;
         writes * 2.0 + merges + openings + merge
     }
 }
 
+/// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
+const STALLS_IN_VAIN: f64 = 0.08;
+const IN_VAIN_AFTER: usize = 400;
+/// From so many open units on the search gallops: most cards have fewer.
+const GALLOP_FROM: u32 = 8;
+/// And as long as half as many again fit with more than this probability.
+const GALLOP_OPEN: f64 = 0.3;
+/// So many open at once are more than most cards have: where the search ends early, nothing merges.
+const MANY: u32 = 64;
+/// So probable it must be that more fit than were tried.
+const BEYOND: f64 = 0.98;
+/// So many units must have been opened before their mean tells what opening one costs.
+const OPENINGS_MIN: usize = 3;
 /// Until one was seen, a merge is taken to cost as much as so many writes.
 const MERGE_GUESS: f64 = 60.0;
 /// So many merges in a row tell that a number is too large.
 const MERGES_TO_TELL: u32 = 4;
-
-const fn two_steps_count(order: Order) -> usize {
-    match order {
-        Order::Linear => 1,
-        Order::Random => 2,
-    }
-}
 
 /// The entropy of a coin, nats.
 fn entropy(probability: f64) -> f64 {
@@ -377,9 +488,9 @@ fn entropy(probability: f64) -> f64 {
 }
 
 impl Hypothesis {
-    fn weigh(&mut self, touch: Touch, slow: f64) {
+    fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
         let merges = self.places.chance(touch);
-        let with_merge = (1.0 - HIDDEN) * slow + HIDDEN * (1.0 - slow);
+        let with_merge = (1.0 - hidden) * slow + hidden * (1.0 - slow);
         for (weight, (stalls, _)) in self.weights.iter_mut().zip(STALLS) {
             let without = stalls * slow + (1.0 - stalls) * (1.0 - slow);
             *weight += (merges * with_merge + (1.0 - merges) * without).ln();

@@ -11,12 +11,21 @@ use crate::inference::statistics::median;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slowness {
     typical_seconds: f64,
+    /// From this multiple of the typical time on a write is more likely slow than quick.
+    limit: f64,
 }
 
-/// From this multiple of the typical time on a write is more likely slow than quick.
-const LIMIT: f64 = 2.2;
-/// Around the limit the odds change by e for each such change of the time's logarithm.
-const SOFTNESS: f64 = 0.08;
+/// No limit is lower: a write takes that much longer for other reasons than a merge.
+const LIMIT_MIN: f64 = 1.5;
+/// Nor need it be higher, however much the times spread.
+const LIMIT_MAX: f64 = 3.0;
+/// The same where it is known what merges take.
+const LIMIT_KNOWN_MIN: f64 = 1.3;
+const LIMIT_KNOWN_MAX: f64 = 6.0;
+/// Out of order a write takes longer by itself on some cards.
+const LIMIT_OUT_OF_ORDER: f64 = 2.2;
+/// Exponential noise reaches so many times the distance from its least to its median once in a thousand times.
+const SPREADS: f64 = 10.0;
 /// The times alone never decide further than this: what they are like is not known that well.
 const ODDS_MAX: f64 = 9.0;
 
@@ -26,13 +35,29 @@ impl Slowness {
     pub fn beyond(unmerged: &[Duration]) -> Option<Self> {
         let seconds: Vec<f64> = unmerged.iter().map(Duration::as_secs_f64).collect();
         let typical_seconds = median(&seconds).filter(|seconds| *seconds > 0.0)?;
-        Some(Self { typical_seconds })
+        let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;
+        Some(Self { typical_seconds, limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX) })
+    }
+
+    /// The same for writes out of order.
+    #[must_use]
+    pub const fn out_of_order(self) -> Self {
+        Self { limit: self.limit.max(LIMIT_OUT_OF_ORDER), ..self }
     }
 
     /// The same for writes that take this many times as long.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
-        Self { typical_seconds: self.typical_seconds * factor }
+        Self { typical_seconds: self.typical_seconds * factor, ..self }
+    }
+
+    /// The same where merges are known to take this long beside the write: the limit lies in the middle, by ratio.
+    #[must_use]
+    pub fn for_merges(self, seconds: Option<f64>) -> Self {
+        let Some(seconds) = seconds else { return self };
+        let middle = (1.0 + seconds / self.typical_seconds).max(1.0).sqrt();
+        Self { limit: middle.clamp(LIMIT_KNOWN_MIN, LIMIT_KNOWN_MAX), ..self }
     }
 
     /// What a write without a merge takes, seconds.
@@ -44,15 +69,21 @@ impl Slowness {
     /// The probability that a write of this latency is a slow one, were both as frequent.
     #[must_use]
     pub fn probability(self, latency: Duration) -> f64 {
-        let over = (latency.as_secs_f64() / (self.typical_seconds * LIMIT)).max(1e-9).ln();
-        let odds = (over / SOFTNESS).clamp(-ODDS_MAX, ODDS_MAX);
+        let over = (latency.as_secs_f64() / self.limit_seconds()).max(1e-9).ln();
+        let odds = (over / self.limit.ln() * ODDS_MAX).clamp(-ODDS_MAX, ODDS_MAX);
         1.0 / (1.0 + (-odds).exp())
+    }
+
+    /// From this time on a write is more likely slow than quick, seconds.
+    #[must_use]
+    pub fn limit_seconds(self) -> f64 {
+        self.typical_seconds * self.limit
     }
 
     /// Whether a write of this latency is more likely slow than quick.
     #[must_use]
     pub fn is_slow(self, latency: Duration) -> bool {
-        latency.as_secs_f64() > self.typical_seconds * LIMIT
+        latency.as_secs_f64() > self.limit_seconds()
     }
 }
 
@@ -61,11 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twice_the_time_is_open_and_three_times_is_slow() {
-        let slowness = Slowness::beyond(&[4, 4, 5].map(Duration::from_millis)).unwrap();
-        let probability = |tenths: u64| slowness.probability(Duration::from_micros(tenths * 100));
-        assert!(probability(40) < 0.001);
-        assert!((0.1..0.9).contains(&probability(88)));
-        assert!(probability(120) > 0.97);
+    fn the_limit_follows_the_spread_and_what_merges_take() {
+        let of = |tenths: &[u64]| {
+            let times: Vec<Duration> =
+                tenths.iter().map(|tenths| Duration::from_micros(tenths * 100)).collect();
+            Slowness::beyond(&times).unwrap()
+        };
+        let quiet = of(&[40, 40, 40]);
+        let probability =
+            |slowness: Slowness, tenths: u64| slowness.probability(Duration::from_micros(tenths * 100));
+        assert!(probability(quiet, 40) < 0.001 && probability(quiet, 80) > 0.97);
+        assert!((0.1..0.9).contains(&probability(quiet, 60)));
+        assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
+        assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
     }
 }

@@ -5,26 +5,37 @@
 //! ordinary too, it is one too many and merges follow; if it is finely mapped, it takes no place and none do. See
 //! docs/methods/fat-area.md.
 
+use std::time::Duration;
+
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Device};
 
 use super::pool::{Pool, Written};
-use super::session::{Session, Stop, not_started};
-use super::units::{FIRST_UNITS, Units};
+use super::session::{Session, Stop, fill, not_started, range};
+use super::units::{self, FIRST_UNITS, Units};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{FatTrial, Slowness};
-use crate::observation::{Data, FatAreaCell, FatAreaData, Observations, Order, Times};
+use crate::observation::{Data, FatAreaCell, FatAreaData, Merges, Observations, Order, Times};
 
 /// Writes of the baseline: enough for a median.
 const BASELINE: u32 = 8;
 /// A trial that has not decided after so many rounds never will.
 const ROUNDS_MAX: u32 = 24;
+/// No further block is tried after so many bytes, or so long.
+const BYTES_MAX: Bytes = Bytes::mib(16);
+const TIME_MAX: Duration = Duration::from_secs(120);
+/// So often each of the first blocks is begun where one run is taken in order.
+const BEGINNINGS: usize = 4;
+/// A larger block is not written to its end for that.
+const BLOCK_MAX: Bytes = Bytes::mib(32);
 /// With fewer places left in the ordinary blocks a trial begins with fresh ones.
 const ROUNDS_ENOUGH: u32 = 4;
 /// Rounds without a merge, out of order each block's second write included, after which the ordinary blocks are open.
 const SETTLED: u32 = 2;
 /// Rounds after which they are as open as they will be.
-const SETTLING_MAX: u32 = 12;
+const SETTLING_MAX: u32 = 24;
+/// Of so many writes one may be slow for another reason.
+const STALLS: u32 = 16;
 
 /// The experiment *fat-area*.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +46,8 @@ pub struct FatArea {
     pub request: Bytes,
     /// How many erase blocks fit, and in which order inside each; `None`: unknown, and so is the FAT area then.
     pub fits: Option<(Order, u32)>,
+    /// What else is known of merges.
+    pub merges: Option<Merges>,
     /// The seed of data and order.
     pub seed: u64,
 }
@@ -43,9 +56,7 @@ impl FatArea {
     /// The experiment for an erase block, the page and the number of open units, as far as known.
     #[must_use]
     pub fn new(erase_block: Bytes, page: Option<Bytes>, fits: Option<(Order, u32)>, seed: u64) -> Self {
-        let request =
-            page.unwrap_or(Bytes::kib(32)).min(erase_block / 16).max(Bytes::kib(4)).round_down(Bytes::kib(4));
-        Self { erase_block, request, fits, seed }
+        Self { erase_block, request: units::request(erase_block, page), fits, merges: None, seed }
     }
 
     fn first_units(self, device: &dyn Device) -> u32 {
@@ -67,8 +78,12 @@ impl Experiment for FatArea {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data =
-            FatAreaData { erase_block: self.erase_block, fits: self.fits, ..FatAreaData::default() };
+        let mut data = FatAreaData {
+            erase_block: self.erase_block,
+            fits: self.fits,
+            merges: self.merges,
+            ..FatAreaData::default()
+        };
         let first_units = self.first_units(device);
         let units = Units::to_write(device, self.erase_block);
         let (units, (order, fits)) = match (units, self.fits) {
@@ -103,13 +118,44 @@ impl Trials<'_, '_> {
     /// One trial for each of the first units, until one of them is ordinary.
     fn run(&mut self, first_units: u32) -> Result<(), Stop> {
         let Some(slowness) = self.baseline()? else { return Ok(()) };
+        if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
+            return self.begin_each(first_units, slowness);
+        }
         for unit in 0..first_units {
-            if self.far.is_empty() || self.far.rounds_left() < ROUNDS_ENOUGH {
-                self.open_far(slowness)?;
+            if self.is_spent() {
+                break;
             }
-            let mut trial = FatTrial::new(self.far.order, slowness, self.fits, unit);
+            let is_fresh_due = self.far.is_empty() || self.far.rounds_left() < ROUNDS_ENOUGH;
+            if is_fresh_due && !self.open_far(slowness)? {
+                break;
+            }
+            let mut trial = FatTrial::new(self.far.order, slowness, self.fits, self.experiment.merges, unit);
             self.trial(unit, &mut trial)?;
             if trial.is_fine() != Some(true) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where one run is taken in order: begins a block that was written to its end, and then one of the first, which puts
+    /// the other aside if it is ordinary.
+    fn begin_each(&mut self, first_units: u32, slowness: Slowness) -> Result<(), Stop> {
+        let Some(far) = self.units.take() else { return Ok(()) };
+        let (erase_block, request) = (self.experiment.erase_block, self.experiment.request);
+        if erase_block > BLOCK_MAX {
+            return Ok(());
+        }
+        fill(&mut self.session, ByteRange::new(far, erase_block))?;
+        for unit in 0..first_units {
+            let mut times = Vec::new();
+            for _ in 0..BEGINNINGS {
+                self.session.write_through(range(far, request))?;
+                times.extend(self.session.write_through(range(erase_block * u64::from(unit), request))?);
+            }
+            let is_fine = !times.iter().any(|latency| slowness.is_slow(*latency));
+            self.data.beginnings.push(times);
+            if !is_fine {
                 break;
             }
         }
@@ -130,23 +176,32 @@ impl Trials<'_, '_> {
         Ok(slowness)
     }
 
-    /// Opens as many fresh ordinary blocks as fit. What was open before goes, sooner or later.
-    fn open_far(&mut self, slowness: Slowness) -> Result<(), Stop> {
+    /// Opens as many fresh ordinary blocks as fit. What was open before goes, sooner or later; false if it did not.
+    fn open_far(&mut self, slowness: Slowness) -> Result<bool, Stop> {
         self.far = Pool::new(self.experiment.erase_block, self.experiment.request, self.far.order);
         let mut clean = 0;
         for _ in 0..SETTLING_MAX {
-            let mut slow = false;
+            if self.is_spent() {
+                break;
+            }
+            let mut slow = 0;
             for index in 0..self.fits as usize {
                 let written = self.far.write(&mut self.session, &mut self.units, index)?;
                 let latency = written.and_then(|written| written.latency);
-                slow |= latency.is_none_or(|latency| slowness.is_slow(latency));
+                slow += u32::from(latency.is_none_or(|latency| slowness.is_slow(latency)));
             }
-            clean = if slow { 0 } else { clean + 1 };
+            // Single ones may be stalls.
+            clean = if slow * STALLS > self.fits { 0 } else { clean + 1 };
             if clean == SETTLED {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
+    }
+
+    /// Whether enough was spent.
+    fn is_spent(&self) -> bool {
+        self.session.bytes_written() > BYTES_MAX || self.session.device_time() > TIME_MAX
     }
 
     fn trial(&mut self, unit: u32, trial: &mut FatTrial) -> Result<(), Stop> {

@@ -4,15 +4,17 @@
 //! long beyond. Every write moves a probability over all K ([`Belief`]); the next N is the one of which a round tells
 //! most for the time it takes, until one K is left. See docs/methods/open-units.md.
 
+use std::time::Duration;
+
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use super::pool::{Pool, Written};
-use super::session::{Session, Stop, not_started};
-use super::units::Units;
+use super::session::{PIECE as FILL_PIECE, Session, Stop, fill, not_started, range};
+use super::units::{self, Units};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{self, Belief, OPEN_MAX, Prior, Slowness};
-use crate::observation::{Data, Observations, OpenUnitsData, Order, Times};
+use crate::observation::{Beginnings, Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
 pub const UNITS_MAX: u32 = OPEN_MAX;
@@ -21,9 +23,37 @@ const BASELINE: u32 = 12;
 /// Writes of a control: enough for a median.
 const CONTROL: u32 = 7;
 /// A search that has not decided after so many writes for each unit up to its end never will.
-const WRITES_PER_UNIT: usize = 12;
+const WRITES_PER_UNIT: usize = 16;
 /// And after so many in any case, where a stick merges at nearly each of them.
 const WRITES_MIN: usize = 300;
+/// Nor after so many bytes in linear order, and in all.
+const BYTES_LINEAR_MAX: Bytes = Bytes::mib(96);
+const BYTES_MAX: Bytes = Bytes::mib(136);
+/// Nor after so long.
+const TIME_MAX: Duration = Duration::from_secs(400);
+/// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
+const RANDOM_IN_VAIN: u32 = 4;
+/// So many rounds at most into as many blocks as fit, until they are open again.
+const CONFIRMED_MAX: u32 = 6;
+/// A merge below so many writes may be less than that of a block.
+const SHORT_MERGE: f64 = 4.5;
+/// Writes out of order over data: two that may open the block, and enough to tell.
+const OUT_OF_ORDER: u32 = 8;
+/// So many places of a unit are written and then written again.
+const REWRITTEN_PLACES: u32 = 12;
+/// So much is written at most before it is written again.
+const REWRITTEN_MAX: Bytes = Bytes::mib(16);
+/// So much is written at most for pairs of whole blocks, and so many pairs.
+const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
+const PAIRS: u64 = 3;
+/// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
+/// known then only if no number was too many.
+const PART: Bytes = Bytes::mib(1);
+/// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
+/// that was used before, that is no wonder with a few; with large blocks the answer costs more.
+const OPENED_SLOWLY: usize = 4;
+const OPENED_SLOWLY_LARGE: usize = 7;
+const SMALL_BLOCK: Bytes = Bytes::mib(4);
 /// The smallest request of the survey by size.
 const SURVEY_SMALLEST: Bytes = Bytes::kib(4);
 /// So many slow writes tell that requests of a size do merge.
@@ -38,6 +68,8 @@ pub struct OpenUnits {
     pub erase_block: Bytes,
     /// The size of each write in the search: at least the effective page, at most a sixteenth of the erase block.
     pub request: Bytes,
+    /// The effective page, if it is known: what a log maps at once can be as small.
+    pub page: Option<Bytes>,
     /// Where the search ends.
     pub units_max: u32,
     /// The seed of data and order.
@@ -49,12 +81,13 @@ impl OpenUnits {
     /// page, or the smallest request that is written efficiently.
     #[must_use]
     pub fn new(erase_block: Bytes, request: Option<Bytes>, seed: u64) -> Self {
-        let request = request
-            .unwrap_or(Bytes::kib(64))
-            .min(erase_block / 16)
-            .max(Bytes::kib(4))
-            .round_down(Bytes::kib(4));
-        Self { erase_block, request, units_max: UNITS_MAX, seed }
+        Self {
+            erase_block,
+            request: units::request(erase_block, request),
+            page: None,
+            units_max: UNITS_MAX,
+            seed,
+        }
     }
 
     fn writes_max(self) -> usize {
@@ -67,12 +100,14 @@ impl Experiment for OpenUnits {
         "open-units"
     }
 
-    /// What two searches take that do not decide; nearly all end far below.
+    /// What three searches take that do not decide, and all tests beside them; nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let searches = 2 * self.writes_max() as u64;
-        let survey = u64::from(SURVEY_ROUNDS * (self.units_max + 1)) * 4;
-        let requests = searches + survey + u64::from(BASELINE + 2 * CONTROL);
-        Estimate { requests, bytes_written: self.request * requests }
+        let searches = 3 * self.writes_max() as u64;
+        let around = u64::from((SURVEY_ROUNDS * 4 + CONFIRMED_MAX * 2) * (self.units_max + 1));
+        let requests = searches + around + u64::from(BASELINE + 2 * CONTROL + OUT_OF_ORDER) + PAIRS * 4;
+        let whole_blocks = BEGINNINGS_MAX / FILL_PIECE;
+        let bytes_written = (self.request * requests).min(BYTES_MAX + self.request * around) + BEGINNINGS_MAX;
+        Estimate { requests: requests + whole_blocks, bytes_written }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -83,7 +118,7 @@ impl Experiment for OpenUnits {
         };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut search = Search { experiment: *self, session, units, data: &mut data };
+        let mut search = Search { experiment: *self, session, units, data: &mut data, rewrites: false };
         let result = search.run();
         let (conditions, ended) = search.session.end(result);
         Observations { data: Data::OpenUnits(data), conditions, ended }
@@ -96,23 +131,126 @@ struct Search<'a, 'b> {
     session: Session<'a>,
     units: Units,
     data: &'b mut OpenUnitsData,
+    rewrites: bool,
 }
 
 impl Search<'_, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(slowness) = belief::unmerged(self.data) else { return Ok(()) };
-        let mut linear = belief::of(self.data, Order::Linear, slowness, Prior::Linear);
-        self.search(&mut pool, &mut linear)?;
+        let Some(slowness) = belief::unmerged(&self.data.cells) else { return Ok(()) };
+        let mut linear = self.belief(Order::Linear, slowness, Prior::Linear);
+        let most = self.experiment.units_max;
+        self.search(&mut pool, &mut linear, most)?;
+        self.confirm(&mut pool, &mut linear, most)?;
         let verdict = linear.verdict();
-        if verdict.tells(self.experiment.units_max) {
+        if verdict.tells(most) {
             self.survey(&mut pool, verdict.number + 1, slowness)?;
         }
         self.control()?;
+        if self.is_one_run(slowness) {
+            return Ok(());
+        }
+        self.written_before(&linear)?;
+        let slowness = belief::out_of_order(&linear, most);
         let mut random = Belief::new(Order::Random, slowness, Prior::after(&linear));
-        self.search(&mut self.pool(Order::Random), &mut random)?;
+        let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
+        self.search(&mut self.pool(Order::Random), &mut random, most)?;
         self.control()
+    }
+
+    fn belief(&self, order: Order, slowness: Slowness, prior: Prior) -> Belief {
+        belief::of(self.cells(), self.experiment.erase_block, order, slowness, prior)
+    }
+
+    const fn cells(&self) -> &Vec<OpenUnitsCell> {
+        if self.rewrites { &self.data.rewritten } else { &self.data.cells }
+    }
+
+    /// What shows only over data: whether a log maps less than an erase block at once, if merges are so short that it may,
+    /// or none was seen.
+    fn written_before(&mut self, linear: &Belief) -> Result<(), Stop> {
+        if linear.is_beyond(self.experiment.units_max) {
+            let is_log = self.rewrite()?;
+            let places_are_free = self.begins_whole() || linear.fits_all(self.experiment.units_max);
+            if self.data.beginnings.is_empty() && !is_log && places_are_free {
+                self.begin_pairs()?;
+            }
+            return Ok(());
+        }
+        let short = linear.slowness().typical_seconds() * SHORT_MERGE;
+        if linear.merge_seconds().is_some_and(|seconds| seconds < short) {
+            let mut pool = self.pool(Order::Random).written_before(2 * OUT_OF_ORDER + 2);
+            for _ in 0..OUT_OF_ORDER {
+                let written = pool.write(&mut self.session, &mut self.units, 0)?;
+                self.data.out_of_order.extend(written.and_then(|written| written.latency));
+            }
+            if belief::is_slow_over_data(&self.data.out_of_order, linear.slowness()) {
+                self.rewrite()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The search once more, with requests of a page over data; whether it found a number.
+    fn rewrite(&mut self) -> Result<bool, Stop> {
+        let request = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
+        let most = (REWRITTEN_MAX / (request * u64::from(REWRITTEN_PLACES)))
+            .min(u64::from(self.experiment.units_max));
+        let mut pool =
+            Pool::new(self.experiment.erase_block, request, Order::Linear).written_before(REWRITTEN_PLACES);
+        self.rewrites = true;
+        let mut is_log = false;
+        self.rounds(&mut pool, 1, REWRITTEN_PLACES - 2)?;
+        if let Some(slowness) = belief::unmerged(self.cells()) {
+            let mut belief = belief::over_data(&self.data.rewritten, slowness);
+            let most = u32::try_from(most).unwrap_or(u32::MAX);
+            self.search(&mut pool, &mut belief, most)?;
+            is_log = belief.verdict().tells(most);
+            self.confirm(&mut pool, &mut belief, most)?;
+        }
+        self.rewrites = false;
+        Ok(is_log)
+    }
+
+    /// Writes two blocks to their ends, so that whatever they took is free, and begins both anew: one that has to be put
+    /// aside for the other tells that only one run is taken in order.
+    fn begin_pairs(&mut self) -> Result<(), Stop> {
+        let erase_block = self.experiment.erase_block;
+        let request = self.experiment.request;
+        let is_whole = self.begins_whole();
+        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).min(PAIRS) } else { PAIRS };
+        for _ in 0..pairs {
+            let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
+            if is_whole {
+                // Both are open before either is full: so each of them leaves a place free.
+                self.session.write_through(range(one, request))?;
+                self.session.write_through(range(other, request))?;
+            }
+            let from = if is_whole { request } else { erase_block - PART };
+            let rest = if is_whole { erase_block - request } else { PART };
+            fill(&mut self.session, range(one + from, rest))?;
+            fill(&mut self.session, range(other + from, rest))?;
+            let mut alone = self.session.write_through(range(one, request))?;
+            if !is_whole {
+                // What was begun before that is put aside: going on is what costs nothing.
+                alone = self.session.write_through(range(one + request, request))?;
+            }
+            let behind = self.session.write_through(range(other, request))?;
+            self.data
+                .beginnings
+                .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
+        }
+        Ok(())
+    }
+
+    /// Whether two whole blocks are not too much to write for a pair.
+    fn begins_whole(&self) -> bool {
+        self.experiment.erase_block * 2 <= BEGINNINGS_MAX
+    }
+
+    fn is_one_run(&self, slowness: Slowness) -> bool {
+        belief::is_one_run(&self.data.beginnings, slowness)
     }
 
     const fn pool(&self, order: Order) -> Pool {
@@ -120,10 +258,23 @@ impl Search<'_, '_> {
     }
 
     /// Rounds into as many units as tell most, until one number of open units is left, or the device has no more units.
-    fn search(&mut self, pool: &mut Pool, belief: &mut Belief) -> Result<(), Stop> {
-        let mut most = self.experiment.units_max;
-        while belief.writes() < self.experiment.writes_max() {
+    fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
+        let bytes_max =
+            if pool.order == Order::Linear && !self.rewrites { BYTES_LINEAR_MAX } else { BYTES_MAX };
+        while belief.writes() < self.experiment.writes_max()
+            && !belief.fits_all(most)
+            && !belief.is_in_vain()
+            && self.session.device_time() < TIME_MAX
+            && self.session.bytes_written() < bytes_max
+        {
             let Some(number) = belief.next(most) else { break };
+            if pool.order == Order::Linear && self.may_be_one_run(belief) {
+                self.begin_pairs()?;
+                if self.is_one_run(belief.slowness()) {
+                    break;
+                }
+                self.open_again(pool, belief.slowness())?;
+            }
             if !self.round(pool, number, belief)? {
                 most = number - 1;
             }
@@ -131,8 +282,53 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// Rounds into as many as were found to fit until one is quick; the first may have to open them again. So a cache that
+    /// filled up during the search is told from one unit too many.
+    fn confirm(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+        let verdict = belief.verdict();
+        for _ in 0..if verdict.tells(most) { CONFIRMED_MAX } else { 0 } {
+            let slow = belief.slow_writes();
+            self.round(pool, verdict.number, belief)?;
+            if belief.slow_writes() == slow {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes into all blocks of the pool in turn until none is slow, without a word to the belief: other blocks were opened in
+    /// between.
+    fn open_again(&mut self, pool: &mut Pool, slowness: Slowness) -> Result<(), Stop> {
+        for _ in 0..CONFIRMED_MAX {
+            let mut is_slow = false;
+            for index in 0..pool.len() {
+                let written = pool.write(&mut self.session, &mut self.units, index)?;
+                is_slow |= written
+                    .and_then(|written| written.latency)
+                    .is_none_or(|latency| slowness.is_slow(latency));
+            }
+            if !is_slow {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every block that was opened cost something, and none that was gone on with: asked once.
+    fn may_be_one_run(&self, belief: &Belief) -> bool {
+        let enough =
+            if self.experiment.erase_block > SMALL_BLOCK { OPENED_SLOWLY_LARGE } else { OPENED_SLOWLY };
+        self.begins_whole()
+            && self.data.beginnings.is_empty()
+            && !self.rewrites
+            && belief.opens_slowly(enough)
+    }
+
     /// One round, cut short once its number is clearly too large. False if the device has no more fresh units.
     fn round(&mut self, pool: &mut Pool, number: u32, belief: &mut Belief) -> Result<bool, Stop> {
+        if self.rewrites {
+            pool.prepare(&mut self.session, &mut self.units, number)?;
+        }
         for index in 0..number {
             let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
             if let Some(latency) = written.latency {
@@ -149,7 +345,8 @@ impl Search<'_, '_> {
     fn write(&mut self, pool: &mut Pool, number: u32, index: u32) -> Result<Option<Written>, Stop> {
         let written = pool.write(&mut self.session, &mut self.units, index as usize)?;
         if let Some(Written { unit, latency: Some(latency), .. }) = written {
-            self.data.keep(pool.order, number, pool.request, unit, latency);
+            let cells = if self.rewrites { &mut self.data.rewritten } else { &mut self.data.cells };
+            OpenUnitsCell::keep(cells, (pool.order, number, pool.request), unit, latency);
         }
         Ok(written)
     }

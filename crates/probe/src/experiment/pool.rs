@@ -21,6 +21,8 @@ pub struct Pool {
     pub order: Order,
     members: Vec<Member>,
     taken: u32,
+    /// So many places of each unit are written before the first of them is written again; 0: all are written once.
+    written_before: u32,
 }
 
 /// One erase block and the places still to be written, last first.
@@ -45,7 +47,12 @@ pub struct Written {
 impl Pool {
     /// An empty pool.
     pub const fn new(erase_block: Bytes, request: Bytes, order: Order) -> Self {
-        Self { erase_block, request, order, members: Vec::new(), taken: 0 }
+        Self { erase_block, request, order, members: Vec::new(), taken: 0, written_before: 0 }
+    }
+
+    /// An empty pool of units of which so many places were written just before, in one piece.
+    pub fn written_before(self, places: u32) -> Self {
+        Self { written_before: places, ..self }
     }
 
     /// Writes once into the member of this index; `None` if the device has no more fresh units.
@@ -59,7 +66,7 @@ impl Pool {
         index: usize,
     ) -> Result<Option<Written>, Stop> {
         if self.members.get(index).is_none_or(|member| member.places.is_empty()) {
-            let Some(member) = self.fresh(session, units) else { return Ok(None) };
+            let Some(member) = self.fresh(session, units)? else { return Ok(None) };
             if index < self.members.len() {
                 self.members[index] = member;
             } else {
@@ -69,7 +76,7 @@ impl Pool {
         let member = &mut self.members[index];
         let Some(place) = member.places.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
-        let latency = session.write(range(offset + self.request * u64::from(place), self.request))?;
+        let latency = session.write_through(range(offset + self.request * u64::from(place), self.request))?;
         Ok(Some(Written { unit, offset, latency }))
     }
 
@@ -85,6 +92,34 @@ impl Pool {
         self.request = request;
     }
 
+    /// Sees to it that the first so many members have a place left: if one has not, or there are not so many, all begin again
+    /// at their first place, under new numbers.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn prepare(&mut self, session: &mut Session<'_>, units: &mut Units, number: u32) -> Result<(), Stop> {
+        let number = number as usize;
+        let has_place = |member: &Member| !member.places.is_empty();
+        if self.members.len() >= number && self.members.iter().take(number).all(has_place) {
+            return Ok(());
+        }
+        while self.members.len() < number {
+            let Some(member) = self.fresh(session, units)? else { break };
+            self.members.push(member);
+        }
+        for index in 0..self.members.len() {
+            let offset = self.members[index].offset;
+            self.taken += 1;
+            self.members[index] = self.member(offset, session);
+        }
+        Ok(())
+    }
+
+    /// How many members it has.
+    pub const fn len(&self) -> usize {
+        self.members.len()
+    }
+
     /// Whether nothing was written yet.
     pub const fn is_empty(&self) -> bool {
         self.members.is_empty()
@@ -96,10 +131,13 @@ impl Pool {
         least.map_or(u32::MAX, |left| u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    fn fresh(&mut self, session: &mut Session<'_>, units: &mut Units) -> Option<Member> {
-        let offset = units.take()?;
+    fn fresh(&mut self, session: &mut Session<'_>, units: &mut Units) -> Result<Option<Member>, Stop> {
+        let Some(offset) = units.take() else { return Ok(None) };
         self.taken += 1;
-        Some(self.member(offset, session))
+        if self.written_before > 0 {
+            session.write_through(range(offset, self.request * u64::from(self.written_before)))?;
+        }
+        Ok(Some(self.member(offset, session)))
     }
 
     /// Takes the unit at this offset as the only member.
@@ -109,15 +147,22 @@ impl Pool {
     }
 
     /// A unit to be written from its first place on. Out of order the places at its start and its end are left out: a
-    /// run from the start, and one that reaches the end, may be closed for free.
+    /// run from the start, and one that reaches the end, may be closed for free. Of the others every second one is written,
+    /// so that none goes on where another ended; and a block's log fills up and is merged, for which half the block is left.
     fn member(&self, offset: Bytes, session: &mut Session<'_>) -> Member {
-        let count = places(self.erase_block, self.request);
+        let all = places(self.erase_block, self.request);
+        let count = if self.written_before > 0 { self.written_before.min(all) } else { all };
         let places = match self.order {
             Order::Linear => (0..count).rev().collect(),
             Order::Random => {
-                let mut inner: Vec<u32> = (1..count.saturating_sub(1)).collect();
+                let mut inner: Vec<u32> = (1..count.saturating_sub(1)).step_by(2).collect();
                 session.shuffle(&mut inner);
-                inner.truncate(inner.len().div_ceil(2).max(RANDOM_PLACES_MIN));
+                if count < FEW_PLACES && self.written_before == 0 {
+                    let mut others: Vec<u32> = (2..count.saturating_sub(1)).step_by(2).collect();
+                    session.shuffle(&mut others);
+                    others.append(&mut inner);
+                    return Member { unit: self.taken.saturating_sub(1), offset, places: others };
+                }
                 inner
             }
         };
@@ -125,8 +170,8 @@ impl Pool {
     }
 }
 
-/// Out of order a block's log fills up and is merged; half the block is left for that, but for the smallest blocks.
-const RANDOM_PLACES_MIN: usize = 8;
+/// Blocks of fewer places are written to their end out of order too, or too little would be seen of each.
+const FEW_PLACES: u32 = 40;
 
 /// How many requests fit into `length`.
 fn places(length: Bytes, request: Bytes) -> u32 {

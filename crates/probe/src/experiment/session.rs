@@ -100,6 +100,17 @@ impl<'a> Session<'a> {
         Ok(self.device.pause(duration)?)
     }
 
+    /// Writes like [`write`](Self::write) and flushes: the time until the data is in the flash, whatever a buffer holds back.
+    /// A device that cannot flush is taken to have no buffer.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn write_through(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
+        let Some(latency) = self.write(range)? else { return Ok(None) };
+        let flush = self.device.run(Op::Flush)?;
+        Ok(Some(if flush.outcome.is_ok() { latency + flush.latency() } else { latency }))
+    }
+
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
         let completion = self.device.run(op)?;
         self.requests += 1;
@@ -121,6 +132,16 @@ impl<'a> Session<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// The device time since the experiment began.
+    pub fn device_time(&self) -> Duration {
+        self.device.cost().device_time
+    }
+
+    /// What was written since then.
+    pub fn bytes_written(&self) -> Bytes {
+        self.device.cost().bytes_written
     }
 
     /// A number from 0 to `below` - 1, each as likely; 0 if `below` is 0.
@@ -163,6 +184,23 @@ pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
         region: Some(capabilities.whole()),
         seed,
     }
+}
+
+/// Blocks are written to their ends in pieces of this size.
+pub const PIECE: Bytes = Bytes::mib(1);
+
+/// Writes all of `range` in order.
+///
+/// # Errors
+/// [`Stop`] if no further request makes sense.
+pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<(), Stop> {
+    let mut offset = whole.offset;
+    while offset < whole.end() {
+        let length = PIECE.min(whole.end() - offset);
+        session.write_through(range(offset, length))?;
+        offset += length;
+    }
+    Ok(())
 }
 
 /// `length` bytes at `offset`.

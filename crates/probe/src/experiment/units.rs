@@ -1,6 +1,6 @@
 //! Which erase blocks the writing experiments use: fresh ones for every question, spread over the device.
 
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{Bytes, Device, SECTOR};
 
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
@@ -26,6 +26,15 @@ pub const FIRST_UNITS: u32 = 10;
 
 /// The smallest erase block that the experiments take: sixteen requests of 4 KiB.
 const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
+
+/// The size of writes that look for merges: the one that suits the device, if that is known, but at most a sixteenth of
+/// the erase block.
+pub fn request(erase_block: Bytes, suits: Option<Bytes>) -> Bytes {
+    suits.unwrap_or(REQUEST).min(erase_block / 16).round_down(SECTOR).max(SECTOR)
+}
+
+/// Unless something better is known: the effective page of most cards, or two of them.
+const REQUEST: Bytes = Bytes::kib(64);
 
 impl Units {
     /// The units of `device` for a writing experiment; else why it cannot begin.

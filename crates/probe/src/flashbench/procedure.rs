@@ -69,10 +69,10 @@ fn nothing(command: &Command) -> Data {
     match *command {
         Command::Align { read } => Data::Align(AlignData { read: Some(read), ..AlignData::default() }),
         Command::OpenUnits { erase_block, .. } => {
-            Data::OpenUnits(OpenUnitsData { controls: Vec::new(), erase_block, cells: Vec::new() })
+            Data::OpenUnits(OpenUnitsData { erase_block, ..OpenUnitsData::default() })
         }
         Command::FindFat { erase_block, .. } => {
-            Data::FatArea(FatAreaData { erase_block, fits: None, baseline: None, cells: Vec::new() })
+            Data::FatArea(FatAreaData { erase_block, ..FatAreaData::default() })
         }
     }
 }

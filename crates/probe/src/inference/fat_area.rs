@@ -18,6 +18,9 @@ const FASTER: f64 = 1.6;
 /// Infers from one *fat-area* experiment.
 #[must_use]
 pub fn infer(data: &FatAreaData) -> Finding {
+    if !data.beginnings.is_empty() {
+        return from_beginnings(data);
+    }
     match (data.fits, data.cells.first()) {
         (_, None) => Finding::unknown(ID, NOTHING, "write tests (--erase)"),
         (Some(fits), Some(_)) => from_trials(data, fits),
@@ -50,6 +53,38 @@ fn from_trials(data: &FatAreaData, fits: (Order, u32)) -> Finding {
     Finding::unknown(ID, reason, "more first blocks")
 }
 
+/// Where one run is taken in order: a block that puts another aside when it is begun is ordinary.
+fn from_beginnings(data: &FatAreaData) -> Finding {
+    let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else {
+        return Finding::unknown(ID, NOTHING, "write tests (--erase)");
+    };
+    let slow = |block: &Vec<Duration>| block.iter().filter(|latency| slowness.is_slow(**latency)).count();
+    let fine = data.beginnings.iter().take_while(|block| slow(block) == 0).count();
+    match data.beginnings.get(fine) {
+        Some(block) if slow(block) + 1 >= block.len() => {
+            let seconds: Vec<f64> = block.iter().map(Duration::as_secs_f64).collect();
+            let evidence = format!(
+                "beginning block {fine} took {}, as another block had to be put aside; a write takes {} otherwise",
+                time(median(&seconds).unwrap_or(0.0)),
+                time(slowness.typical_seconds())
+            );
+            let value = Value::Bytes(data.erase_block * fine as u64);
+            Finding::exact(ID, value, Confidence::new(BY_BEGINNINGS), evidence)
+        }
+        Some(_) => {
+            Finding::unknown(ID, format!("block {fine} is now quick to begin, now slow"), "a quieter machine")
+        }
+        None => Finding::unknown(
+            ID,
+            "beginning one of the first blocks never put another aside",
+            "more first blocks",
+        ),
+    }
+}
+
+/// How sure that is.
+const BY_BEGINNINGS: f64 = 0.97;
+
 const NOTHING: &str = "no writes into the first erase blocks were measured";
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.8;
@@ -70,7 +105,7 @@ impl Trial {
         let cells: Vec<&[Duration]> =
             data.cells.iter().filter(|cell| cell.trial == number).map(each).collect();
         let rounds = cells.first()?.len();
-        let mut trial = FatTrial::new(order, slowness, fits, number);
+        let mut trial = FatTrial::new(order, slowness, fits, data.merges, number);
         let mut seconds = Vec::new();
         for round in 0..rounds {
             for (index, latency) in

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use super::open_units::{Search, evidence};
+use super::open_units::{Kind, Search, beginnings, evidence};
 use super::statistics::count;
 use super::wording::time;
 use crate::belief::Law;
@@ -24,17 +24,48 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         Ok(search) => search,
         Err((reason, would_decide)) => return Finding::unknown(ID, reason, would_decide),
     };
+    if search.kind == Kind::OneRun {
+        let value = Value::Class { class: FtlClass::HybridLog, above: None };
+        return Finding::exact(ID, value, Confidence::new(BY_TESTS), beginnings(search));
+    }
+    if search.kind == Kind::Log {
+        let value = Value::Class { class: FtlClass::LogStructured, above: None };
+        let confidence = if search.is_over_data() { BY_TESTS } else { BY_SHORT_MERGES };
+        return Finding::exact(ID, value, Confidence::new(confidence), log(search));
+    }
     let Some(linear) = search.fits(Order::Linear) else {
+        if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
+            return linear_only(search, None);
+        }
         return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
     };
     let above = escaping_request(data, search, linear);
-    let random = search.random.verdict();
     if search.fits(Order::Random) == Some(0) {
-        let confidence = Confidence::new(random.probability * (1.0 - MODEL_DOUBT));
-        let value = Value::Class { class: FtlClass::LinearOnly, above };
-        return Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0));
+        return linear_only(search, above);
     }
     by_law(search, linear, above)
+}
+
+/// Even one block out of order merges.
+fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
+    let confidence = Confidence::new(search.random.verdict().probability * (1.0 - MODEL_DOUBT));
+    let value = Value::Class { class: FtlClass::LinearOnly, above };
+    Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0))
+}
+
+/// How sure a class is that a test beside the search shows.
+const BY_TESTS: f64 = 0.98;
+/// And where only the length of merges tells a log from blocks that take nothing out of order.
+const BY_SHORT_MERGES: f64 = 0.9;
+
+fn log(search: &Search<'_>) -> String {
+    let merge = search
+        .merge(Order::Linear, search.fits(Order::Linear).unwrap_or(0))
+        .map_or(0.0, |(seconds, _)| seconds);
+    format!(
+        "over data, a switch between blocks costs {} only, far less than an erase block: a log completes what it maps at once",
+        time(merge)
+    )
 }
 
 /// Whether every switch merges with one block too many, or only some do.

@@ -34,7 +34,7 @@ use flashscope_device::Bytes;
 use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, Outcome};
 use crate::observation::{
-    AlignData, BlockEndsData, Data, Ended, FatAreaData, Observations, OpenUnitsData, Order, Source,
+    AlignData, BlockEndsData, Data, Ended, FatAreaData, Merges, Observations, OpenUnitsData, Order, Source,
     SustainedData, WriteBufferData, WriteSizeData,
 };
 
@@ -104,6 +104,13 @@ const SURE: f64 = 0.95;
 fn sure_page(page: &Finding) -> Option<Bytes> {
     page.bytes()
         .filter(|_| matches!(&page.outcome, Outcome::Found { confidence, .. } if confidence.get() >= SURE))
+}
+
+/// What the last search for open units tells of merges, beside their number.
+#[must_use]
+pub fn merges(observations: &[Observations]) -> Option<Merges> {
+    let data = Seen::sort(observations).open_units.last().copied()?;
+    open_units::Search::new(data).ok().map(|search| search.merges())
 }
 
 /// Observations by experiment.
@@ -251,9 +258,8 @@ fn doubt(finding: &mut Finding, caveat: &str, is_published: bool) {
 fn merged(tables: &[&FatAreaData]) -> FatAreaData {
     FatAreaData {
         erase_block: tables.iter().map(|table| table.erase_block).max().unwrap_or_default(),
-        fits: None,
-        baseline: None,
         cells: tables.iter().flat_map(|table| table.cells.clone()).collect(),
+        ..FatAreaData::default()
     }
 }
 

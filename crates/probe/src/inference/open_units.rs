@@ -4,22 +4,42 @@ use std::time::Duration;
 
 use super::statistics::{count, median};
 use super::wording::time;
-use crate::belief::{self, Belief, Prior, Slowness};
+use crate::belief::{self, Belief, Law, Prior, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{OpenUnitsData, Order, Times};
+use crate::observation::{Beginnings, Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// By how much the same writes may change over the measurement.
 const DRIFT_MAX: f64 = 2.0;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
-const STALLS_MAX: f64 = 0.1;
+const STALLS_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
+/// And more where any block may have to go.
+const ANY_DOUBT: f64 = 0.05;
+
+/// What the tests beside the search show of the layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing but blocks that are open or not.
+    Blocks,
+    /// A log that maps less than an erase block at once.
+    Log,
+    /// One run in order; what else is written waits in logs.
+    OneRun,
+}
+
+/// Fewer places than this in a block make the search less sure.
+const FEW_PLACES: f64 = 24.0;
 
 /// What both orders' writes say, or why nothing can be said.
 pub struct Search<'a> {
     data: &'a OpenUnitsData,
+    /// The writes in linear order that tell: the search's, or those over data.
+    cells: &'a [OpenUnitsCell],
     /// What a slow write is.
     pub slowness: Slowness,
+    /// What the layer is like.
+    pub kind: Kind,
     /// In linear order.
     pub linear: Belief,
     /// In random order.
@@ -32,15 +52,51 @@ impl<'a> Search<'a> {
     /// # Errors
     /// Why it says nothing, and what would decide it.
     pub fn new(data: &'a OpenUnitsData) -> Result<Self, (String, String)> {
-        let Some(slowness) = belief::unmerged(data) else {
+        let Some(slowness) = belief::unmerged(&data.cells) else {
             return Err((NOTHING.to_owned(), "write tests (--erase)".to_owned()));
         };
         if let Some(reason) = drift(data, slowness) {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
-        let linear = belief::of(data, Order::Linear, slowness, Prior::Linear);
-        let random = belief::of(data, Order::Random, slowness, Prior::after(&linear));
-        Ok(Self { data, slowness, linear, random })
+        let of = |cells, order, slowness, prior| belief::of(cells, data.erase_block, order, slowness, prior);
+        let linear = of(&data.cells, Order::Linear, slowness, Prior::Linear);
+        let random_slowness = belief::out_of_order(&linear, most_in_turn(data));
+        let random = of(&data.cells, Order::Random, random_slowness, Prior::after(&linear));
+        let kind =
+            if belief::is_slow_over_data(&data.out_of_order, slowness) { Kind::Log } else { Kind::Blocks };
+        let is_one_run = belief::is_one_run(&data.beginnings, slowness);
+        let search = Self { data, cells: &data.cells, slowness, kind, linear, random };
+        Ok(match search.over_data() {
+            Some(log) => log,
+            None if is_one_run => Self { kind: Kind::OneRun, ..search },
+            None => search,
+        })
+    }
+
+    /// The same with the search over data instead, if that found a number.
+    fn over_data(&self) -> Option<Self> {
+        let (data, cells) = (self.data, &self.data.rewritten);
+        let slowness = belief::unmerged(cells)?;
+        let linear = belief::over_data(cells, slowness);
+        let over = Self { data, cells, slowness, kind: Kind::Log, linear, random: self.random.clone() };
+        over.fits(Order::Linear).is_some().then_some(over)
+    }
+
+    /// Whether the number was found over data only.
+    pub fn is_over_data(&self) -> bool {
+        std::ptr::eq(self.cells, self.data.rewritten.as_slice())
+    }
+
+    /// Whether the last round into as many units as fit was quick, after one into more had been slow: else a cache filled up
+    /// in between, say, and another number would be found now.
+    fn is_quick_again(&self, fits: u32) -> bool {
+        let is_slow = |open_units: u32, latency| open_units > fits && self.slowness.is_slow(latency);
+        let behind = self.searched(Order::Linear).skip_while(|(units, latency)| !is_slow(*units, *latency));
+        let again: Vec<Duration> =
+            behind.filter(|(open_units, _)| *open_units == fits).map(|(_, latency)| latency).collect();
+        let last = &again[again.len().saturating_sub(fits as usize)..];
+        let quick = last.iter().filter(|latency| !self.slowness.is_slow(**latency)).count();
+        last.len() == fits as usize && quick * 2 > last.len()
     }
 
     /// The writes themselves.
@@ -58,13 +114,31 @@ impl<'a> Search<'a> {
 
     /// The number of units that fit, if one was found.
     pub fn fits(&self, order: Order) -> Option<u32> {
-        let verdict = self.belief(order).verdict();
+        match (self.kind, order) {
+            (Kind::OneRun, Order::Linear) => return Some(1),
+            (Kind::OneRun | Kind::Log, Order::Random) => return None,
+            (Kind::Log, Order::Linear) if !self.is_over_data() => return None,
+            _ => {}
+        }
+        let belief = self.belief(order);
+        let verdict = belief.verdict();
         // No more fit out of order than in order, so that there it need not be tried.
         let most = match order {
             Order::Linear => self.most(order),
             Order::Random => self.most(order).max(self.fits(Order::Linear).map_or(0, |linear| linear + 1)),
         };
-        verdict.tells(most).then_some(verdict.number)
+        let is_found = verdict.tells(most) && belief.most_proven() >= verdict.number;
+        (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
+            .then_some(verdict.number)
+    }
+
+    /// What the posterior does not know of: where any block goes, the belief follows the controller on the average only; and
+    /// in blocks of few places merges of nearly full ones do not show.
+    fn doubt(&self, order: Order) -> f64 {
+        let request = self.cells.first().map_or(1.0, |cell| cell.request.as_f64());
+        let places = self.data.erase_block.as_f64() / request;
+        let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
+        MODEL_DOUBT + ANY_DOUBT * self.belief(order).law(Law::Any) + few
     }
 
     /// The most units that were written in turn.
@@ -74,9 +148,9 @@ impl<'a> Search<'a> {
 
     /// The writes of the search, with the number of units of their round.
     fn searched(&self, order: Order) -> impl Iterator<Item = (u32, Duration)> + '_ {
-        let request = self.data.cells.first().map(|cell| cell.request);
-        let cells =
-            self.data.cells.iter().filter(move |cell| cell.order == order && Some(cell.request) == request);
+        let cells = if order == Order::Linear { self.cells } else { &self.data.cells };
+        let request = cells.first().map(|cell| cell.request);
+        let cells = cells.iter().filter(move |cell| cell.order == order && Some(cell.request) == request);
         cells.flat_map(|cell| cell.writes().map(|(_, latency)| (cell.open_units, latency)))
     }
 
@@ -90,6 +164,17 @@ impl<'a> Search<'a> {
         median(&slow).map(|seconds| (seconds, slow.len()))
     }
 
+    /// What is known of merges.
+    pub fn merges(&self) -> Merges {
+        let linear = self.fits(Order::Linear);
+        let seconds = linear.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
+        Merges {
+            every_switch: self.linear.law(Law::LeastRecent),
+            takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
+            is_one_run: self.kind == Kind::OneRun,
+        }
+    }
+
     /// What writes into as many units as fit take, and into more, on the average, seconds.
     fn contrast(&self, order: Order, fits: u32) -> (Option<f64>, Option<f64>) {
         let seconds = |wanted: &dyn Fn(u32) -> bool| -> Vec<f64> {
@@ -101,6 +186,12 @@ impl<'a> Search<'a> {
         let beyond = if beyond.is_empty() { seconds(&|open_units| open_units > fits) } else { beyond };
         (within, (!beyond.is_empty()).then(|| beyond.iter().sum::<f64>() / count(beyond.len())))
     }
+}
+
+/// The most units that were written in turn in linear order.
+fn most_in_turn(data: &OpenUnitsData) -> u32 {
+    let linear = data.cells.iter().filter(|cell| cell.order == Order::Linear);
+    linear.map(|cell| cell.open_units).max().unwrap_or(0)
 }
 
 const NOTHING: &str = "no writes into erase blocks in turn were measured";
@@ -117,6 +208,12 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
         Ok(search) => search,
         Err((reason, would_decide)) => return Finding::unknown(id, reason, would_decide),
     };
+    match (search.kind, order) {
+        (Kind::OneRun, Order::Linear) => return one_run(search),
+        (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
+        (Kind::Log, Order::Random) => return Finding::unknown(id, LOG, ""),
+        _ => {}
+    }
     let belief = search.belief(order);
     if search.searched(order).next().is_none() {
         return Finding::unknown(id, NOTHING, "write tests (--erase)");
@@ -125,12 +222,37 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
         return Finding::unknown(id, STALLS, "a quieter machine, or a stick left alone for a while");
     }
     let verdict = belief.verdict();
-    if search.fits(order).is_none() || belief.most_proven() < verdict.number {
+    if search.fits(order).is_none() {
         return undecided(id, belief, search.most(order));
     }
-    let confidence = Confidence::new(verdict.probability * (1.0 - MODEL_DOUBT) * (1.0 - belief.stalls()));
+    let confidence = Confidence::new(verdict.probability * (1.0 - search.doubt(order)));
     Finding::exact(id, Value::Count(verdict.number), confidence, evidence(search, order, verdict.number))
         .within(Value::Count(verdict.low), Value::Count(verdict.high))
+}
+
+const SHARED_LOGS: &str = "what is written out of order waits in logs that all blocks share: the cost grows with the data, not with the blocks";
+const LOG: &str =
+    "a log takes each write where it stands: out of order every write pays, into however many blocks";
+
+/// How sure it is that only one run is taken in order.
+const ONE_RUN: f64 = 0.98;
+
+fn one_run(search: &Search<'_>) -> Finding {
+    let evidence = beginnings(search);
+    Finding::exact(FindingId::OpenUnitsLinear, Value::Count(1), Confidence::new(ONE_RUN), evidence)
+}
+
+/// One sentence with the times of blocks that were begun one after the other.
+pub fn beginnings(search: &Search<'_>) -> String {
+    let seconds = |of: fn(&Beginnings) -> Duration| -> Vec<f64> {
+        search.data.beginnings.iter().map(|pair| of(pair).as_secs_f64()).collect()
+    };
+    let typical = |of| time(median(&seconds(of)).unwrap_or(0.0));
+    format!(
+        "beginning a block took {}, beginning another before the first was full {}; going on in either cost nothing",
+        typical(|pair| pair.alone),
+        typical(|pair| pair.behind)
+    )
 }
 
 fn undecided(id: FindingId, belief: &Belief, most: u32) -> Finding {

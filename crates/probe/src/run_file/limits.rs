@@ -69,7 +69,13 @@ fn data(data: &Data) -> Checked {
         Data::OpenUnits(data) => {
             erase_block(data.erase_block)?;
             each("cells", &data.cells, open_units)?;
-            each("controls", &data.controls, times)
+            each("controls", &data.controls, times)?;
+            each("rewritten", &data.rewritten, open_units)?;
+            each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
+            each("beginnings", &data.beginnings, |pair| {
+                time("alone", pair.alone)?;
+                time("behind", pair.behind)
+            })
         }
         Data::WriteSize(data) => {
             erase_block(data.erase_block.unwrap_or_default())?;
@@ -84,6 +90,10 @@ fn data(data: &Data) -> Checked {
         Data::FatArea(data) => {
             erase_block(data.erase_block)?;
             data.baseline.as_ref().map_or(Ok(()), times).map_err(|error| error.inside("baseline"))?;
+            data.merges
+                .and_then(|merges| merges.takes)
+                .map_or(Ok(()), |takes| time("merges.takes", takes))?;
+            each("beginnings", &data.beginnings, |block| each("", block, |latency| time("", *latency)))?;
             each("cells", &data.cells, |cell| {
                 count("unit", cell.unit, 0)?;
                 request(cell.request, &cell.times)

@@ -66,6 +66,9 @@ fn class(report: &Report<'_>) -> Option<String> {
         FtlClass::OpenBlock => {
             "one open block too many makes it copy a block on every switch, at a constant cost"
         }
+        FtlClass::HybridLog => {
+            "one block at a time is written in order; whatever else is written waits in logs that are merged when full"
+        }
         FtlClass::LogStructured => "too many open blocks slow it down step by step, not at once",
     };
     let text = format!("its controller is {}{} ({sure}): {meaning}", class.as_str(), scope(above));

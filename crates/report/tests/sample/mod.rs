@@ -94,7 +94,7 @@ fn open_units(jitter: &mut Jitter) -> OpenUnitsData {
             }
         }
     }
-    OpenUnitsData { controls: Vec::new(), erase_block: ERASE_BLOCK, cells }
+    OpenUnitsData { erase_block: ERASE_BLOCK, cells, ..OpenUnitsData::default() }
 }
 
 fn write_size(jitter: &mut Jitter) -> WriteSizeData {
@@ -118,7 +118,7 @@ fn fat_area(jitter: &mut Jitter) -> FatAreaData {
         request,
         times: times(jitter, with_open(1, request, order), (ERASE_BLOCK / request).min(128)),
     });
-    FatAreaData { erase_block: ERASE_BLOCK, fits: None, baseline: None, cells: cells.collect() }
+    FatAreaData { erase_block: ERASE_BLOCK, cells: cells.collect(), ..FatAreaData::default() }
 }
 
 /// The run.

@@ -108,9 +108,9 @@ impl Table<'_> {
             })
         };
         Data::OpenUnits(OpenUnitsData {
-            controls: Vec::new(),
             erase_block,
             cells: speeds.into_iter().filter_map(cell).collect(),
+            ..OpenUnitsData::default()
         })
     }
 
@@ -128,10 +128,9 @@ impl Table<'_> {
             (0..).zip(speeds).map(|(unit, speed)| cell(request, unit, speed)).collect::<Vec<_>>()
         };
         Data::FatArea(FatAreaData {
-            fits: None,
-            baseline: None,
             erase_block,
             cells: self.speeds(units).into_iter().flat_map(row).collect(),
+            ..FatAreaData::default()
         })
     }
 
