@@ -28,9 +28,10 @@ const WRITES_PER_UNIT: usize = 16;
 const WRITES_MIN: usize = 300;
 /// Nor after so many bytes in linear order, and in all.
 const BYTES_LINEAR_MAX: Bytes = Bytes::mib(96);
-const BYTES_MAX: Bytes = Bytes::mib(136);
-/// Nor after so long.
-const TIME_MAX: Duration = Duration::from_secs(400);
+const BYTES_MAX: Bytes = Bytes::mib(160);
+/// Nor after so long in linear order, and in all.
+const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
+const TIME_MAX: Duration = Duration::from_secs(500);
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
 /// So many rounds at most into as many blocks as fit, until they are open again.
@@ -259,12 +260,13 @@ impl Search<'_, '_> {
 
     /// Rounds into as many units as tell most, until one number of open units is left, or the device has no more units.
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
-        let bytes_max =
-            if pool.order == Order::Linear && !self.rewrites { BYTES_LINEAR_MAX } else { BYTES_MAX };
+        let is_first = pool.order == Order::Linear && !self.rewrites;
+        let (bytes_max, time_max) =
+            if is_first { (BYTES_LINEAR_MAX, TIME_LINEAR_MAX) } else { (BYTES_MAX, TIME_MAX) };
         while belief.writes() < self.experiment.writes_max()
             && !belief.fits_all(most)
             && !belief.is_in_vain()
-            && self.session.device_time() < TIME_MAX
+            && self.session.device_time() < time_max
             && self.session.bytes_written() < bytes_max
         {
             let Some(number) = belief.next(most) else { break };
