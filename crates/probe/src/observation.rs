@@ -108,7 +108,7 @@ impl Contents {
     pub const fn mostly_blank(self) -> Option<bool> {
         match self.looked_at {
             0 => None,
-            looked_at => Some(self.blank * 2 > looked_at),
+            looked_at => Some(self.blank > looked_at / 2),
         }
     }
 }

@@ -49,7 +49,11 @@ pub fn boundary_signal(
             let text = format!("a read across a boundary takes {} longer than {}", time(step), time(read_s));
             Finding::exact(ID, Value::Shows(Some(step)), confidence(shown), text)
         }
-        _ if none >= PROBABILITY_MIN && best.noise * STEP_NOISES_MIN <= least => {
+        // The noise of a published table is not known: what it does not show may be hidden by it.
+        _ if positions == Positions::Coprime
+            && none >= PROBABILITY_MIN
+            && best.noise * STEP_NOISES_MIN <= least =>
+        {
             let text = format!(
                 "reads of {} take the same across every boundary, within a noise of {}",
                 time(read_s),
