@@ -192,7 +192,7 @@ fn solve(
             let rest = matrix[i][j] - sum;
             matrix[i][j] = if i == j { rest.sqrt() } else { rest / matrix[j][j] };
         }
-        if !(matrix[i][i] > 0.0) {
+        if matrix[i][i].is_nan() || matrix[i][i] <= 0.0 {
             return None;
         }
         log_determinant += 2.0 * matrix[i][i].ln();
