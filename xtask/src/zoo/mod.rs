@@ -149,9 +149,10 @@ mod tests {
         let zoo = measure_all(60, 1, "any", Method::default()).unwrap();
         let report = Report::of(&zoo, 1);
         assert_eq!(report.count, 60);
-        assert!(report.confident_wrong * 20 <= report.found, "{}", text::of(&report));
+        assert!(report.confident_wrong * 200 <= report.found, "{}", text::of(&report));
         let outside = report.outside_total();
-        assert!(outside.count >= 10 && outside.declined * 10 >= outside.count * 7, "{}", text::of(&report));
+        assert!(outside.count >= 10 && outside.declined + 1 >= outside.count, "{}", text::of(&report));
+        assert!(report.findings.iter().all(|(_, shares)| shares.exact >= 0.75), "{}", text::of(&report));
         let unfounded = explain::misses(&zoo, "no_such_finding");
         assert!(unfounded.unwrap_err().to_string().contains("erase_block_bytes"));
     }

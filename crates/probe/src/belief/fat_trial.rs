@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Belief, Prior, Slowness};
+use super::{Belief, OPEN_MAX, Prior, Slowness};
 use crate::observation::{Merges, Order};
 
 /// How plausible a FAT area is before anything was seen: most cards and sticks have none.
@@ -21,6 +21,7 @@ impl FatTrial {
     /// The trial of the erase block of this number, beside `fits` ordinary ones that are open.
     #[must_use]
     pub fn new(order: Order, slowness: Slowness, fits: u32, merges: Option<Merges>, unit: u32) -> Self {
+        let fits = fits.min(OPEN_MAX);
         let plausible = if unit == 0 { FIRST } else { NEXT };
         let slowness =
             slowness.for_merges(merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64()));
