@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything that must hold before a commit.
 
-use crate::{docs, fidelity, oracle, process, say, tidy};
+use crate::{docs, fidelity, oracle, process, say, tidy, zoo};
 
 /// What to check.
 #[derive(Debug, clap::Args)]
@@ -21,6 +21,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     step("fidelity", fidelity::check)?;
     step("oracle", oracle::check)?;
+    step("zoo", zoo::check)?;
     Ok(say("ci: everything holds\n")?)
 }
 

@@ -14,11 +14,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow, bail};
-use flashscope_probe::Method;
+use flashscope_probe::{FindingId, Method};
 use flashscope_zoo::{Habitat, Specimen};
 
 use self::measure::Measured;
 use self::report::Report;
+use self::shares::Shares;
 use crate::say;
 
 /// Which zoo, and what to print of it.
@@ -114,6 +115,29 @@ fn is_of(kind: &str, specimen: &Specimen) -> bool {
         Habitat::Inside => kind == "inside",
         Habitat::Outside(own) => kind == "outside" || kind == own.as_str(),
     }
+}
+
+/// Fails if a zoo of two hundred is told the truth less often than it was when docs/statistics.md was written, less what chance
+/// does to so few.
+pub fn check() -> anyhow::Result<()> {
+    const LEAST_EXACT: [(FindingId, f64); 6] = [
+        (FindingId::EraseBlockBytes, 0.92),
+        (FindingId::PageBytes, 0.94),
+        (FindingId::OpenUnitsLinear, 0.78),
+        (FindingId::OpenUnitsRandom, 0.78),
+        (FindingId::SlcCacheBytes, 0.92),
+        (FindingId::SustainedWriteBytesPerS, 0.94),
+    ];
+    let report = Report::of(&measure_all(200, 1, "any", Method::default())?, 1);
+    let is_below = |(id, shares): &&(FindingId, Shares)| {
+        LEAST_EXACT.iter().any(|(known, least)| known == id && shares.exact < *least)
+    };
+    let outside = report.outside_total();
+    let is_wrong = report.confident_wrong * 200 > report.found || outside.declined * 100 < outside.count * 92;
+    if is_wrong || report.findings.iter().any(|each| is_below(&each)) {
+        bail!("the zoo is told the truth less often than before:\n{}", text::of(&report));
+    }
+    Ok(())
 }
 
 /// Every specimen of this kind, surveyed on as many threads as the machine has cores; in order of their numbers.
