@@ -29,7 +29,7 @@ pub fn boundary_signal(
     samples: &[AlignSample],
     reads: ReadTimes,
 ) -> Finding {
-    let ReadTimes { read_s, step_min_s: least } = reads;
+    let ReadTimes { read_s, step_min_s: least, .. } = reads;
     let Some(best) = explanations.first() else {
         return Finding::unknown(ID, "too few reads across boundaries were measured", "a larger device");
     };
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     const READ: f64 = 700e-6;
-    const READS: ReadTimes = ReadTimes { read_s: READ, step_min_s: READ * 0.02 };
+    const READS: ReadTimes = ReadTimes { read_s: READ, step_min_s: READ * 0.02, hardly: f64::INFINITY };
 
     /// Reads whose extra time at multiples of 4 MiB is this, with this much noise.
     fn found(extra_us: f64, noise_us: f64) -> Finding {

@@ -109,10 +109,14 @@ impl Explanation {
         self.coefficients.first().copied().unwrap_or(0.0) + shown
     }
 
-    /// The extra time at the smallest page's boundary, seconds.
+    /// The page's level and the extra time at its boundary, seconds: the smaller of two levels, unless it hardly shows beside the
+    /// larger one, whose step is more than `hardly` times as large.
     #[must_use]
-    pub fn page_step(&self) -> Option<f64> {
-        self.pages.first().and(self.coefficients.get(1).copied())
+    pub fn page(&self, hardly: f64) -> Option<(Level, f64)> {
+        let mut steps = self.pages.iter().copied().zip(self.coefficients.iter().skip(1).copied());
+        let smaller = steps.next()?;
+        let larger = steps.next().filter(|(_, step)| *step > hardly * smaller.1);
+        Some(larger.unwrap_or(smaller))
     }
 }
 
