@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Slowness;
 use super::laws::{Law, Places, Touch, Way};
-use crate::inference::statistics::{count, median};
+use crate::inference::statistics::{count, entropy, median};
 use crate::observation::Order;
 
 /// The largest number of open units that is told from more. More than the largest cards have that were measured.
@@ -480,12 +480,6 @@ const OPENINGS_MIN: usize = 3;
 const MERGE_GUESS: f64 = 60.0;
 /// So many merges in a row tell that a number is too large.
 const MERGES_TO_TELL: u32 = 4;
-
-/// The entropy of a coin, nats.
-fn entropy(probability: f64) -> f64 {
-    let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * p.ln() };
-    part(probability) + part(1.0 - probability)
-}
 
 impl Hypothesis {
     fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {

@@ -13,7 +13,7 @@ use super::places::Places;
 use super::session::{Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{BlockBelief, TAKEN, block_slowness, places_are_taken};
-use crate::inference::statistics::median;
+use crate::inference::statistics::{entropy, median};
 use crate::observation::{BlockEndsData, Data, Observations, Opening};
 
 /// So many erase blocks are opened at most: more than the largest cards keep open.
@@ -191,10 +191,4 @@ impl Run<'_, '_> {
         let flushed = self.session.flush()?;
         Ok(written.zip(flushed).map(|(written, flushed)| written + flushed))
     }
-}
-
-/// The entropy of a coin, nats.
-fn entropy(probability: f64) -> f64 {
-    let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * p.ln() };
-    part(probability) + part(1.0 - probability)
 }

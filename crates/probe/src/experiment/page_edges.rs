@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 use super::session::Stop;
 use super::stream::Stream;
 use crate::belief::{Missing, PageBelief};
-use crate::inference::statistics::median;
+use crate::inference::statistics::{entropy, median};
 use crate::observation::{PageEdge, WriteSizeData};
 
 /// No more edges are tried: what so many do not tell is hidden in noise.
@@ -122,10 +122,4 @@ impl Search {
         let [Some(before), Some(across), Some(after)] = times else { return Ok(None) };
         Ok(Some(PageEdge { edge, write: self.write, before, across, after }))
     }
-}
-
-/// The entropy of a coin, nats.
-fn entropy(probability: f64) -> f64 {
-    let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * p.ln() };
-    part(probability) + part(1.0 - probability)
 }

@@ -26,9 +26,22 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
+/// The entropy of a coin that shows its face with this probability, nats.
+#[must_use]
+pub fn entropy(probability: f64) -> f64 {
+    let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * p.ln() };
+    part(probability) + part(1.0 - probability)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_learned_from_a_coin_that_always_falls_alike() {
+        assert_eq!([0.0, 1.0].map(entropy), [0.0; 2]);
+        assert!((entropy(0.5) - std::f64::consts::LN_2).abs() < 1e-12);
+    }
 
     #[test]
     fn quantiles_interpolate() {
