@@ -15,6 +15,7 @@ pub mod inference;
 mod method;
 pub mod observation;
 pub mod run_file;
+mod sizes;
 pub mod survey;
 
 pub use experiment::{Event, Experiment, Observer, Silent};

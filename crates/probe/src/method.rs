@@ -1,5 +1,7 @@
 //! Parts of the method that can be left out, to see what each is worth: the ablations of docs/statistics.md.
 
+use crate::sizes::FACTORS;
+
 /// Which parts of the method are used. All of them, by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Method {
@@ -21,7 +23,7 @@ impl Method {
     /// The odd factors of the sizes that are looked for.
     #[must_use]
     pub const fn factors(self) -> &'static [u64] {
-        if self.odd_factors { &[1, 3, 5, 7] } else { &[1] }
+        if self.odd_factors { FACTORS } else { &[1] }
     }
 
     /// This prior weight, or the same for all.

@@ -9,12 +9,16 @@ use flashscope_device::Bytes;
 use super::Slowness;
 use crate::inference::statistics::{count, median};
 use crate::observation::{BlockEndsData, Opening};
+use crate::sizes::{FACTORS, plausible, sizes};
 
 /// The smallest and the largest erase block that are looked for. (Larger ones take longer to fill than anybody waits.)
 const BLOCK_MIN: Bytes = Bytes::kib(64);
 const BLOCK_MAX: Bytes = Bytes::mib(64);
 /// How plausible it is that no size is given back for free, before anything was seen.
 const NONE: f64 = 0.15;
+/// How plausible three times a power of two is beside it, which SD cards name, and five or seven times.
+const OF_THREE: f64 = 0.2;
+const OF_MORE: f64 = 0.02;
 /// How often a free opening is slow all the same, and how often a merge does not show: from a quiet device to a busy one.
 const STALLS: [f64; 4] = [0.002, 0.02, 0.08, 0.25];
 const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
@@ -76,28 +80,16 @@ pub struct BlockBelief {
     seen: Vec<(Bytes, bool)>,
 }
 
-/// Powers of two are the rule; SD cards name 3 x 2^n; five and seven times were hardly ever seen.
-const fn plausible(block: Bytes) -> f64 {
-    match block.get() >> block.get().trailing_zeros() {
-        1 => 1.0,
-        3 => 0.2,
-        _ => 0.02,
-    }
-}
-
 impl BlockBelief {
     /// Before the first stream, on a device with this page, if it is known.
     #[must_use]
     pub fn new(page: Option<Bytes>) -> Self {
-        let odd = [1_u64, 3, 5, 7].into_iter();
-        let sizes = odd.flat_map(|odd| (14..27).map(move |shift| Bytes::new(odd << shift)));
         let fits = |block: Bytes| match page {
             Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => NOT_OF_PAGES,
             _ => 1.0,
         };
-        let blocks: Vec<(Bytes, f64)> = sizes
-            .filter(|block| (BLOCK_MIN..=BLOCK_MAX).contains(block))
-            .map(|block| (block, plausible(block) * fits(block)))
+        let blocks: Vec<(Bytes, f64)> = sizes(FACTORS, BLOCK_MIN, BLOCK_MAX)
+            .map(|block| (block, plausible(block, OF_THREE, OF_MORE) * fits(block)))
             .collect();
         let total: f64 = blocks.iter().map(|(_, weight)| weight).sum();
         let weigh = |rule: Rule, weight: f64| Hypothesis {

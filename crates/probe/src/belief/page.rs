@@ -9,6 +9,7 @@ use flashscope_device::Bytes;
 
 use crate::inference::statistics::{count, median};
 use crate::observation::PageEdge;
+use crate::sizes::{FACTORS, plausible, sizes};
 
 /// Raw pages of 2 KiB are the smallest that were made since there are sticks.
 const PAGE_MIN: Bytes = Bytes::kib(2);
@@ -31,6 +32,9 @@ const TRIED_MIN: usize = 3;
 const LAST: usize = 5;
 /// How plausible it is that no page shows, before anything was seen.
 const NONE: f64 = 0.1;
+/// And one of three times a power of two, which TLC makes common, or of five or seven times, beside a power of two.
+const OF_THREE: f64 = 0.2;
+const OF_MORE: f64 = 0.04;
 /// How plausible a page is that does not divide the erase block which reads showed.
 const DOES_NOT_DIVIDE: f64 = 0.01;
 /// From this probability on a page, or that there is none, is decided.
@@ -132,15 +136,6 @@ fn more_pages(edge: &PageEdge, page: Bytes) -> f64 {
     touched(1) - (touched(0) + touched(2)) / 2.0
 }
 
-/// Powers of two are the rule; TLC makes three times them common; five and seven times were never seen.
-const fn plausible(page: Bytes) -> f64 {
-    match page.get() >> page.get().trailing_zeros() {
-        1 => 1.0,
-        3 => 0.2,
-        _ => 0.04,
-    }
-}
-
 impl PageBelief {
     /// Before the first write, on a device with this erase block, if reads showed one.
     #[must_use]
@@ -149,11 +144,8 @@ impl PageBelief {
             Some(block) if !block.is_multiple_of(page) || page >= block => DOES_NOT_DIVIDE,
             _ => 1.0,
         };
-        let sizes =
-            [1_u64, 3, 5, 7].into_iter().flat_map(|odd| (9..21).map(move |shift| Bytes::new(odd << shift)));
-        let pages: Vec<(Bytes, f64)> = sizes
-            .filter(|page| (PAGE_MIN..=PAGE_MAX).contains(page))
-            .map(|page| (page, plausible(page) * fits(page)))
+        let pages: Vec<(Bytes, f64)> = sizes(FACTORS, PAGE_MIN, PAGE_MAX)
+            .map(|page| (page, plausible(page, OF_THREE, OF_MORE) * fits(page)))
             .collect();
         let total: f64 = pages.iter().map(|(_, weight)| weight).sum();
         let page = |(page, weight): &(Bytes, f64)| {

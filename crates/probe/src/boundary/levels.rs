@@ -5,6 +5,7 @@ use flashscope_device::Bytes;
 use super::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::Method;
 use crate::inference::Level;
+use crate::sizes::{plausible, sizes};
 
 /// The largest level that is taken for a page: of several chips and planes together.
 const PAGE_MAX: Bytes = Bytes::kib(512);
@@ -18,7 +19,7 @@ pub(super) const PAGES_PER_BLOCK_MIN: u64 = 16;
 /// The pages' levels of all explanations: none, one, or a page and several planes' together.
 pub(super) fn page_sets(candidates: &[Bytes], method: Method) -> Vec<Vec<Level>> {
     let smallest = candidates.first().copied().unwrap_or(Bytes::ZERO);
-    let single: Vec<Level> = sizes(smallest, PAGE_MAX, method)
+    let single: Vec<Level> = sizes(method.factors(), smallest, PAGE_MAX)
         .flat_map(|size| {
             let plane = size > smallest;
             [Some(Level::Multiples(size)), plane.then_some(Level::OddMultiples(size))]
@@ -41,21 +42,10 @@ pub(super) fn page_sets(candidates: &[Bytes], method: Method) -> Vec<Vec<Level>>
 /// The erase blocks of all explanations.
 pub(super) fn blocks(candidates: &[Bytes], method: Method) -> Vec<Level> {
     let shown = |size: &Bytes| candidates.iter().filter(|candidate| candidate.is_multiple_of(*size)).count();
-    sizes(ERASE_BLOCK_MIN, ERASE_BLOCK_MAX, method)
+    sizes(method.factors(), ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
         .filter(|size| shown(size) >= SHOWN_MIN)
         .map(Level::Multiples)
         .collect()
-}
-
-fn sizes(low: Bytes, high: Bytes, method: Method) -> impl Iterator<Item = Bytes> {
-    let mut sizes: Vec<Bytes> = method
-        .factors()
-        .iter()
-        .flat_map(|odd| (9..40).map(move |shift| Bytes::new(*odd << shift)))
-        .filter(|size| *size >= low && *size <= high)
-        .collect();
-    sizes.sort_unstable();
-    sizes.into_iter()
 }
 
 /// How plausible a page of this size is. Pages of 2 to 32 KiB are on data sheets; several planes and chips written as one make
@@ -82,12 +72,7 @@ pub(super) fn block_prior(level: Level) -> f64 {
     by_size * odd_prior(size)
 }
 
-/// Powers of two are the rule; TLC makes three times them common; five and seven times were never seen but cost little (the
-/// SD status register's AU codes; A. Bergmann, flashbench commit 4fb06b5).
+/// TLC makes three times a power of two common; five and seven times cost little to look for.
 fn odd_prior(size: Bytes) -> f64 {
-    match size.get() >> size.get().trailing_zeros() {
-        1 => 1.0,
-        3 => 0.3,
-        _ => 0.05,
-    }
+    plausible(size, 0.3, 0.05)
 }

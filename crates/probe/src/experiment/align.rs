@@ -15,6 +15,7 @@ use super::{Estimate, Experiment, Observer};
 use crate::Method;
 use crate::boundary::{self, Figures};
 use crate::observation::{AlignData, AlignSample, Contents, Data, Observations};
+use crate::sizes::sizes;
 
 /// The largest candidate: so large that several candidates are multiples of the largest erase blocks.
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
@@ -91,14 +92,7 @@ impl Experiment for Align {
 /// All candidate sizes, ascending: {1, 3, 5, 7} x 2^n from twice the read to half the capacity or [`CANDIDATE_MAX`].
 fn candidates(read: Bytes, capacity: Bytes, method: Method) -> Vec<Bytes> {
     let largest = CANDIDATE_MAX.min(capacity.saturating_sub(read) / 2);
-    let mut sizes: Vec<Bytes> = method
-        .factors()
-        .iter()
-        .flat_map(|odd| (0..40).map(move |shift| Bytes::new(*odd << shift)))
-        .filter(|size| *size >= read * 2 && *size <= largest && size.is_multiple_of(read / 2))
-        .collect();
-    sizes.sort_unstable();
-    sizes
+    sizes(method.factors(), read * 2, largest).filter(|size| size.is_multiple_of(read / 2)).collect()
 }
 
 /// A random multiple up to `largest` that shares no factor with 2, 3, 5 or 7, so that the boundary is a multiple of no

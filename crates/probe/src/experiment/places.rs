@@ -3,6 +3,7 @@
 use flashscope_device::{Bytes, Device};
 
 use super::units::golden_step;
+use crate::sizes::odd_factor;
 
 /// Left alone at the start of the device: the partition table, and what some cards map finely for the FAT.
 const START: Bytes = Bytes::mib(64);
@@ -48,7 +49,7 @@ impl Places {
     /// A place for a stretch of writes that begins with an erase block, if that has no odd factor that the length has not; and
     /// with one of 3 x 2^n behind a length of 2^n.
     pub fn take_stretch(&mut self, length: Bytes) -> Option<Bytes> {
-        let odd = length.get() >> length.get().trailing_zeros();
+        let odd = odd_factor(length);
         let multiple = if odd <= 3 { self.stretches } else { self.stretches / 3 * odd };
         self.take(length, multiple.round_up(length), |_| true)
     }

@@ -10,6 +10,7 @@ use flashscope_device::Bytes;
 
 use super::robust;
 use super::statistics::count;
+use crate::sizes::{FACTORS, plausible, sizes};
 
 /// One candidate's extra read time: a mean over boundaries at odd multiples of `candidate`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,16 +59,9 @@ impl Level {
         }
     }
 
-    /// How plausible a size is before anything was seen. Powers of two are the rule; TLC makes three times them
-    /// common; five and seven times were never seen but cost little (the SD status register's AU codes; A. Bergmann,
-    /// flashbench commit 4fb06b5).
+    /// How plausible a size is before anything was seen.
     fn prior(self) -> f64 {
-        let size = self.size().get();
-        match size >> size.trailing_zeros() {
-            1 => 1.0,
-            3 => 0.2,
-            _ => 0.02,
-        }
+        plausible(self.size(), 0.2, 0.02)
     }
 }
 
@@ -204,19 +198,9 @@ fn page_sets(steps: &[Step]) -> Vec<Vec<Level>> {
 fn block_levels(steps: &[Step]) -> impl Iterator<Item = Level> {
     let largest = steps.iter().map(|step| step.candidate).max().unwrap_or(Bytes::ZERO);
     let shown = |size: &Bytes| steps.iter().filter(|step| step.candidate.is_multiple_of(*size)).count();
-    sizes(&[1, 3, 5, 7], ERASE_BLOCK_MIN, largest)
+    sizes(FACTORS, ERASE_BLOCK_MIN, largest)
         .filter(move |size| shown(size) >= BLOCK_CANDIDATES_MIN)
         .map(Level::Multiples)
-}
-
-fn sizes(odd_factors: &[u64], low: Bytes, high: Bytes) -> impl Iterator<Item = Bytes> {
-    let mut sizes: Vec<Bytes> = odd_factors
-        .iter()
-        .flat_map(|odd| (9..40).map(move |shift| Bytes::new(odd << shift)))
-        .filter(|size| *size >= low && *size <= high)
-        .collect();
-    sizes.sort_unstable();
-    sizes.into_iter()
 }
 
 /// Fits one hypothesis; its `probability` is still a logarithm. `None` if its levels cannot be told apart here, or if
