@@ -4,17 +4,19 @@
 //! long beyond. Every write moves a probability over all K ([`Belief`]); the next N is the one of which a round tells
 //! most for the time it takes, until one K is left. See docs/methods/open-units.md.
 
+mod layer;
+
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use super::pool::{Pool, Written};
-use super::session::{PIECE as FILL_PIECE, Session, Stop, fill, not_started, range};
+use super::session::{PIECE as FILL_PIECE, Session, Stop, not_started};
 use super::units::{self, Units};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{self, Belief, OPEN_MAX, Prior, Slowness};
-use crate::observation::{Beginnings, Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
 pub const UNITS_MAX: u32 = OPEN_MAX;
@@ -36,31 +38,11 @@ const TIME_MAX: Duration = Duration::from_secs(500);
 const RANDOM_IN_VAIN: u32 = 4;
 /// So many rounds at most into as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
-/// A merge below so many writes may be less than that of a block.
-const SHORT_MERGE: f64 = 4.5;
-/// Writes out of order over data: two that may open the block, and enough to tell.
-const OUT_OF_ORDER: u32 = 8;
-/// So many places of a unit are written and then written again.
-const REWRITTEN_PLACES: u32 = 12;
-/// So much is written at most before it is written again.
-const REWRITTEN_MAX: Bytes = Bytes::mib(16);
-/// So much is written at most for pairs of whole blocks, and so many pairs.
-const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
-const PAIRS: u64 = 3;
-/// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
-/// known then only if no number was too many.
-const PART: Bytes = Bytes::mib(1);
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
 const OPENED_SLOWLY: usize = 4;
 const OPENED_SLOWLY_LARGE: usize = 7;
 const SMALL_BLOCK: Bytes = Bytes::mib(4);
-/// The smallest request of the survey by size.
-const SURVEY_SMALLEST: Bytes = Bytes::kib(4);
-/// So many slow writes tell that requests of a size do merge.
-const SURVEY_SLOW: usize = 2;
-/// So many rounds without tell that they do not.
-const SURVEY_ROUNDS: u32 = 3;
 
 /// The experiment *open-units*.
 #[derive(Debug, Clone, Copy)]
@@ -104,10 +86,12 @@ impl Experiment for OpenUnits {
     /// What three searches take that do not decide, and all tests beside them; nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let searches = 3 * self.writes_max() as u64;
-        let around = u64::from((SURVEY_ROUNDS * 4 + CONFIRMED_MAX * 2) * (self.units_max + 1));
-        let requests = searches + around + u64::from(BASELINE + 2 * CONTROL + OUT_OF_ORDER) + PAIRS * 4;
-        let whole_blocks = BEGINNINGS_MAX / FILL_PIECE;
-        let bytes_written = (self.request * requests).min(BYTES_MAX + self.request * around) + BEGINNINGS_MAX;
+        let around =
+            u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
+        let requests = searches + around + u64::from(BASELINE + 2 * CONTROL);
+        let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
+        let bytes_written =
+            (self.request * requests).min(BYTES_MAX + self.request * around) + layer::BEGINNINGS_MAX;
         Estimate { requests: requests + whole_blocks, bytes_written }
     }
 
@@ -166,92 +150,6 @@ impl Search<'_, '_> {
 
     const fn cells(&self) -> &Vec<OpenUnitsCell> {
         if self.rewrites { &self.data.rewritten } else { &self.data.cells }
-    }
-
-    /// What shows only over data: whether a log maps less than an erase block at once, if merges are so short that it may,
-    /// or none was seen.
-    fn written_before(&mut self, linear: &Belief) -> Result<(), Stop> {
-        if linear.is_beyond(self.experiment.units_max) {
-            let is_log = self.rewrite()?;
-            let places_are_free = self.begins_whole() || linear.fits_all(self.experiment.units_max);
-            if self.data.beginnings.is_empty() && !is_log && places_are_free {
-                self.begin_pairs()?;
-            }
-            return Ok(());
-        }
-        let short = linear.slowness().typical_seconds() * SHORT_MERGE;
-        if linear.merge_seconds().is_some_and(|seconds| seconds < short) {
-            let mut pool = self.pool(Order::Random).written_before(2 * OUT_OF_ORDER + 2);
-            for _ in 0..OUT_OF_ORDER {
-                let written = pool.write(&mut self.session, &mut self.units, 0)?;
-                self.data.out_of_order.extend(written.and_then(|written| written.latency));
-            }
-            if belief::is_slow_over_data(&self.data.out_of_order, linear.slowness()) {
-                self.rewrite()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The search once more, with requests of a page over data; whether it found a number.
-    fn rewrite(&mut self) -> Result<bool, Stop> {
-        let request = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
-        let most = (REWRITTEN_MAX / (request * u64::from(REWRITTEN_PLACES)))
-            .min(u64::from(self.experiment.units_max));
-        let mut pool =
-            Pool::new(self.experiment.erase_block, request, Order::Linear).written_before(REWRITTEN_PLACES);
-        self.rewrites = true;
-        let mut is_log = false;
-        self.rounds(&mut pool, 1, REWRITTEN_PLACES - 2)?;
-        if let Some(slowness) = belief::unmerged(self.cells()) {
-            let mut belief = belief::over_data(&self.data.rewritten, slowness);
-            let most = u32::try_from(most).unwrap_or(u32::MAX);
-            self.search(&mut pool, &mut belief, most)?;
-            is_log = belief.verdict().tells(most);
-            self.confirm(&mut pool, &mut belief, most)?;
-        }
-        self.rewrites = false;
-        Ok(is_log)
-    }
-
-    /// Writes two blocks to their ends, so that whatever they took is free, and begins both anew: one that has to be put
-    /// aside for the other tells that only one run is taken in order.
-    fn begin_pairs(&mut self) -> Result<(), Stop> {
-        let erase_block = self.experiment.erase_block;
-        let request = self.experiment.request;
-        let is_whole = self.begins_whole();
-        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).min(PAIRS) } else { PAIRS };
-        for _ in 0..pairs {
-            let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
-            if is_whole {
-                // Both are open before either is full: so each of them leaves a place free.
-                self.session.write_through(range(one, request))?;
-                self.session.write_through(range(other, request))?;
-            }
-            let from = if is_whole { request } else { erase_block - PART };
-            let rest = if is_whole { erase_block - request } else { PART };
-            fill(&mut self.session, range(one + from, rest))?;
-            fill(&mut self.session, range(other + from, rest))?;
-            let mut alone = self.session.write_through(range(one, request))?;
-            if !is_whole {
-                // What was begun before that is put aside: going on is what costs nothing.
-                alone = self.session.write_through(range(one + request, request))?;
-            }
-            let behind = self.session.write_through(range(other, request))?;
-            self.data
-                .beginnings
-                .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
-        }
-        Ok(())
-    }
-
-    /// Whether two whole blocks are not too much to write for a pair.
-    fn begins_whole(&self) -> bool {
-        self.experiment.erase_block * 2 <= BEGINNINGS_MAX
-    }
-
-    fn is_one_run(&self, slowness: Slowness) -> bool {
-        belief::is_one_run(&self.data.beginnings, slowness)
     }
 
     const fn pool(&self, order: Order) -> Pool {
@@ -371,27 +269,6 @@ impl Search<'_, '_> {
             times.extend(written.and_then(|written| written.latency));
         }
         self.data.controls.push(Times::Each(times.split_off(1.min(times.len()))));
-        Ok(())
-    }
-
-    /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
-    fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
-        let halves = std::iter::successors(Some(self.experiment.request / 2), |size| Some(*size / 2));
-        for size in halves.take_while(|size| *size >= SURVEY_SMALLEST && size.is_multiple_of(SURVEY_SMALLEST))
-        {
-            pool.set_request(size);
-            let mut slow = 0;
-            for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
-                let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
-                slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
-                if slow >= SURVEY_SLOW {
-                    break;
-                }
-            }
-            if slow < SURVEY_SLOW {
-                return Ok(());
-            }
-        }
         Ok(())
     }
 }

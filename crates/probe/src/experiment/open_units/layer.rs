@@ -1,0 +1,148 @@
+//! What shows beside the number of open units: how the layer takes small requests, what it does over data, and what it costs
+//! to begin a block. See docs/methods/open-units.md.
+
+use flashscope_device::Bytes;
+
+use super::Search;
+use crate::belief::{self, Belief, Slowness};
+use crate::experiment::pool::Pool;
+use crate::experiment::session::{Stop, fill, range};
+use crate::observation::{Beginnings, Order};
+
+/// A merge below so many writes may be less than that of a block.
+const SHORT_MERGE: f64 = 4.5;
+/// Writes out of order over data: two that may open the block, and enough to tell.
+const OUT_OF_ORDER: u32 = 8;
+/// So many places of a unit are written and then written again.
+const REWRITTEN_PLACES: u32 = 12;
+/// So much is written at most before it is written again.
+const REWRITTEN_MAX: Bytes = Bytes::mib(16);
+/// So much is written at most for pairs of whole blocks, and so many pairs.
+pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
+const PAIRS: u64 = 3;
+/// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
+/// known then only if no number was too many.
+const PART: Bytes = Bytes::mib(1);
+/// The smallest request of the survey by size.
+const SURVEY_SMALLEST: Bytes = Bytes::kib(4);
+/// So many slow writes tell that requests of a size do merge.
+const SURVEY_SLOW: usize = 2;
+/// So many rounds without tell that they do not.
+const SURVEY_ROUNDS: u32 = 3;
+/// From 64 KiB down to the smallest: more is seldom needed.
+const SURVEY_SIZES: u32 = 4;
+
+/// How many requests these tests take at most, pieces of whole blocks apart, where up to so many units are written in turn.
+pub(super) fn requests_max(units_max: u32) -> u64 {
+    let surveyed = SURVEY_ROUNDS * SURVEY_SIZES * (units_max + 1);
+    u64::from(surveyed + OUT_OF_ORDER) + PAIRS * 4
+}
+
+impl Search<'_, '_> {
+    /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
+    pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
+        let halves = std::iter::successors(Some(self.experiment.request / 2), |size| Some(*size / 2));
+        for size in halves.take_while(|size| *size >= SURVEY_SMALLEST && size.is_multiple_of(SURVEY_SMALLEST))
+        {
+            pool.set_request(size);
+            let mut slow = 0;
+            for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
+                slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
+                if slow >= SURVEY_SLOW {
+                    break;
+                }
+            }
+            if slow < SURVEY_SLOW {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// What shows only over data: whether a log maps less than an erase block at once, if merges are so short that it may,
+    /// or none was seen.
+    pub(super) fn written_before(&mut self, linear: &Belief) -> Result<(), Stop> {
+        if linear.is_beyond(self.experiment.units_max) {
+            let is_log = self.rewrite()?;
+            let places_are_free = self.begins_whole() || linear.fits_all(self.experiment.units_max);
+            if self.data.beginnings.is_empty() && !is_log && places_are_free {
+                self.begin_pairs()?;
+            }
+            return Ok(());
+        }
+        let short = linear.slowness().typical_seconds() * SHORT_MERGE;
+        if linear.merge_seconds().is_some_and(|seconds| seconds < short) {
+            let mut pool = self.pool(Order::Random).written_before(2 * OUT_OF_ORDER + 2);
+            for _ in 0..OUT_OF_ORDER {
+                let written = pool.write(&mut self.session, &mut self.units, 0)?;
+                self.data.out_of_order.extend(written.and_then(|written| written.latency));
+            }
+            if belief::is_slow_over_data(&self.data.out_of_order, linear.slowness()) {
+                self.rewrite()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The search once more, with requests of a page over data; whether it found a number.
+    fn rewrite(&mut self) -> Result<bool, Stop> {
+        let request = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
+        let most = (REWRITTEN_MAX / (request * u64::from(REWRITTEN_PLACES)))
+            .min(u64::from(self.experiment.units_max));
+        let mut pool =
+            Pool::new(self.experiment.erase_block, request, Order::Linear).written_before(REWRITTEN_PLACES);
+        self.rewrites = true;
+        let mut is_log = false;
+        self.rounds(&mut pool, 1, REWRITTEN_PLACES - 2)?;
+        if let Some(slowness) = belief::unmerged(self.cells()) {
+            let mut belief = belief::over_data(&self.data.rewritten, slowness);
+            let most = u32::try_from(most).unwrap_or(u32::MAX);
+            self.search(&mut pool, &mut belief, most)?;
+            is_log = belief.verdict().tells(most);
+            self.confirm(&mut pool, &mut belief, most)?;
+        }
+        self.rewrites = false;
+        Ok(is_log)
+    }
+
+    /// Writes two blocks to their ends, so that whatever they took is free, and begins both anew: one that has to be put
+    /// aside for the other tells that only one run is taken in order.
+    pub(super) fn begin_pairs(&mut self) -> Result<(), Stop> {
+        let erase_block = self.experiment.erase_block;
+        let request = self.experiment.request;
+        let is_whole = self.begins_whole();
+        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).min(PAIRS) } else { PAIRS };
+        for _ in 0..pairs {
+            let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
+            if is_whole {
+                // Both are open before either is full: so each of them leaves a place free.
+                self.session.write_through(range(one, request))?;
+                self.session.write_through(range(other, request))?;
+            }
+            let from = if is_whole { request } else { erase_block - PART };
+            let rest = if is_whole { erase_block - request } else { PART };
+            fill(&mut self.session, range(one + from, rest))?;
+            fill(&mut self.session, range(other + from, rest))?;
+            let mut alone = self.session.write_through(range(one, request))?;
+            if !is_whole {
+                // What was begun before that is put aside: going on is what costs nothing.
+                alone = self.session.write_through(range(one + request, request))?;
+            }
+            let behind = self.session.write_through(range(other, request))?;
+            self.data
+                .beginnings
+                .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
+        }
+        Ok(())
+    }
+
+    /// Whether two whole blocks are not too much to write for a pair.
+    pub(super) fn begins_whole(&self) -> bool {
+        self.experiment.erase_block * 2 <= BEGINNINGS_MAX
+    }
+
+    pub(super) fn is_one_run(&self, slowness: Slowness) -> bool {
+        belief::is_one_run(&self.data.beginnings, slowness)
+    }
+}
