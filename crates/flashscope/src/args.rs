@@ -79,8 +79,37 @@ pub enum Command {
     Sim(Sim),
     /// Show a stored run again, or write it as a page.
     Report(Report),
-    /// List the disks of this machine.
-    List,
+    /// List sticks, cards and readers: what they are, how they are plugged in, what is on them.
+    ///
+    /// Says for each what its link does now and what it could do, its driver, write cache and request limits, what is mounted,
+    /// and how partitions lie. Needs no root; with it, and where a disk may be read, the clusters of filesystems and the bus
+    /// mode of cards are seen too.
+    #[command(after_help = LIST_EXAMPLES)]
+    List(List),
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  flashscope list                          what is plugged in
+  flashscope list --watch                  and what comes and goes, until Ctrl-C
+  flashscope list --all --json             every disk, for scripts
+  flashscope list --sysfs copy-of-a-machine";
+
+/// `flashscope list`
+#[derive(Debug, Args)]
+pub struct List {
+    /// Every disk: also those of the machine, optical drives, loop devices.
+    #[arg(long)]
+    pub all: bool,
+    /// Go on, and say what is plugged in, taken out or mounted, until Ctrl-C. With --json, one document a line.
+    #[arg(long)]
+    pub watch: bool,
+    /// Read DIR instead of this machine: a copy of /sys, or a folder with sys, and maybe proc, run and dev, in it.
+    #[arg(long, value_name = "DIR", env = "FLASHSCOPE_SYSFS")]
+    pub sysfs: Option<PathBuf>,
+    /// Read mounts from FILE, in the form of /proc/self/mountinfo or /proc/mounts.
+    #[arg(long, value_name = "FILE")]
+    pub mounts: Option<PathBuf>,
 }
 
 /// Where results go besides the screen.

@@ -1,6 +1,9 @@
 //! The documents of `--json`. Every one begins with `format` and `flashscope`.
 
-use flashscope_linux::Disk;
+mod disk;
+
+pub use disk::{disk, idle};
+
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, advice};
@@ -42,32 +45,4 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "ended": ended,
         "remarks": run.remarks,
     }))
-}
-
-/// A disk of this machine.
-pub fn disk(disk: &Disk) -> Value {
-    json!({
-        "path": disk.path,
-        "capacity_bytes": disk.capacity,
-        "vendor": disk.vendor,
-        "model": disk.model,
-        "serial": disk.serial,
-        "removable": disk.is_removable,
-        "read_only": disk.is_read_only,
-        "bus": disk.bus.as_str(),
-        "usb": disk.usb.as_ref().map(|usb| json!({
-            "vendor_id": format!("{:04x}", usb.vendor_id),
-            "product_id": format!("{:04x}", usb.product_id),
-            "link_mbit_per_s": usb.link_mbit_per_s,
-            "version": usb.version,
-            "driver": usb.driver,
-        })),
-        "card": disk.card.as_ref().map(|card| json!({
-            "kind": card.kind,
-            "manufacturer_id": card.manufacturer_id,
-            "date": card.date,
-            "preferred_erase_bytes": card.preferred_erase,
-        })),
-        "mounts": disk.mounts.iter().map(|mount| &mount.path).collect::<Vec<_>>(),
-    })
 }

@@ -11,6 +11,7 @@ mod confirm;
 mod destination;
 mod exit;
 mod input;
+mod interrupt;
 mod json;
 mod outputs;
 mod printer;
@@ -43,6 +44,6 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Import(import) => command::import::run(import, printer),
         Command::Sim(sim) => command::sim::run(sim, printer),
         Command::Report(report) => command::report::run(report, printer),
-        Command::List => command::list::run(printer),
+        Command::List(list) => command::list::run(list, printer),
     }
 }

@@ -1,8 +1,6 @@
 //! From what was typed as TARGET to a device that can be measured.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
@@ -11,6 +9,7 @@ use flashscope_sim::target::Target as SimTarget;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt;
 
 /// A device behind its layers: counted, limited, interruptible.
 pub type Measured = Meter<Interruptible<Box<dyn Device>>>;
@@ -58,23 +57,11 @@ pub fn file(text: &str) -> &Path {
 /// # Errors
 /// Exit code 2 for a target that is not there or not one, 4 for one that may not be written.
 pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Target, Failure> {
-    let interrupt = on_interrupt()?;
+    let interrupt = interrupt::on_interrupt()?;
     match text.strip_prefix("sim:") {
         Some(name) => open_virtual(text, name, budget, interrupt),
         None => open_real(text, consent, budget, interrupt),
     }
-}
-
-/// A flag that Ctrl-C raises. Pressed twice, it ends the program at once.
-fn on_interrupt() -> Result<Interrupt, Failure> {
-    let interrupt = Interrupt::default();
-    let flag: Arc<AtomicBool> = interrupt.flag();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .or_exit(Exit::Failed, "cannot watch for Ctrl-C")?;
-    }
-    Ok(interrupt)
 }
 
 fn layered(device: Box<dyn Device>, interrupt: &Interrupt, budget: Budget) -> Measured {

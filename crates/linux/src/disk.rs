@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 
+use crate::card::Card;
 use crate::mounts::Mount;
+use crate::queue::Queue;
+use crate::sort::Sort;
+use crate::usb::Usb;
+use crate::volume::Filesystem;
 
 /// A disk, as the kernel lists it. All texts are printable.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,14 +32,44 @@ pub struct Disk {
     pub is_read_only: bool,
     /// What it hangs on.
     pub bus: Bus,
+    /// What sort of thing it is.
+    pub sort: Sort,
+    /// What SCSI says of it, if it speaks that; for a reader, this is the slot.
+    pub scsi: Option<Scsi>,
     /// What USB says, if it hangs on that.
     pub usb: Option<Usb>,
     /// What its card registers say, if it is an SD or MMC card in a reader of its own.
     pub card: Option<Card>,
+    /// How it takes requests.
+    pub queue: Queue,
     /// Its partitions.
     pub partitions: Vec<Partition>,
+    /// What is on it, if it has no partitions.
+    pub filesystem: Option<Filesystem>,
     /// Where it and its partitions are mounted.
     pub mounts: Vec<Mount>,
+}
+
+impl Disk {
+    /// True for a stick, a card or a reader, and anything else on USB: what flashscope is for.
+    #[must_use]
+    pub const fn is_stick_or_card(&self) -> bool {
+        matches!(self.sort, Sort::Stick | Sort::Reader | Sort::UsbDisk | Sort::Card)
+    }
+
+    /// True if the running system lies on it.
+    #[must_use]
+    pub fn holds_the_system(&self) -> bool {
+        self.mounts
+            .iter()
+            .any(|mount| ["/", "/usr", "/boot", "/boot/firmware"].contains(&mount.path.as_str()))
+    }
+
+    /// True for a reader without a card.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.capacity.is_zero()
+    }
 }
 
 /// A partition.
@@ -46,6 +81,23 @@ pub struct Partition {
     pub start: Bytes,
     /// How long it is.
     pub length: Bytes,
+    /// What is on it.
+    pub filesystem: Option<Filesystem>,
+    /// Where it is mounted.
+    pub mounts: Vec<Mount>,
+}
+
+/// What a disk answers to SCSI's inquiry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scsi {
+    /// Who made it: for sticks often nobody, or `Generic`.
+    pub vendor: Option<String>,
+    /// What it is called.
+    pub model: Option<String>,
+    /// The firmware's revision.
+    pub revision: Option<String>,
+    /// Its number among those that share one USB device: the slot of a reader.
+    pub unit: Option<u32>,
 }
 
 /// What a disk hangs on.
@@ -90,32 +142,4 @@ impl Bus {
             Self::Other => "other",
         }
     }
-}
-
-/// What USB says of a device.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Usb {
-    /// The maker's number.
-    pub vendor_id: u32,
-    /// The maker's number for the product.
-    pub product_id: u32,
-    /// The speed of the link as it is now, Mbit/s: 1.5, 12, 480, 5000, 10000, 20000.
-    pub link_mbit_per_s: Option<f64>,
-    /// The USB version the device speaks on this link, e.g. `2.10`.
-    pub version: Option<String>,
-    /// The driver: `usb-storage` takes one command at a time, `uas` several.
-    pub driver: Option<String>,
-}
-
-/// What the registers of an SD or MMC card say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
-    /// `SD` or `MMC`.
-    pub kind: Option<String>,
-    /// The maker's number.
-    pub manufacturer_id: Option<u32>,
-    /// When it was made, as `month/year`.
-    pub date: Option<String>,
-    /// The unit it asks to be erased in: for an SD card its allocation unit, as it claims.
-    pub preferred_erase: Option<Bytes>,
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use flashscope_device::Bytes;
 
+use crate::describe::{describe, partition};
 use crate::disk::{Disk, Partition};
-use crate::list::{Roots, describe};
 use crate::mounts;
 use crate::printable::printable;
+use crate::roots::Roots;
 use crate::sysfs::Sysfs;
 
 /// What is known of a target without measuring it.
@@ -37,11 +38,11 @@ fn from_sysfs(path: &Path, roots: &Roots) -> Option<Identity> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
     let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
     let node = Sysfs::at(&roots.sysfs).node_of(major, minor)?;
-    let mounts = mounts::read(&roots.mountinfo).unwrap_or_default();
-    let partition = node.partition_start();
-    let disk_node = if partition.is_some() { node.below("..")? } else { node.clone() };
-    let disk = describe(&disk_node, &mounts);
-    let partition = partition.map(|start| Partition { name: node.name(), start, length: node.size() });
+    let mounts = mounts::read(&roots.mounts).unwrap_or_default();
+    let is_partition = node.partition_start().is_some();
+    let disk_node = if is_partition { node.below("..")? } else { node.clone() };
+    let disk = describe(&disk_node, &mounts, roots);
+    let partition = partition(&node, &mounts, roots).filter(|_| is_partition);
     Some(Identity { name: one_line(&disk, partition.as_ref()), disk: Some(disk), partition })
 }
 

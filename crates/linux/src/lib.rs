@@ -11,7 +11,9 @@
 
 #![deny(missing_docs)]
 
+mod card;
 mod clock;
+mod describe;
 mod device;
 mod disk;
 mod engine;
@@ -19,27 +21,42 @@ mod error;
 mod failure;
 mod geometry;
 mod identify;
+mod idle;
 mod list;
 mod mounts;
 mod open;
 mod printable;
+mod queue;
 mod remark;
 mod ring;
+mod roots;
 mod scratch;
 pub mod serve;
 mod slot;
+mod sort;
 mod sync;
 mod sysfs;
 mod target;
+mod usb;
+mod volume;
+mod watch;
 
+pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificData};
 pub use device::LinuxDevice;
-pub use disk::{Bus, Card, Disk, Partition, Usb};
+pub use disk::{Bus, Disk, Partition, Scsi};
 pub use engine::Engine;
 pub use error::OpenError;
 pub use identify::{Identity, identify};
-pub use list::{ListError, Roots, list};
+pub use idle::{Idle, Idleness};
+pub use list::{ListError, Listing, list};
 pub use mounts::Mount;
 pub use open::{Access, OpenOptions, open};
 pub use printable::printable;
+pub use queue::{Bogus, OptimalSize, Queue, WriteCache};
 pub use remark::Remark;
+pub use roots::Roots;
+pub use sort::Sort;
 pub use target::TargetKind;
+pub use usb::{Ability, Brake, Hub, Unknown, Usb, Way};
+pub use volume::{Filesystem, alignment};
+pub use watch::{Watch, Woken};

@@ -1,10 +1,11 @@
 //! Reading sysfs: attributes that may be missing, overlong, or full of surprises.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::str::FromStr;
 
 use flashscope_device::{Bytes, Lba};
@@ -14,10 +15,11 @@ use crate::printable::printable;
 /// No attribute of sysfs is longer than a page.
 const ATTRIBUTE_BYTES_MAX: u64 = 4096;
 
-/// The sysfs tree, or a copy of one.
+/// The sysfs tree, or a copy of one. Links that lead out of it are not followed: what is behind them belongs to another
+/// machine.
 #[derive(Debug, Clone)]
 pub struct Sysfs {
-    root: PathBuf,
+    root: Rc<Path>,
 }
 
 impl Default for Sysfs {
@@ -30,22 +32,36 @@ impl Default for Sysfs {
 impl Sysfs {
     /// The tree at `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        let root = root.into();
+        Self { root: fs::canonicalize(&root).unwrap_or(root).into() }
     }
 
-    /// The disks, by name.
+    /// The disks, by name. One that vanishes meanwhile is left out.
     pub fn disks(&self) -> std::io::Result<Vec<Node>> {
+        self.nodes("block").or_else(|error| {
+            let of_class = self.nodes("class/block").map_err(|_| error)?;
+            Ok(of_class.into_iter().filter(|node| node.partition_start().is_none()).collect())
+        })
+    }
+
+    /// The directories below, and behind the links in, the directory of this name, by name.
+    pub fn nodes(&self, directory: &str) -> std::io::Result<Vec<Node>> {
         let mut paths = Vec::new();
-        for entry in fs::read_dir(self.root.join("block"))? {
+        for entry in fs::read_dir(self.root.join(directory))? {
             paths.push(entry?.path());
         }
         paths.sort();
-        Ok(paths.iter().filter_map(|path| Node::at(path)).collect())
+        Ok(paths.iter().filter_map(|path| self.node(path)).collect())
+    }
+
+    /// The directory at `path`, below the root.
+    pub fn node(&self, path: &Path) -> Option<Node> {
+        Node::at(path, &self.root)
     }
 
     /// The disk or partition with this device number.
     pub fn node_of(&self, major: u32, minor: u32) -> Option<Node> {
-        Node::at(&self.root.join(format!("dev/block/{major}:{minor}")))
+        self.node(&self.root.join(format!("dev/block/{major}:{minor}")))
     }
 
     /// The disk or partition that the device file at `path` stands for.
@@ -76,12 +92,14 @@ impl Sysfs {
 #[derive(Debug, Clone)]
 pub struct Node {
     path: PathBuf,
+    root: Rc<Path>,
 }
 
 impl Node {
     /// The directory at `path`, with its links followed, so that its parents are the devices it hangs on.
-    pub fn at(path: &Path) -> Option<Self> {
-        fs::canonicalize(path).ok().filter(|path| path.is_dir()).map(|path| Self { path })
+    fn at(path: &Path, root: &Rc<Path>) -> Option<Self> {
+        let path = fs::canonicalize(path).ok()?;
+        (path.is_dir() && path.starts_with(root)).then(|| Self { path, root: Rc::clone(root) })
     }
 
     /// Its name in the kernel, made printable.
@@ -101,14 +119,19 @@ impl Node {
         self.loop_backing().filter(fs::Metadata::is_file)
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Where it is below the root.
+    pub fn place(&self) -> &Path {
+        self.path.strip_prefix(&self.root).unwrap_or(&self.path)
+    }
+
+    /// Whether it is still there.
+    pub fn is_there(&self) -> bool {
+        self.path.is_dir()
     }
 
     /// The directory below it, or behind a link of this name.
     pub fn below(&self, name: &str) -> Option<Self> {
-        Self::at(&self.path.join(name))
+        Self::at(&self.path.join(name), &self.root)
     }
 
     /// The directories below it.
@@ -116,20 +139,31 @@ impl Node {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| !path.is_symlink()).collect();
         paths.sort();
-        paths.iter().filter_map(|path| Self::at(path)).collect()
+        paths.iter().filter_map(|path| Self::at(path, &self.root)).collect()
     }
 
-    /// It and the directories above it, nearest first.
+    /// The directories below, and behind the links in, the directory of this name below it.
+    pub fn entries(&self, directory: &str) -> Vec<Self> {
+        let entries = fs::read_dir(self.path.join(directory)).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.iter().filter_map(|path| Self::at(path, &self.root)).collect()
+    }
+
+    /// It and the directories above it, up to the root, nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
-        self.path.ancestors().map(|path| Self { path: path.to_owned() })
+        let below_root = self.path.ancestors().take_while(|path| path.starts_with(&self.root));
+        below_root.map(|path| Self { path: path.to_owned(), root: Rc::clone(&self.root) })
+    }
+
+    /// An attribute's bytes, a page of them at most; `None` if it cannot be read.
+    pub fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
+        read_start(&self.path.join(attribute), ATTRIBUTE_BYTES_MAX).ok()
     }
 
     /// An attribute's text, made printable; `None` if it is missing or empty.
     pub fn text(&self, attribute: &str) -> Option<String> {
-        let mut bytes = Vec::new();
-        let file = File::open(self.path.join(attribute)).ok()?;
-        file.take(ATTRIBUTE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-        Some(printable(&String::from_utf8_lossy(&bytes))).filter(|text| !text.is_empty())
+        Some(printable(&String::from_utf8_lossy(&self.bytes(attribute)?))).filter(|text| !text.is_empty())
     }
 
     /// An attribute's number.
@@ -157,4 +191,12 @@ impl Node {
         self.text("partition")?;
         Some(Lba(self.number("start")?).offset())
     }
+}
+
+/// The first `most` bytes of the file at `path`. A pipe in its place, as a hostile copy may have, is not waited for.
+pub fn read_start(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)?;
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

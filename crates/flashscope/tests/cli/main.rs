@@ -6,6 +6,7 @@ mod bad_input;
 mod destinations;
 mod fits;
 mod imports;
+mod lists;
 mod outputs;
 mod replay;
 mod results;

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use flashscope_device::Bytes;
-use flashscope_linux::{Bus, Disk, Roots, list};
+use flashscope_linux::{Bus, Disk, Listing, Roots, list};
 use tempfile::TempDir;
 
 const STICK: &str = "devices/pci0000:00/0000:00:14.0/usb1/1-2";
@@ -80,7 +80,11 @@ impl Tree {
     }
 
     fn list(&self) -> Vec<Disk> {
-        list(&Roots { sysfs: self.path("sys"), mountinfo: self.path("mountinfo") }).unwrap()
+        self.listing().disks
+    }
+
+    fn listing(&self) -> Listing {
+        list(&Roots { mounts: self.path("mountinfo"), ..Roots::copy(self.0.path()) }).unwrap()
     }
 }
 
@@ -184,9 +188,55 @@ fn hostile_and_broken_attributes_do_no_harm() {
 }
 
 #[test]
+fn a_disk_without_a_size_went_away_while_it_was_read() {
+    let tree = Tree::new();
+    tree.disk("devices/virtual/block/half", &[("removable", "1")]);
+    tree.disk("devices/virtual/block/empty", &[("removable", "1"), ("size", "0")]);
+    let listing = tree.listing();
+    assert_eq!((listing.vanished, listing.disks), (vec!["half".to_owned()], vec![]));
+}
+
+#[test]
+fn links_that_lead_out_of_the_tree_are_not_followed() {
+    let (tree, other) = (Tree::new(), Tree::new());
+    other.stick();
+    symlink(other.path("sys/block/sdb"), tree.path("sys/block/sdb")).unwrap();
+    assert_eq!(tree.list(), []);
+    assert_eq!(other.list().len(), 1);
+}
+
+#[test]
+fn a_pipe_in_place_of_an_attribute_is_not_waited_for() {
+    let tree = Tree::new();
+    tree.stick();
+    let product = tree.path(&format!("sys/{STICK}/product"));
+    fs::remove_file(&product).unwrap();
+    let pipe = rustix::fs::mknodat(rustix::fs::CWD, &product, rustix::fs::FileType::Fifo, 0o600.into(), 0);
+    pipe.unwrap();
+    let disks = tree.list();
+    assert_eq!(disks[0].model.as_deref(), Some("Xporter XT"));
+}
+
+/// Device mapper puts itself between a partition and its filesystem: encryption, volumes.
+#[test]
+fn what_is_mounted_through_device_mapper_is_mounted() {
+    let tree = Tree::new();
+    tree.stick();
+    tree.files("devices/virtual/block/dm-0", &[("dev", "253:0")]);
+    let partition = format!("{STICK}/1-2:1.0/host6/target6:0:0/6:0:0:0/block/sdb/sdb1");
+    tree.link(&format!("{partition}/holders/dm-0"), "devices/virtual/block/dm-0");
+    tree.file("mountinfo", "36 35 253:0 / /media/secret rw - ext4 /dev/mapper/secret rw");
+    let disks = tree.list();
+    assert_eq!(disks[0].partitions[0].mounts[0].path, "/media/secret");
+    assert_eq!(
+        disks[0].partitions[0].filesystem, None,
+        "what the cipher holds is not what the partition holds"
+    );
+}
+
+#[test]
 fn without_sysfs_the_error_names_the_place() {
     let folder = tempfile::tempdir().unwrap();
-    let roots = Roots { sysfs: folder.path().join("sys"), mountinfo: folder.path().join("mountinfo") };
-    let text = list(&roots).unwrap_err().to_string();
-    assert!(text.contains("sys/block") && text.contains("is sysfs mounted?"), "{text}");
+    let text = list(&Roots::copy(folder.path())).unwrap_err().to_string();
+    assert!(text.contains("/block") && text.contains("is sysfs mounted?"), "{text}");
 }

@@ -129,7 +129,7 @@ fn a_medium_error_is_one_requests_failure() {
 #[test]
 fn a_loop_device_is_listed_and_identified() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
-    let disks = list(&Roots::default()).unwrap();
+    let disks = list(&Roots::default()).unwrap().disks;
     let listed = disks.iter().find(|listed| listed.path == disk.path).unwrap();
     assert_eq!((listed.capacity, listed.bus.as_str()), (Bytes::mib(4), "loop"));
     let identity = identify(&disk.path, &Roots::default());

@@ -1,0 +1,70 @@
+//! What is said of partitions: what is on them, where they are mounted, and how they lie.
+
+use flashscope_device::Bytes;
+use flashscope_linux::{Card, Disk, Filesystem, Mount, Partition, alignment};
+
+use super::words::Fact;
+
+/// The least a partition should be aligned to: no page of a controller is smaller.
+const PAGE_MIN: Bytes = Bytes::kib(4);
+
+/// A fact for each partition, or one for a disk without.
+pub fn facts(disk: &Disk) -> Vec<Fact> {
+    if disk.partitions.is_empty() && !disk.is_empty() {
+        return vec![Fact::new("partitions", whole(disk))];
+    }
+    disk.partitions.iter().map(|partition| Fact::new(&partition.name, one(partition, disk))).collect()
+}
+
+fn whole(disk: &Disk) -> String {
+    let found = disk.filesystem.as_ref().map(|found| format!(", {}", filesystem(found, Bytes::ZERO)));
+    format!("none{}{}", found.unwrap_or_default(), mounted(&disk.mounts))
+}
+
+fn one(partition: &Partition, disk: &Disk) -> String {
+    let found = partition.filesystem.as_ref();
+    let found =
+        found.map_or_else(|| "no known filesystem".to_owned(), |found| filesystem(found, partition.start));
+    format!("{}, {found}{}; {}", partition.length, mounted(&partition.mounts), lies(partition, disk))
+}
+
+/// `start`: where its partition begins on the disk.
+fn filesystem(found: &Filesystem, start: Bytes) -> String {
+    let label = found.label.as_ref().map_or_else(String::new, |label| format!(" \"{label}\""));
+    let cluster = found.cluster.map_or_else(String::new, |cluster| format!(" in clusters of {cluster}"));
+    let data = found.data_start.filter(|data| !data.is_zero()).and_then(|_| found.data_alignment(start));
+    let data = data.map_or_else(String::new, |data| format!(", data aligned to {data}"));
+    format!("{}{label}{cluster}{data}", found.kind)
+}
+
+fn mounted(mounts: &[Mount]) -> String {
+    let place = |mount: &Mount| {
+        let read_only = if mount.has("ro") { " (read-only)" } else { "" };
+        format!("{}{read_only}", mount.path)
+    };
+    let places: Vec<String> = mounts.iter().map(place).collect();
+    if places.is_empty() { ", not mounted".to_owned() } else { format!(", at {}", places.join(" and ")) }
+}
+
+/// How a partition lies.
+fn lies(partition: &Partition, disk: &Disk) -> String {
+    let (start, to) = (partition.start, alignment(partition.start));
+    let end = start.get().checked_add(partition.length.get());
+    if end.is_none_or(|end| end > disk.capacity.get()) {
+        return "reaches beyond the end of the disk: its partition table is broken, or another disk's"
+            .to_owned();
+    }
+    if to < PAGE_MIN {
+        return format!(
+            "starts at {}, within a page: what it aligns itself lies across pages",
+            start.sectors()
+        );
+    }
+    match disk.card.as_ref().and_then(Card::allocation_unit) {
+        Some(unit) if start.is_multiple_of(unit) => {
+            format!("starts at {start}, a multiple of the card's {unit}")
+        }
+        Some(unit) => format!("starts at {start}, no multiple of the card's allocation unit of {unit}"),
+        None => format!("starts at {start}, aligned to {to}"),
+    }
+}

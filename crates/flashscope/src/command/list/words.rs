@@ -1,0 +1,257 @@
+//! What is said of a disk.
+
+use flashscope_linux::{Ability, Card, Disk, Idle, Idleness, Queue, Sort, Usb, WriteCache};
+
+use super::partitions;
+
+/// A fact and its name.
+pub struct Fact {
+    /// One or two words.
+    pub name: String,
+    /// A sentence.
+    pub text: String,
+}
+
+impl Fact {
+    /// A fact.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
+/// `/dev/sdb  28.6 GiB  stick: SanDisk Ultra Fit (0781:5583)`
+pub fn headline(disk: &Disk) -> String {
+    let size = if disk.is_empty() { "no card".to_owned() } else { disk.capacity.to_string() };
+    let ids = disk.usb.as_ref().map(|usb| format!(" ({:04x}:{:04x})", usb.vendor_id, usb.product_id));
+    format!(
+        "{} {size}, {}: {}{}",
+        disk.path.display(),
+        disk.sort.as_str(),
+        name(disk),
+        ids.unwrap_or_default()
+    )
+}
+
+/// Maker and model, as far as it says; the model often names its maker.
+fn name(disk: &Disk) -> String {
+    let model = disk.model.as_deref().unwrap_or_default();
+    match disk.vendor.as_deref() {
+        Some(vendor) if !model.to_lowercase().starts_with(&vendor.to_lowercase()) => {
+            format!("{vendor} {model}").trim().to_owned()
+        }
+        _ if model.is_empty() => "without a name".to_owned(),
+        _ => model.to_owned(),
+    }
+}
+
+/// Everything else, the most useful first.
+pub fn facts(disk: &Disk) -> Vec<Fact> {
+    let usb = disk.usb.as_ref();
+    let card = disk.card.as_ref();
+    let mut facts = Vec::new();
+    let mut add = |name: &str, text: Option<String>| facts.extend(text.map(|text| Fact::new(name, text)));
+    add("link", usb.map(link).or_else(|| card.map(bus_mode)));
+    add("plugged in", usb.map(way));
+    add("driver", usb.map(driver));
+    add("slot", slot(disk));
+    add("card", card.map(registers));
+    add("registers", registers_hidden(disk).filter(|_| !disk.is_empty()));
+    add("promises", card.and_then(promises));
+    add("write cache", (!disk.is_empty()).then(|| write_cache(&disk.queue)));
+    add("requests", requests(&disk.queue).filter(|_| !disk.is_empty()));
+    add("serial", disk.serial.clone());
+    facts.extend(partitions::facts(disk));
+    facts.extend(remarks(disk).into_iter().map(|remark| Fact::new("note", remark)));
+    facts
+}
+
+/// What the link does now, and what the device could do.
+pub fn link(usb: &Usb) -> String {
+    let Some(link) = usb.link_mbit_per_s else { return "speed unknown: sysfs does not tell".to_owned() };
+    match (&usb.ability, &usb.brake) {
+        (Some(Ability::Known { mbit_per_s }), Some(brake)) => {
+            format!("{link} of {mbit_per_s} Mbit/s: {}", brake.in_words(link))
+        }
+        (Some(Ability::AtLeast { mbit_per_s, .. }), Some(brake)) => {
+            format!("{link} of at least {mbit_per_s} Mbit/s: {}", brake.in_words(link))
+        }
+        (Some(Ability::AtLeast { unknown, .. }), None) => {
+            format!("{link} Mbit/s; whether it could do more is unknown: {unknown}")
+        }
+        _ => format!("{link} Mbit/s, all that it can do"),
+    }
+}
+
+fn way(usb: &Usb) -> String {
+    let Some(bus) = usb.way.bus else { return usb.way.name.clone() };
+    let ports: Vec<String> = usb.way.ports.iter().map(ToString::to_string).collect();
+    let hubs: Vec<String> = usb.way.hubs.iter().map(hub).collect();
+    let hubs = if hubs.is_empty() {
+        "no hub between".to_owned()
+    } else {
+        format!("through {}", hubs.join(", then "))
+    };
+    format!("bus {bus}, port {}, {hubs}", ports.join("."))
+}
+
+fn hub(hub: &flashscope_linux::Hub) -> String {
+    let product = hub.product.as_deref().unwrap_or("without a name");
+    let link = hub.link_mbit_per_s.map_or_else(String::new, |link| format!(", {link} Mbit/s"));
+    format!("hub {} ({product}{link})", hub.name)
+}
+
+fn driver(usb: &Usb) -> String {
+    match (usb.driver.as_deref(), usb.offers_uas) {
+        (Some("usb-storage"), Some(true)) => {
+            "usb-storage, one command at a time; the device also offers uas, which takes several: the kernel was told not to \
+             use it, or has no such module (dmesg says which)"
+                .to_owned()
+        }
+        (Some("usb-storage"), _) => "usb-storage, one command at a time".to_owned(),
+        (Some("uas"), _) => "uas, several commands at a time".to_owned(),
+        (Some(other), _) => other.to_owned(),
+        (None, _) => "unknown: sysfs does not tell".to_owned(),
+    }
+}
+
+/// A reader's slots have names of their own.
+fn slot(disk: &Disk) -> Option<String> {
+    let scsi = disk.scsi.as_ref().filter(|_| disk.sort == Sort::Reader)?;
+    let names: Vec<&str> = [&scsi.vendor, &scsi.model].into_iter().flatten().map(String::as_str).collect();
+    let number = scsi.unit.map_or_else(String::new, |unit| format!("number {unit}"));
+    Some(
+        [number.as_str(), &names.join(" ")]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(": "),
+    )
+}
+
+/// Why the registers of a card cannot be read, where that is so.
+pub fn registers_hidden(disk: &Disk) -> Option<String> {
+    (disk.sort == Sort::Reader).then(|| {
+        "not readable through this reader: it shows a card as a disk and keeps its registers (maker, date, allocation unit, \
+         classes) to itself; a reader that Linux drives as mmc_host passes them on"
+            .to_owned()
+    })
+}
+
+fn bus_mode(card: &Card) -> String {
+    match &card.bus_mode {
+        Some(mode) => {
+            format!("{}, {} MHz, {} lines", mode.name, (mode.clock_mhz * 10.0).round() / 10.0, mode.lines)
+        }
+        None => "unknown: the kernel tells only root, in debugfs".to_owned(),
+    }
+}
+
+fn registers(card: &Card) -> String {
+    let maker = match (card.maker, card.manufacturer_id) {
+        (Some(maker), Some(number)) => format!("by {maker} ({number:#04x})"),
+        (None, Some(number)) => format!("by maker {number:#04x}"),
+        _ => "maker unknown".to_owned(),
+    };
+    let kind = card.kind.as_deref().unwrap_or("card");
+    let version = card.configuration.and_then(|scr| scr.version).map(|version| format!(" {version}"));
+    let date = card.date.as_ref().map(|date| format!(", made {date}"));
+    let life =
+        card.life_used.map(|(single, multiple)| format!(", life used up: {}", life(single.max(multiple))));
+    format!(
+        "{kind}{} {maker}{}{}",
+        version.unwrap_or_default(),
+        date.unwrap_or_default(),
+        life.unwrap_or_default()
+    )
+}
+
+fn life(tenths: u8) -> String {
+    if tenths > 10 {
+        "all of it, and more".to_owned()
+    } else {
+        format!("{} to {} %", (tenths - 1) * 10, tenths * 10)
+    }
+}
+
+/// What an SD card claims in its status register.
+fn promises(card: &Card) -> Option<String> {
+    if card.kind.as_deref() != Some("SD") {
+        return None;
+    }
+    let unit = card.allocation_unit().map(|unit| format!("allocation unit {unit}"));
+    let Some(status) = &card.status else {
+        let unit = unit.map_or_else(String::new, |unit| format!("{unit}; "));
+        return Some(format!("{unit}classes unknown: the status register is not to be read here"));
+    };
+    let parts: Vec<String> = unit.into_iter().chain(status.classes()).collect();
+    Some(if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
+}
+
+fn write_cache(queue: &Queue) -> String {
+    match queue.write_cache {
+        Some(WriteCache::WriteBack) => {
+            "write back: what is written is safe after a flush (sync, unmounting), not before"
+        }
+        Some(WriteCache::WriteThrough) => "write through, as far as it says",
+        None => "unknown: sysfs does not tell",
+    }
+    .to_owned()
+}
+
+fn requests(queue: &Queue) -> Option<String> {
+    let most = queue.max_request?;
+    let hardware =
+        queue.max_hardware_request.filter(|limit| *limit != most).map(|limit| format!(" (it takes {limit})"));
+    let depth = queue.depth.map(|depth| format!(", {depth} at a time"));
+    let blocks = queue.logical_block.map(|logical| {
+        match queue.physical_block.filter(|physical| *physical != logical) {
+            Some(physical) => format!(", blocks of {logical} ({physical} inside, as it says)"),
+            None => format!(", blocks of {logical}"),
+        }
+    });
+    let parts = [hardware, depth, blocks].into_iter().flatten().collect::<String>();
+    Some(format!("at most {most}{parts}"))
+}
+
+/// What one should know and might not look for.
+pub fn remarks(disk: &Disk) -> Vec<String> {
+    let optimal = disk.queue.optimal.and_then(|optimal| {
+        let bogus = optimal.bogus?;
+        Some(format!("the best request size it names, {} bytes, is ignored: {bogus}", optimal.size.get()))
+    });
+    let system = disk.holds_the_system().then(|| "the running system lies on it".to_owned());
+    let locked = disk
+        .is_read_only
+        .then(|| "it takes no writes: a lock switch, or the kernel gave up on it".to_owned());
+    let size = disk
+        .card
+        .as_ref()
+        .and_then(|card| card.specific_data?.capacity)
+        .filter(|size| *size != disk.capacity);
+    let size = size.map(|size| format!("its registers say {size}, the kernel {}", disk.capacity));
+    let sync = disk.mounts.iter().find(|mount| mount.has("sync"));
+    let sync =
+        sync.map(|mount| format!("{} is mounted with sync: every write waits for the disk", mount.path));
+    [system, locked, optimal, size, sync].into_iter().flatten().collect()
+}
+
+/// A place without a disk.
+pub fn idle(idle: &Idle) -> String {
+    let name = idle
+        .product
+        .as_ref()
+        .map_or_else(|| idle.name.clone(), |product| format!("{} ({product})", idle.name));
+    match idle.why {
+        Idleness::NoCard => format!("{name}: a slot for SD cards, with no card in it"),
+        Idleness::NoDriver => {
+            format!(
+                "{name}: USB storage that no driver has taken; is the module usb-storage there (modprobe usb-storage)?"
+            )
+        }
+        Idleness::NoDisk => {
+            format!(
+                "{name}: USB storage without a disk; it is starting, or does not answer (dmesg says more)"
+            )
+        }
+    }
+}

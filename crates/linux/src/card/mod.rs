@@ -1,0 +1,117 @@
+//! What the registers of an SD or MMC card say. Only a reader that speaks the card's own language (`mmc_host`) passes them on;
+//! USB readers do not.
+
+mod bus_mode;
+mod configuration;
+mod identification;
+mod maker;
+mod register;
+mod sd_status;
+mod specific_data;
+
+use flashscope_device::Bytes;
+
+pub use bus_mode::BusMode;
+pub use configuration::Configuration;
+pub use identification::Identification;
+pub use sd_status::SdStatus;
+pub use specific_data::SpecificData;
+
+use crate::sysfs::Node;
+
+/// The two families of cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CardKind {
+    /// SD, SDHC, SDXC, SDUC.
+    Sd,
+    /// MMC cards and eMMC chips.
+    Mmc,
+}
+
+/// What the registers of a card say. A register that cannot be read, or is none, is `None`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// `SD` or `MMC`, as the kernel has it.
+    pub kind: Option<String>,
+    /// The maker's number.
+    pub manufacturer_id: Option<u32>,
+    /// The maker, if the number is a known one.
+    pub maker: Option<&'static str>,
+    /// When it was made, as `month/year`.
+    pub date: Option<String>,
+    /// The unit it asks to be erased in: for an SD card its allocation unit, as it claims.
+    pub preferred_erase: Option<Bytes>,
+    /// CID.
+    pub identification: Option<Identification>,
+    /// CSD, of an SD card.
+    pub specific_data: Option<SpecificData>,
+    /// SCR, of an SD card.
+    pub configuration: Option<Configuration>,
+    /// SSR, of an SD card.
+    pub status: Option<SdStatus>,
+    /// How its bus runs now.
+    pub bus_mode: Option<BusMode>,
+    /// For an eMMC chip: the tenths of its life that are used up, in single-level and in multi-level areas (1 to 11).
+    pub life_used: Option<(u8, u8)>,
+}
+
+impl Card {
+    /// Of the card at `device`; `debug` is debugfs' directory of its host.
+    pub fn read(device: &Node, debug: Option<&Node>) -> Self {
+        let kind = device.text("type");
+        let family = if kind.as_deref() == Some("SD") { CardKind::Sd } else { CardKind::Mmc };
+        let identification = register(device, "cid").and_then(|text| Identification::parse(&text, family));
+        let of_cid = identification.as_ref().map(|cid| u32::from(cid.manufacturer_id));
+        let manufacturer_id = device.hexadecimal("manfid").or(of_cid);
+        let of_sd = |attribute| register(device, attribute).filter(|_| family == CardKind::Sd);
+        Self {
+            manufacturer_id,
+            maker: manufacturer_id.and_then(|number| maker::maker(family, number)),
+            date: device.text("date").filter(|date| is_date(date)).or_else(|| date(identification.as_ref()?)),
+            preferred_erase: size(device, "preferred_erase_size"),
+            identification,
+            specific_data: of_sd("csd").and_then(|text| SpecificData::parse(&text)),
+            configuration: of_sd("scr").and_then(|text| Configuration::parse(&text)),
+            status: of_sd("ssr").and_then(|text| SdStatus::parse(&text)),
+            bus_mode: debug.and_then(BusMode::of),
+            life_used: life(&device.text("life_time").unwrap_or_default()),
+            kind,
+        }
+    }
+
+    /// What the card claims for its allocation unit: that of its status register, else what the kernel made of it.
+    #[must_use]
+    pub fn allocation_unit(&self) -> Option<Bytes> {
+        let status = self.status.as_ref();
+        status
+            .and_then(|status| status.allocation_unit.or(status.uhs_allocation_unit))
+            .or(self.preferred_erase)
+    }
+}
+
+fn size(device: &Node, attribute: &str) -> Option<Bytes> {
+    device.number(attribute).map(Bytes::new).filter(|bytes| !bytes.is_zero())
+}
+
+fn register(device: &Node, attribute: &str) -> Option<String> {
+    Some(String::from_utf8(device.bytes(attribute)?).ok()?.trim().to_owned())
+}
+
+/// `month/year`, in digits.
+fn is_date(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('/').is_some_and(|(month, year)| is_number(month) && is_number(year))
+}
+
+fn date(identification: &Identification) -> Option<String> {
+    identification.made.map(|(year, month)| format!("{month:02}/{year}"))
+}
+
+/// `0x01 0x02`; zero is "not defined" (JESD84-B51, EXT_CSD 268 and 269).
+fn life(text: &str) -> Option<(u8, u8)> {
+    let tenths = |text: &str| {
+        u8::from_str_radix(text.trim_start_matches("0x"), 16).ok().filter(|used| (1..=11).contains(used))
+    };
+    let (single, multiple) = text.split_once(' ')?;
+    Some((tenths(single)?, tenths(multiple)?))
+}
