@@ -84,8 +84,7 @@ impl Experiment for Align {
             Reader { session: &mut session, read, capacity, samples: &mut data.samples, method: self.method };
         let result = reader.run(&candidates).and_then(|()| contents(&mut session, read, capacity));
         let result = result.map(|contents| data.contents = contents);
-        let (conditions, ended) = session.end(result);
-        Observations { data: Data::Align(data), conditions, ended }
+        session.end(result, Data::Align(data))
     }
 }
 

@@ -4,13 +4,11 @@
 //! written into a fresh stretch, and one more block is opened. That is free if the stream ended with an erase block.
 //! See docs/methods/block-ends.md.
 
-use std::time::Duration;
-
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use super::places::Places;
-use super::session::{Session, Stop, not_started, range};
+use super::session::{Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{BlockBelief, TAKEN, block_slowness, places_are_taken};
 use crate::inference::statistics::{entropy, median};
@@ -68,8 +66,7 @@ impl Experiment for BlockEnds {
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let mut data = BlockEndsData { request: self.request, page: self.page, openings: Vec::new() };
-        if !device.capabilities().writable {
-            let reason = "the device was opened read-only; this experiment writes".to_owned();
+        if let Err(reason) = to_write(device) {
             return not_started(device, self.seed, Data::BlockEnds(data), reason);
         }
         let places = Places::new(device);
@@ -84,8 +81,7 @@ impl Experiment for BlockEnds {
             data: &mut data,
         };
         let result = run.fill().and_then(|is_full| if is_full { run.search() } else { Ok(()) });
-        let (conditions, ended) = run.session.end(result);
-        Observations { data: Data::BlockEnds(data), conditions, ended }
+        run.session.end(result, Data::BlockEnds(data))
     }
 }
 
@@ -177,18 +173,11 @@ impl Run<'_, '_> {
     /// Two writes into a fresh erase block, of which the first opens it. False if there is no more room.
     fn open(&mut self, streamed: Bytes, from: Bytes) -> Result<bool, Stop> {
         let Some(offset) = self.places.take_alone(self.request * 2) else { return Ok(false) };
-        let first = self.write(offset)?;
-        let second = self.write(offset + self.request)?;
+        let first = self.session.write_through(range(offset, self.request))?;
+        let second = self.session.write_through(range(offset + self.request, self.request))?;
         if let Some((first, second)) = first.zip(second) {
             self.data.openings.push(Opening { offset, streamed, from, first, second });
         }
         Ok(true)
-    }
-
-    /// A write and a flush, so that what the device does behind it is seen.
-    fn write(&mut self, offset: Bytes) -> Result<Option<Duration>, Stop> {
-        let written = self.session.write(range(offset, self.request))?;
-        let flushed = self.session.flush()?;
-        Ok(written.zip(flushed).map(|(written, flushed)| written + flushed))
     }
 }

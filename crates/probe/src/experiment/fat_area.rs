@@ -96,8 +96,7 @@ impl Experiment for FatArea {
         let far = Pool::new(self.erase_block, self.request, order);
         let mut trials = Trials { experiment: *self, session, units, far, fits, data: &mut data };
         let result = trials.run(first_units);
-        let (conditions, ended) = trials.session.end(result);
-        Observations { data: Data::FatArea(data), conditions, ended }
+        trials.session.end(result, Data::FatArea(data))
     }
 }
 

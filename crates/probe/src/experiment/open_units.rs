@@ -105,8 +105,7 @@ impl Experiment for OpenUnits {
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut search = Search { experiment: *self, session, units, data: &mut data, rewrites: false };
         let result = search.run();
-        let (conditions, ended) = search.session.end(result);
-        Observations { data: Data::OpenUnits(data), conditions, ended }
+        search.session.end(result, Data::OpenUnits(data))
     }
 }
 

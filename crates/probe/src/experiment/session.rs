@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use flashscope_device::layer::{Budget, Meter};
-use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
+use flashscope_device::{
+    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause, Op,
+    Pattern,
+};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -84,12 +87,17 @@ impl<'a> Session<'a> {
         self.run(Op::write(range, self.pattern))
     }
 
-    /// Waits until the device holds nothing in memory only, and returns how long that took; `None` if it failed.
+    /// Waits until the device holds nothing in memory only, and returns how long that took; `None` if it failed. A device that
+    /// cannot flush is taken to have no such memory.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn flush(&mut self) -> Result<Option<Duration>, Stop> {
-        self.run(Op::Flush)
+        let completion = self.complete(Op::Flush)?;
+        match &completion.outcome {
+            Err(error) if error.cause == FailureCause::Unsupported => Ok(Some(Duration::ZERO)),
+            _ => self.latency(&completion),
+        }
     }
 
     /// Asks for nothing for a while.
@@ -100,15 +108,14 @@ impl<'a> Session<'a> {
         Ok(self.device.pause(duration)?)
     }
 
-    /// Writes like [`write`](Self::write) and flushes: the time until the data is in the flash, whatever a buffer holds back.
-    /// A device that cannot flush is taken to have no buffer.
+    /// Writes like [`write`](Self::write) and flushes: the time until the data is in the flash, whatever a buffer holds back;
+    /// `None` if either failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn write_through(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
         let Some(latency) = self.write(range)? else { return Ok(None) };
-        let flush = self.device.run(Op::Flush)?;
-        Ok(Some(if flush.outcome.is_ok() { latency + flush.latency() } else { latency }))
+        Ok(self.flush()?.map(|flushed| latency + flushed))
     }
 
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
@@ -116,7 +123,18 @@ impl<'a> Session<'a> {
         self.requests += 1;
         self.observer
             .event(Event::Progress { requests: self.requests, device_time: self.device.cost().device_time });
-        match completion.outcome {
+        Ok(completion)
+    }
+
+    /// How long a request took; `None` if it failed.
+    fn latency(&mut self, completion: &Completion) -> Result<Option<Duration>, Stop> {
+        match &completion.outcome {
+        let completion = self.complete(op)?;
+        self.latency(&completion)
+    }
+
+    /// Makes a request, counts it and reports it.
+    fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
             Ok(_) => {
                 self.errors_in_a_row = 0;
                 Ok(Some(completion.latency()))
@@ -159,19 +177,28 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends the experiment: its conditions, and how it ended.
-    pub fn end(self, result: Result<(), Stop>) -> (Conditions, Ended) {
+    /// Ends the experiment: what it saw, its conditions, and how it ended.
+    pub fn end(self, result: Result<(), Stop>, data: Data) -> Observations {
         self.observer.event(Event::End);
         let ended = match result {
             Ok(()) => Ended::Complete,
             Err(Stop(reason)) => Ended::Early { reason },
         };
-        (conditions(&self.device, self.seed), ended)
+        Observations { data, conditions: conditions(&self.device, self.seed), ended }
+    }
+}
+
+/// The capabilities of a device that may be written; else why an experiment that writes cannot begin.
+pub fn to_write(device: &dyn Device) -> Result<Capabilities, String> {
+    let capabilities = device.capabilities();
+    if capabilities.writable {
+        return Ok(capabilities);
     }
 }
 
 /// What an experiment returns that could not begin, and why.
 pub fn not_started(device: &dyn Device, seed: u64, data: Data, reason: String) -> Observations {
+    Err("the device was opened read-only; this experiment writes".to_owned())
     Observations { data, conditions: conditions(device, seed), ended: Ended::NotStarted { reason } }
 }
 

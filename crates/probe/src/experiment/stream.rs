@@ -70,10 +70,10 @@ impl<'a, 'b> Stream<'a, 'b> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn write(&mut self, length: Bytes) -> Result<Option<Duration>, Stop> {
-        let written = self.session.write(range(self.position, length))?;
+        let place = range(self.position, length);
         self.position += length;
-        let flushed = if self.is_flushed { self.session.flush()? } else { Some(Duration::ZERO) };
-        let took = written.zip(flushed).map(|(written, flushed)| written + flushed);
+        let took =
+            if self.is_flushed { self.session.write_through(place)? } else { self.session.write(place)? };
         self.took += took.unwrap_or_default();
         Ok(took)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range};
+use super::session::{Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{Fill, cache_max};
 use crate::observation::{Data, Observations, Piece, SustainedData};
@@ -43,10 +43,7 @@ struct Course {
 
 impl Course {
     fn of(device: &dyn Device) -> Result<Self, String> {
-        let capabilities = device.capabilities();
-        if !capabilities.writable {
-            return Err("the device was opened read-only; this experiment writes".to_owned());
-        }
+        let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
         let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
         if length < LENGTH_MIN {
@@ -82,8 +79,7 @@ impl Experiment for Sustained {
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut stream = Stream { session, course, written: Bytes::ZERO, data: &mut data };
         let result = stream.run(capacity);
-        let (conditions, ended) = stream.session.end(result);
-        Observations { data: Data::Sustained(data), conditions, ended }
+        stream.session.end(result, Data::Sustained(data))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use flashscope_device::{Bytes, Device, SECTOR};
 
+use super::session::to_write;
+
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
 ///
@@ -39,10 +41,7 @@ const REQUEST: Bytes = Bytes::kib(64);
 impl Units {
     /// The units of `device` for a writing experiment; else why it cannot begin.
     pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, String> {
-        let capabilities = device.capabilities();
-        if !capabilities.writable {
-            return Err("the device was opened read-only; this experiment writes".to_owned());
-        }
+        let capabilities = to_write(device)?;
         if erase_block < ERASE_BLOCK_MIN {
             return Err(format!(
                 "an erase block of {erase_block} is below any that was ever seen ({ERASE_BLOCK_MIN})"

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range};
+use super::session::{Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{Slowdown, stretches};
 use crate::observation::{Burst, Data, Observations, WriteBufferData};
@@ -42,10 +42,7 @@ pub struct WriteBuffer {
 impl WriteBuffer {
     /// Where the bursts begin, one behind the other; else why they cannot.
     fn start(device: &dyn Device) -> Result<Bytes, String> {
-        let capabilities = device.capabilities();
-        if !capabilities.writable {
-            return Err("the device was opened read-only; this experiment writes".to_owned());
-        }
+        let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(BURST_MAX / 16);
         if capabilities.capacity.saturating_sub(start) < BURST_MAX * 2 {
             return Err(format!("{} are too few for bursts of {BURST_MAX}", capabilities.capacity));
@@ -75,8 +72,7 @@ impl Experiment for WriteBuffer {
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut bursts = Bursts { session, start, room, written: Bytes::ZERO, data: &mut data };
         let result = bursts.run();
-        let (conditions, ended) = bursts.session.end(result);
-        Observations { data: Data::WriteBuffer(data), conditions, ended }
+        bursts.session.end(result, Data::WriteBuffer(data))
     }
 }
 

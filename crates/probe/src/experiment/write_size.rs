@@ -89,8 +89,7 @@ impl Experiment for WriteSize {
         let mut ladder =
             Ladder { stream: Stream::new(&mut session, start, end), start, page: None, data: &mut data };
         let result = ladder.run(block, &sizes);
-        let (conditions, ended) = session.end(result);
-        Observations { data: Data::WriteSize(data), conditions, ended }
+        session.end(result, Data::WriteSize(data))
     }
 }
 
