@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use flashscope_probe::inference::statistics;
 use serde::Serialize;
 
 /// How far simulated cells are from the measured ones.
@@ -19,9 +20,9 @@ impl Summary {
     /// The summary of these errors.
     #[must_use]
     pub fn of(errors: impl IntoIterator<Item = f64>) -> Self {
-        let mut errors: Vec<f64> = errors.into_iter().collect();
-        errors.sort_by(f64::total_cmp);
-        Self { cells: errors.len(), median: quantile(&errors, 0.5), p90: quantile(&errors, 0.9) }
+        let errors: Vec<f64> = errors.into_iter().collect();
+        let at = |share| statistics::quantile(&errors, share).unwrap_or(0.0);
+        Self { cells: errors.len(), median: at(0.5), p90: at(0.9) }
     }
 }
 
@@ -32,25 +33,9 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The quantile of sorted values, interpolated between neighbours (Hyndman and Fan 1996, definition 7); 0 for none.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an index into a few thousand cells"
-)]
-fn quantile(sorted: &[f64], fraction: f64) -> f64 {
-    let position = fraction * sorted.len().saturating_sub(1) as f64;
-    let below = sorted.get(position.floor() as usize).copied().unwrap_or(0.0);
-    let above = sorted.get(position.ceil() as usize).copied().unwrap_or(below);
-    below + (above - below) * position.fract()
-}
-
 /// The median; `None` of nothing.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    (!values.is_empty()).then(|| quantile(&values, 0.5))
+    statistics::median(&values.into_iter().collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -58,10 +43,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_interpolate() {
-        let values = [0.0, 1.0, 2.0, 3.0];
-        assert!((quantile(&values, 0.5) - 1.5).abs() < 1e-12);
-        assert!((quantile(&values, 0.9) - 2.7).abs() < 1e-12);
-        assert!(quantile(&[], 0.9).abs() < 1e-12);
+    fn errors_are_told_in_three_numbers() {
+        let summary = Summary::of([3.0, 0.0, 2.0, 1.0]);
+        assert_eq!((summary.cells, summary.median), (4, 1.5));
+        assert!((summary.p90 - 2.7).abs() < 1e-12);
+        assert_eq!(Summary::of([]), Summary::default());
     }
 }

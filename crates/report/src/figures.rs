@@ -149,13 +149,6 @@ pub fn open_units_cells(run: &RunFile) -> impl Iterator<Item = &OpenUnitsCell> {
     })
 }
 
-/// The value below which the fraction `part` of `sorted` lies, interpolated; `None` if it is empty.
-pub fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
-    let position = part * (sorted.len().checked_sub(1)?) as f64;
-    let (below, above) = (position.floor() as usize, position.ceil() as usize);
-    Some(sorted[below] + (sorted[above] - sorted[below]) * position.fract())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use flashscope_probe::inference::statistics::median;
 use flashscope_probe::observation::Times;
 
-use crate::figures::quantile;
 use crate::quantity;
 
 /// What stands for many times.
@@ -48,9 +48,8 @@ impl Rate {
 
     /// The median of these times.
     pub fn median(request: Bytes, each: &[Duration]) -> Option<Self> {
-        let mut sorted: Vec<f64> = each.iter().map(Duration::as_secs_f64).collect();
-        sorted.sort_by(f64::total_cmp);
-        Self::new(request, Statistic::Median, quantile(&sorted, 0.5)?, Some(each.len() as u64))
+        let seconds: Vec<f64> = each.iter().map(Duration::as_secs_f64).collect();
+        Self::new(request, Statistic::Median, median(&seconds)?, Some(each.len() as u64))
     }
 
     fn new(request: Bytes, statistic: Statistic, seconds: f64, requests: Option<u64>) -> Option<Self> {

@@ -11,8 +11,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use flashscope_device::trace::{TraceReader, TraceRecord};
-use flashscope_device::{Bytes, OpKind};
+use flashscope_device::Bytes;
+use flashscope_device::layer::Cost;
+use flashscope_device::trace::TraceReader;
 use flashscope_probe::flashbench::parse::parse;
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::Observations;
@@ -88,29 +89,25 @@ fn side(arguments: &Arguments, measure: impl Fn(&str) -> Result<Vec<String>>) ->
     let answers = measure(&served.device)?;
     served.stop()?;
     let file = std::fs::File::open(&trace).context("the served stick left no trace")?;
-    let mut side =
-        Side { device_seconds: 0.0, bytes_read: 0, bytes_written: 0, reads: 0, writes: 0, answers };
+    let mut cost = Cost::default();
     for record in TraceReader::new(BufReader::new(file))? {
-        side.count(&record?);
+        let record = record?;
+        cost.count(record.kind, record.range.length);
+        cost.device_time += record.completed_at.since(record.submitted_at);
     }
-    Ok(side)
+    Ok(Side::of(&cost, answers))
 }
 
 impl Side {
-    fn count(&mut self, record: &TraceRecord) {
-        let length = record.range.length.get();
-        match record.kind {
-            OpKind::Read => {
-                self.reads += 1;
-                self.bytes_read += length;
-            }
-            OpKind::Write => {
-                self.writes += 1;
-                self.bytes_written += length;
-            }
-            OpKind::Flush | OpKind::Discard | OpKind::Pause => {}
+    fn of(cost: &Cost, answers: Vec<String>) -> Self {
+        Self {
+            device_seconds: cost.device_time.as_secs_f64(),
+            bytes_read: cost.bytes_read.get(),
+            bytes_written: cost.bytes_written.get(),
+            reads: cost.reads,
+            writes: cost.writes,
+            answers,
         }
-        self.device_seconds += record.completed_at.since(record.submitted_at).as_secs_f64();
     }
 }
 

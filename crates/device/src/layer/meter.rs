@@ -24,6 +24,23 @@ pub struct Cost {
     pub device_time: Duration,
 }
 
+impl Cost {
+    /// Counts one request; its time is counted apart.
+    pub fn count(&mut self, kind: OpKind, length: Bytes) {
+        match kind {
+            OpKind::Read => {
+                self.reads += 1;
+                self.bytes_read += length;
+            }
+            OpKind::Write => {
+                self.writes += 1;
+                self.bytes_written += length;
+            }
+            OpKind::Flush | OpKind::Discard | OpKind::Pause => {}
+        }
+    }
+}
+
 /// The most that a measurement may cost. `None`: no limit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
@@ -89,20 +106,6 @@ impl<D: Device> Meter<D> {
     pub const fn cost(&self) -> Cost {
         self.cost
     }
-
-    fn count(&mut self, kind: OpKind, length: Bytes) {
-        match kind {
-            OpKind::Read => {
-                self.cost.reads += 1;
-                self.cost.bytes_read += length;
-            }
-            OpKind::Write => {
-                self.cost.writes += 1;
-                self.cost.bytes_written += length;
-            }
-            OpKind::Flush | OpKind::Discard | OpKind::Pause => {}
-        }
-    }
 }
 
 impl<D: Device> Device for Meter<D> {
@@ -121,7 +124,7 @@ impl<D: Device> Device for Meter<D> {
         }
         self.started_at.get_or_insert(self.device.now());
         self.device.submit(tag, op)?;
-        self.count(kind, length);
+        self.cost.count(kind, length);
         Ok(())
     }
 

@@ -15,7 +15,7 @@ pub(crate) mod rungs;
 mod sanity;
 mod slowdown;
 mod staircase;
-pub(crate) mod statistics;
+pub mod statistics;
 mod sustained;
 pub(crate) mod wording;
 mod write_buffer;

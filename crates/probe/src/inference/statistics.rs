@@ -1,4 +1,4 @@
-//! Small statistics that several inferences share.
+//! Small statistics that inferences, fits and reports share.
 
 /// A count as a float. Counts of requests are far below 2^53, where this is exact.
 #[must_use]
@@ -7,7 +7,8 @@ pub const fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// The value below which the share `quantile` (0 to 1) of the values lies, by linear interpolation; `None` if empty.
+/// The value below which the share `quantile` (0 to 1) of the values lies, interpolated between neighbours (R. Hyndman and Y.
+/// Fan, The American Statistician 50, 1996, definition 7); `None` of nothing.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position inside the slice")]
 pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {

@@ -133,17 +133,20 @@ fn sample(sample: &AlignSample) -> Checked {
     permit(!candidate.is_zero(), "candidate", candidate, "it must be at least 1 byte")?;
     size("candidate", candidate)?;
     size("boundary", sample.boundary.unwrap_or_default())?;
-    time("before", sample.before)?;
-    time("across", sample.across)?;
-    time("after", sample.after)
+    around(sample.before, sample.across, sample.after)
 }
 
 fn edge(edge: &PageEdge) -> Checked {
     size("edge", edge.edge)?;
     block("write", edge.write)?;
-    time("before", edge.before)?;
-    time("across", edge.across)?;
-    time("after", edge.after)
+    around(edge.before, edge.across, edge.after)
+}
+
+/// Three requests at a boundary.
+fn around(before: Duration, across: Duration, after: Duration) -> Checked {
+    time("before", before)?;
+    time("across", across)?;
+    time("after", after)
 }
 
 fn open_units(cell: &OpenUnitsCell) -> Checked {

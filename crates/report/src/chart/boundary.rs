@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
+use flashscope_probe::inference::statistics::{median, quantile};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit};
-use crate::figures::{align_samples, quantile};
+use crate::figures::align_samples;
 use crate::{Report, quantity};
 
 /// Median and quartiles of the extra time at one candidate size, seconds.
@@ -45,13 +46,12 @@ fn steps(report: &Report<'_>) -> Vec<Step> {
     for sample in align_samples(report.run).filter(|sample| !sample.candidate.is_zero()) {
         by_candidate.entry(sample.candidate).or_default().push(sample.difference());
     }
-    by_candidate.into_iter().filter_map(|(candidate, differences)| step(candidate, differences)).collect()
+    by_candidate.into_iter().filter_map(|(candidate, differences)| step(candidate, &differences)).collect()
 }
 
-fn step(candidate: Bytes, mut differences: Vec<f64>) -> Option<Step> {
-    differences.sort_by(f64::total_cmp);
-    let quartiles = (quantile(&differences, 0.25)?, quantile(&differences, 0.75)?);
-    Some(Step { candidate, median: quantile(&differences, 0.5)?, quartiles, samples: differences.len() })
+fn step(candidate: Bytes, differences: &[f64]) -> Option<Step> {
+    let quartiles = (quantile(differences, 0.25)?, quantile(differences, 0.75)?);
+    Some(Step { candidate, median: median(differences)?, quartiles, samples: differences.len() })
 }
 
 fn split(steps: &[Step], erase_block: Bytes) -> Vec<Series> {
@@ -91,13 +91,12 @@ fn describe(steps: &[Step], erase_block: Option<Bytes>) -> Option<String> {
     };
     let Some(erase_block) = erase_block else { return Some(range + spread) };
     let typical = |at_edge: bool| {
-        let mut medians: Vec<f64> = steps
+        let medians: Vec<f64> = steps
             .iter()
             .filter(|step| step.candidate.is_multiple_of(erase_block) == at_edge)
             .map(|step| step.median)
             .collect();
-        medians.sort_by(f64::total_cmp);
-        quantile(&medians, 0.5).map_or_else(|| "not measured".to_owned(), quantity::seconds)
+        median(&medians).map_or_else(|| "not measured".to_owned(), quantity::seconds)
     };
     let (edge, inside) = (typical(true), typical(false));
     Some(format!(

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use flashscope_probe::inference::statistics::quantile;
 use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{open_units_cells, quantile, settled_rate};
+use crate::figures::{open_units_cells, settled_rate};
 use crate::rate::Rate;
 use crate::{Report, quantity};
 
@@ -91,9 +92,8 @@ fn table(cells: &[Timed<'_>]) -> Table {
         "typical once settled",
     ];
     let row = |cell: &Timed<'_>| {
-        let mut sorted: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
-        sorted.sort_by(f64::total_cmp);
-        let at = |part| quantile(&sorted, part).map_or_else(String::new, quantity::seconds);
+        let seconds: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
+        let at = |part| quantile(&seconds, part).map_or_else(String::new, quantity::seconds);
         let counts = [cell.open_units.to_string(), cell.each.len().to_string()];
         counts
             .into_iter()

@@ -2,10 +2,11 @@
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
+use flashscope_probe::inference::statistics::quantile;
 use flashscope_probe::observation::AlignSample;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{align_samples, quantile};
+use crate::figures::align_samples;
 use crate::{Report, quantity};
 
 /// Fewer samples than this do not show a pattern over the device.
@@ -67,9 +68,8 @@ fn split(placed: &[(Bytes, AlignSample)], erase_block: Option<Bytes>) -> Vec<Ser
 fn table(series: &[Series]) -> Table {
     let header = ["boundaries", "samples", "least", "median", "most"].map(str::to_owned).to_vec();
     let row = |series: &Series| {
-        let mut sorted: Vec<f64> = series.points.iter().map(|point| point.y).collect();
-        sorted.sort_by(f64::total_cmp);
-        let at = |part| quantile(&sorted, part).map_or_else(String::new, quantity::seconds);
+        let extra: Vec<f64> = series.points.iter().map(|point| point.y).collect();
+        let at = |part| quantile(&extra, part).map_or_else(String::new, quantity::seconds);
         vec![series.name.clone(), series.points.len().to_string(), at(0.0), at(0.5), at(1.0)]
     };
     Table { header, rows: series.iter().map(row).collect() }

@@ -2,11 +2,12 @@
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
+use flashscope_probe::inference::statistics::median;
 use flashscope_probe::observation::{AlignSample, Order};
 
 use super::hedge::hedged;
 use super::sentence::Sentence;
-use crate::figures::{BySize, Figures, align_samples, quantile};
+use crate::figures::{BySize, Figures, align_samples};
 use crate::rate::Rate;
 use crate::wall::{LEAST_RATIO, Wall, wall};
 use crate::{Report, quantity};
@@ -56,9 +57,8 @@ fn alignment(report: &Report<'_>) -> Option<String> {
 /// it is not above zero.
 fn extra_time(report: &Report<'_>, these: impl Fn(Bytes) -> bool) -> Option<(f64, usize)> {
     let samples = align_samples(report.run).filter(|sample| these(sample.candidate));
-    let mut differences: Vec<f64> = samples.map(AlignSample::difference).collect();
-    differences.sort_by(f64::total_cmp);
-    let median = quantile(&differences, 0.5).filter(|median| *median > 0.0)?;
+    let differences: Vec<f64> = samples.map(AlignSample::difference).collect();
+    let median = median(&differences).filter(|median| *median > 0.0)?;
     Some((median, differences.len()))
 }
 
