@@ -2,8 +2,9 @@
 
 use flashscope_device::Bytes;
 
+use super::SURE_ENOUGH;
 use super::boundary_signal::boundary_signal;
-use super::staircase::{Explanation, Level, Positions, Step, explain};
+use super::staircase::{self, Explanation, Level, Positions, Step, explain};
 use super::statistics::{count, median};
 use super::wording::time;
 use crate::Method;
@@ -16,8 +17,6 @@ use crate::observation::{AlignData, AlignSample, Contents, Observations, Source}
 const STEP_SHARE_MIN: f64 = 0.02;
 /// The same in a published table, whose noise is not known: an NVMe drive's alignment effects are 1 to 3 %.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// The shares of slow reads at a block's edges and elsewhere must differ by so many standard errors: more than chance does with
 /// every size there is.
 const CLEAR: f64 = 5.0;
@@ -46,16 +45,18 @@ pub struct ReadTimes {
     /// A step that is so many times as large makes a smaller page's beside it a detail of addressing: the Patriot's 240 us at odd
     /// multiples of 16 KiB beside 20 us at 2 KiB.
     pub hardly: f64,
+    /// The smallest erase block that is looked for.
+    pub block_min: Bytes,
 }
 
 impl ReadTimes {
     fn of(read_s: f64, positions: Positions) -> Self {
         // The steps of a published table are not known well enough for that.
-        let (share, hardly) = match positions {
-            Positions::Coprime => (STEP_SHARE_MIN, 6.0),
-            Positions::OddMultiples => (PUBLISHED_STEP_SHARE_MIN, f64::INFINITY),
+        let (share, hardly, block_min) = match positions {
+            Positions::Coprime => (STEP_SHARE_MIN, 6.0, boundary::ERASE_BLOCK_MIN),
+            Positions::OddMultiples => (PUBLISHED_STEP_SHARE_MIN, f64::INFINITY, staircase::ERASE_BLOCK_MIN),
         };
-        Self { read_s, step_min_s: read_s * share, hardly }
+        Self { read_s, step_min_s: read_s * share, hardly, block_min }
     }
 }
 
@@ -217,7 +218,13 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
     let would_decide = "write tests (--erase), or a fill of the device before reading";
     let (Some(block), Some(step)) = (block, best.block_step()) else {
         let reason = format!(
-            "reads across boundaries of 128 KiB and more differ by no more than their noise of {}",
+            "reads across boundaries of {} and more differ by no more than their noise of {}",
+            steps
+                .iter()
+                .map(|step| step.candidate)
+                .filter(|size| *size >= reads.block_min)
+                .min()
+                .unwrap_or(reads.block_min),
             time(best.noise)
         );
         return Finding::unknown(id, reason, would_decide);
@@ -233,7 +240,7 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
             Some(format!("{} ({:.0} %)", (*level)?.size(), probability * 100.0))
         })
         .collect();
-    if *probability < PROBABILITY_MIN {
+    if *probability < SURE_ENOUGH {
         let best = format!("{} ({:.0} %)", block.size(), probability * 100.0);
         let reason = format!("the reads fit several sizes: {}", [vec![best], others].concat().join(", "));
         return Finding::unknown(id, reason, would_decide);
@@ -283,7 +290,7 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
         );
         return Finding::unknown(id, reason, would_decide);
     }
-    if probability < PROBABILITY_MIN {
+    if probability < SURE_ENOUGH {
         let sizes: Vec<String> = marginal
             .iter()
             .take(3)

@@ -1,6 +1,7 @@
 //! Whether reads across some boundaries take longer at all, whatever its size is: what tells a stick with visible geometry
 //! from one without.
 
+use super::SURE_ENOUGH;
 use super::align::ReadTimes;
 use super::staircase::{Explanation, Positions};
 use super::statistics::{count, median};
@@ -9,8 +10,6 @@ use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::AlignSample;
 
 const ID: FindingId = FindingId::ReadBoundarySignal;
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// A step that counts must be so many times the noise, or its absence tells nothing.
 const STEP_NOISES_MIN: f64 = 3.0;
 /// More than this share of the reads across boundaries must be on the slow side, and as many of the others on the quick one,
@@ -41,7 +40,7 @@ pub fn boundary_signal(
     let seen =
         explanations.iter().find_map(|each| Some((each, largest(each).filter(|step| *step >= least)?)));
     match seen {
-        Some((explanation, step)) if shown >= PROBABILITY_MIN => {
+        Some((explanation, step)) if shown >= SURE_ENOUGH => {
             if positions == Positions::Coprime && !is_borne_out(explanation, samples) {
                 let reason = "medians differ, but the single reads behind them do not";
                 return Finding::unknown(ID, reason, WOULD_DECIDE);
@@ -51,7 +50,7 @@ pub fn boundary_signal(
         }
         // The noise of a published table is not known: what it does not show may be hidden by it.
         _ if positions == Positions::Coprime
-            && none >= PROBABILITY_MIN
+            && none >= SURE_ENOUGH
             && best.noise * STEP_NOISES_MIN <= least =>
         {
             let text = format!(
@@ -115,7 +114,8 @@ mod tests {
     use super::*;
 
     const READ: f64 = 700e-6;
-    const READS: ReadTimes = ReadTimes { read_s: READ, step_min_s: READ * 0.02, hardly: f64::INFINITY };
+    const READS: ReadTimes =
+        ReadTimes { read_s: READ, step_min_s: READ * 0.02, hardly: f64::INFINITY, block_min: Bytes::kib(64) };
 
     /// Reads whose extra time at multiples of 4 MiB is this, with this much noise.
     fn found(extra_us: f64, noise_us: f64) -> Finding {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
+use super::SURE_ENOUGH;
 use super::statistics::{count, median};
 use super::wording::time;
 use crate::belief::{FatTrial, Slowness};
@@ -86,8 +87,6 @@ fn from_beginnings(data: &FatAreaData) -> Finding {
 const BY_BEGINNINGS: f64 = 0.97;
 
 const NOTHING: &str = "no writes into the first erase blocks were measured";
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// What the trials can be wrong about that they do not know.
 const MODEL_DOUBT: f64 = 0.01;
 
@@ -128,7 +127,7 @@ fn each(cell: &FatAreaCell) -> &[Duration] {
 
 /// The area ends before the block of this trial.
 fn area(data: &FatAreaData, trial: &Trial, probability: f64, slowness: Slowness) -> Finding {
-    if probability < PROBABILITY_MIN {
+    if probability < SURE_ENOUGH {
         let reason = format!(
             "block {} takes a place among the open ones with {:.0} % probability only",
             trial.number,

@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 
+use super::SURE_ENOUGH;
 use super::open_units::{Kind, Search, beginnings, evidence};
 use super::statistics::count;
 use super::wording::time;
@@ -12,8 +13,6 @@ use crate::observation::{OpenUnitsData, Order};
 const ID: FindingId = FindingId::FtlClass;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// Small requests may take longer by themselves than those of the search, without a merge.
 const SMALL_TAKE_LONGER: f64 = 1.5;
 
@@ -89,7 +88,7 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
         return Finding::exact(ID, value, confidence, law)
             .with_caveat("with one open block a log looks the same");
     }
-    if probability < PROBABILITY_MIN {
+    if probability < SURE_ENOUGH {
         let reason = format!(
             "beyond {linear} open blocks writes pay merges of {merge_seconds}, at every switch with {:.0} % probability",
             every * 100.0

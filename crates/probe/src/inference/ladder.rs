@@ -3,6 +3,7 @@
 use flashscope_device::Bytes;
 use statrs::function::erf::erf;
 
+use super::SURE_ENOUGH;
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 
@@ -23,8 +24,6 @@ const FLAT: f64 = 0.87;
 const SLOPE: f64 = 0.35;
 /// The largest size taken for a page: see `staircase`'s, with one octave more for writes to several planes.
 const PAGE_MAX: Bytes = Bytes::mib(1);
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// From this share of the best speed on a request is efficient.
 const EFFICIENT: f64 = 0.8;
 /// The interval holds the requests that reach that share less or more this.
@@ -68,7 +67,7 @@ pub fn page(ladder: &[Rung]) -> Finding {
         judged.iter().filter(|(other, _)| other > index).map(|(_, other)| *other).fold(0.0, f64::max);
     let page = ladder[*index];
     let confidence = likelihood * (1.0 - larger) * 0.985;
-    if confidence < PROBABILITY_MIN {
+    if confidence < SURE_ENOUGH {
         let reason = format!(
             "the times of writes fit a page of {} only with {:.0} % probability",
             page.size,

@@ -2,14 +2,13 @@
 
 use flashscope_device::Bytes;
 
+use super::SURE_ENOUGH;
 use super::statistics::median;
 use super::wording::time;
 use crate::belief::PageBelief;
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{PageEdge, WriteSizeData};
 
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
 /// What the model can be wrong about that its posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 
@@ -27,8 +26,8 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     let (page, probability) = belief.verdict();
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < PROBABILITY_MIN || belief.missing().is_some() => {
-            undecided(page, probability.min(PROBABILITY_MIN))
+        Some(page) if probability < SURE_ENOUGH || belief.missing().is_some() => {
+            undecided(page, probability.min(SURE_ENOUGH))
         }
         Some(page) => found(page, probability, data),
     })

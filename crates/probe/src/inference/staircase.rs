@@ -124,7 +124,7 @@ pub enum Positions {
 }
 
 /// The smallest erase block: that of the oldest sticks still found.
-const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
+pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
 /// The largest level that is taken for a page in reads: the largest effective page seen. Below the smallest erase block,
 /// so that one size is never explained as both.
 const PAGE_MAX: Bytes = Bytes::kib(64);
