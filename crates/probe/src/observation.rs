@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flashscope_device::{ByteRange, Bytes};
+use flashscope_device::{ByteRange, Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
 
 /// Everything one experiment saw.
@@ -48,16 +48,46 @@ pub enum Source {
 pub enum Ended {
     /// With everything it wanted to see.
     Complete,
-    /// Early, and why: interrupted, budget spent, device gone, too many errors.
+    /// Early, and why.
     Early {
         /// One sentence.
         reason: String,
+        /// What ended it; run files of before did not say.
+        #[serde(default)]
+        cause: Cause,
     },
     /// It could not begin, and why: device not writable, region too small.
     NotStarted {
         /// One sentence.
         reason: String,
     },
+}
+
+/// What ended an experiment early.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The budget of requests, bytes or time is spent.
+    Budget,
+    /// The person asked to stop.
+    Interrupt,
+    /// The device is gone, or fails too often.
+    Device,
+    /// The log that it was read from ends there.
+    Log,
+    /// It is not known.
+    #[default]
+    Unknown,
+}
+
+impl From<&DeviceError> for Cause {
+    fn from(error: &DeviceError) -> Self {
+        match error {
+            DeviceError::BudgetSpent { .. } => Self::Budget,
+            DeviceError::Interrupted => Self::Interrupt,
+            _ => Self::Device,
+        }
+    }
 }
 
 /// What was seen, by experiment.

@@ -88,6 +88,7 @@ impl RunFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observation::{Cause, Ended};
 
     /// A run with one experiment of every kind.
     const RUN: &str = r#"{"format": 1, "flashscope": "0.1.0", "target": "t", "cost": {"reads": 3, "writes": 4,
@@ -112,6 +113,17 @@ mod tests {
     #[test]
     fn a_run_reads_back_as_it_was_written() {
         let run = RunFile::parse(RUN).unwrap();
+        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn a_run_of_before_that_ended_early_does_not_say_by_what() {
+        let end = "\"seed\": 1},\n         \"ended\": \"complete\"},";
+        assert_eq!(RUN.matches(end).count(), 1);
+        let early = end.replace("\"complete\"", r#"{"early": {"reason": "the budget is spent: 9 reads"}}"#);
+        let run = RunFile::parse(&RUN.replace(end, &early)).unwrap();
+        let Ended::Early { reason, cause } = &run.observations[0].ended else { panic!("it ended early") };
+        assert_eq!((reason.as_str(), *cause), ("the budget is spent: 9 reads", Cause::Unknown));
         assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
     }
 

@@ -199,7 +199,7 @@ fn writing_needs_a_writable_device_and_reading_does_not() {
 
 /// An early end keeps the rows that were finished, and names its reason.
 fn assert_early(observations: &Observations, kept: usize, words: &str) {
-    let Ended::Early { reason } = &observations.ended else { panic!("{:?}", observations.ended) };
+    let Ended::Early { reason, .. } = &observations.ended else { panic!("{:?}", observations.ended) };
     assert!(reason.contains(words), "{reason}");
     assert_eq!(cells(observations), kept);
 }

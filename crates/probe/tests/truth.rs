@@ -10,7 +10,7 @@ use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, In
 use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::Ended;
+use flashscope_probe::observation::{Cause, Ended};
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
@@ -286,7 +286,7 @@ fn a_device_that_only_errs_ends_the_experiment() {
     let mut dead = Faulty::new(stick, &["read-errors:share=1".parse().unwrap()], 5).unwrap();
     let seen = Align::new(None, 1).measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
     assert!(
-        matches!(&seen.ended, Ended::Early { reason } if reason.contains("failed one after another")),
+        matches!(&seen.ended, Ended::Early { reason, cause: Cause::Device } if reason.contains("failed one after another")),
         "{:?}",
         seen.ended
     );
@@ -301,9 +301,7 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     let seen = Survey::new(true, 1).run(&mut device, &mut Silent);
     // Without open units there is no way to look for a FAT area.
     let (last, before) = seen.split_last().unwrap();
-    assert!(
-        before.iter().all(|each| matches!(&each.ended, Ended::Early { reason } if reason == "interrupted"))
-    );
+    assert!(before.iter().all(|each| matches!(&each.ended, Ended::Early { cause: Cause::Interrupt, .. })));
     assert!(matches!(last.ended, Ended::NotStarted { .. }), "{:?}", last.ended);
 
     let (stick_b, _) = stick("transcend-8g");
@@ -311,11 +309,7 @@ fn an_interrupt_and_a_spent_budget_keep_what_was_measured() {
     let mut metered = Meter::new(stick_b, budget);
     let seen = Survey::new(true, 1).run(&mut metered, &mut Silent);
     assert!(metered.cost().bytes_written <= Bytes::mib(4));
-    assert!(
-        seen[1..]
-            .iter()
-            .any(|each| matches!(&each.ended, Ended::Early { reason } if reason.contains("budget")))
-    );
+    assert!(seen[1..].iter().any(|each| matches!(&each.ended, Ended::Early { cause: Cause::Budget, .. })));
 }
 
 /// A check repeated from its trace, without the stick, sees and finds the same.

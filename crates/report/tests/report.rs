@@ -6,6 +6,7 @@
 mod hostile;
 mod sample;
 
+use flashscope_probe::observation::Cause;
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
@@ -177,7 +178,8 @@ fn an_unknown_is_called_unknown_with_its_reason() {
 #[test]
 fn an_early_end_is_said() {
     let mut run = sample::run();
-    run.observations[2].ended = Ended::Early { reason: "the device vanished".to_owned() };
+    run.observations[2].ended =
+        Ended::Early { reason: "the device vanished".to_owned(), cause: Cause::Device };
     run.observations[3].ended = Ended::NotStarted { reason: "the device is read-only".to_owned() };
     let report = Report { run: &run, findings: &sample::findings() };
     for text in [html(&report), terminal(&report, 200, Style::Plain)] {

@@ -1,7 +1,7 @@
 //! What check, measure and import do alike once observations are there: show findings, write files, choose the exit code.
 
 use flashscope_device::layer::Cost;
-use flashscope_probe::observation::{Ended, Observations};
+use flashscope_probe::observation::{Cause, Ended, Observations};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, terminal};
@@ -117,9 +117,9 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
         exit = Exit::Problem;
     }
     for seen in &run.observations {
-        if let Ended::Early { reason } = &seen.ended {
+        if let Ended::Early { reason, cause } = &seen.ended {
             printer.remark(format!("a measurement ended early: {reason}"));
-            if !reason.contains("budget") {
+            if *cause != Cause::Budget {
                 exit = Exit::Failed;
             }
         }
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn the_exit_code_says_how_it_ended() {
-        let early = |reason: &str| Some(Ended::Early { reason: reason.to_owned() });
+        let early = |cause| Some(Ended::Early { reason: "the budget of patience".to_owned(), cause });
         assert_eq!(exit_of(Some(Ended::Complete), 0), Exit::Fine);
         assert_eq!(exit_of(Some(Ended::Complete), 3), Exit::Problem);
-        assert_eq!(exit_of(early("the device vanished"), 3), Exit::Failed);
-        assert_eq!(exit_of(early("the budget is spent"), 0), Exit::Fine);
+        assert_eq!(exit_of(early(Cause::Device), 3), Exit::Failed);
+        assert_eq!(exit_of(early(Cause::Budget), 0), Exit::Fine);
     }
 }

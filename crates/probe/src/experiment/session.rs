@@ -11,18 +11,23 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Estimate, Event, Observer};
-use crate::observation::{Conditions, Data, Ended, Observations, Source};
+use crate::observation::{Cause, Conditions, Data, Ended, Observations, Source};
 
 /// How many failed requests in a row end an experiment: a bad sector is worked around, a dying device is left alone.
 const ERRORS_MAX: u32 = 8;
 
 /// Why no further request makes sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop(pub String);
+pub struct Stop {
+    /// One sentence.
+    pub reason: String,
+    /// What it comes from.
+    pub cause: Cause,
+}
 
 impl From<DeviceError> for Stop {
     fn from(error: DeviceError) -> Self {
-        Self(error.to_string())
+        Self { reason: error.to_string(), cause: Cause::from(&error) }
     }
 }
 
@@ -119,6 +124,12 @@ impl<'a> Session<'a> {
     }
 
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
+        let completion = self.complete(op)?;
+        self.latency(&completion)
+    }
+
+    /// Makes a request, counts it and reports it.
+    fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
         let completion = self.device.run(op)?;
         self.requests += 1;
         self.observer
@@ -129,12 +140,6 @@ impl<'a> Session<'a> {
     /// How long a request took; `None` if it failed.
     fn latency(&mut self, completion: &Completion) -> Result<Option<Duration>, Stop> {
         match &completion.outcome {
-        let completion = self.complete(op)?;
-        self.latency(&completion)
-    }
-
-    /// Makes a request, counts it and reports it.
-    fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
             Ok(_) => {
                 self.errors_in_a_row = 0;
                 Ok(Some(completion.latency()))
@@ -142,9 +147,8 @@ impl<'a> Session<'a> {
             Err(error) => {
                 self.errors_in_a_row += 1;
                 if self.errors_in_a_row >= ERRORS_MAX {
-                    return Err(Stop(format!(
-                        "{ERRORS_MAX} requests failed one after another, the last: {error}"
-                    )));
+                    let reason = format!("{ERRORS_MAX} requests failed one after another, the last: {error}");
+                    return Err(Stop { reason, cause: Cause::Device });
                 }
                 self.observer.event(Event::Remark { text: &error.to_string() });
                 Ok(None)
@@ -182,7 +186,7 @@ impl<'a> Session<'a> {
         self.observer.event(Event::End);
         let ended = match result {
             Ok(()) => Ended::Complete,
-            Err(Stop(reason)) => Ended::Early { reason },
+            Err(Stop { reason, cause }) => Ended::Early { reason, cause },
         };
         Observations { data, conditions: conditions(&self.device, self.seed), ended }
     }
@@ -194,11 +198,11 @@ pub fn to_write(device: &dyn Device) -> Result<Capabilities, String> {
     if capabilities.writable {
         return Ok(capabilities);
     }
+    Err("the device was opened read-only; this experiment writes".to_owned())
 }
 
 /// What an experiment returns that could not begin, and why.
 pub fn not_started(device: &dyn Device, seed: u64, data: Data, reason: String) -> Observations {
-    Err("the device was opened read-only; this experiment writes".to_owned())
     Observations { data, conditions: conditions(device, seed), ended: Ended::NotStarted { reason } }
 }
 

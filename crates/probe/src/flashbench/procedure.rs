@@ -59,7 +59,7 @@ fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
     };
     let ended = match outcome {
         Ok(()) => Ended::Complete,
-        Err(stop) => Ended::Early { reason: stop.to_string() },
+        Err(stop) => Ended::Early { reason: stop.to_string(), cause: stop.cause() },
     };
     (data, ended)
 }

@@ -282,7 +282,7 @@ fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
         match &seen.ended {
             Ended::Complete => {}
             Ended::NotStarted { reason: why } => reason.clone_from(why),
-            Ended::Early { reason: why } => {
+            Ended::Early { reason: why, .. } => {
                 *reason = format!("{reason} (the measurement ended early: {why})")
             }
         }

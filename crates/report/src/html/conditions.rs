@@ -100,7 +100,7 @@ fn what(data: &Data) -> String {
 fn ended(ended: &Ended) -> String {
     match ended {
         Ended::Complete => "complete".to_owned(),
-        Ended::Early { reason } => format!("early: {}", printable(reason)),
+        Ended::Early { reason, .. } => format!("early: {}", printable(reason)),
         Ended::NotStarted { reason } => format!("not begun: {}", printable(reason)),
     }
 }

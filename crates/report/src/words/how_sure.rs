@@ -72,7 +72,7 @@ fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
         let name = experiment(&observations.data);
         match &observations.ended {
             Ended::Complete => None,
-            Ended::Early { reason } => Some(format!("the {name} measurement ended early: {reason}")),
+            Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {reason}")),
             Ended::NotStarted { reason } => Some(format!("the {name} measurement could not begin: {reason}")),
         }
     })

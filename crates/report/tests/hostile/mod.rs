@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
 use flashscope_probe::observation::{
-    AlignData, AlignSample, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
+    AlignData, AlignSample, Cause, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
     OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
@@ -34,7 +34,8 @@ pub fn named() -> RunFile {
         EVIL.clone_into(text);
     }
     run.remarks = vec![EVIL.to_owned()];
-    let endings = [Ended::Early { reason: EVIL.to_owned() }, Ended::NotStarted { reason: EVIL.to_owned() }];
+    let early = Ended::Early { reason: EVIL.to_owned(), cause: Cause::Device };
+    let endings = [early, Ended::NotStarted { reason: EVIL.to_owned() }];
     for (observations, ended) in run.observations.iter_mut().zip(endings.into_iter().cycle()) {
         observations.ended = ended;
         observations.conditions.source = Source::Published { program: EVIL.to_owned() };

@@ -8,7 +8,7 @@ use super::log::{Entry, Problem};
 use super::row::{Cells, Row};
 use super::stated::{Kind, Stated};
 use crate::observation::{
-    AlignData, AlignSample, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
+    AlignData, AlignSample, Cause, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
     OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
 
@@ -195,18 +195,23 @@ impl Table<'_> {
     fn ended(&self) -> Ended {
         let last = self.rows.last().map_or(Bytes::ZERO, |row| row.cells.key());
         if self.rows.iter().any(|row| row.interrupted) {
-            return Ended::Early { reason: format!("interrupted after the row of {last}") };
+            return cut(format!("interrupted after the row of {last}"));
         }
         match (self.stated.kind, self.stated.block) {
-            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => Ended::Early {
-                reason: format!("the log ends at {last}; the command asked for rows down to {block}"),
-            },
-            (Some(Kind::Align), Some(read)) if last > read * 2 => Ended::Early {
-                reason: format!("the log ends at {last}; the command asked for rows down to {}", read * 2),
-            },
+            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => {
+                cut(format!("the log ends at {last}; the command asked for rows down to {block}"))
+            }
+            (Some(Kind::Align), Some(read)) if last > read * 2 => {
+                cut(format!("the log ends at {last}; the command asked for rows down to {}", read * 2))
+            }
             _ => Ended::Complete,
         }
     }
+}
+
+/// A log that ends too soon.
+const fn cut(reason: String) -> Ended {
+    Ended::Early { reason, cause: Cause::Log }
 }
 
 fn columns(cells: &Cells) -> usize {

@@ -9,7 +9,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::experiment::{Event, Observer};
-use crate::observation::Order;
+use crate::observation::{Cause, Order};
 
 /// Why a procedure ends early.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,15 @@ pub(super) enum Stop {
     Device(#[from] DeviceError),
     #[error(transparent)]
     Request(#[from] RequestError),
+}
+
+impl Stop {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Device(error) => Cause::from(error),
+            Self::Request(_) => Cause::Device,
+        }
+    }
 }
 
 pub(super) struct Session<'a> {
