@@ -49,14 +49,14 @@ impl Costs {
     #[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 requests")]
     pub fn of<'a>(surveys: impl Iterator<Item = &'a Surveyed> + Clone) -> Self {
         let each = |figure: fn(&Cost) -> f64| Spread::of(surveys.clone().map(|survey| figure(&survey.cost)));
-        let open_units = surveys.clone().filter_map(|survey| survey.requests.get("open-units"));
+        let open_units = surveys.clone().filter_map(|survey| survey.asked.get("open-units"));
         Self {
             reads: each(|cost| cost.reads as f64),
             writes: each(|cost| cost.writes as f64),
             bytes_read: each(|cost| cost.bytes_read.as_f64()),
             bytes_written: each(|cost| cost.bytes_written.as_f64()),
             device_seconds: each(device_seconds),
-            open_units_writes: Spread::of(open_units.map(|writes| *writes as f64)),
+            open_units_writes: Spread::of(open_units.map(|asked| asked.writes as f64)),
         }
     }
 }

@@ -27,8 +27,8 @@ fn survey(title: &str, surveyed: &Surveyed, specimen: &Specimen) -> String {
         cost.bytes_written,
         device_seconds(cost)
     );
-    for (name, requests) in &surveyed.requests {
-        let _ = writeln!(text, "#   {name}: {requests} requests");
+    for (name, asked) in &surveyed.asked {
+        let _ = writeln!(text, "#   {name}: {} requests, {} of them writes", asked.requests, asked.writes);
     }
     for finding in &surveyed.findings {
         let _ = writeln!(text, "# {}", line(finding, specimen));

@@ -19,8 +19,17 @@ pub struct Surveyed {
     pub findings: Vec<Finding>,
     /// What was asked of the device.
     pub cost: Cost,
-    /// Requests by experiment.
-    pub requests: BTreeMap<String, u64>,
+    /// What each experiment asked for.
+    pub asked: BTreeMap<String, Asked>,
+}
+
+/// What an experiment asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// Requests.
+    pub requests: u64,
+    /// How many of them were writes.
+    pub writes: u64,
 }
 
 /// What only filling a stick tells.
@@ -86,22 +95,22 @@ fn surveyed(
     let mut device = Meter::new(device, Budget::UNLIMITED);
     let mut counter = Counter::default();
     let seen = survey(&mut device, &mut counter);
-    Surveyed { findings: infer_by(&seen, method), cost: device.cost(), requests: counter.requests }
+    Surveyed { findings: infer_by(&seen, method), cost: device.cost(), asked: counter.asked }
 }
 
 /// Counts the requests of each experiment.
 #[derive(Debug, Default)]
 struct Counter {
     experiment: String,
-    requests: BTreeMap<String, u64>,
+    asked: BTreeMap<String, Asked>,
 }
 
 impl Observer for Counter {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Begin { name, .. } => name.clone_into(&mut self.experiment),
-            Event::Progress { requests, .. } => {
-                self.requests.insert(self.experiment.clone(), requests);
+            Event::Progress { requests, writes, .. } => {
+                self.asked.insert(self.experiment.clone(), Asked { requests, writes });
             }
             Event::Remark { .. } | Event::End => {}
         }

@@ -66,6 +66,8 @@ pub enum Event<'a> {
     Progress {
         /// How many since [`Event::Begin`].
         requests: u64,
+        /// How many of them were writes.
+        writes: u64,
         /// Device time since then.
         device_time: Duration,
     },

@@ -92,7 +92,8 @@ impl Experiment for OpenUnits {
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
             (self.request * requests).min(BYTES_MAX + self.request * around) + layer::BEGINNINGS_MAX;
-        Estimate { requests: requests + whole_blocks, bytes_written }
+        // Behind each write comes a flush.
+        Estimate { requests: (requests + whole_blocks) * 2, bytes_written }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

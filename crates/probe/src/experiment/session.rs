@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{Budget, Meter};
+use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause, Op,
     Pattern,
@@ -100,8 +100,10 @@ impl<'a> Session<'a> {
     pub fn flush(&mut self) -> Result<Option<Duration>, Stop> {
         let completion = self.complete(Op::Flush)?;
         match &completion.outcome {
+            // That nothing was left to be written does not make up for the writes before it that failed.
+            Ok(_) => Ok(Some(completion.latency())),
             Err(error) if error.cause == FailureCause::Unsupported => Ok(Some(Duration::ZERO)),
-            _ => self.latency(&completion),
+            Err(_) => self.latency(&completion),
         }
     }
 
@@ -132,8 +134,8 @@ impl<'a> Session<'a> {
     fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
         let completion = self.device.run(op)?;
         self.requests += 1;
-        self.observer
-            .event(Event::Progress { requests: self.requests, device_time: self.device.cost().device_time });
+        let Cost { writes, device_time, .. } = self.device.cost();
+        self.observer.event(Event::Progress { requests: self.requests, writes, device_time });
         Ok(completion)
     }
 

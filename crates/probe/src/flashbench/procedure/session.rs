@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::{
-    ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, Pattern, RequestError,
+    ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, OpKind, Pattern, RequestError,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -36,6 +36,7 @@ pub(super) struct Session<'a> {
     pattern: Pattern,
     row_end: Option<Bytes>,
     requests: u64,
+    writes: u64,
     began_at: Instant,
 }
 
@@ -43,7 +44,16 @@ impl<'a> Session<'a> {
     pub(super) fn new(device: &'a mut dyn Device, observer: &'a mut dyn Observer, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let began_at = device.now();
-        Self { device, observer, random, pattern: Pattern::new(seed), row_end: None, requests: 0, began_at }
+        Self {
+            device,
+            observer,
+            random,
+            pattern: Pattern::new(seed),
+            row_end: None,
+            requests: 0,
+            writes: 0,
+            began_at,
+        }
     }
 
     /// Reads a range for the time it takes.
@@ -64,10 +74,12 @@ impl<'a> Session<'a> {
     }
 
     fn run(&mut self, op: Op) -> Result<Duration, Stop> {
+        let is_write = op.kind() == OpKind::Write;
         let completion = self.device.run(op)?;
         self.requests += 1;
+        self.writes += u64::from(is_write);
         let device_time = completion.completed_at.since(self.began_at);
-        self.observer.event(Event::Progress { requests: self.requests, device_time });
+        self.observer.event(Event::Progress { requests: self.requests, writes: self.writes, device_time });
         let latency = completion.latency();
         completion.outcome?;
         Ok(latency)
