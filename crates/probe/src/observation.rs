@@ -60,6 +60,9 @@ pub enum Ended {
     NotStarted {
         /// One sentence.
         reason: String,
+        /// What would let it begin; empty in run files of before, which did not say.
+        #[serde(default)]
+        would_decide: String,
     },
 }
 
@@ -78,6 +81,19 @@ pub enum Cause {
     /// It is not known.
     #[default]
     Unknown,
+}
+
+impl Cause {
+    /// What would have told more, if the cause tells.
+    #[must_use]
+    pub const fn would_decide(self) -> Option<&'static str> {
+        match self {
+            Self::Budget => Some("a larger budget (--write-budget, --time-budget)"),
+            Self::Interrupt => Some("the whole measurement, without an interruption"),
+            Self::Device => Some("the device at another port or reader, if it still answers there"),
+            Self::Log | Self::Unknown => None,
+        }
+    }
 }
 
 impl From<&DeviceError> for Cause {
@@ -397,6 +413,9 @@ pub struct FatAreaData {
     /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
     #[serde(default)]
     pub baseline: Option<Times>,
+    /// The same at the end: whether the device has changed meanwhile.
+    #[serde(default)]
+    pub control: Option<Times>,
     /// One per unit and request size.
     pub cells: Vec<FatAreaCell>,
 }

@@ -182,7 +182,7 @@ fn what_cannot_be_run_is_not_started_and_says_why() {
     ];
     for (command, words) in cases {
         let (observations, records) = traced(&command);
-        let Ended::NotStarted { reason } = &observations.ended else { panic!("{command:?} was started") };
+        let Ended::NotStarted { reason, .. } = &observations.ended else { panic!("{command:?} was started") };
         assert!(reason.contains(words), "{command:?}: {reason}");
         assert!(records.is_empty() && cells(&observations) == 0);
     }

@@ -180,7 +180,8 @@ fn an_early_end_is_said() {
     let mut run = sample::run();
     run.observations[2].ended =
         Ended::Early { reason: "the device vanished".to_owned(), cause: Cause::Device };
-    run.observations[3].ended = Ended::NotStarted { reason: "the device is read-only".to_owned() };
+    run.observations[3].ended =
+        Ended::NotStarted { reason: "the device is read-only".to_owned(), would_decide: String::new() };
     let report = Report { run: &run, findings: &sample::findings() };
     for text in [html(&report), terminal(&report, 200, Style::Plain)] {
         assert!(text.contains("The open-units measurement ended early: the device vanished."));

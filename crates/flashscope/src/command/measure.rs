@@ -127,7 +127,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let mut progress = Progress::new(printer).announcing();
     let command = flashbench_command(arguments);
     let observations = procedure::run(&command, &mut target.device, arguments.seed, &mut progress);
-    if let Ended::NotStarted { reason } = &observations.ended {
+    if let Ended::NotStarted { reason, .. } = &observations.ended {
         return Err(Failure { exit: Exit::Failed, error: anyhow!("{}: {reason}", arguments.target) });
     }
     target.note_failures(progress.failed_requests());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range};
+use super::session::{Refusal, Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
 use crate::Method;
 use crate::boundary::{self, Figures};
@@ -76,7 +76,8 @@ impl Experiment for Align {
         let candidates = candidates(read, capacity, self.method);
         if candidates.is_empty() {
             let reason = format!("{capacity} are too few to hold a boundary between two reads of {read}");
-            return not_started(device, self.seed, Data::Align(data), reason);
+            let refusal = Refusal::new(reason, "a larger device, or smaller reads");
+            return not_started(device, self.seed, Data::Align(data), refusal);
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);

@@ -66,8 +66,8 @@ impl Experiment for BlockEnds {
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let mut data = BlockEndsData { request: self.request, page: self.page, openings: Vec::new() };
-        if let Err(reason) = to_write(device) {
-            return not_started(device, self.seed, Data::BlockEnds(data), reason);
+        if let Err(refusal) = to_write(device) {
+            return not_started(device, self.seed, Data::BlockEnds(data), refusal);
         }
         let places = Places::new(device);
         let estimate = self.estimate(device);

@@ -11,7 +11,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use super::pool::{Pool, Written};
-use super::session::{Session, Stop, fill, not_started, range};
+use super::session::{Refusal, Session, Stop, fill, not_started, range};
 use super::units::{self, FIRST_UNITS, Units};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{FatTrial, Slowness};
@@ -73,8 +73,9 @@ impl Experiment for FatArea {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let in_turn = self.fits.map_or(0, |(_, fits)| u64::from(fits) + 1);
         let trials = u64::from(self.first_units(device) * ROUNDS_MAX);
-        let requests = trials * in_turn + u64::from(BASELINE) + 1;
-        Estimate { requests, bytes_written: self.request * requests }
+        let requests = trials * in_turn + 2 * (u64::from(BASELINE) + 1);
+        // Behind each write comes a flush.
+        Estimate { requests: requests * 2, bytes_written: self.request * requests }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -88,8 +89,11 @@ impl Experiment for FatArea {
         let units = Units::to_write(device, self.erase_block);
         let (units, (order, fits)) = match (units, self.fits) {
             (Ok(units), Some(fits)) => (units, fits),
-            (Err(reason), _) => return not_started(device, self.seed, Data::FatArea(data), reason),
-            (_, None) => return not_started(device, self.seed, Data::FatArea(data), UNKNOWN_FITS.to_owned()),
+            (Err(refusal), _) => return not_started(device, self.seed, Data::FatArea(data), refusal),
+            (_, None) => {
+                let refusal = Refusal::new(UNKNOWN_FITS, "a search for open units that finds their number");
+                return not_started(device, self.seed, Data::FatArea(data), refusal);
+            }
         };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
@@ -114,9 +118,19 @@ struct Trials<'a, 'b> {
 }
 
 impl Trials<'_, '_> {
-    /// One trial for each of the first units, until one of them is ordinary.
+    /// What a write takes, the trials, and whether it still takes that.
     fn run(&mut self, first_units: u32) -> Result<(), Stop> {
-        let Some(slowness) = self.baseline()? else { return Ok(()) };
+        let before = self.alone()?;
+        let slowness = Slowness::beyond(&before);
+        self.data.baseline = Some(Times::Each(before));
+        let Some(slowness) = slowness else { return Ok(()) };
+        self.trials(first_units, slowness)?;
+        self.data.control = Some(Times::Each(self.alone()?));
+        Ok(())
+    }
+
+    /// One trial for each of the first units, until one of them is ordinary.
+    fn trials(&mut self, first_units: u32, slowness: Slowness) -> Result<(), Stop> {
         if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
             return self.begin_each(first_units, slowness);
         }
@@ -162,17 +176,14 @@ impl Trials<'_, '_> {
     }
 
     /// Writes one ordinary block from its start; the first write, which may close another block, does not count.
-    fn baseline(&mut self) -> Result<Option<Slowness>, Stop> {
+    fn alone(&mut self) -> Result<Vec<Duration>, Stop> {
         let mut pool = Pool::new(self.experiment.erase_block, self.experiment.request, Order::Linear);
         let mut times = Vec::new();
         for _ in 0..=BASELINE {
             let written = pool.write(&mut self.session, &mut self.units, 0)?;
             times.extend(written.and_then(|written| written.latency));
         }
-        let times = times.split_off(1.min(times.len()));
-        let slowness = Slowness::beyond(&times);
-        self.data.baseline = Some(Times::Each(times));
-        Ok(slowness)
+        Ok(times.split_off(1.min(times.len())))
     }
 
     /// Opens as many fresh ordinary blocks as fit. What was open before goes, sooner or later; false if it did not.

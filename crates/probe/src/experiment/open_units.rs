@@ -100,7 +100,7 @@ impl Experiment for OpenUnits {
         let mut data = OpenUnitsData { erase_block: self.erase_block, ..OpenUnitsData::default() };
         let units = match Units::to_write(device, self.erase_block) {
             Ok(units) => units,
-            Err(reason) => return not_started(device, self.seed, Data::OpenUnits(data), reason),
+            Err(refusal) => return not_started(device, self.seed, Data::OpenUnits(data), refusal),
         };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);

@@ -194,18 +194,39 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Why an experiment cannot begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// One sentence.
+    pub reason: String,
+    /// What would let it begin.
+    pub would_decide: String,
+}
+
+impl Refusal {
+    /// A refusal with its reason, and what would let the experiment begin.
+    pub fn new(reason: impl Into<String>, would_decide: impl Into<String>) -> Self {
+        Self { reason: reason.into(), would_decide: would_decide.into() }
+    }
+}
+
 /// The capabilities of a device that may be written; else why an experiment that writes cannot begin.
-pub fn to_write(device: &dyn Device) -> Result<Capabilities, String> {
+pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refusal> {
     let capabilities = device.capabilities();
     if capabilities.writable {
         return Ok(capabilities);
     }
-    Err("the device was opened read-only; this experiment writes".to_owned())
+    Err(Refusal::new(
+        "the device was opened read-only; this experiment writes",
+        "permission to write (--erase)",
+    ))
 }
 
 /// What an experiment returns that could not begin, and why.
-pub fn not_started(device: &dyn Device, seed: u64, data: Data, reason: String) -> Observations {
-    Observations { data, conditions: conditions(device, seed), ended: Ended::NotStarted { reason } }
+pub fn not_started(device: &dyn Device, seed: u64, data: Data, refusal: Refusal) -> Observations {
+    let Refusal { reason, would_decide } = refusal;
+    let ended = Ended::NotStarted { reason, would_decide };
+    Observations { data, conditions: conditions(device, seed), ended }
 }
 
 /// The conditions of a measurement on the whole of `device`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range, to_write};
+use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{Fill, cache_max};
 use crate::observation::{Data, Observations, Piece, SustainedData};
@@ -42,12 +42,13 @@ struct Course {
 }
 
 impl Course {
-    fn of(device: &dyn Device) -> Result<Self, String> {
+    fn of(device: &dyn Device) -> Result<Self, Refusal> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
         let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
         if length < LENGTH_MIN {
-            return Err(format!("{} are too few for a long stream ({LENGTH_MIN})", capabilities.capacity));
+            let reason = format!("{} are too few for a long stream ({LENGTH_MIN})", capabilities.capacity);
+            return Err(Refusal::new(reason, "a larger device"));
         }
         Ok(Self { start, length })
     }
@@ -73,7 +74,7 @@ impl Experiment for Sustained {
         let mut data = SustainedData { request: REQUEST, pieces: Vec::new() };
         let course = match Course::of(device) {
             Ok(course) => course,
-            Err(reason) => return not_started(device, self.seed, Data::Sustained(data), reason),
+            Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
         };
         let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
@@ -182,6 +183,6 @@ mod tests {
     #[test]
     fn a_tiny_device_is_refused_in_words() {
         let seen = measured(Bytes::mib(6), &Budget::UNLIMITED);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason } if reason.contains("too few")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
     }
 }

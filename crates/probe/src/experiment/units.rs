@@ -2,7 +2,7 @@
 
 use flashscope_device::{Bytes, Device, SECTOR};
 
-use super::session::to_write;
+use super::session::{Refusal, to_write};
 
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
@@ -40,16 +40,21 @@ const REQUEST: Bytes = Bytes::kib(64);
 
 impl Units {
     /// The units of `device` for a writing experiment; else why it cannot begin.
-    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, String> {
+    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, Refusal> {
         let capabilities = to_write(device)?;
         if erase_block < ERASE_BLOCK_MIN {
-            return Err(format!(
+            let reason = format!(
                 "an erase block of {erase_block} is below any that was ever seen ({ERASE_BLOCK_MIN})"
-            ));
+            );
+            return Err(Refusal::new(reason, "a larger erase block (--erase-block)"));
         }
         let units = Self::new(device, erase_block);
         if units.left() < 2 {
-            return Err(format!("{} hold fewer than two erase blocks to write to", capabilities.capacity));
+            let reason = format!(
+                "{} hold fewer than two erase blocks of {erase_block} to write to",
+                capabilities.capacity
+            );
+            return Err(Refusal::new(reason, "a larger device, or smaller erase blocks (--erase-block)"));
         }
         Ok(units)
     }

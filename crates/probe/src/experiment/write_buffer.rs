@@ -9,17 +9,17 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started, range, to_write};
+use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::{Slowdown, stretches};
+use crate::inference::{MEMORY_MAX, Slowdown, stretches};
 use crate::observation::{Burst, Data, Observations, WriteBufferData};
 
 /// A fraction of the smallest buffer that is told apart.
 const REQUEST: Bytes = Bytes::kib(4);
 /// Left alone at the start of the device, where it is large enough.
 const START: Bytes = Bytes::mib(16);
-/// A burst without a slow-down ends here: four times the largest memory that controllers of sticks were seen to have.
-const BURST_MAX: Bytes = Bytes::mib(16);
+/// A burst without a slow-down ends here: four times the largest memory that is looked for.
+const BURST_MAX: Bytes = Bytes::mib(4 * (MEMORY_MAX.get() >> 20));
 /// Behind a slow-down at least so many writes are made,
 const SLOW_MIN: usize = 32;
 /// and so many of those before it: as one to this.
@@ -41,11 +41,12 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     /// Where the bursts begin, one behind the other; else why they cannot.
-    fn start(device: &dyn Device) -> Result<Bytes, String> {
+    fn start(device: &dyn Device) -> Result<Bytes, Refusal> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(BURST_MAX / 16);
         if capabilities.capacity.saturating_sub(start) < BURST_MAX * 2 {
-            return Err(format!("{} are too few for bursts of {BURST_MAX}", capabilities.capacity));
+            let reason = format!("{} are too few for bursts of {BURST_MAX}", capabilities.capacity);
+            return Err(Refusal::new(reason, "a larger device"));
         }
         Ok(start)
     }
@@ -65,7 +66,7 @@ impl Experiment for WriteBuffer {
         let mut data = WriteBufferData { request: REQUEST, bursts: Vec::new() };
         let start = match Self::start(device) {
             Ok(start) => start,
-            Err(reason) => return not_started(device, self.seed, Data::WriteBuffer(data), reason),
+            Err(refusal) => return not_started(device, self.seed, Data::WriteBuffer(data), refusal),
         };
         let room = device.capabilities().capacity.saturating_sub(start).round_down(REQUEST);
         let estimate = self.estimate(device);
@@ -155,6 +156,6 @@ mod tests {
     fn a_small_device_is_refused_in_words() {
         let mut device = MemoryDevice::new(Bytes::mib(24));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason } if reason.contains("too few")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
     }
 }

@@ -8,7 +8,7 @@
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use super::session::{Session, Stop, not_started};
+use super::session::{Refusal, Session, Stop, not_started};
 use super::stream::Stream;
 use super::units::Units;
 use super::{Estimate, Experiment, Observer, page_edges};
@@ -55,11 +55,13 @@ impl WriteSize {
     }
 
     /// From where to where the stream goes; else why it cannot begin.
-    fn place(self, device: &dyn Device) -> Result<(Bytes, Bytes), String> {
+    fn place(self, device: &dyn Device) -> Result<(Bytes, Bytes), Refusal> {
         let erase_block = self.erase_block.max(Bytes::new(1));
         let units = Units::to_write(device, erase_block)?;
         let blocks = (STREAM.round_up(erase_block) / erase_block).min(units.left());
-        let start = units.adjacent(blocks).ok_or("no erase blocks one behind the other")?;
+        let start = units
+            .adjacent(blocks)
+            .ok_or_else(|| Refusal::new("no erase blocks lie one behind the other", "a larger device"))?;
         Ok((start, start + (erase_block * blocks).min(STREAM)))
     }
 }
@@ -81,7 +83,7 @@ impl Experiment for WriteSize {
         let mut data = WriteSizeData { erase_block, ..WriteSizeData::default() };
         let (start, end) = match self.place(device) {
             Ok(place) => place,
-            Err(reason) => return not_started(device, self.seed, Data::WriteSize(data), reason),
+            Err(refusal) => return not_started(device, self.seed, Data::WriteSize(data), refusal),
         };
         let (estimate, sizes) = (self.estimate(device), Self::sizes(device));
         let block = device.capabilities().logical_block;
@@ -198,6 +200,6 @@ mod tests {
     fn a_read_only_device_is_refused_in_words() {
         let mut device = flashscope_device::layer::ReadOnly::new(MemoryDevice::new(Bytes::mib(64)));
         let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason } if reason.contains("read-only")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("read-only")));
     }
 }

@@ -36,7 +36,11 @@ pub fn run(
     if let Err(reason) = plan::feasible(command, &capabilities) {
         observer.event(Event::Begin { name, estimate: Estimate::default() });
         observer.event(Event::End);
-        return Observations { data: nothing(command), conditions, ended: Ended::NotStarted { reason } };
+        return Observations {
+            data: nothing(command),
+            conditions,
+            ended: Ended::NotStarted { reason, would_decide: String::new() },
+        };
     }
     conditions.region = Some(plan::region(command, &capabilities));
     observer.event(Event::Begin { name, estimate: plan::estimate(command, &capabilities) });

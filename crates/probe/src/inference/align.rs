@@ -74,7 +74,10 @@ pub fn infer(
     };
     let steps = steps(&samples);
     let Some(read_time) = read_time(&samples).filter(|_| !steps.is_empty()) else {
-        return unknown("no read across a boundary was measured", "a readable device");
+        return unknown(
+            "no read across a boundary was measured",
+            "reads across boundaries (check, or measure align)",
+        );
     };
     let explanations = match positions {
         Positions::Coprime => Figures::of(&samples)

@@ -19,6 +19,14 @@ const FASTER: f64 = 1.6;
 /// Infers from one *fat-area* experiment.
 #[must_use]
 pub fn infer(data: &FatAreaData) -> Finding {
+    if let Some((before, after)) = drift(data) {
+        let reason = format!(
+            "the same writes took {} before the first blocks were tried and {} afterwards",
+            time(before),
+            time(after)
+        );
+        return Finding::unknown(ID, reason, "a stick whose cache is full, or empty, throughout");
+    }
     if !data.beginnings.is_empty() {
         return from_beginnings(data);
     }
@@ -27,6 +35,13 @@ pub fn infer(data: &FatAreaData) -> Finding {
         (Some(fits), Some(_)) => from_trials(data, fits),
         (None, Some(_)) => from_speeds(data),
     }
+}
+
+/// What a write took before and afterwards, seconds, if that became as slow by itself as a merge would make it.
+fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
+    let before = data.baseline.as_ref().and_then(unmerged)?;
+    let after = data.control.as_ref().and_then(unmerged)?.typical_seconds();
+    before.is_slow(Duration::from_secs_f64(after)).then_some((before.typical_seconds(), after))
 }
 
 /// Our own measurement: one trial for each of the first blocks, up to the first that takes a place among the open ones.

@@ -25,7 +25,7 @@ pub(crate) use slowdown::Slowdown;
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub(crate) use sustained::{Fill, cache_max};
-pub(crate) use write_buffer::stretches;
+pub(crate) use write_buffer::{MEMORY_MAX, stretches};
 
 use self::ladder::Rung;
 use self::published::Published;
@@ -275,15 +275,23 @@ fn page(from_reads: Finding, of_stream: Option<Finding>, ladder: &[Rung]) -> Fin
     }
 }
 
-/// An unknown whose experiment ended early, or did not start, says so.
+/// An unknown whose experiment ended early, or did not start, says so, and what would have let it go on.
 fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
-    let Outcome::Unknown { reason, .. } = &mut finding.outcome else { return finding };
+    let Outcome::Unknown { reason, would_decide } = &mut finding.outcome else { return finding };
     for seen in observations.iter().filter(|seen| concerns(finding.id, &seen.data)) {
         match &seen.ended {
             Ended::Complete => {}
-            Ended::NotStarted { reason: why } => reason.clone_from(why),
-            Ended::Early { reason: why, .. } => {
-                *reason = format!("{reason} (the measurement ended early: {why})")
+            Ended::NotStarted { reason: why, would_decide: what } => {
+                reason.clone_from(why);
+                if !what.is_empty() {
+                    would_decide.clone_from(what);
+                }
+            }
+            Ended::Early { reason: why, cause } => {
+                *reason = format!("{reason} (the measurement ended early: {why})");
+                if let Some(what) = cause.would_decide() {
+                    what.clone_into(would_decide);
+                }
             }
         }
     }

@@ -154,6 +154,11 @@ impl<'a> Search<'a> {
         cells.flat_map(|cell| cell.writes().map(|(_, latency)| (cell.open_units, latency)))
     }
 
+    /// Whether anything was written in this order.
+    pub fn is_tried(&self, order: Order) -> bool {
+        self.searched(order).next().is_some()
+    }
+
     /// The typical time of a merge by itself, seconds, and how many were seen with more units than fit.
     pub fn merge(&self, order: Order, fits: u32) -> Option<(f64, usize)> {
         let slow: Vec<f64> = self
@@ -215,7 +220,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
         _ => {}
     }
     let belief = search.belief(order);
-    if search.searched(order).next().is_none() {
+    if !search.is_tried(order) {
         return Finding::unknown(id, NOTHING, "write tests (--erase)");
     }
     if belief.stalls() > STALLS_MAX {

@@ -21,6 +21,8 @@ const GROWS: f64 = 1.4;
 const EDGE_WRITES: f64 = 1.5;
 /// What the model can be wrong about: other reasons for a quick beginning.
 const MODEL_DOUBT: f64 = 0.06;
+/// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
+pub const MEMORY_MAX: Bytes = Bytes::mib(4);
 /// Memory that the flash empties as fast as the link fills it does not show.
 const NONE_DOUBT: f64 = 0.1;
 
@@ -79,6 +81,15 @@ fn none(data: &WriteBufferData) -> Finding {
     let typical = median(&times).unwrap_or(0.0);
     if typical <= 0.0 {
         return Finding::unknown(ID, "the writes took no time at all", "a clock that runs");
+    }
+    let longest = data.bursts.iter().map(|burst| burst.each.len()).max().unwrap_or(0);
+    if data.request * (longest as u64) < MEMORY_MAX {
+        let reason = format!(
+            "{longest} writes of {} after a pause took {} each, but memory may hold up to {MEMORY_MAX}",
+            data.request,
+            time(typical)
+        );
+        return Finding::unknown(ID, reason, "longer bursts");
     }
     let text = format!(
         "after a pause {} writes of {} took {} each, the first like the last",
@@ -172,8 +183,11 @@ mod tests {
 
     #[test]
     fn equal_writes_show_none_and_none_that_take_time_nothing() {
-        assert_eq!(write_buffer(Some(&bursts(&[(4, 0)]))).bytes(), Some(Bytes::ZERO));
-        let mut stopped = bursts(&[(4, 0)]);
+        let mut even = bursts(&[(4, 0)]);
+        assert_eq!(write_buffer(Some(&even)).value(), None, "64 writes may fit into memory");
+        even.bursts[0].each.resize(1024, Duration::from_micros(1000));
+        assert_eq!(write_buffer(Some(&even)).bytes(), Some(Bytes::ZERO));
+        let mut stopped = even;
         stopped.bursts[0].each.fill(Duration::ZERO);
         assert_eq!(write_buffer(Some(&stopped)).value(), None);
         assert_eq!(write_buffer(None).value(), None);

@@ -90,6 +90,7 @@ fn data(data: &Data) -> Checked {
         Data::FatArea(data) => {
             erase_block(data.erase_block)?;
             data.baseline.as_ref().map_or(Ok(()), times).map_err(|error| error.inside("baseline"))?;
+            data.control.as_ref().map_or(Ok(()), times).map_err(|error| error.inside("control"))?;
             data.merges
                 .and_then(|merges| merges.takes)
                 .map_or(Ok(()), |takes| time("merges.takes", takes))?;

@@ -101,6 +101,6 @@ fn ended(ended: &Ended) -> String {
     match ended {
         Ended::Complete => "complete".to_owned(),
         Ended::Early { reason, .. } => format!("early: {}", printable(reason)),
-        Ended::NotStarted { reason } => format!("not begun: {}", printable(reason)),
+        Ended::NotStarted { reason, .. } => format!("not begun: {}", printable(reason)),
     }
 }

@@ -73,7 +73,9 @@ fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
         match &observations.ended {
             Ended::Complete => None,
             Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {reason}")),
-            Ended::NotStarted { reason } => Some(format!("the {name} measurement could not begin: {reason}")),
+            Ended::NotStarted { reason, .. } => {
+                Some(format!("the {name} measurement could not begin: {reason}"))
+            }
         }
     })
 }

@@ -35,7 +35,7 @@ pub fn named() -> RunFile {
     }
     run.remarks = vec![EVIL.to_owned()];
     let early = Ended::Early { reason: EVIL.to_owned(), cause: Cause::Device };
-    let endings = [early, Ended::NotStarted { reason: EVIL.to_owned() }];
+    let endings = [early, Ended::NotStarted { reason: EVIL.to_owned(), would_decide: EVIL.to_owned() }];
     for (observations, ended) in run.observations.iter_mut().zip(endings.into_iter().cycle()) {
         observations.ended = ended;
         observations.conditions.source = Source::Published { program: EVIL.to_owned() };

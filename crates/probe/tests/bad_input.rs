@@ -1,0 +1,250 @@
+//! Every experiment on devices and budgets that cannot tell: unknown with its reason and with what would decide it, what was
+//! measured is kept, and nothing is found that is not so.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use flashscope_device::layer::{Budget, Faulty};
+use flashscope_device::{
+    Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, SECTOR, Success, Tag,
+};
+use flashscope_probe::experiment::{
+    Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize,
+};
+use flashscope_probe::inference::infer;
+use flashscope_probe::observation::{Cause, Data, Ended, Observations, Order};
+use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, Silent, Value};
+use flashscope_sim::VirtualStick;
+use flashscope_sim::target::Target;
+
+/// The experiments, for a device with this erase block that keeps two of them open.
+fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
+    let (request, seed) = (Some(Bytes::kib(32)), 1);
+    [
+        Box::new(Align::new(None, seed)),
+        Box::new(WriteSize { erase_block, erase_block_is_known: true, seed }),
+        Box::new(BlockEnds::new(None, seed)),
+        Box::new(OpenUnits::new(erase_block, request, seed)),
+        Box::new(FatArea::new(erase_block, request, Some((Order::Linear, 2)), seed)),
+        Box::new(Sustained { seed }),
+        Box::new(WriteBuffer { seed }),
+    ]
+}
+
+/// A device whose n-th request takes as long as a function says, whatever it asks for.
+struct Timed {
+    capabilities: Capabilities,
+    seconds: fn(f64) -> f64,
+    requests: f64,
+    now: Instant,
+    in_flight: VecDeque<(Tag, Instant, Op)>,
+}
+
+impl Timed {
+    fn new(capacity: Bytes, seconds: fn(f64) -> f64) -> Self {
+        let capabilities = Capabilities {
+            capacity,
+            logical_block: SECTOR,
+            physical_block: SECTOR,
+            max_request: Bytes::mib(1),
+            queue_depth: 1,
+            writable: true,
+            discard: false,
+        };
+        Self { capabilities, seconds, requests: 0.0, now: Instant::ZERO, in_flight: VecDeque::new() }
+    }
+}
+
+impl Device for Timed {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.in_flight.push_back((tag, self.now, op));
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        let Some((tag, submitted_at, op)) = self.in_flight.pop_front() else { return Ok(None) };
+        self.requests += 1.0;
+        self.now += Duration::from_secs_f64((self.seconds)(self.requests));
+        let outcome = self.capabilities.admit(&op).map(|()| Success::Done);
+        Ok(Some(Completion { tag, submitted_at, completed_at: self.now, outcome, buffer: op.into_buffer() }))
+    }
+}
+
+/// What is found, where all that is not found says why, and what would decide it.
+fn found(seen: &Observations) -> Vec<(FindingId, Value)> {
+    let told = |finding: &Finding| match &finding.outcome {
+        Outcome::Found { value, .. } => Some((finding.id, *value)),
+        Outcome::Unknown { reason, would_decide } => {
+            assert!(
+                reason.len() > 10 && would_decide.len() > 5,
+                "{}: '{reason}' '{would_decide}'",
+                finding.id
+            );
+            None
+        }
+    };
+    infer(std::slice::from_ref(seen)).iter().filter_map(told).collect()
+}
+
+/// Holds that each experiment finds nothing on such a device but what is allowed.
+fn assert_finds_only(allowed: &[FindingId], capacity: Bytes, seconds: fn(f64) -> f64) {
+    for experiment in experiments(Bytes::mib(4)) {
+        let mut device = Timed::new(capacity, seconds);
+        let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        for (id, value) in found(&seen) {
+            assert!(allowed.contains(&id), "{} on {capacity}: {id} = {value}", experiment.name());
+        }
+    }
+}
+
+/// Equal times are what the device is like: reads that feel no boundary, writes without a cache or memory.
+#[test]
+fn a_device_whose_every_latency_is_the_same_has_no_geometry() {
+    let even = [
+        FindingId::ReadBoundarySignal,
+        FindingId::SlcCacheBytes,
+        FindingId::SustainedWriteBytesPerS,
+        FindingId::WriteBufferBytes,
+    ];
+    assert_finds_only(&even, Bytes::gib(2), |_| 1e-3);
+}
+
+#[test]
+fn a_device_that_is_slower_and_slower_tells_nothing_of_itself() {
+    assert_finds_only(&[FindingId::ReadBoundarySignal], Bytes::gib(2), |index| 1e-3 + index * 1e-5);
+}
+
+#[test]
+fn a_clock_that_stands_still_tells_nothing() {
+    assert_finds_only(&[], Bytes::gib(2), |_| 0.0);
+}
+
+#[test]
+fn a_region_too_small_for_the_question_is_refused_or_unknown() {
+    for capacity in [SECTOR, Bytes::kib(2), Bytes::kib(64), Bytes::mib(1), Bytes::mib(5)] {
+        let even = [FindingId::ReadBoundarySignal];
+        assert_finds_only(&even, capacity, |_| 1e-3);
+    }
+}
+
+/// A stick with its erase block, and what each experiment finds on it.
+fn stick() -> (VirtualStick, Bytes) {
+    let target = Target::parse("generic-2g").unwrap();
+    (VirtualStick::new(&target.profile, target.seed), target.profile.truth().erase_block)
+}
+
+#[derive(Default)]
+struct Requests(u64);
+
+impl Observer for Requests {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Progress { requests, .. } = event {
+            self.0 = requests;
+        }
+    }
+}
+
+/// How many measurements were kept.
+fn kept(data: &Data) -> usize {
+    match data {
+        Data::Align(data) => data.samples.len(),
+        Data::WriteSize(data) => data.edges.len() + data.cells.len(),
+        Data::BlockEnds(data) => data.openings.len(),
+        Data::OpenUnits(data) => data.cells.len(),
+        Data::FatArea(data) => data.cells.len() + usize::from(data.baseline.is_some()),
+        Data::Sustained(data) => data.pieces.len(),
+        Data::WriteBuffer(data) => data.bursts.len(),
+    }
+}
+
+/// Holds that each experiment, made worse like this, keeps what it measured and finds nothing that it would not have found
+/// undisturbed. The other argument: how many requests the undisturbed one took.
+fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) {
+    for experiment in experiments(stick().1) {
+        let mut requests = Requests::default();
+        let whole = experiment.measure(&mut stick().0, &Budget::UNLIMITED, &mut requests);
+        let truth = found(&whole);
+        let seen = worse(experiment.as_ref(), requests.0);
+        assert!(
+            matches!(seen.ended, Ended::Early { cause: Cause::Budget | Cause::Device, .. }),
+            "{}: {:?}",
+            experiment.name(),
+            seen.ended
+        );
+        assert_among(&found(&seen), &truth, experiment.name());
+    }
+}
+
+/// Holds that what was found is what was found undisturbed; of a figure that no two measurements share, that there is one.
+fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name: &str) {
+    for (id, value) in found {
+        let is_figure = matches!(value, Value::BytesPerSecond(_) | Value::Seconds(_) | Value::Shows(Some(_)));
+        let is_so = truth.iter().any(|(other, so)| other == id && (is_figure || so == value));
+        assert!(is_so, "{name}: {id} = {value}, not {truth:?}");
+    }
+}
+
+#[test]
+fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
+    assert_true_or_unknown(|experiment, _| {
+        // A piece or two of the long stream, and a few dozen requests of all others.
+        let most = if experiment.name() == "sustained" { Bytes::mib(2) } else { Bytes::kib(288) };
+        let budget = Budget { reads: Some(60), bytes_written: Some(most), device_time: None };
+        let seen = experiment.measure(&mut stick().0, &budget, &mut Silent);
+        assert!(kept(&seen.data) > 0, "{}", experiment.name());
+        let findings = infer(std::slice::from_ref(&seen));
+        let says = |finding: &Finding| match &finding.outcome {
+            Outcome::Unknown { reason, would_decide } => {
+                reason.contains("the budget is spent") && would_decide.contains("budget")
+            }
+            Outcome::Found { .. } => false,
+        };
+        assert!(findings.iter().any(says), "{}: {findings:?}", experiment.name());
+        seen
+    });
+}
+
+#[test]
+fn a_device_that_vanishes_half_way_leaves_what_was_measured() {
+    assert_true_or_unknown(|experiment, requests| {
+        let unplug = format!("unplug:after={}", requests / 2);
+        let mut dying = Faulty::new(stick().0, &[unplug.parse().unwrap()], 1).unwrap();
+        let seen = experiment.measure(&mut dying, &Budget::UNLIMITED, &mut Silent);
+        assert!(kept(&seen.data) > 0, "{}", experiment.name());
+        seen
+    });
+}
+
+#[test]
+fn a_device_that_only_errs_is_left_alone() {
+    assert_true_or_unknown(|experiment, _| {
+        let faults = ["read-errors:share=1", "write-errors:share=1"].map(|fault| fault.parse().unwrap());
+        let mut dead = Faulty::new(stick().0, &faults, 1).unwrap();
+        let mut requests = Requests::default();
+        let seen = experiment.measure(&mut dead, &Budget::UNLIMITED, &mut requests);
+        assert!(requests.0 <= 16, "{}: {} requests", experiment.name(), requests.0);
+        seen
+    });
+}
+
+#[test]
+fn a_device_that_errs_now_and_then_is_found_out_or_not_but_never_wrongly() {
+    for experiment in experiments(stick().1) {
+        let truth = found(&experiment.measure(&mut stick().0, &Budget::UNLIMITED, &mut Silent));
+        let faults =
+            ["read-errors:share=0.05", "write-errors:share=0.05"].map(|fault| fault.parse().unwrap());
+        let mut faulty = Faulty::new(stick().0, &faults, 3).unwrap();
+        let seen = experiment.measure(&mut faulty, &Budget::UNLIMITED, &mut Silent);
+        assert_among(&found(&seen), &truth, experiment.name());
+    }
+}
