@@ -1,167 +1,187 @@
-//! Places of which any may have to go: which units hold one is not known, only how likely each does.
+//! Places of which any may have to go: which units hold one is not known, only how many places are held by others than those
+//! that take turns.
 //!
-//! The probabilities move on with every write and always add up to the number of places that are not held by what was
-//! open before: a unit seen to hold one makes the others less likely to. That is what a conditional Bernoulli model says
-//! (S. Chen, A. Dempster and J. Liu, "Weighted finite population sampling to maximize entropy", Biometrika 81, 1994), taken
-//! unit by unit.
+//! That number says it all: with so many units taking turns and so many places left to them, it is known how many of the
+//! units miss one, and how often a write meets such a unit. A merge takes one of all places, so that what is not written any
+//! more goes at last, and never comes back. It is a hidden Markov model with one state for each number of places (L. Rabiner,
+//! "A tutorial on hidden Markov models", Proceedings of the IEEE 77, 1989), moved on write by write.
 
-use std::ops::Range;
-
+use super::laws::Touch;
 use crate::inference::statistics::count;
 
-/// Probabilities stay this far from 0 and 1: the model is not that good.
+/// Nothing is less likely than this: the model is not that good.
 const LEAST: f64 = 1e-4;
 /// How often a write is slow without a merge, and a merge does not show, as far as single units are concerned.
 const SURPRISE: f64 = 0.005;
-/// The sum need not be more exact than this.
-const EXACT: f64 = 0.01;
-/// Steps towards it; two or three do but at the ends, and the next write goes on from there.
-const STEPS_MAX: usize = 4;
-/// No step changes the odds by more than e to this power.
-const STEP_MAX: f64 = 3.0;
+/// A unit that was not written for long holds a place no more surely than this.
+const HELD_MOST: f64 = 0.98;
 
 /// The places of a controller that closes any of its open blocks.
 #[derive(Debug, Clone)]
 pub(super) struct AnyPlace {
-    count: f64,
     two_steps: bool,
-    /// How many places are held by what was open before.
+    /// The probability that so many places are held by others than the units that take turns, or by nothing.
+    outside: Vec<f64>,
+    /// How many units take turns.
+    turning: usize,
+    /// How many units of ours were written that have not been filled.
+    known: usize,
+    /// How many of the places still belong to what was open before, on the average.
     strange: f64,
-    /// How many places hold nothing at all: units that were written to their end gave them back.
-    free: f64,
-    units: Vec<Unit>,
-}
-
-/// The probabilities that a unit holds a place, and that it was written once since it lost one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Unit {
-    placed: f64,
-    begun: f64,
+    /// How many places hold nothing: units that were written to their end gave them back.
+    free: usize,
 }
 
 impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
-        Self { count: count(number), two_steps, strange: count(number), free: 0.0, units: Vec::new() }
+        let mut outside = vec![0.0; number + 1];
+        outside[number] = 1.0;
+        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), free: 0 }
     }
 
-    /// How likely a write into a unit that was open before contains a merge.
-    pub(super) fn chance(&self, unit: usize) -> f64 {
-        let unit = self.units.get(unit).copied().unwrap_or_default();
-        let misses = if self.two_steps { unit.begun } else { 1.0 - unit.placed };
-        misses.clamp(LEAST, 1.0 - LEAST)
+    const fn places(&self) -> usize {
+        self.outside.len() - 1
     }
 
-    /// Moves on after a write that is slow with this probability; an opening write says nothing of the unit.
-    pub(super) fn take(&mut self, unit: usize, is_opening: bool, slow: f64) {
-        if self.units.len() <= unit {
-            self.units.resize(unit + 1, Unit::default());
+    /// How likely a write into a unit that was written before contains a merge, once [`AnyPlace::turn_to`] heard of it.
+    pub(super) fn chance(&self, touch: Touch) -> f64 {
+        if self.tells(touch) && self.free == 0 { self.misses().clamp(LEAST, 1.0 - LEAST) } else { LEAST }
+    }
+
+    /// How likely the first write into a unit contains one: surely if no other has a place.
+    pub(super) fn chance_of_opening(&self, touch: Touch) -> f64 {
+        if self.free > 0 {
+            return LEAST;
         }
-        if is_opening {
-            self.open(unit, slow);
-            self.add_up(unit);
-        } else {
-            self.write(unit, slow);
+        if touch.distance >= self.places() {
+            return 1.0;
+        }
+        self.outside[0] + (1.0 - self.outside[0]) * touch.opens_slowly
+    }
+
+    /// Whether the write shows if its unit had lost its place: in two steps only two writes one after the other do.
+    const fn tells(&self, touch: Touch) -> bool {
+        touch.distance > 0 && (touch.twice || !self.two_steps)
+    }
+
+    /// The write is into the unit written longest ago of those that take turns from now on.
+    pub(super) fn turn_to(&mut self, touch: Touch) {
+        if touch.before == 0 || touch.distance == 0 {
+            return;
+        }
+        while self.turning > touch.distance + 1 {
+            let (places, turning) = (self.places(), count(self.turning));
+            self.shift(|outside| (outside + 1, count(places - outside) / turning));
+            self.turning -= 1;
+        }
+        while self.turning <= touch.distance {
+            let others = count(self.known.saturating_sub(self.turning)) + self.strange;
+            self.shift(|outside| {
+                (outside.wrapping_sub(1), (count(outside) / others.max(1.0)).min(HELD_MOST))
+            });
+            self.turning += 1;
+        }
+    }
+
+    /// Moves on after a write that is slow with this probability.
+    pub(super) fn take(&mut self, touch: Touch, slow: f64) {
+        if touch.before == 0 {
+            self.open(touch, slow);
+        } else if self.tells(touch) && self.free == 0 {
+            self.meet(slow);
         }
     }
 
     /// These units hold places already.
-    pub(super) fn hold(&mut self, units: Range<usize>) {
-        self.units.resize(units.end, Unit::default());
-        self.strange = (self.strange - count(units.len())).max(0.0);
-        self.units[units].fill(Unit { placed: 1.0, begun: 0.0 });
+    pub(super) fn hold(&mut self, units: usize) {
+        let others = self.places().saturating_sub(units);
+        self.outside.fill(0.0);
+        self.outside[others] = 1.0;
+        (self.turning, self.known, self.strange) = (units, units, count(others));
     }
 
-    /// The unit's place is free.
-    pub(super) fn close(&mut self, unit: usize) {
-        self.free += self.units[unit].placed;
-        self.units[unit] = Unit::default();
+    /// The unit that was written last is full: its place is free.
+    pub(super) fn close(&mut self) {
+        self.shift(|outside| (outside + 1, 1.0));
+        self.turning = self.turning.saturating_sub(1);
+        self.known = self.known.saturating_sub(1);
+        self.free += 1;
     }
 
-    /// The unit gets a place, where nothing was merged one that held nothing of ours. In two steps the first one only
-    /// begins it.
-    fn open(&mut self, unit: usize, slow: f64) {
-        if self.two_steps && self.units[unit].placed + self.units[unit].begun < 0.5 {
-            self.units[unit].begun = 1.0;
-            return;
+    /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
+    fn open(&mut self, touch: Touch, slow: f64) {
+        let places = count(self.places());
+        let slow = if self.free > 0 { 0.0 } else { slow };
+        let opens_slowly = touch.opens_slowly;
+        self.weigh(|outside| {
+            let merges = if outside == 0 { 1.0 } else { opens_slowly };
+            merges * slow.max(SURPRISE) + (1.0 - merges) * (1.0 - slow).max(SURPRISE)
+        });
+        self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
+        self.strange = (self.strange * (1.0 - slow / places) - (1.0 - slow)).max(0.0);
+        self.free = self.free.saturating_sub(1);
+        self.turning += 1;
+        self.known += 1;
+    }
+
+    /// A unit that takes turns held its place, or took that of any other.
+    fn meet(&mut self, slow: f64) {
+        let (places, turning) = (self.places(), self.turning);
+        let (merges, is_clean) = (slow.max(SURPRISE), (1.0 - slow).max(SURPRISE));
+        let lost = |outside: usize| misses(turning, (turning + outside).saturating_sub(places));
+        let missed: Vec<f64> = (0..=places)
+            .map(|outside| {
+                let lost = lost(outside);
+                lost * merges / (lost * merges + (1.0 - lost) * is_clean)
+            })
+            .collect();
+        self.weigh(|outside| lost(outside) * merges + (1.0 - lost(outside)) * is_clean);
+        let merged: f64 = missed.iter().zip(&self.outside).map(|(missed, weight)| missed * weight).sum();
+        self.shift(|outside| (outside.wrapping_sub(1), missed[outside] * count(outside) / count(places)));
+        self.strange *= 1.0 - merged / count(places);
+    }
+
+    /// How likely the unit written longest ago of those that take turns has lost its place.
+    fn misses(&self) -> f64 {
+        let places = self.places();
+        let of = |(outside, weight): (usize, &f64)| {
+            weight * misses(self.turning, (self.turning + outside).saturating_sub(places))
+        };
+        self.outside.iter().enumerate().map(of).sum()
+    }
+
+    /// Multiplies each probability by this likelihood.
+    fn weigh(&mut self, likelihood: impl Fn(usize) -> f64) {
+        for (outside, weight) in self.outside.iter_mut().enumerate() {
+            *weight *= likelihood(outside);
         }
-        let needed = 1.0 - self.units[unit].placed;
-        let taken = self.free.min(needed);
-        self.free -= taken;
-        self.make_room(slow * (1.0 - taken));
-        self.strange = (self.strange - (1.0 - slow) * (needed - taken)).max(0.0);
-        self.units[unit] = Unit { placed: 1.0, begun: 0.0 };
-    }
-
-    /// What was seen of this unit first moves the probabilities of the others; only then one of them may have to go.
-    fn write(&mut self, unit: usize, slow: f64) {
-        let Unit { placed, begun } = self.units[unit];
-        let closed = (1.0 - placed - begun).max(0.0);
-        let merges = slow.max(SURPRISE);
-        let is_clean = (1.0 - slow).max(SURPRISE);
-        let (hit, late, miss) =
-            if self.two_steps { (placed, begun, closed) } else { (placed, 1.0 - placed, 0.0) };
-        let (hit, late, miss) = (hit * is_clean, late * merges, miss * is_clean);
-        let total = hit + late + miss;
-        self.units[unit] = Unit { placed: hit / total, begun: 0.0 };
-        self.add_up(unit);
-        self.make_room(late / total);
-        self.units[unit] = Unit { placed: (hit + late) / total, begun: miss / total };
-    }
-
-    /// Any place goes, if there was a merge with this probability.
-    fn make_room(&mut self, merged: f64) {
-        let stays = 1.0 - merged / self.count;
-        for other in &mut self.units {
-            other.placed *= stays;
-        }
-        self.strange *= stays;
-    }
-
-    /// Moves the odds of all units but this one so that the places held add up to their number (Newton's method). What was
-    /// open before holds what our units cannot fill.
-    fn add_up(&mut self, unit: usize) {
-        let least = (self.count - self.free - count(self.units.len())).max(0.0);
-        let wanted = self.count - self.free - self.units[unit].placed;
-        for _ in 0..STEPS_MAX {
-            let missing = wanted - self.held(unit);
-            if missing.abs() < EXACT {
-                return;
-            }
-            let factor = (missing / self.slope(unit).max(LEAST)).clamp(-STEP_MAX, STEP_MAX).exp();
-            let (before, behind) = self.units.split_at_mut(unit);
-            for other in before.iter_mut().chain(&mut behind[1..]) {
-                other.rescale(factor);
-            }
-            let strange = scale_odds(self.strange / self.count, factor) * self.count;
-            self.strange = strange.max(least);
+        let total: f64 = self.outside.iter().sum();
+        if total > 0.0 {
+            self.outside.iter_mut().for_each(|weight| *weight /= total);
         }
     }
 
-    /// How many places all but this unit hold.
-    fn held(&self, unit: usize) -> f64 {
-        self.units.iter().map(|each| each.placed).sum::<f64>() - self.units[unit].placed + self.strange
-    }
-
-    /// How fast that grows with the logarithm of the odds.
-    fn slope(&self, unit: usize) -> f64 {
-        let of = |placed: f64| placed * (1.0 - placed);
-        let all: f64 = self.units.iter().map(|each| of(each.placed)).sum();
-        all - of(self.units[unit].placed) + of(self.strange / self.count) * self.count
+    /// Moves this part of each probability to another number; where there is no such number it stays.
+    fn shift(&mut self, to: impl Fn(usize) -> (usize, f64)) {
+        let mut moved = vec![0.0; self.outside.len()];
+        for (outside, weight) in self.outside.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let (other, part) = to(outside);
+            let goes =
+                if other < moved.len() { (weight * part.clamp(0.0, 1.0), other) } else { (0.0, outside) };
+            moved[goes.1] += goes.0;
+            moved[outside] += weight - goes.0;
+        }
+        self.outside = moved;
     }
 }
 
-impl Unit {
-    /// Multiplies the odds that it holds a place; what it is otherwise stays in proportion.
-    fn rescale(&mut self, factor: f64) {
-        let placed = scale_odds(self.placed, factor);
-        self.begun *= (1.0 - placed) / (1.0 - self.placed).max(LEAST);
-        self.begun = self.begun.min(1.0 - placed);
-        self.placed = placed;
+/// How likely the unit written longest ago has lost its place, if so many of those that take turns have. A unit keeps its
+/// place for an exponential time; those written just now have it surely. With x merges a place and turn, 1 - (1 - e^-x) / x of
+/// all units are missing and 1 - e^-x of the oldest; x is inverted within 4 %.
+fn misses(turning: usize, missing: usize) -> f64 {
+    if missing == 0 {
+        return 0.0;
     }
-}
-
-fn scale_odds(probability: f64, factor: f64) -> f64 {
-    let probability = probability.clamp(LEAST, 1.0 - LEAST);
-    let odds = probability / (1.0 - probability) * factor;
-    odds / (1.0 + odds)
+    let share = (count(missing) / count(turning.max(1))).min(HELD_MOST);
+    1.0 - (-(2.0 * share - share * share) / (1.0 - share)).exp()
 }

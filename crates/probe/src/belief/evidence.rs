@@ -18,8 +18,7 @@ pub fn unmerged(cells: &[OpenUnitsCell]) -> Option<Slowness> {
 
 /// What a slow write out of order is, after the search in order: what merges took there is known, or at least that a write
 /// out of order takes longer by itself.
-#[must_use]
-pub fn out_of_order(linear: &Belief, most: u32) -> Slowness {
+fn out_of_order(linear: &Belief, most: u32) -> Slowness {
     let slowness = linear.slowness();
     if linear.verdict().tells(most) {
         slowness.for_merges(linear.merge_seconds())
@@ -28,23 +27,56 @@ pub fn out_of_order(linear: &Belief, most: u32) -> Slowness {
     }
 }
 
-/// The belief behind all writes of the search in one order.
+/// The belief behind all writes of the search in linear order.
 #[must_use]
-pub fn of(
-    cells: &[OpenUnitsCell],
-    erase_block: Bytes,
-    order: Order,
-    slowness: Slowness,
-    prior: Prior,
-) -> Belief {
+pub fn linear(cells: &[OpenUnitsCell], erase_block: Bytes, slowness: Slowness) -> Belief {
+    let full_after = writes_per_unit(erase_block, cells.first().map(|cell| cell.request));
+    let belief = Belief::new(Order::Linear, slowness, Prior::Linear).full_after(full_after);
+    beyond_stalls(after_all(belief, cells, Order::Linear), slowness, cells, Order::Linear)
+}
+
+/// The belief behind all writes of the search in random order, after that in linear order, which tried up to `most` units.
+#[must_use]
+pub fn random(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
+    let slowness = out_of_order(linear, most);
+    let belief = Belief::new(Order::Random, slowness, Prior::after(linear));
+    beyond_stalls(after_all(belief, cells, Order::Random), slowness, cells, Order::Random)
+}
+
+/// After all writes of a search in this order.
+fn after_all(mut belief: Belief, cells: &[OpenUnitsCell], order: Order) -> Belief {
     let request = cells.first().map(|cell| cell.request);
-    let mut belief = Belief::new(order, slowness, prior).full_after(writes_per_unit(erase_block, request));
     let searched = cells.iter().filter(|cell| cell.order == order && Some(cell.request) == request);
     for (unit, latency) in searched.flat_map(|cell| cell.writes()) {
         belief.write(unit, latency);
     }
+    belief.settle();
     belief
 }
+
+/// The same belief where a stick stalls now and then: merges may take far longer than stalls, and then a higher limit
+/// between quick and slow tells more. The one is taken by which the numbers explain most.
+#[must_use]
+pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell], order: Order) -> Belief {
+    if belief.stalls() < STALLS_NOW_AND_THEN {
+        return belief;
+    }
+    let mut best = after_all(belief.anew(slowness), cells, order);
+    for limit in LIMITS {
+        let other = after_all(belief.anew(slowness.beyond_stalls(limit)), cells, order);
+        if other.explains() > best.explains() + MORE_EXPLAINED {
+            best = other;
+        }
+    }
+    best
+}
+
+/// Stalls so frequent are looked at.
+pub const STALLS_NOW_AND_THEN: f64 = 0.03;
+/// The limits tried, multiples of what a write without a merge takes.
+const LIMITS: [f64; 3] = [6.0, 15.0, 40.0];
+/// Nats by which another limit must explain more.
+const MORE_EXPLAINED: f64 = 2.0;
 
 /// After how many writes of this size an erase block is full.
 #[must_use]

@@ -1,10 +1,10 @@
 //! What a controller with so many places does when another erase block is written: which one has to go, and when that costs
 //! a merge. Each law predicts, write by write, how likely a merge is.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::any_place::AnyPlace;
+use super::recent::{FirstFree, Recent};
 use crate::observation::Order;
 
 /// How the controller chooses.
@@ -57,9 +57,14 @@ pub(super) struct Touch {
     pub is_last: bool,
     /// How many units are surely open at once after this write if it turns out clean.
     pub proven: usize,
+    /// Whether these are two writes one after the other, of which the slower one counts.
+    pub twice: bool,
+    /// How likely the first write into a unit is slow while places are left, by those before.
+    pub opens_slowly: f64,
 }
 
-/// Whether the first write into a unit merges depends on what was open before: that says nothing of the number.
+/// Whether the second write into a unit, or the one that fills it, merges depends on what was open before: that says nothing
+/// of the number.
 const NOTHING_KNOWN: f64 = 0.5;
 
 /// The places of a controller under one law.
@@ -75,24 +80,17 @@ pub(super) struct Places {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    LeastRecent,
+    LeastRecent(Recent),
     LeastRecentInTwoSteps(Recent),
     LeastRecentFirstFree(FirstFree),
     Any(AnyPlace),
-}
-
-/// Units that hold a place, the one written longest ago first, and those that were written once since they lost one.
-#[derive(Debug, Clone, Default)]
-struct Recent {
-    placed: Vec<usize>,
-    begun: Vec<usize>,
 }
 
 impl Places {
     /// So many places. In random order the first two writes into a unit may both have to make room for it.
     pub(super) fn new(law: Law, count: usize, is_random_order: bool, way: Way) -> Self {
         let kind = match (law, way) {
-            (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent,
+            (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent(Recent::default()),
             (Law::LeastRecent, Way::TwoSteps) => Kind::LeastRecentInTwoSteps(Recent::default()),
             (Law::LeastRecent, Way::FirstFree) => Kind::LeastRecentFirstFree(FirstFree::default()),
             (Law::Any, _) => Kind::Any(AnyPlace::new(count, way == Way::TwoSteps)),
@@ -114,18 +112,38 @@ impl Places {
     /// How likely this write contains a merge.
     pub(super) fn chance(&self, touch: Touch) -> f64 {
         if self.count == 0 {
-            return if touch.before == 0 { NOTHING_KNOWN } else { 1.0 };
+            return if touch.before == 0 && !touch.twice { NOTHING_KNOWN } else { 1.0 };
+        }
+        if touch.before == 0 {
+            return self.chance_of_opening(touch);
         }
         if touch.before < self.openings || touch.is_last {
             return NOTHING_KNOWN;
         }
         let certain = |merges: bool| f64::from(u8::from(merges));
         match &self.kind {
-            Kind::LeastRecent => certain(touch.distance >= self.count),
+            Kind::LeastRecent(recent) => certain(recent.free == 0 && !recent.placed.contains(&touch.unit)),
             Kind::LeastRecentFirstFree(places) => places.chance(touch.unit, self.count),
             _ if touch.proven > self.count => 1.0,
+            Kind::LeastRecentInTwoSteps(recent) if touch.twice => {
+                certain(!recent.placed.contains(&touch.unit))
+            }
             Kind::LeastRecentInTwoSteps(recent) => certain(recent.begun.contains(&touch.unit)),
-            Kind::Any(places) => places.chance(touch.unit),
+            Kind::Any(places) => places.chance(touch),
+        }
+    }
+
+    /// How likely the first write into a unit makes room. Once as many were written as there are places, it always does; until
+    /// then it depends on what was open before, and goes on as it began.
+    fn chance_of_opening(&self, touch: Touch) -> f64 {
+        match &self.kind {
+            Kind::LeastRecentFirstFree(places) if places.placed.len() >= self.count => {
+                places.chance(touch.unit, self.count)
+            }
+            Kind::LeastRecent(recent) if recent.free > 0 => 0.0,
+            Kind::LeastRecent(recent) if recent.placed.len() >= self.count => 1.0,
+            Kind::Any(places) => places.chance_of_opening(touch),
+            _ => touch.opens_slowly,
         }
     }
 
@@ -133,79 +151,41 @@ impl Places {
     pub(super) fn hold(&mut self, units: Range<usize>) {
         self.openings = 1;
         match &mut self.kind {
-            Kind::LeastRecent => {}
-            Kind::LeastRecentInTwoSteps(recent) => recent.placed.extend(units),
+            Kind::LeastRecent(recent) | Kind::LeastRecentInTwoSteps(recent) => recent.placed.extend(units),
             Kind::LeastRecentFirstFree(places) => places.placed.extend(units),
-            Kind::Any(places) => places.hold(units),
+            Kind::Any(places) => places.hold(units.len()),
         }
     }
 
     /// The unit was written to its end: its place is free.
     pub(super) fn close(&mut self, unit: usize) {
         match &mut self.kind {
-            Kind::Any(places) => places.close(unit),
+            Kind::Any(places) => places.close(),
             Kind::LeastRecentFirstFree(places) => places.placed.retain(|other| *other != unit),
-            Kind::LeastRecent | Kind::LeastRecentInTwoSteps(_) => {}
+            Kind::LeastRecent(recent) | Kind::LeastRecentInTwoSteps(recent) => recent.close(unit),
+        }
+    }
+
+    /// Hears of a write before its time is known.
+    pub(super) fn expect(&mut self, touch: Touch) {
+        if let Kind::Any(places) = &mut self.kind {
+            places.turn_to(touch);
         }
     }
 
     /// Moves on after a write that is slow with this probability.
     pub(super) fn take(&mut self, touch: Touch, slow: f64) {
-        // In two steps the second write is predicted like any other.
-        let openings = self.openings;
         match &mut self.kind {
-            Kind::LeastRecent => {}
-            Kind::LeastRecentInTwoSteps(recent) => recent.take(touch.unit, self.count),
+            Kind::LeastRecent(recent) => recent.place(touch.unit, self.count),
+            Kind::LeastRecentInTwoSteps(recent) => {
+                recent.take(touch.unit, self.count);
+                if touch.twice {
+                    recent.take(touch.unit, self.count);
+                }
+            }
             Kind::LeastRecentFirstFree(places) => places.take(touch.unit, self.count),
             Kind::Any(_) if self.count == 0 => {}
-            Kind::Any(places) => places.take(touch.unit, touch.before < openings, slow),
+            Kind::Any(places) => places.take(touch, slow),
         }
-    }
-}
-
-/// Units that hold a place, the one written longest ago first, and those that had to go once.
-#[derive(Debug, Clone, Default)]
-struct FirstFree {
-    placed: Vec<usize>,
-    gone: HashSet<usize>,
-}
-
-impl FirstFree {
-    /// How likely a write into this unit merges the one that has to go.
-    fn chance(&self, unit: usize, count: usize) -> f64 {
-        match self.placed.first() {
-            _ if self.placed.contains(&unit) || self.placed.len() < count => 0.0,
-            Some(goes) if self.gone.contains(goes) => 1.0,
-            _ => SELDOM,
-        }
-    }
-
-    fn take(&mut self, unit: usize, count: usize) {
-        if let Some(place) = self.placed.iter().position(|other| *other == unit) {
-            self.placed.remove(place);
-        } else if self.placed.len() >= count && !self.placed.is_empty() {
-            self.gone.insert(self.placed.remove(0));
-        }
-        self.placed.push(unit);
-    }
-}
-
-/// The first time costs something now and then.
-const SELDOM: f64 = 0.1;
-
-impl Recent {
-    fn take(&mut self, unit: usize, count: usize) {
-        if let Some(place) = self.placed.iter().position(|other| *other == unit) {
-            self.placed.remove(place);
-        } else if let Some(begun) = self.begun.iter().position(|other| *other == unit) {
-            self.begun.remove(begun);
-            if self.placed.len() >= count && !self.placed.is_empty() {
-                self.placed.remove(0);
-            }
-        } else {
-            self.begun.push(unit);
-            return;
-        }
-        self.placed.push(unit);
     }
 }

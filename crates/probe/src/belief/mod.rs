@@ -3,17 +3,23 @@
 
 mod any_place;
 mod block_ends;
+mod choice;
 mod evidence;
 mod fat_trial;
+mod hypothesis;
 mod laws;
 mod page;
 mod posterior;
+mod prior;
+mod recent;
 mod slowness;
 
 pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
-pub use evidence::{is_one_run, is_slow_over_data, of, out_of_order, over_data, unmerged};
+pub use choice::Step;
+pub use evidence::{beyond_stalls, is_one_run, is_slow_over_data, linear, over_data, random, unmerged};
 pub use fat_trial::FatTrial;
 pub use laws::Law;
 pub use page::{Missing, PageBelief};
-pub use posterior::{Belief, OPEN_MAX, Prior};
+pub use posterior::{Belief, OPEN_MAX, Verdict};
+pub use prior::Prior;
 pub use slowness::Slowness;

@@ -4,18 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::Slowness;
+use super::choice::DECIDED;
+use super::hypothesis::{BLURS, Hypothesis};
 use super::laws::{Law, Places, Touch, Way};
+use super::prior::Prior;
 use crate::inference::statistics::{count, entropy, median};
 use crate::observation::Order;
 
 /// The largest number of open units that is told from more. More than the largest cards have that were measured.
 pub const OPEN_MAX: u32 = 128;
 
-/// How often a write is slow without a merge: from a quiet stick to one that stalls at every third write, with how
-/// plausible that is before anything was seen.
-const STALLS: [(f64, f64); 6] =
-    [(0.0005, 0.34), (0.002, 0.3), (0.01, 0.2), (0.04, 0.1), (0.12, 0.04), (0.35, 0.02)];
-/// How often a merge does not show: it was done before, or behind the transfer.
+/// So many merges do not show anywhere.
 const HIDDEN: f64 = 0.01;
 /// A block that lacks no more than so many writes is merged too quickly to show.
 const NEARLY_FULL: f64 = 1.5;
@@ -23,71 +22,13 @@ const NEARLY_FULL: f64 = 1.5;
 const LEAST_RECENT: f64 = 0.7;
 /// The law is never known better than this.
 const LAW_DOUBT: f64 = 0.01;
-/// More than [`OPEN_MAX`], or none at all.
-const MORE: f64 = 0.04;
-/// Once every number has less than this against it, or all but this for it, the search is over.
-const DECIDED: f64 = 0.001;
 /// A unit that was written so often has a place, in any order.
 const OPENED: u32 = 8;
+/// While places are left, so many openings go like the one before: what was open before goes on being closed, or there is
+/// nothing to close.
+const OPENS_ALIKE: f64 = 0.85;
 /// What is less plausible than the best by e to this power is given up.
 const IMPOSSIBLE: f64 = 25.0;
-
-/// What is taken for plausible before the first write.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Prior {
-    /// In linear order at least one unit is open. Most cards have one to eight (A. Bergmann, LWN 428584); powers of two
-    /// are common.
-    Linear,
-    /// Out of order there are as many as in linear order, fewer, or none.
-    Random {
-        /// What was found in linear order, if anything was.
-        linear: Option<u32>,
-    },
-    /// This number, or one more: whether one of the units takes no place.
-    OneMore {
-        /// The number that fits otherwise.
-        fits: u32,
-        /// How plausible one more is.
-        plausible: f64,
-    },
-}
-
-impl Prior {
-    /// The prior of random order after the search in linear order.
-    #[must_use]
-    pub fn after(linear: &Belief) -> Self {
-        let verdict = linear.verdict();
-        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number) }
-    }
-
-    fn weight(self, number: u32) -> f64 {
-        if let Self::OneMore { fits, plausible } = self {
-            return match number.wrapping_sub(fits) {
-                0 => 1.0 - plausible,
-                1 => plausible,
-                _ => 0.0,
-            };
-        }
-        let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
-        let falling = powers / f64::from(number + 2).powf(1.5);
-        match (self, number) {
-            (_, number) if number > OPEN_MAX => MORE,
-            (Self::Linear, 0) => 0.0,
-            (Self::Linear, _) => falling,
-            (Self::Random { .. }, 0) => 0.4,
-            (Self::Random { linear: Some(linear) }, number) if number == linear => 0.5 + falling,
-            (Self::Random { linear: Some(linear) }, number) if number > linear => falling * 0.02,
-            _ => falling,
-        }
-    }
-}
-
-/// One number of places under one law, with the logarithm of its weight for each rate of stalls.
-#[derive(Debug, Clone)]
-struct Hypothesis {
-    places: Places,
-    weights: [f64; STALLS.len()],
-}
 
 /// What the search says in the end.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,17 +59,31 @@ impl Verdict {
 pub struct Belief {
     order: Order,
     slowness: Slowness,
+    prior: Prior,
+    /// How many of the writes were slow, each by its probability.
+    slow: f64,
     hypotheses: Vec<Hypothesis>,
     writes_into: HashMap<u32, (usize, u32)>,
     recent: Vec<usize>,
+    retired: HashSet<usize>,
     proven: HashSet<usize>,
     proven_once: HashSet<usize>,
     most_proven: usize,
     writes: usize,
     full_after: u32,
     hidden: f64,
-    slow_seconds: Vec<f64>,
-    openings_seconds: Vec<f64>,
+    /// The last write out of order, if it may be the first of two.
+    half: Option<(u32, Duration)>,
+    /// How many units took turns last.
+    pub(super) turning: u32,
+    /// Whether they took more than one write after the other.
+    pub(super) whole_turns: bool,
+    /// How many turns of that many there were before.
+    pub(super) turns: u32,
+    /// Quick writes since the last slow one.
+    quick_since: u32,
+    pub(super) slow_seconds: Vec<f64>,
+    pub(super) openings_seconds: Vec<f64>,
 }
 
 impl Belief {
@@ -145,25 +100,30 @@ impl Belief {
             [Law::LeastRecent, Law::Any].into_iter().flat_map(move |law| {
                 ways.iter().filter(move |way| way.goes_with(law)).map(move |way| {
                     let weight = prior.weight(number) * shape(law) * way.plausible(order, law);
-                    Hypothesis {
-                        places: Places::new(law, number as usize, order == Order::Random, *way),
-                        weights: STALLS.map(|(_, plausible)| (weight * plausible).ln()),
-                    }
+                    Hypothesis::new(Places::new(law, number as usize, order == Order::Random, *way), weight)
                 })
             })
         });
         Self {
             order,
             slowness,
+            prior,
+            slow: 0.0,
             hypotheses: hypotheses.collect(),
             writes_into: HashMap::new(),
             recent: Vec::new(),
+            retired: HashSet::new(),
             proven: HashSet::new(),
             proven_once: HashSet::new(),
             most_proven: 0,
             writes: 0,
             full_after: u32::MAX,
             hidden: HIDDEN,
+            half: None,
+            turning: 0,
+            whole_turns: false,
+            turns: 0,
+            quick_since: 0,
             slow_seconds: Vec::new(),
             openings_seconds: Vec::new(),
         }
@@ -173,6 +133,21 @@ impl Belief {
     #[must_use]
     pub const fn slowness(&self) -> Slowness {
         self.slowness
+    }
+
+    /// The same before the first write, with another judgement of what is slow.
+    pub(super) fn anew(&self, slowness: Slowness) -> Self {
+        let new = Self::new(self.order, slowness, self.prior).with_hidden(self.hidden);
+        Self { full_after: self.full_after, ..new }
+    }
+
+    /// By how much the numbers explain better which writes were slow than that so many are now and then, nats.
+    pub(super) fn explains(&self) -> f64 {
+        let all = || self.hypotheses.iter().flat_map(|each| each.weights);
+        let best = all().fold(f64::NEG_INFINITY, f64::max);
+        let evidence = best + all().map(|weight| (weight - best).exp()).sum::<f64>().ln();
+        let share = self.slow / count(self.writes.max(1));
+        evidence + entropy(share) * count(self.writes)
     }
 
     /// Units are full after so many writes: in linear order they then need no place any more.
@@ -216,10 +191,37 @@ impl Belief {
         self
     }
 
-    /// Takes a write into a unit into account.
+    /// Takes a write into a unit into account. Out of order two writes into the same unit one after the other are one: with
+    /// the first alone it may not be opened, and the slower one tells.
     pub fn write(&mut self, unit: u32, latency: Duration) {
+        if self.order == Order::Linear {
+            return self.take(unit, latency, false);
+        }
+        match self.half.take() {
+            Some((other, first)) if other == unit => {
+                let (quicker, hidden) = (self.slowness.probability(first.min(latency)), self.hidden);
+                if self.writes_into.contains_key(&unit) {
+                    self.hypotheses.iter_mut().for_each(|each| each.weigh_quicker(quicker, hidden));
+                }
+                self.take(unit, first.max(latency), true);
+            }
+            half => {
+                self.half = Some((unit, latency));
+                half.into_iter().for_each(|(other, first)| self.take(other, first, false));
+            }
+        }
+    }
+
+    /// No second write will follow the last one.
+    pub fn settle(&mut self) {
+        if let Some((unit, latency)) = self.half.take() {
+            self.take(unit, latency, false);
+        }
+    }
+
+    fn take(&mut self, unit: u32, latency: Duration, twice: bool) {
         let slow = self.slowness.probability(latency);
-        let touch = self.touch(unit, slow > 0.5);
+        let touch = self.touch(unit, slow > 0.5, twice);
         for hypothesis in &mut self.hypotheses {
             hypothesis.weigh(touch, slow, self.hidden);
         }
@@ -228,8 +230,11 @@ impl Belief {
         }
         self.forget_the_impossible();
         self.writes += 1;
+        self.slow += slow;
+        self.quick_since += 1;
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
+            self.quick_since = 0;
         }
         if touch.before == 0 {
             self.openings_seconds.push(latency.as_secs_f64());
@@ -244,17 +249,16 @@ impl Belief {
 
     /// What has become impossible need not be weighed any further.
     fn forget_the_impossible(&mut self) {
-        let most = |each: &Hypothesis| each.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let best = self.hypotheses.iter().map(most).fold(f64::NEG_INFINITY, f64::max);
-        self.hypotheses.retain(|each| most(each) > best - IMPOSSIBLE);
+        let best = self.hypotheses.iter().map(Hypothesis::best).fold(f64::NEG_INFINITY, f64::max);
+        self.hypotheses.retain(|each| each.best() > best - IMPOSSIBLE);
     }
 
-    fn touch(&mut self, unit: u32, slow: bool) -> Touch {
+    fn touch(&mut self, unit: u32, slow: bool, twice: bool) -> Touch {
         let known = self.writes_into.values().map(|(unit, _)| unit + 1).max().unwrap_or(0);
         let known = if self.writes_into.contains_key(&unit) { known } else { self.free_index(known) };
         let entry = self.writes_into.entry(unit).or_insert((known, 0));
         let (unit, before) = *entry;
-        entry.1 += 1;
+        entry.1 += 1 + u32::from(twice);
         let place = self.recent.iter().rposition(|other| *other == unit);
         let distance = place.map_or(self.recent.len(), |place| self.recent.len() - 1 - place);
         if let Some(place) = place {
@@ -262,7 +266,23 @@ impl Belief {
         }
         self.recent.push(unit);
         let is_last = before + 1 == self.full_after && self.order == Order::Linear;
-        Touch { unit, before, distance, is_last, proven: self.prove(unit, slow) }
+        Touch {
+            unit,
+            before,
+            distance,
+            is_last,
+            twice,
+            proven: self.prove(unit, slow || twice, slow),
+            opens_slowly: self.opens_slowly_by(),
+        }
+    }
+
+    /// How likely the next unit is opened slowly while places are left: mostly like the one before.
+    fn opens_slowly_by(&self) -> f64 {
+        let is_slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
+        self.openings_seconds
+            .last()
+            .map_or(0.5, |last| if is_slow(last) { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE })
     }
 
     /// The lowest index that no unit has; units assumed to be open may have left a gap before them.
@@ -272,12 +292,12 @@ impl Belief {
 
     /// How many units are open at once if this write is clean: those written since the last merge. Out of order a unit
     /// must have been written twice since.
-    fn prove(&mut self, unit: usize, slow: bool) -> usize {
+    fn prove(&mut self, unit: usize, is_open: bool, slow: bool) -> usize {
         if slow {
             self.proven.clear();
             self.proven_once.clear();
         }
-        if slow || self.order == Order::Linear || !self.proven_once.insert(unit) {
+        if is_open || self.order == Order::Linear || !self.proven_once.insert(unit) {
             self.proven.insert(unit);
         }
         self.most_proven = self.most_proven.max(self.proven.len());
@@ -294,7 +314,7 @@ impl Belief {
         sums
     }
 
-    fn probabilities(&self) -> impl Iterator<Item = [f64; STALLS.len()]> + '_ {
+    fn probabilities(&self) -> impl Iterator<Item = [f64; BLURS.len()]> + '_ {
         let all = || self.hypotheses.iter().flat_map(|each| each.weights);
         let best = all().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = all().map(|weight| (weight - best).exp()).sum();
@@ -340,8 +360,8 @@ impl Belief {
     /// The expected share of writes that are slow without a merge.
     #[must_use]
     pub fn stalls(&self) -> f64 {
-        let weigh = |probability: [f64; STALLS.len()]| {
-            probability.iter().zip(STALLS).map(|(weight, (rate, _))| weight * rate).sum::<f64>()
+        let weigh = |probability: [f64; BLURS.len()]| {
+            probability.iter().zip(BLURS).map(|(weight, blur)| weight * blur.stalls).sum::<f64>()
         };
         self.probabilities().map(weigh).sum()
     }
@@ -360,6 +380,42 @@ impl Belief {
         !(DECIDED..=1.0 - DECIDED).contains(&fits)
     }
 
+    /// How many units were written that may be open and can be written again.
+    #[must_use]
+    pub fn opened(&self) -> u32 {
+        u32::try_from(self.live().count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many units were ever written.
+    pub(super) fn ever_opened(&self) -> u32 {
+        u32::try_from(self.writes_into.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The unit written longest ago of the last so many, and how many different ones were written from it on.
+    #[must_use]
+    pub fn longest_ago_of(&self, number: u32) -> Option<(u32, u32)> {
+        let index = self.live().nth(number.checked_sub(1)? as usize)?;
+        let since = self.recent.iter().rev().position(|other| *other == index)?;
+        let unit = self.writes_into.iter().find(|(_, (other, _))| *other == index)?.0;
+        Some((*unit, u32::try_from(since + 1).unwrap_or(u32::MAX)))
+    }
+
+    /// This unit has no place left that could be written: it may be open still, but cannot be asked.
+    pub fn retire(&mut self, unit: u32) {
+        self.retired.extend(self.writes_into.get(&unit).map(|(index, _)| *index));
+    }
+
+    /// Units that can be written again, the one written last first.
+    fn live(&self) -> impl Iterator<Item = usize> + '_ {
+        self.recent.iter().rev().copied().filter(|index| !self.retired.contains(index))
+    }
+
+    /// Whether as many writes as this were quick since the last slow one, and there was one.
+    #[must_use]
+    pub const fn is_quick_again(&self, number: u32) -> bool {
+        !self.slow_seconds.is_empty() && self.quick_since >= number
+    }
+
     /// The most units that were seen to be open at once: written in turn without a merge.
     #[must_use]
     pub fn most_proven(&self) -> u32 {
@@ -376,58 +432,16 @@ impl Belief {
     #[must_use]
     pub fn opens_slowly(&self, units: usize) -> bool {
         let slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
+        let fewer = |opened: usize| self.numbers().iter().take(opened).sum::<f64>();
         self.writes_into.len() >= units
-            && self.most_proven + 1 >= self.writes_into.len()
             && self.openings_seconds.iter().skip(1).all(slow)
-    }
-
-    /// How many of the writes were slow.
-    #[must_use]
-    pub const fn slow_writes(&self) -> usize {
-        self.slow_seconds.len()
+            && fewer(self.writes_into.len()) < LOST
     }
 
     /// How many writes were taken into account.
     #[must_use]
     pub const fn writes(&self) -> usize {
         self.writes
-    }
-
-    /// How many units to write in turn next: the number of which a round tells most per second. `None` once that is
-    /// decided, or if only more than `most` would tell.
-    #[must_use]
-    pub fn next(&self, most: u32) -> Option<u32> {
-        let numbers = self.numbers();
-        let merge = median(&self.slow_seconds).unwrap_or(self.slowness.typical_seconds() * MERGE_GUESS);
-        let opened = u32::try_from(self.writes_into.len()).unwrap_or(u32::MAX);
-        let mut fewer = numbers[0];
-        let mut best = None;
-        let least = if self.is_open() { self.most_proven() } else { 0 };
-        for number in 1..=most.min(OPEN_MAX) {
-            if number <= least {
-                fewer += numbers[number as usize];
-                continue;
-            }
-            let cost = self.cost(number, fewer, merge, opened);
-            let told = entropy(fewer) / cost;
-            if (DECIDED..=1.0 - DECIDED).contains(&fewer) && best.is_none_or(|(_, other)| told > other) {
-                best = Some((number, told));
-            }
-            fewer += numbers[number as usize];
-        }
-        best.map(|(number, _)| self.at_least_half_more(number).min(most)).or_else(|| self.unproven(most))
-    }
-
-    /// While no number of units is known to be too many, a larger step costs little more than a small one.
-    fn at_least_half_more(&self, number: u32) -> u32 {
-        if self.is_open() { number.max(self.most_proven() * 3 / 2) } else { number }
-    }
-
-    /// Whether many were seen open at once, and half as many again may well be.
-    fn is_open(&self) -> bool {
-        let proven = self.most_proven();
-        let far = (proven * 3 / 2).min(OPEN_MAX);
-        proven >= GALLOP_FROM && self.numbers().iter().skip(far as usize).sum::<f64>() > GALLOP_OPEN
     }
 
     /// Whether all of them fit, so that no further write will tell more.
@@ -443,52 +457,14 @@ impl Belief {
         let verdict = self.verdict();
         !verdict.tells(most) && verdict.high > OPEN_MAX && self.most_proven() >= most.min(MANY)
     }
-
-    /// The number found, if so many were not yet seen to be open at once.
-    fn unproven(&self, most: u32) -> Option<u32> {
-        let verdict = self.verdict();
-        (verdict.tells(most + 1) && self.most_proven() < verdict.number).then_some(verdict.number)
-    }
-
-    /// What a round of `number` writes takes, seconds, if it is too many with the probability `fewer`.
-    fn cost(&self, number: u32, fewer: f64, merge: f64, opened: u32) -> f64 {
-        let writes = f64::from(number) * self.slowness.typical_seconds();
-        let merges = fewer * f64::from(number.min(MERGES_TO_TELL)) * merge;
-        let opening = match self.openings_seconds.len() {
-            0..OPENINGS_MIN => merge / 2.0,
-            seen => self.openings_seconds.iter().sum::<f64>() / count(seen),
-        };
-        let openings = f64::from(number.saturating_sub(opened)) * opening;
-        writes * 2.0 + merges + openings + merge
-    }
 }
 
 /// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
 const STALLS_IN_VAIN: f64 = 0.08;
 const IN_VAIN_AFTER: usize = 400;
-/// From so many open units on the search gallops: most cards have fewer.
-const GALLOP_FROM: u32 = 8;
-/// And as long as half as many again fit with more than this probability.
-const GALLOP_OPEN: f64 = 0.3;
+/// That one of the units lost its place is out of the question below this probability.
+const LOST: f64 = 0.05;
 /// So many open at once are more than most cards have: where the search ends early, nothing merges.
 const MANY: u32 = 64;
 /// So probable it must be that more fit than were tried.
 const BEYOND: f64 = 0.98;
-/// So many units must have been opened before their mean tells what opening one costs.
-const OPENINGS_MIN: usize = 3;
-/// Until one was seen, a merge is taken to cost as much as so many writes.
-const MERGE_GUESS: f64 = 60.0;
-/// So many merges in a row tell that a number is too large.
-const MERGES_TO_TELL: u32 = 4;
-
-impl Hypothesis {
-    fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
-        let merges = self.places.chance(touch);
-        let with_merge = (1.0 - hidden) * slow + hidden * (1.0 - slow);
-        for (weight, (stalls, _)) in self.weights.iter_mut().zip(STALLS) {
-            let without = stalls * slow + (1.0 - stalls) * (1.0 - slow);
-            *weight += (merges * with_merge + (1.0 - merges) * without).ln();
-        }
-        self.places.take(touch, slow);
-    }
-}

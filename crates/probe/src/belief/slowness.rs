@@ -21,7 +21,7 @@ const LIMIT_MIN: f64 = 1.5;
 const LIMIT_MAX: f64 = 3.0;
 /// The same where it is known what merges take.
 const LIMIT_KNOWN_MIN: f64 = 1.3;
-const LIMIT_KNOWN_MAX: f64 = 6.0;
+const LIMIT_KNOWN_MAX: f64 = 15.0;
 /// Out of order a write takes longer by itself on some cards.
 const LIMIT_OUT_OF_ORDER: f64 = 2.2;
 /// Exponential noise reaches so many times the distance from its least to its median once in a thousand times.
@@ -52,12 +52,20 @@ impl Slowness {
         Self { typical_seconds: self.typical_seconds * factor, ..self }
     }
 
+    /// The same where only what takes so many times as long is slow.
+    #[must_use]
+    pub const fn beyond_stalls(self, limit: f64) -> Self {
+        Self { limit: self.limit.max(limit), ..self }
+    }
+
     /// The same where merges are known to take this long beside the write: the limit lies in the middle, by ratio.
     #[must_use]
     pub fn for_merges(self, seconds: Option<f64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let middle = (1.0 + seconds / self.typical_seconds).max(1.0).sqrt();
-        Self { limit: middle.clamp(LIMIT_KNOWN_MIN, LIMIT_KNOWN_MAX), ..self }
+        let limit = middle.clamp(LIMIT_KNOWN_MIN, LIMIT_KNOWN_MAX);
+        // Where a higher limit was found to tell more, stalls reach that far.
+        Self { limit: if self.limit > LIMIT_MAX { limit.max(self.limit) } else { limit }, ..self }
     }
 
     /// What a write without a merge takes, seconds.

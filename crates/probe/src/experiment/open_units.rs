@@ -15,7 +15,7 @@ use super::pool::{Pool, Written};
 use super::session::{PIECE as FILL_PIECE, Session, Stop, not_started};
 use super::units::{self, Units};
 use super::{Estimate, Experiment, Observer};
-use crate::belief::{self, Belief, OPEN_MAX, Prior, Slowness};
+use crate::belief::{self, Belief, Law, OPEN_MAX, Slowness, Step, Verdict};
 use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
@@ -36,6 +36,8 @@ const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
 const TIME_MAX: Duration = Duration::from_secs(500);
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
+/// After so many writes it is looked at for the first time whether stalls are taken for merges.
+const LOOK_AFTER: usize = 16;
 /// So many rounds at most into as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
@@ -124,7 +126,7 @@ impl Search<'_, '_> {
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
         let Some(slowness) = belief::unmerged(&self.data.cells) else { return Ok(()) };
-        let mut linear = self.belief(Order::Linear, slowness, Prior::Linear);
+        let mut linear = belief::linear(&self.data.cells, self.experiment.erase_block, slowness);
         let most = self.experiment.units_max;
         self.search(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
@@ -137,15 +139,10 @@ impl Search<'_, '_> {
             return Ok(());
         }
         self.written_before(&linear)?;
-        let slowness = belief::out_of_order(&linear, most);
-        let mut random = Belief::new(Order::Random, slowness, Prior::after(&linear));
+        let mut random = belief::random(&[], &linear, most);
         let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
         self.search(&mut self.pool(Order::Random), &mut random, most)?;
         self.control()
-    }
-
-    fn belief(&self, order: Order, slowness: Slowness, prior: Prior) -> Belief {
-        belief::of(self.cells(), self.experiment.erase_block, order, slowness, prior)
     }
 
     const fn cells(&self) -> &Vec<OpenUnitsCell> {
@@ -158,16 +155,14 @@ impl Search<'_, '_> {
 
     /// Rounds into as many units as tell most, until one number of open units is left, or the device has no more units.
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
-        let is_first = pool.order == Order::Linear && !self.rewrites;
-        let (bytes_max, time_max) =
-            if is_first { (BYTES_LINEAR_MAX, TIME_LINEAR_MAX) } else { (BYTES_MAX, TIME_MAX) };
+        let base = belief.slowness();
+        let mut look_at = belief.writes() + LOOK_AFTER;
         while belief.writes() < self.experiment.writes_max()
             && !belief.fits_all(most)
             && !belief.is_in_vain()
-            && self.session.device_time() < time_max
-            && self.session.bytes_written() < bytes_max
+            && !self.is_spent(pool.order)
         {
-            let Some(number) = belief.next(most) else { break };
+            let Some(step) = self.next(belief, most) else { break };
             if pool.order == Order::Linear && self.may_be_one_run(belief) {
                 self.begin_pairs()?;
                 if self.is_one_run(belief.slowness()) {
@@ -175,23 +170,118 @@ impl Search<'_, '_> {
                 }
                 self.open_again(pool, belief.slowness())?;
             }
-            if !self.round(pool, number, belief)? {
-                most = number - 1;
+            if !self.step(pool, step, belief)? {
+                most = belief.opened();
+            }
+            if !self.rewrites && belief.writes() >= look_at {
+                look_at = belief.writes() * 3 / 2;
+                *belief = belief::beyond_stalls(belief.clone(), base, self.cells(), pool.order);
             }
         }
         Ok(())
     }
 
-    /// Rounds into as many as were found to fit until one is quick; the first may have to open them again. So a cache that
-    /// filled up during the search is told from one unit too many.
-    fn confirm(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
-        let verdict = belief.verdict();
-        for _ in 0..if verdict.tells(most) { CONFIRMED_MAX } else { 0 } {
-            let slow = belief.slow_writes();
-            self.round(pool, verdict.number, belief)?;
-            if belief.slow_writes() == slow {
+    /// Whether the search in this order wrote enough, or took long enough.
+    fn is_spent(&self, order: Order) -> bool {
+        let is_first = order == Order::Linear && !self.rewrites;
+        let (bytes_max, time_max) =
+            if is_first { (BYTES_LINEAR_MAX, TIME_LINEAR_MAX) } else { (BYTES_MAX, TIME_MAX) };
+        self.session.device_time() >= time_max || self.session.bytes_written() >= bytes_max
+    }
+
+    /// What to write next. Over data all blocks of a round begin anew together, so that there whole rounds are chosen.
+    fn next(&self, belief: &Belief, most: u32) -> Option<Step> {
+        if self.rewrites {
+            return belief.next_round(most).map(|number| Step::Turn { number, writes: number });
+        }
+        belief.next(most)
+    }
+
+    /// One step of the search. False if the device has no more fresh units.
+    fn step(&mut self, pool: &mut Pool, step: Step, belief: &mut Belief) -> Result<bool, Stop> {
+        match step {
+            Step::Turn { number, .. } if self.rewrites => self.round(pool, number, belief),
+            Step::Turn { number, writes } => self.turn(pool, (number, writes), belief),
+            Step::Open(number) => self.open(pool, number, belief),
+        }
+    }
+
+    /// Opens fresh blocks until so many were.
+    fn open(&mut self, pool: &mut Pool, number: u32, belief: &mut Belief) -> Result<bool, Stop> {
+        for opened in belief.opened()..number {
+            let index = pool.len();
+            if !self.ask(pool, (opened + 1, index), belief)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes into so many blocks in turn, each time into the one written longest ago, until that is surely too many.
+    fn turn(
+        &mut self,
+        pool: &mut Pool,
+        (number, writes): (u32, u32),
+        belief: &mut Belief,
+    ) -> Result<bool, Stop> {
+        belief.turn(number, writes);
+        for _ in 0..writes {
+            let Some((unit, since)) = belief.longest_ago_of(number) else { break };
+            let Some((index, true)) = pool.member_of(unit) else {
+                belief.retire(unit);
+                continue;
+            };
+            if !self.ask(pool, (since, index), belief)? {
+                return Ok(false);
+            }
+            if belief.is_too_many(number) {
                 break;
             }
+        }
+        Ok(true)
+    }
+
+    /// One write in order, or two one after the other out of order: with the first alone a block may not be opened.
+    fn ask(
+        &mut self,
+        pool: &mut Pool,
+        (number, index): (u32, usize),
+        belief: &mut Belief,
+    ) -> Result<bool, Stop> {
+        for _ in 0..if pool.order == Order::Random { 2 } else { 1 } {
+            if !self.write_and_tell(pool, (number, index), belief)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// One write that the belief hears of. False if the device has no more fresh units.
+    fn write_and_tell(
+        &mut self,
+        pool: &mut Pool,
+        (number, index): (u32, usize),
+        belief: &mut Belief,
+    ) -> Result<bool, Stop> {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
+        if let Some(latency) = written.latency {
+            belief.write(written.unit, latency);
+        }
+        Ok(true)
+    }
+
+    /// Writes into as many as were found to fit in turn until that is quick; the first time may have to open them again. So a
+    /// cache that filled up during the search is told from one unit too many.
+    fn confirm(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+        let Verdict { number, .. } = belief.verdict();
+        // Where any block has to go, each merge frees the place of what is left of other rounds with one part in as many.
+        let turns = CONFIRMED_MAX + if belief.law(Law::Any) > 0.5 { number } else { 0 };
+        for _ in 0..if belief.verdict().tells(most) { turns } else { 0 } {
+            if belief.is_quick_again(number) || self.is_spent(pool.order) {
+                break;
+            }
+            self.step(pool, Step::Turn { number, writes: number }, belief)?;
         }
         Ok(())
     }
@@ -226,13 +316,10 @@ impl Search<'_, '_> {
 
     /// One round, cut short once its number is clearly too large. False if the device has no more fresh units.
     fn round(&mut self, pool: &mut Pool, number: u32, belief: &mut Belief) -> Result<bool, Stop> {
-        if self.rewrites {
-            pool.prepare(&mut self.session, &mut self.units, number)?;
-        }
-        for index in 0..number {
-            let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
-            if let Some(latency) = written.latency {
-                belief.write(written.unit, latency);
+        pool.prepare(&mut self.session, &mut self.units, number)?;
+        for index in 0..number as usize {
+            if !self.write_and_tell(pool, (number, index), belief)? {
+                return Ok(false);
             }
             if belief.is_too_many(number) {
                 break;

@@ -115,6 +115,12 @@ impl Pool {
         Ok(())
     }
 
+    /// The member that is this unit, and whether it has a place left.
+    pub fn member_of(&self, unit: u32) -> Option<(usize, bool)> {
+        let index = self.members.iter().position(|member| member.unit == unit)?;
+        Some((index, !self.members[index].places.is_empty()))
+    }
+
     /// How many members it has.
     pub const fn len(&self) -> usize {
         self.members.len()

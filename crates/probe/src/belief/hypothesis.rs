@@ -1,0 +1,68 @@
+//! One number of places under one law, and how well it explains each write.
+
+use super::laws::{Places, Touch};
+
+/// What blurs the picture: how often a write is slow without a merge, from a quiet stick to one that stalls at every third
+/// write; how many merges do not show at least; and how plausible that is before anything was seen. A merge hides where it
+/// was done before, behind the transfer, or, in a log that maps several pages at once, where a run stops at the end of them.
+pub(super) const BLURS: [Blur; 9] = [
+    Blur { stalls: 0.0005, hidden: 0.01, plausible: 0.3 },
+    Blur { stalls: 0.002, hidden: 0.01, plausible: 0.27 },
+    Blur { stalls: 0.01, hidden: 0.01, plausible: 0.18 },
+    Blur { stalls: 0.04, hidden: 0.01, plausible: 0.09 },
+    Blur { stalls: 0.12, hidden: 0.01, plausible: 0.04 },
+    Blur { stalls: 0.35, hidden: 0.01, plausible: 0.02 },
+    Blur { stalls: 0.0005, hidden: 0.4, plausible: 0.06 },
+    Blur { stalls: 0.01, hidden: 0.4, plausible: 0.03 },
+    Blur { stalls: 0.12, hidden: 0.4, plausible: 0.01 },
+];
+
+/// One way in which the picture is blurred.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blur {
+    pub(super) stalls: f64,
+    hidden: f64,
+    pub(super) plausible: f64,
+}
+
+/// One number of places under one law, with the logarithm of its weight for each blur.
+#[derive(Debug, Clone)]
+pub(super) struct Hypothesis {
+    pub(super) places: Places,
+    pub(super) weights: [f64; BLURS.len()],
+}
+
+impl Hypothesis {
+    /// These places, with this weight before the first write.
+    pub(super) fn new(places: Places, weight: f64) -> Self {
+        Self { places, weights: BLURS.map(|blur| (weight * blur.plausible).ln()) }
+    }
+
+    /// The largest of its weights.
+    pub(super) fn best(&self) -> f64 {
+        self.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The quicker one of two writes into a unit holds no merge, if a unit can be open at all.
+    pub(super) fn weigh_quicker(&mut self, slow: f64, hidden: f64) {
+        let merges = f64::from(u8::from(self.places.count() == 0));
+        self.weigh_by(merges, slow, hidden);
+    }
+
+    /// Takes a write into account that is slow with this probability, where merges hide with this one at least.
+    pub(super) fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
+        self.places.expect(touch);
+        let merges = self.places.chance(touch);
+        self.weigh_by(merges, slow, hidden);
+        self.places.take(touch, slow);
+    }
+
+    fn weigh_by(&mut self, merges: f64, slow: f64, hidden: f64) {
+        for (weight, blur) in self.weights.iter_mut().zip(BLURS) {
+            let hidden = hidden.max(blur.hidden);
+            let with_merge = (1.0 - hidden) * slow + hidden * (1.0 - slow);
+            let without = blur.stalls * slow + (1.0 - blur.stalls) * (1.0 - slow);
+            *weight += (merges * with_merge + (1.0 - merges) * without).ln();
+        }
+    }
+}
