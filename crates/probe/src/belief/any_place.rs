@@ -69,18 +69,23 @@ impl AnyPlace {
         if touch.before == 0 || touch.distance == 0 {
             return;
         }
-        while self.turning > touch.distance + 1 {
-            let (places, turning) = (self.places(), count(self.turning));
-            self.shift(|outside| (outside + 1, count(places - outside) / turning));
-            self.turning -= 1;
+        while self.turning > touch.live + 1 {
+            self.retire();
         }
-        while self.turning <= touch.distance {
+        while self.turning <= touch.live {
             let others = count(self.known.saturating_sub(self.turning)) + self.strange;
             self.shift(|outside| {
                 (outside.wrapping_sub(1), (count(outside) / others.max(1.0)).min(HELD_MOST))
             });
             self.turning += 1;
         }
+    }
+
+    /// One of the units takes turns no more, and keeps its place if it holds one.
+    pub(super) fn retire(&mut self) {
+        let (places, turning) = (self.places(), count(self.turning.max(1)));
+        self.shift(|outside| (outside + 1, count(places - outside) / turning));
+        self.turning = self.turning.saturating_sub(1);
     }
 
     /// Moves on after a write that is slow with this probability.

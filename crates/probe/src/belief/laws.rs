@@ -53,6 +53,8 @@ pub(super) struct Touch {
     pub before: u32,
     /// How many other units were written since.
     pub distance: usize,
+    /// How many of those can be written again.
+    pub live: usize,
     /// Whether it fills the unit.
     pub is_last: bool,
     /// How many units are surely open at once after this write if it turns out clean.
@@ -154,6 +156,13 @@ impl Places {
             Kind::LeastRecent(recent) | Kind::LeastRecentInTwoSteps(recent) => recent.placed.extend(units),
             Kind::LeastRecentFirstFree(places) => places.placed.extend(units),
             Kind::Any(places) => places.hold(units.len()),
+        }
+    }
+
+    /// One of the units that took turns will not be written again, whether it holds a place or not.
+    pub(super) fn retire(&mut self) {
+        if let Kind::Any(places) = &mut self.kind {
+            places.retire();
         }
     }
 

@@ -260,7 +260,9 @@ impl Belief {
         let (unit, before) = *entry;
         entry.1 += 1 + u32::from(twice);
         let place = self.recent.iter().rposition(|other| *other == unit);
-        let distance = place.map_or(self.recent.len(), |place| self.recent.len() - 1 - place);
+        let since = &self.recent[place.map_or(0, |place| place + 1)..];
+        let distance = since.len();
+        let live = since.iter().filter(|other| !self.retired.contains(other)).count();
         if let Some(place) = place {
             self.recent.remove(place);
         }
@@ -270,6 +272,7 @@ impl Belief {
             unit,
             before,
             distance,
+            live,
             is_last,
             twice,
             proven: self.prove(unit, slow || twice, slow),
@@ -402,7 +405,10 @@ impl Belief {
 
     /// This unit has no place left that could be written: it may be open still, but cannot be asked.
     pub fn retire(&mut self, unit: u32) {
-        self.retired.extend(self.writes_into.get(&unit).map(|(index, _)| *index));
+        let Some((index, _)) = self.writes_into.get(&unit).copied() else { return };
+        if self.retired.insert(index) {
+            self.hypotheses.iter_mut().for_each(|each| each.places.retire());
+        }
     }
 
     /// Units that can be written again, the one written last first.

@@ -231,7 +231,13 @@ impl Search<'_, '_> {
                 belief.retire(unit);
                 continue;
             };
-            if !self.ask(pool, (since, index), belief)? {
+            let opened = belief.opened();
+            let mut is_there = self.ask(pool, (since, index), belief)?;
+            if is_there && belief.opened() < opened {
+                // A block that is full gave its place back, and another one takes it.
+                is_there = self.ask(pool, (since, pool.len()), belief)?;
+            }
+            if !is_there {
                 return Ok(false);
             }
             if belief.is_too_many(number) {
