@@ -63,7 +63,7 @@ fn present() -> anyhow::Result<Vec<String>> {
 
 /// Every page by its file name.
 fn pages() -> anyhow::Result<BTreeMap<String, String>> {
-    let binary = built_binary()?;
+    let binary = process::built_binary("flashscope", &["--release"])?;
     let mut pages = BTreeMap::new();
     let mut waiting = vec![Vec::new()];
     while let Some(command) = waiting.pop() {
@@ -74,16 +74,6 @@ fn pages() -> anyhow::Result<BTreeMap<String, String>> {
         pages.insert(file_name(&command), page(&command, &help));
     }
     Ok(pages)
-}
-
-fn built_binary() -> anyhow::Result<PathBuf> {
-    let build = ["build", "--release", "--package", "flashscope", "--message-format", "json", "--quiet"];
-    let messages = process::output(process::cargo().args(build))?;
-    let executable = |line: &str| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some(PathBuf::from(message.get("executable")?.as_str()?))
-    };
-    messages.lines().filter_map(executable).next_back().context("cargo built no binary")
 }
 
 /// The help of a command, at a width that does not depend on the terminal.

@@ -5,6 +5,7 @@
 mod ci;
 mod docs;
 mod fidelity;
+mod lab;
 mod oracle;
 mod process;
 mod speed;
@@ -36,6 +37,8 @@ enum Task {
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
     Fidelity(fidelity::Arguments),
+    /// Runs a command in a virtual machine that has USB sticks, with this host's programs.
+    Lab(lab::Arguments),
     /// Runs random requests with power cuts on every translation layer, and holds every read against a naive model.
     Oracle(oracle::Arguments),
     /// Counts the requests that virtual sticks serve in a second on one core.
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Lab(arguments) => lab::run(arguments),
         Task::Oracle(arguments) => oracle::run(arguments),
         Task::Speed(arguments) => speed::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),

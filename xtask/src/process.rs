@@ -1,5 +1,6 @@
 //! Running other programs, cargo first of all.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, bail};
@@ -30,6 +31,22 @@ pub fn output(command: &mut Command) -> anyhow::Result<String> {
         bail!("{} ended with {}: {said}", shown(command), output.status);
     }
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Builds the binary of `package` with these further arguments of cargo, and says where it is.
+pub fn built_binary(package: &str, arguments: &[&str]) -> anyhow::Result<PathBuf> {
+    let build = ["build", "--package", package, "--message-format", "json", "--quiet"];
+    let messages = output(cargo().args(build).args(arguments))?;
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message.get("executable")?.as_str()?))
+    };
+    messages.lines().filter_map(executable).next_back().context("cargo built no binary")
+}
+
+/// Where cargo puts what it builds.
+pub fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from)
 }
 
 fn shown(command: &Command) -> String {

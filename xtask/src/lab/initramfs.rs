@@ -1,0 +1,69 @@
+//! The machine's first filesystem: an archive in cpio's new form, as the kernel unpacks it
+//! (`Documentation/driver-api/early-userspace/buffer-format.rst`).
+
+use std::fs;
+
+use super::kernel::Kernel;
+use super::modules;
+
+const FOLDER: u32 = 0o040_755;
+const PROGRAM: u32 = 0o100_755;
+const PLAIN: u32 = 0o100_644;
+
+/// With the kernel's modules, busybox, `init` as the first program, and `script` as the command's.
+pub fn build(kernel: &Kernel, init: &str, script: &str) -> anyhow::Result<Vec<u8>> {
+    let mut archive = Archive::default();
+    for folder in ["bin", "lib", "proc", "sys", "dev", "host"] {
+        archive.add(folder, FOLDER, b"");
+    }
+    archive.add("bin/busybox", PROGRAM, &fs::read(&kernel.busybox)?);
+    let modules = modules::needed(&kernel.modules)?;
+    let names: Vec<&str> = modules.iter().map(|(name, _)| name.as_str()).collect();
+    archive.add("modules", PLAIN, names.join("\n").as_bytes());
+    for (name, contents) in &modules {
+        archive.add(&format!("lib/{name}.ko"), PLAIN, contents);
+    }
+    archive.add("init", PROGRAM, init.as_bytes());
+    archive.add("script", PLAIN, script.as_bytes());
+    archive.add("TRAILER!!!", 0, b"");
+    Ok(archive.0)
+}
+
+#[derive(Debug, Default)]
+struct Archive(Vec<u8>);
+
+impl Archive {
+    /// A header of thirteen numbers of eight hexadecimal digits, the name with a zero behind it, the contents; name and contents
+    /// are filled up to multiples of four.
+    fn add(&mut self, name: &str, mode: u32, contents: &[u8]) {
+        let (size, name_size) = (contents.len(), name.len() + 1);
+        // Inode, mode, owner, group, links, time, size, four of devices, the name's size, a checksum that is not used.
+        let header = [0, mode as usize, 0, 0, 1, 0, size, 0, 0, 0, 0, name_size, 0];
+        self.0.extend(b"070701");
+        header.into_iter().for_each(|number| self.0.extend(format!("{number:08x}").bytes()));
+        self.0.extend(name.bytes().chain([0]));
+        self.fill_up();
+        self.0.extend(contents);
+        self.fill_up();
+    }
+
+    fn fill_up(&mut self) {
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_laid_out_as_the_kernel_reads_them() {
+        let mut archive = Archive::default();
+        archive.add("init", PROGRAM, b"hello");
+        let text = String::from_utf8(archive.0).unwrap();
+        assert!(text.starts_with("07070100000000000081ed"), "{text}");
+        assert_eq!(&text[54..62], "00000005", "the size of the contents");
+        assert_eq!(&text[94..102], "00000005", "the size of the name");
+        assert_eq!(&text[110..], "init\0\0hello\0\0\0");
+    }
+}

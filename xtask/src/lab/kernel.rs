@@ -1,0 +1,123 @@
+//! Debian's kernel and its modules, and busybox: downloaded once, as packages, and kept below the target folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::process;
+
+/// What the machine boots.
+#[derive(Debug)]
+pub struct Kernel {
+    /// The kernel itself.
+    pub image: PathBuf,
+    /// The folder with its modules.
+    pub modules: PathBuf,
+    /// The one program the machine has of its own.
+    pub busybox: PathBuf,
+}
+
+/// The package that depends on the newest kernel.
+const NEWEST: &str = "linux-image-amd64";
+
+/// The parts of the kernel's package that are kept: USB, SCSI, 9p, filesystems, and what they need.
+const PARTS: [&str; 9] = [
+    "./boot/vmlinuz-*",
+    "./lib/modules/*/kernel/block/*",
+    "./lib/modules/*/kernel/crypto/*",
+    "./lib/modules/*/kernel/drivers/scsi/*",
+    "./lib/modules/*/kernel/drivers/usb/*",
+    "./lib/modules/*/kernel/drivers/virtio/*",
+    "./lib/modules/*/kernel/fs/*",
+    "./lib/modules/*/kernel/lib/*",
+    "./lib/modules/*/kernel/net/9p/*",
+];
+
+/// From Debian's packages, kept in `store`.
+pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
+    for program in ["qemu-system-x86_64", "apt-get", "dpkg-deb"] {
+        let found = Command::new(program).arg("--version").output();
+        found.with_context(|| {
+            format!("the lab needs {program} (Debian's packages qemu-system-x86, apt, dpkg)")
+        })?;
+    }
+    let dependencies = process::output(Command::new("apt-cache").args(["depends", NEWEST]))?;
+    let name = newest(&dependencies)
+        .with_context(|| format!("the lab needs Debian's package {NEWEST}; run apt-get update"))?;
+    let kernel = store.join(&name);
+    if !kernel.is_dir() {
+        fetch(&[&name, "busybox-static"], &kernel)?;
+    }
+    Ok(Kernel {
+        image: only_entry(&kernel.join("boot"))?,
+        modules: kernel.join("lib/modules"),
+        busybox: kernel.join("bin/busybox"),
+    })
+}
+
+/// The line `  Depends: linux-image-6.1.0-56-amd64`.
+fn newest(dependencies: &str) -> Option<String> {
+    let name = dependencies.lines().find_map(|line| line.trim().strip_prefix("Depends: "))?;
+    name.starts_with("linux-image-").then(|| name.to_owned())
+}
+
+/// Downloads and unpacks `packages` beside `destination`, which appears whole.
+fn fetch(packages: &[&str], destination: &Path) -> anyhow::Result<()> {
+    let store = destination.parent().unwrap_or(destination);
+    fs::create_dir_all(store)?;
+    let folder = tempfile::tempdir_in(store)?;
+    let unpacked = folder.path().join("unpacked");
+    fs::create_dir(&unpacked)?;
+    for package in packages {
+        process::output(Command::new("apt-get").args(["download", "--quiet", package]).current_dir(&folder))
+            .with_context(|| format!("the lab needs Debian's package {package}"))?;
+        unpack(&folder.path().join(archive(folder.path(), package)?), &unpacked)?;
+    }
+    match fs::rename(&unpacked, destination) {
+        // Another lab was quicker.
+        Err(_) if destination.is_dir() => Ok(()),
+        renamed => Ok(renamed?),
+    }
+}
+
+/// The file that holds `package`: its name, then version and architecture behind underscores.
+fn archive(folder: &Path, package: &str) -> anyhow::Result<String> {
+    let names = fs::read_dir(folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let prefix = format!("{package}_");
+    names
+        .into_iter()
+        .find(|name| name.starts_with(&prefix))
+        .with_context(|| format!("apt-get left no {package}"))
+}
+
+/// A kernel without the drivers that the machine does not have; anything else whole.
+fn unpack(archive: &Path, destination: &Path) -> anyhow::Result<()> {
+    let mut unpack = Command::new("sh");
+    let is_kernel = archive.to_string_lossy().contains("linux-image");
+    let parts: &[&str] = if is_kernel { &PARTS } else { &[] };
+    unpack.args(["-c", "archive=$1 folder=$2; shift 2; dpkg-deb --fsys-tarfile \"$archive\" | tar -x -C \"$folder\" --wildcards \"$@\""]);
+    process::output(unpack.arg("sh").args([archive, destination]).args(parts)).map(|_| ())
+}
+
+fn only_entry(folder: &Path) -> anyhow::Result<PathBuf> {
+    match fs::read_dir(folder)?.flatten().next() {
+        Some(entry) => Ok(entry.path()),
+        None => bail!("{} is empty; remove it and try again", folder.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_kernel_is_named_by_what_depends_on_it() {
+        assert_eq!(
+            newest("linux-image-amd64\n  Depends: linux-image-6.1.0-56-amd64\n").unwrap(),
+            "linux-image-6.1.0-56-amd64"
+        );
+        assert_eq!((newest(""), newest("  Depends: bash")), (None, None));
+    }
+}

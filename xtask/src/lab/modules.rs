@@ -1,0 +1,95 @@
+//! The kernel's modules that the machine needs, each behind those it depends on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the machine needs; what is built into the kernel has no module, and is left out.
+const NEEDED: [&str; 14] = [
+    "virtio_pci",
+    "9pnet_virtio",
+    "9p",
+    "xhci_pci",
+    "uhci_hcd",
+    "usb_storage",
+    "uas",
+    "sd_mod",
+    "vfat",
+    "nls_cp437",
+    "nls_iso8859_1",
+    "exfat",
+    "ext4",
+    "crc32c_generic",
+];
+
+/// A module: its name, and what is in it.
+pub type Module = (String, Vec<u8>);
+
+/// The modules below `folder`, in the order in which they are to be loaded.
+pub fn needed(folder: &Path) -> anyhow::Result<Vec<Module>> {
+    let mut paths = BTreeMap::new();
+    find(folder, &mut paths)?;
+    let mut loaded = Vec::new();
+    for name in NEEDED {
+        add(name, &paths, &mut loaded)?;
+    }
+    Ok(loaded)
+}
+
+fn find(folder: &Path, paths: &mut BTreeMap<String, PathBuf>) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find(&path, paths)?;
+        } else if let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".ko")) {
+            paths.insert(underscored(name), path);
+        }
+    }
+    Ok(())
+}
+
+fn add(name: &str, paths: &BTreeMap<String, PathBuf>, loaded: &mut Vec<Module>) -> anyhow::Result<()> {
+    let Some(path) = paths.get(name).filter(|_| loaded.iter().all(|(loaded, _)| loaded != name)) else {
+        return Ok(());
+    };
+    let contents = fs::read(path)?;
+    for dependency in dependencies(&contents) {
+        add(&dependency, paths, loaded)?;
+    }
+    loaded.push((name.to_owned(), contents));
+    Ok(())
+}
+
+/// File names have hyphens where the kernel has underscores.
+fn underscored(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// What a module says in its section `.modinfo`: texts with a zero between them, one of which is `depends=a,b`.
+fn dependencies(contents: &[u8]) -> Vec<String> {
+    let mut texts = contents.split(|byte| *byte == 0);
+    let names = texts.find_map(|text| text.strip_prefix(b"depends=")).unwrap_or_default();
+    let names = String::from_utf8_lossy(names);
+    names.split(',').filter(|name| !name.is_empty()).map(underscored).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_come_behind_what_they_depend_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let module = |name: &str, depends: &str| {
+            fs::write(folder.path().join(name), format!("\x7fELF\0license=GPL\0depends={depends}\0name=x\0"))
+                .unwrap();
+        };
+        module("usb-storage.ko", "scsi_mod,usbcore");
+        module("scsi_mod.ko", "scsi-common");
+        module("scsi-common.ko", "");
+        module("sd_mod.ko", "scsi_mod");
+        module("unneeded.ko", "");
+        let names: Vec<String> = needed(folder.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["scsi_common", "scsi_mod", "usb_storage", "sd_mod"]);
+    }
+}
