@@ -1,7 +1,8 @@
 //! QEMU's machine: how it is started, and how the command in it ended.
 
 use std::fs;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
@@ -34,13 +35,15 @@ const ROOT: &str = "local,id=root,path=/,security_model=none,readonly=on,multide
 const LINES_MAX: usize = 12;
 
 impl Machine<'_> {
-    /// Runs it until it turns itself off. Returns the command's exit code.
+    /// Runs it until it turns itself off. Results come as they are made; talk at the end, because QEMU would open standard error
+    /// anew and write over what is there. Returns the command's exit code.
     pub fn run(&self) -> anyhow::Result<i32> {
         let (console, code) = (self.folder.join("console"), self.folder.join("code"));
         let status = self
             .qemu(&console, &code)
             .status()
             .context("cannot start timeout (coreutils) with qemu-system-x86_64")?;
+        std::io::stderr().write_all(&fs::read(self.talk()).unwrap_or_default())?;
         if status.code() == Some(TIME_WAS_UP) {
             bail!("time was up after {} s; --time-limit gives more", self.time_limit_s);
         }
@@ -54,6 +57,11 @@ impl Machine<'_> {
                 "the machine ended ({status}) before the command did; the last of its console:\n  {last}"
             )
         })
+    }
+
+    /// Where the command's standard error goes.
+    fn talk(&self) -> PathBuf {
+        self.folder.join("talk")
     }
 
     /// `timeout` ends a machine that hangs; without a terminal of its own (`--foreground`) Ctrl-C would not reach QEMU.
@@ -79,7 +87,8 @@ impl Machine<'_> {
             .args(["-device", "virtio-9p-pci,fsdev=root,mount_tag=root"])
             .args(&self.sticks)
             .args(["-serial", &format!("file:{}", console.display()), "-serial", "stdio"])
-            .args(["-serial", "file:/dev/stderr", "-serial", &format!("file:{}", code.display())])
+            .args(["-serial", &format!("file:{}", self.talk().display())])
+            .args(["-serial", &format!("file:{}", code.display())])
             .stdin(Stdio::null());
         qemu
     }

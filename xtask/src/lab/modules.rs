@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What the machine needs; what is built into the kernel has no module, and is left out.
-const NEEDED: [&str; 14] = [
+const NEEDED: [&str; 15] = [
     "virtio_pci",
     "9pnet_virtio",
     "9p",
@@ -17,6 +17,7 @@ const NEEDED: [&str; 14] = [
     "vfat",
     "nls_cp437",
     "nls_iso8859_1",
+    "nls_ascii",
     "exfat",
     "ext4",
     "crc32c_generic",
