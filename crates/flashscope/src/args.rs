@@ -214,6 +214,8 @@ pub enum ExperimentName {
     OpenUnits,
     /// How large a write must be to be fast.
     WriteSize,
+    /// The erase block by writes, where reads do not show it.
+    BlockEnds,
     /// Whether the first erase blocks are mapped finely.
     FatArea,
     /// How fast writing is once caches are full, and what they hold.
@@ -231,6 +233,16 @@ impl ExperimentName {
     /// Whether it writes wherever there is room, without regard to erase blocks.
     pub fn is_stream(self) -> bool {
         matches!(self, Self::Sustained | Self::WriteBuffer)
+    }
+
+    /// Whether flashbench has a table of it.
+    pub fn is_of_flashbench(self) -> bool {
+        matches!(self, Self::Align | Self::OpenUnits | Self::FatArea)
+    }
+
+    /// Whether it writes into erase blocks of a size that must be known, or assumed.
+    pub fn needs_erase_block(self) -> bool {
+        matches!(self, Self::OpenUnits | Self::WriteSize | Self::FatArea)
     }
 }
 

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 use flashscope_probe::experiment::{
-    Align, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
+    Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
 };
 use flashscope_probe::flashbench::{self, print, procedure};
 use flashscope_probe::inference::{infer, merges};
@@ -60,7 +60,10 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
             "--random belongs to --format flashbench with open-units or fat-area",
         ),
         (
-            arguments.open_units.is_some() && (is(ExperimentName::Align) || is(ExperimentName::WriteSize)),
+            arguments.open_units.is_some()
+                && (is(ExperimentName::Align)
+                    || is(ExperimentName::WriteSize)
+                    || is(ExperimentName::BlockEnds)),
             "--open-units belongs to open-units and fat-area",
         ),
         (
@@ -69,15 +72,19 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
         ),
         (arguments.erase_block.is_some() && is(ExperimentName::Align), "--erase-block: align measures it"),
         (
+            arguments.erase_block.is_some() && is(ExperimentName::BlockEnds),
+            "--erase-block: block-ends measures it",
+        ),
+        (
+            arguments.block_size.is_some() && is(ExperimentName::BlockEnds),
+            "--block-size: block-ends chooses its own streams and writes",
+        ),
+        (
             arguments.block_size.is_some() && is(ExperimentName::WriteSize),
             "--block-size: write-size tries every size",
         ),
         (
-            flashbench && is(ExperimentName::WriteSize),
-            "flashbench has no write-size table; leave out --format flashbench",
-        ),
-        (
-            flashbench && arguments.experiment.is_stream(),
+            flashbench && !arguments.experiment.is_of_flashbench(),
             "flashbench has no such table; leave out --format flashbench",
         ),
         (
@@ -105,7 +112,9 @@ fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(
     let Some(asked) = arguments.block_size else { return Ok(()) };
     let nearest = match (arguments.experiment, arguments.format) {
         (ExperimentName::Align | ExperimentName::WriteSize, _) => return Ok(()),
-        (ExperimentName::Sustained | ExperimentName::WriteBuffer, _) => return Ok(()),
+        (ExperimentName::BlockEnds | ExperimentName::Sustained | ExperimentName::WriteBuffer, _) => {
+            return Ok(());
+        }
         (_, Format::Flashbench) => asked.min(erase_block),
         (ExperimentName::OpenUnits, Format::Flashscope) => {
             OpenUnits::new(erase_block, Some(asked), arguments.seed).request
@@ -200,8 +209,7 @@ fn erase_block(
     observations: &mut Vec<Observations>,
     printer: &Printer,
 ) -> Option<Bytes> {
-    let needs_none = arguments.experiment.reads_only() || arguments.experiment.is_stream();
-    if needs_none || arguments.erase_block.is_some() {
+    if !arguments.experiment.needs_erase_block() || arguments.erase_block.is_some() {
         return arguments.erase_block;
     }
     let align = Align::new(None, arguments.seed);
@@ -256,6 +264,7 @@ fn experiment(
         ExperimentName::FatArea => {
             Box::new(FatArea { merges, ..FatArea::new(erase_block, arguments.block_size, fits, seed) })
         }
+        ExperimentName::BlockEnds => Box::new(BlockEnds::new(None, seed)),
         ExperimentName::Sustained => Box::new(Sustained { seed }),
         ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
     }
@@ -278,6 +287,7 @@ fn concerned(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding>
             &OF_MERGES
         }
         ExperimentName::FatArea => &[FindingId::FatAreaBytes],
+        ExperimentName::BlockEnds => &[FindingId::EraseBlockBytes],
         ExperimentName::Sustained => &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
         ExperimentName::WriteBuffer => &[FindingId::WriteBufferBytes],
     };

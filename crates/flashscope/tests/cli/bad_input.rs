@@ -23,6 +23,10 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "eight"], 2, &["8MiB"]);
     assert_refused(&["measure", "align", "sim:generic-2g", "--random"], 2, &["--random"]);
     assert_refused(&["measure", "sustained", "sim:generic-2g", "--block-size", "1MiB"], 2, &["--block-size"]);
+    for idle in ["--erase-block", "--block-size"] {
+        assert_refused(&["measure", "block-ends", "sim:generic-2g", idle, "1MiB"], 2, &[idle, "block-ends"]);
+    }
+    assert_refused(&["measure", "block-ends", "sim:generic-2g", "--open-units", "4"], 2, &["--open-units"]);
     let as_flashbench = ["measure", "write-buffer", "sim:generic-2g", "--format", "flashbench"];
     assert_refused(&as_flashbench, 2, &["no such table"]);
 }
