@@ -26,7 +26,11 @@ impl Measured {
             Data::OpenUnits(data) => Some(data.erase_block),
             Data::FatArea(data) => Some(data.erase_block),
             Data::WriteSize(data) => data.erase_block,
-            Data::Align(_) | Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) => None,
+            Data::Align(_)
+            | Data::Sustained(_)
+            | Data::WriteBuffer(_)
+            | Data::BlockEnds(_)
+            | Data::Speed(_) => None,
         });
         let erase_block = told.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
         let searched = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
@@ -76,7 +80,7 @@ fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
         // It opens and closes erase blocks in an order of its own, which no command of flashbench does.
         Data::FatArea(_) => Vec::new(),
         // flashbench has no such tables.
-        Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) => Vec::new(),
+        Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) | Data::Speed(_) => Vec::new(),
     }
 }
 

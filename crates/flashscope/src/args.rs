@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
+use flashscope_probe::observation::Order;
 
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
 #[derive(Debug, Parser)]
@@ -23,6 +24,7 @@ Examples:
   flashscope check sim:patriot-xt-16g           everything, on a virtual stick
   sudo flashscope check /dev/sdX                reads only; nothing on the stick changes
   flashscope check stick.img --erase            all tests, on an image file that may be overwritten
+  flashscope bench sim:samsung-fit-plus         how fast it really is
   flashscope import flashbench.log              infer from a log that somebody published
 
 A TARGET is a disk or partition (/dev/sdX), an image file, or a virtual stick (sim:NAME, sim:stick.toml, with
@@ -67,6 +69,12 @@ pub enum Command {
     /// Identifies the target, measures what is allowed, infers and explains. A real device is only read. With --erase
     /// the writing tests run too, on image files; on a virtual stick everything runs.
     Check(Check),
+    /// Measure how fast it really is: rows of equal requests, with the spread of their times.
+    ///
+    /// With a TARGET alone: writes, if they are allowed, and reads. Each row of requests goes on until its speed is clear; what it
+    /// takes at most is said beforehand.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Bench(Bench),
     /// Run one experiment, with parameters of your own.
     Measure(Measure),
     /// Infer from a published flashbench log.
@@ -157,12 +165,110 @@ pub struct Check {
 /// What a measurement may cost.
 #[derive(Debug, Args)]
 pub struct Budgets {
-    /// Write at most so much in all. Without it: 2 GiB, and what filling the caches takes.
+    /// Write at most so much in all. Without it: 2 GiB, and what filling the caches or a row of large writes takes.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
     /// Measure at most so long, in seconds of device time.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_budget: Option<u64>,
+}
+
+/// `flashscope bench`
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// One part alone.
+    #[command(subcommand)]
+    pub part: Option<BenchPart>,
+    /// A disk, an image file, or sim:NAME.
+    #[arg(required = true)]
+    pub target: Option<String>,
+    /// What is asked for.
+    #[command(flatten)]
+    pub rows: Rows,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
+}
+
+/// The parts of `flashscope bench`.
+#[derive(Debug, Subcommand)]
+pub enum BenchPart {
+    /// Reads in order and here and there, of several sizes, with one or several in flight.
+    Read(BenchRead),
+    /// Writes in order and here and there, of several sizes, with one or several in flight.
+    ///
+    /// The row of large writes goes on for 64 MiB at least, so that stalls are part of its speed, and for five minutes at
+    /// most.
+    Write(BenchWrite),
+}
+
+/// `flashscope bench read`
+#[derive(Debug, Args)]
+pub struct BenchRead {
+    /// A disk, an image file, or sim:NAME.
+    pub target: String,
+    /// What is asked for.
+    #[command(flatten)]
+    pub rows: Rows,
+}
+
+/// `flashscope bench write`
+#[derive(Debug, Args)]
+pub struct BenchWrite {
+    /// A disk, an image file, or sim:NAME.
+    pub target: String,
+    /// What is asked for.
+    #[command(flatten)]
+    pub rows: Rows,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
+}
+
+/// Rows of equal requests.
+#[derive(Debug, Args)]
+pub struct Rows {
+    /// The order of the requests; both without it. May be repeated.
+    #[arg(long = "order", value_enum, value_name = "ORDER")]
+    pub orders: Vec<OrderName>,
+    /// The size of each request, from 512 bytes to 64 MiB. May be repeated.
+    #[arg(long = "size", value_name = "SIZE", value_parser = request_size)]
+    pub sizes: Vec<Bytes>,
+    /// How many requests are in flight at a time, from 1 to 32. May be repeated.
+    #[arg(long = "queue-depth", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub queue_depths: Vec<u32>,
+    /// Seed of places and data.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What it may cost.
+    #[command(flatten)]
+    pub budgets: Budgets,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Orders of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderName {
+    /// One behind the other.
+    Sequential,
+    /// Here and there over the whole target.
+    Random,
+}
+
+impl OrderName {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Sequential, Self::Random];
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Sequential => Self::Linear,
+            OrderName::Random => Self::Random,
+        }
+    }
 }
 
 /// `flashscope measure`
@@ -425,6 +531,15 @@ fn page(text: &str) -> Result<PathBuf, String> {
 /// experiments write in multiples of 4 KiB.
 fn erase_block(text: &str) -> Result<Bytes, String> {
     size(text, Bytes::kib(16), Bytes::kib(4))
+}
+
+/// The largest is what a target takes in one piece.
+fn request_size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if size < Bytes::new(512) || size > Bytes::mib(64) || !size.is_multiple_of(Bytes::new(512)) {
+        return Err("a multiple of 512 B from 512 B to 64 MiB is needed".to_owned());
+    }
+    Ok(size)
 }
 
 fn block_size(text: &str) -> Result<Bytes, String> {

@@ -4,10 +4,12 @@ mod disk;
 
 pub use disk::{disk, idle};
 
+use flashscope_probe::inference::Speed;
+use flashscope_probe::observation::SpeedCase;
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, advice};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -24,8 +26,9 @@ pub fn document(fields: Value) -> Value {
 /// The document of a check, a measurement or an import.
 pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value {
     let report = Report { run, findings };
+    let speeds = speeds(run);
     let ended: Vec<&_> = run.observations.iter().map(|seen| &seen.ended).collect();
-    document(json!({
+    let mut document = document(json!({
         "target": run.target,
         "identity": identity,
         "measured_at": run.measured_at,
@@ -44,5 +47,54 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         },
         "ended": ended,
         "remarks": run.remarks,
-    }))
+    }));
+    if !speeds.is_empty() {
+        document["speeds"] = Value::Array(speeds);
+    }
+    document
+}
+
+/// One object per kind of request that was timed in rows.
+fn speeds(run: &RunFile) -> Vec<Value> {
+    let told = |(case, speed): (SpeedCase, Option<Speed>)| {
+        let mut object = json!({
+            "direction": case.direction,
+            "order": case.order,
+            "request_bytes": case.request,
+            "queue_depth": case.queue_depth,
+            "status": if speed.is_some() { "found" } else { "unknown" },
+        });
+        if let (Some(speed), Value::Object(object)) = (speed, &mut object) {
+            object.extend(figures(&speed));
+        }
+        object
+    };
+    flashscope_report::speeds(run).into_iter().map(told).collect()
+}
+
+fn figures(speed: &Speed) -> Map<String, Value> {
+    let latency = &speed.latency;
+    let figures = json!({
+        "bytes_per_s": speed.bytes_per_s,
+        "low": speed.bytes_per_s_low,
+        "high": speed.bytes_per_s_high,
+        "confidence": speed.confidence,
+        "requests_per_s": speed.requests_per_s(),
+        "requests": speed.requests,
+        "seconds": speed.seconds,
+        "startup": speed.startup.map(|startup| json!({ "bytes": startup.bytes, "bytes_per_s": startup.bytes_per_s })),
+        "latency_s": {
+            "min": latency.min,
+            "p50": latency.p50,
+            "p90": latency.p90,
+            "p99": latency.p99,
+            "p999": latency.p999,
+            "max": latency.max,
+        },
+        "cached": speed.cached,
+    });
+    match figures {
+        Value::Object(figures) => figures,
+        _ => Map::new(),
+    }
 }

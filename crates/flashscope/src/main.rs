@@ -40,6 +40,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(check) => command::check::run(check, printer),
+        Command::Bench(bench) => command::bench::run(bench, printer),
         Command::Measure(measure) => command::measure::run(measure, printer),
         Command::Import(import) => command::import::run(import, printer),
         Command::Sim(sim) => command::sim::run(sim, printer),

@@ -5,6 +5,7 @@ use std::path::Path;
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
 use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Roots, identify};
+use flashscope_probe::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
 use serde_json::{Value, json};
 
@@ -30,6 +31,8 @@ pub struct Target {
     pub is_virtual: bool,
     /// Stops the measurement when the person presses Ctrl-C.
     pub interrupt: Interrupt,
+    /// The most that the way to it lets through, if that is known.
+    pub link: Option<LinkLimit>,
     /// How many of its requests failed.
     pub failed_requests: u64,
     /// The device.
@@ -57,10 +60,27 @@ pub fn file(text: &str) -> &Path {
 /// # Errors
 /// Exit code 2 for a target that is not there or not one, 4 for one that may not be written.
 pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Target, Failure> {
+    open_queued(text, consent, budget, 1)
+}
+
+/// The same, where so many requests may be in flight.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_queued(
+    text: &str,
+    consent: Option<&Consent>,
+    budget: Budget,
+    queue_depth: u32,
+) -> Result<Target, Failure> {
     let interrupt = interrupt::on_interrupt()?;
     match text.strip_prefix("sim:") {
         Some(name) => open_virtual(text, name, budget, interrupt),
-        None => open_real(text, consent, budget, interrupt),
+        None => {
+            let access = consent.map_or(Access::ReadOnly, Access::Erase);
+            let options = OpenOptions { access, queue_depth, ..OpenOptions::default() };
+            open_real(text, &options, budget, interrupt)
+        }
     }
 }
 
@@ -85,8 +105,13 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         target.profile.name, target.seed
     )];
     remarks.extend(faults.iter().map(|fault| format!("it has the fault {fault}")));
+    let link = LinkLimit {
+        bytes_per_s: target.profile.truth().link_bytes_per_s,
+        name: "the virtual stick's link".to_owned(),
+    };
     Ok(Target {
         text: text.to_owned(),
+        link: Some(link),
         name: format!("virtual stick: {}", target.profile.description),
         identity,
         remarks,
@@ -100,14 +125,13 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
 
 fn open_real(
     text: &str,
-    consent: Option<&Consent>,
+    options: &OpenOptions<'_>,
     budget: Budget,
     interrupt: Interrupt,
 ) -> Result<Target, Failure> {
     let path = Path::new(text);
-    let access = consent.map_or(Access::ReadOnly, Access::Erase);
-    let options = OpenOptions { access, ..OpenOptions::default() };
-    let opened = flashscope_linux::open(path, &options);
+    let may_write = matches!(options.access, Access::Erase(_));
+    let opened = flashscope_linux::open(path, options);
     let exit = match &opened {
         Err(OpenError::DiskForWriting { .. } | OpenError::NotConsented { .. } | OpenError::InUse { .. }) => {
             Exit::Refused
@@ -119,20 +143,26 @@ fn open_real(
     let whole = device.capabilities().whole();
     let writable = device.capabilities().writable;
     let fenced = Fence::new(device, whole);
-    let device: Box<dyn Device> =
-        if consent.is_some() { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
+    let device: Box<dyn Device> = if may_write { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
     let identity = identify(path, &Roots::default());
     Ok(Target {
         text: text.to_owned(),
         name: identity.name.clone(),
         identity: describe(&identity, whole.length.get()),
+        link: link(&identity),
         remarks,
-        writable: writable && consent.is_some(),
+        writable: writable && may_write,
         is_virtual: false,
         failed_requests: 0,
         device: layered(device, &interrupt, budget),
         interrupt,
     })
+}
+
+fn link(identity: &Identity) -> Option<LinkLimit> {
+    let usb = identity.disk.as_ref()?.usb.as_ref()?;
+    let name = format!("USB at {} Mbit/s", usb.link_mbit_per_s?);
+    Some(LinkLimit { bytes_per_s: usb.carries_per_s()?, name })
 }
 
 fn describe(identity: &Identity, capacity_bytes: u64) -> Value {

@@ -1,9 +1,13 @@
 //! What was seen, unjudged: enough to infer again without the device.
 
+mod speed;
+
 use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
+
+pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 /// Everything one experiment saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -124,6 +128,16 @@ pub enum Data {
     WriteBuffer(WriteBufferData),
     /// Erase blocks opened behind streams of several lengths.
     BlockEnds(BlockEndsData),
+    /// Equal requests that went on for a while, of several kinds.
+    Speed(SpeedData),
+}
+
+impl Data {
+    /// Whether this tells how fast a device is, and not how it is built.
+    #[must_use]
+    pub const fn is_of_speed(&self) -> bool {
+        matches!(self, Self::Speed(_) | Self::Sustained(_))
+    }
 }
 
 /// Reads before, across and after boundaries of candidate sizes.

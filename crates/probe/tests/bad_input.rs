@@ -164,6 +164,7 @@ fn kept(data: &Data) -> usize {
         Data::FatArea(data) => data.cells.len() + usize::from(data.baseline.is_some()),
         Data::Sustained(data) => data.pieces.len(),
         Data::WriteBuffer(data) => data.bursts.len(),
+        Data::Speed(data) => data.cells.len(),
     }
 }
 

@@ -31,6 +31,7 @@ fn cells(entry: &Entry) -> usize {
         Data::OpenUnits(data) => data.cells.len(),
         Data::WriteSize(data) => data.cells.len(),
         Data::BlockEnds(data) => data.openings.len(),
+        Data::Speed(data) => data.cells.len(),
         Data::FatArea(data) => data.cells.len(),
         Data::Sustained(_) | Data::WriteBuffer(_) => 0,
     }

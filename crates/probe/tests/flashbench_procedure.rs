@@ -48,6 +48,7 @@ fn cells(observations: &Observations) -> usize {
         Data::WriteSize(sizes) => sizes.cells.len(),
         Data::Sustained(_) | Data::WriteBuffer(_) => 0,
         Data::BlockEnds(ends) => ends.openings.len(),
+        Data::Speed(speed) => speed.cells.len(),
     }
 }
 

@@ -65,7 +65,11 @@ impl Figures {
 
     fn take(&mut self, data: &Data, report: &Report<'_>) {
         match data {
-            Data::Align(_) | Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) => {}
+            Data::Align(_)
+            | Data::Sustained(_)
+            | Data::WriteBuffer(_)
+            | Data::BlockEnds(_)
+            | Data::Speed(_) => {}
             Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.take_open_units(cell, report)),
             Data::WriteSize(data) => {
                 for cell in &data.cells {

@@ -21,6 +21,7 @@ mod html;
 mod quantity;
 mod rate;
 mod report;
+mod speeds;
 mod svg;
 mod terminal;
 mod wall;
@@ -30,6 +31,7 @@ pub use brief::brief;
 pub use clean::printable;
 pub use html::html;
 pub use report::Report;
+pub use speeds::speeds;
 pub use svg::drawing;
 
 pub use terminal::{Style, terminal, wrapped};

@@ -1,5 +1,6 @@
 //! One file per command. A command prints only through its printer.
 
+pub mod bench;
 pub mod check;
 pub mod import;
 pub mod list;

@@ -1,7 +1,7 @@
 //! `flashscope report`: a stored run, inferred again.
 
 use flashscope_probe::RunFile;
-use flashscope_probe::inference::infer;
+use flashscope_probe::inference::infer_run;
 use serde_json::Value;
 
 use super::show;
@@ -20,7 +20,7 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(page, &arguments.run)?;
     let text = std::fs::read_to_string(&arguments.run).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let run = RunFile::parse(&text).or_exit(Exit::Usage, name)?;
-    let findings = infer(&run.observations);
+    let findings = infer_run(&run.observations);
     if page.is_empty() {
         show::findings(&run, &findings, &Value::Null, printer)?;
     }

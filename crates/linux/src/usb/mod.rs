@@ -8,6 +8,8 @@ mod way;
 pub use ability::{Ability, Unknown};
 pub use way::{Brake, Hub, Way};
 
+use flashscope_device::Bytes;
+
 use crate::sysfs::Node;
 use descriptors::Transports;
 
@@ -44,6 +46,27 @@ impl Usb {
             Ability::Known { .. } => Some(false),
             Ability::AtLeast { .. } => None,
         }
+    }
+}
+
+impl Usb {
+    /// The most bytes a second that the link carries, all overhead but that of its packets left out; `None` for a speed that
+    /// no storage uses.
+    ///
+    /// USB 2.0 specification, 5.8.4: at full speed 19 packets of 64 bytes in a frame of 1 ms, at high speed 13 of 512 in a
+    /// microframe of 125 µs. USB 3.2 specification, 6.3: 8 of 10 bits are data at 5 Gbit/s, 128 of 132 above.
+    #[must_use]
+    pub fn carries_per_s(&self) -> Option<Bytes> {
+        const CARRIES_PER_S: [(f64, u64); 5] = [
+            (12.0, 1_216_000),
+            (480.0, 53_248_000),
+            (5000.0, 500_000_000),
+            (10_000.0, 1_212_121_212),
+            (20_000.0, 2_424_242_424),
+        ];
+        let link = self.link_mbit_per_s?;
+        let known = CARRIES_PER_S.iter().find(|(mbit, _)| (mbit - link).abs() < 0.5);
+        known.map(|(_, bytes)| Bytes::new(*bytes))
     }
 }
 

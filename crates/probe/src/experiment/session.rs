@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
-    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause, Op,
-    Pattern,
+    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause,
+    Instant, Op, Pattern, Tag,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -125,6 +125,44 @@ impl<'a> Session<'a> {
         Ok(self.flush()?.map(|flushed| latency + flushed))
     }
 
+    /// Hands in a write of fresh data, without waiting for it.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn submit_write(&mut self, range: ByteRange) -> Result<(), Stop> {
+        self.pattern = self.pattern.next_generation();
+        Ok(self.device.submit(Tag::default(), Op::write(range, self.pattern))?)
+    }
+
+    /// Hands in a read, without waiting for it.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn submit_read(&mut self, range: ByteRange) -> Result<(), Stop> {
+        Ok(self.device.submit(Tag::default(), Op::read(range))?)
+    }
+
+    /// Waits for the next of the requests that were handed in: when it ended, and how long it took or `None` if it failed;
+    /// `None` if none is in flight.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn wait(&mut self) -> Result<Option<(Instant, Option<Duration>)>, Stop> {
+        let Some(completion) = self.device.wait()? else { return Ok(None) };
+        self.count();
+        Ok(Some((completion.completed_at, self.latency(&completion)?)))
+    }
+
+    /// Lets what is in flight end, and forgets it.
+    pub fn drain(&mut self) {
+        while let Ok(Some(_)) = self.device.wait() {}
+    }
+
+    /// The device's own time.
+    pub fn now(&self) -> Instant {
+        self.device.now()
+    }
+
     fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
         let completion = self.complete(op)?;
         self.latency(&completion)
@@ -133,10 +171,15 @@ impl<'a> Session<'a> {
     /// Makes a request, counts it and reports it.
     fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
         let completion = self.device.run(op)?;
+        self.count();
+        Ok(completion)
+    }
+
+    /// Counts and reports a request that is complete.
+    fn count(&mut self) {
         self.requests += 1;
         let Cost { writes, device_time, .. } = self.device.cost();
         self.observer.event(Event::Progress { requests: self.requests, writes, device_time });
-        Ok(completion)
     }
 
     /// How long a request took; `None` if it failed.

@@ -1,6 +1,7 @@
 //! Pure inference: observations in, findings out. No device, no clock, no random choice.
 
 mod align;
+mod batch_means;
 mod block_ends;
 mod boundary_signal;
 mod fat_area;
@@ -14,6 +15,7 @@ mod robust;
 pub(crate) mod rungs;
 mod sanity;
 mod slowdown;
+mod speed;
 mod staircase;
 pub mod statistics;
 mod sustained;
@@ -22,6 +24,8 @@ mod write_buffer;
 
 pub use align::steps;
 pub(crate) use slowdown::Slowdown;
+pub(crate) use speed::is_clear;
+pub use speed::{Latencies, Speed, Startup, speed};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub(crate) use sustained::{Fill, cache_max};
@@ -80,6 +84,17 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         findings.iter_mut().for_each(|finding| objection.apply(finding));
     }
     findings.into_iter().map(unless_unsure).map(|finding| with_reason(finding, observations)).collect()
+}
+
+/// What a run tells: all findings, known or not; where nothing but speeds was measured, those that speeds are about.
+#[must_use]
+pub fn infer_run(observations: &[Observations]) -> Vec<Finding> {
+    let findings = infer(observations);
+    if observations.is_empty() || !observations.iter().all(|seen| seen.data.is_of_speed()) {
+        return findings;
+    }
+    let is_told = |finding: &Finding| observations.iter().any(|seen| concerns(finding.id, &seen.data));
+    findings.into_iter().filter(is_told).collect()
 }
 
 /// Below this, a value is a guess: nobody should plan a filesystem with it.
@@ -142,7 +157,7 @@ impl<'a> Seen<'a> {
                 Data::Sustained(data) => seen.sustained = Some((data, each)),
                 Data::WriteBuffer(data) => seen.write_buffer = Some(data),
                 Data::BlockEnds(data) => seen.block_ends = Some(data),
-                Data::Align(_) => {}
+                Data::Align(_) | Data::Speed(_) => {}
             }
         }
         seen

@@ -170,6 +170,10 @@ fn times(data: &Data) -> Vec<f64> {
             .flat_map(|opening| [opening.first, opening.second])
             .map(|t| t.as_secs_f64())
             .collect(),
+        Data::Speed(data) => {
+            let took = data.cells.iter().flat_map(|cell| &cell.took_ns);
+            took.map(|nanoseconds| Duration::from_nanos(*nanoseconds).as_secs_f64()).collect()
+        }
     }
 }
 
@@ -185,7 +189,11 @@ fn equal_requests(data: &Data) -> Vec<f64> {
             equal.map(|edge| edge.before.as_secs_f64()).collect()
         }
         // A cache that fills makes writes slower for good, and is no objection.
-        Data::OpenUnits(_) | Data::FatArea(_) | Data::Sustained(_) | Data::WriteBuffer(_) => Vec::new(),
+        Data::OpenUnits(_)
+        | Data::FatArea(_)
+        | Data::Sustained(_)
+        | Data::WriteBuffer(_)
+        | Data::Speed(_) => Vec::new(),
         Data::BlockEnds(data) => data.openings.iter().map(|opening| opening.second.as_secs_f64()).collect(),
     }
 }

@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 
+use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::slowdown::{Slowdown, Stretch};
 use super::statistics::count;
 use super::wording::{speed, time};
@@ -19,11 +20,6 @@ const ERROR_GOOD: f64 = 0.01;
 const ERROR_MAX: f64 = 0.05;
 /// Two halves of a settled stream differ by no more.
 const HALVES_MAX: f64 = 0.12;
-/// The stream is cut into so many parts to see how much they differ (the method of batch means: A. Law, "Simulation
-/// Modeling and Analysis", 9.5.3).
-const BATCHES: usize = 12;
-/// Student's t for 95 % with eleven degrees of freedom.
-const STUDENT_95: f64 = 2.2;
 /// The first stretches open blocks.
 const BEGINNING: usize = 2;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
@@ -47,18 +43,6 @@ pub struct Fill {
     stream: Vec<Stretch>,
     slowdown: Option<Slowdown>,
     begins_at: usize,
-}
-
-/// The mean of what a byte takes in the long run.
-#[derive(Debug, Clone, Copy)]
-struct Mean {
-    seconds_per_byte: f64,
-    /// Its standard error as a share of it.
-    error: f64,
-    /// How far its two halves are apart, as a share of it.
-    halves: f64,
-    seconds: f64,
-    bytes: f64,
 }
 
 /// A stream without a slow-down must be this long for no cache to be there.
@@ -116,23 +100,7 @@ impl Fill {
     }
 
     fn mean(&self) -> Option<Mean> {
-        let settled = self.settled();
-        let parts = settled.chunks(settled.len().div_ceil(BATCHES).max(1)).map(seconds_per_byte);
-        let parts: Vec<f64> = parts.collect();
-        if settled.len() < BATCHES {
-            return None;
-        }
-        let all = seconds_per_byte(settled);
-        let spread = parts.iter().map(|part| (part - all).powi(2)).sum::<f64>() / count(parts.len() - 1);
-        let (first, second) = settled.split_at(settled.len() / 2);
-        let bytes = settled.iter().map(|stretch| stretch.bytes).sum::<f64>();
-        (all > 0.0).then(|| Mean {
-            seconds_per_byte: all,
-            error: (spread / count(parts.len())).sqrt() / all,
-            halves: (seconds_per_byte(first) - seconds_per_byte(second)).abs() / all,
-            seconds: all * bytes,
-            bytes,
-        })
+        Mean::of(self.settled())
     }
 }
 
@@ -140,12 +108,6 @@ impl Fill {
 fn beginning(stream: &[Stretch]) -> usize {
     let memory = Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX);
     memory.map_or(BEGINNING, |slowdown| slowdown.index).min(stream.len())
-}
-
-/// The mean over all bytes.
-fn seconds_per_byte(stretches: &[Stretch]) -> f64 {
-    let bytes: f64 = stretches.iter().map(|each| each.bytes).sum();
-    stretches.iter().map(|each| each.bytes * each.seconds_per_byte).sum::<f64>() / bytes.max(1.0)
 }
 
 const NOTHING: &str = "no long stream of writes was measured";

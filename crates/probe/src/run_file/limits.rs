@@ -7,7 +7,8 @@ use flashscope_device::Bytes;
 
 use super::RunFile;
 use crate::observation::{
-    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, Opening, PageEdge, Piece, Times,
+    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, Opening, PageEdge, Piece, SpeedCell,
+    Times,
 };
 
 /// A number that no measurement gives.
@@ -108,7 +109,23 @@ fn data(data: &Data) -> Checked {
             block("request", data.request)?;
             each("bursts", &data.bursts, burst)
         }
+        Data::Speed(data) => {
+            size("link.bytes_per_s", data.link.as_ref().map_or(Bytes::ZERO, |link| link.bytes_per_s))?;
+            each("cells", &data.cells, speed)
+        }
     }
+}
+
+fn speed(cell: &SpeedCell) -> Checked {
+    block("request", cell.case.request)?;
+    let (depth, requests) = (cell.case.queue_depth, cell.ended_ns.len());
+    permit((1..=REQUESTS_MAX).contains(&depth), "queue_depth", depth, "it must lie between 1 and 2^20")?;
+    permit(cell.took_ns.len() == requests, "ended_ns", requests, "it has one for each of took_ns")?;
+    let in_order = cell.ended_ns.is_sorted();
+    permit(in_order, "ended_ns", "out of order", "requests are kept in the order in which they ended")?;
+    time("flush", cell.flush.unwrap_or_default())?;
+    each("took_ns", &cell.took_ns, |took| time("", Duration::from_nanos(*took)))?;
+    each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }
 
 fn piece(piece: &Piece) -> Checked {

@@ -9,6 +9,7 @@ mod fat_area;
 mod latency;
 mod model;
 mod offset;
+mod request_speed;
 mod selection;
 mod speed;
 mod sustained;
@@ -34,6 +35,7 @@ pub fn charts(report: &Report<'_>) -> Vec<Chart> {
         latency::chart(report, Order::Random),
         fat_area::chart(report, &figures, Order::Linear),
         fat_area::chart(report, &figures, Order::Random),
+        request_speed::chart(report),
         sustained::chart(report),
         offset::chart(report),
     ];

@@ -93,6 +93,7 @@ fn what(data: &Data) -> String {
             format!("{} blocks of {}", units.len(), data.erase_block)
         }
         Data::Sustained(data) => format!("{} in writes of {}", data.written(), data.request),
+        Data::Speed(data) => format!("{} kinds of request", data.cells.len()),
         Data::WriteBuffer(data) => format!("{} bursts of writes of {}", data.bursts.len(), data.request),
     }
 }

@@ -11,8 +11,9 @@ use crate::words::interval;
 
 pub fn section(report: &Report<'_>) -> Markup {
     let findings: Vec<&Finding> = FindingId::ALL.into_iter().filter_map(|id| report.finding(id)).collect();
+    let only_speeds = findings.is_empty() && !crate::speeds(report.run).is_empty();
     html! {
-        section class="findings" {
+        @if !only_speeds { section class="findings" {
             h2 { "Findings" }
             @if findings.is_empty() {
                 p { "Nothing was inferred." }
@@ -22,7 +23,7 @@ pub fn section(report: &Report<'_>) -> Markup {
                     tbody { @for finding in findings { (row(finding)) } }
                 }
             }
-        }
+        } }
     }
 }
 

@@ -51,6 +51,10 @@ const fn method(data: &Data) -> (&'static str, &'static str) {
             "Small writes one behind the other, after pauses of different length. Memory in the controller takes the first of \
              them as fast as they come; the others wait for the flash."
         }
+        Data::Speed(_) => {
+            "Equal requests, one kind after the other, until their speed is clear. What the start-up took is told apart from \
+             what stays, and every speed has its interval and the spread of its requests."
+        }
     };
     (experiment(data), text)
 }

@@ -46,6 +46,7 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         }
         (words(verdict))
         (advice_list(&advice(report)))
+        (speed_table(&crate::speeds::table(report.run)))
         (findings::section(report))
         (charts::section(&chart::charts(report)))
         (conditions::section(report))
@@ -71,8 +72,10 @@ fn words(verdict: &Verdict) -> Markup {
 
 fn paragraphs(title: &str, sentences: &[Sentence]) -> Markup {
     html! {
-        h2 { (title) }
-        ul { @for sentence in sentences { li { (bound(sentence.as_str())) } } }
+        @if !sentences.is_empty() {
+            h2 { (title) }
+            ul { @for sentence in sentences { li { (bound(sentence.as_str())) } } }
+        }
     }
 }
 
@@ -90,6 +93,14 @@ fn advice_list(advice: &[Advice]) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+fn speed_table(table: &chart::Table) -> Markup {
+    html! {
+        @if !table.rows.is_empty() {
+            section class="speeds" { h2 { "Speeds" } (plain_table(table)) }
         }
     }
 }

@@ -3,10 +3,10 @@
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use flashscope_probe::{Finding, FindingId, Outcome, Value};
 
-use crate::Report;
 use crate::bound::{NO_BREAK, bound};
 use crate::quantity::percent;
 use crate::words::{Sentence, interval};
+use crate::{Report, chart};
 
 /// The table's lines, at most `width` columns wide; none without findings.
 pub fn table(report: &Report<'_>, width: usize) -> Vec<String> {
@@ -14,13 +14,27 @@ pub fn table(report: &Report<'_>, width: usize) -> Vec<String> {
     if findings.is_empty() {
         return Vec::new();
     }
+    let header = ["what", "value", "interval", "how sure"].map(str::to_owned);
+    drawn(&header, findings.into_iter().map(|finding| row(finding).to_vec()), width)
+}
+
+/// The lines of a table of figures, at most `width` columns wide; none without rows.
+pub fn plain(table: &chart::Table, width: usize) -> Vec<String> {
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    let rows = table.rows.iter().map(|row| row.iter().map(|cell| bound(cell)).collect());
+    drawn(&table.header, rows, width)
+}
+
+fn drawn(header: &[String], rows: impl Iterator<Item = Vec<String>>, width: usize) -> Vec<String> {
     let mut table = Table::new();
     table
         .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
-        .set_header(["what", "value", "interval", "how sure"])
-        .add_rows(findings.into_iter().map(row));
+        .set_header(header)
+        .add_rows(rows);
     table.lines().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 

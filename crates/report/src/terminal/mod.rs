@@ -28,6 +28,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.list("How sure", &verdict.how_sure);
     let advice: Vec<Sentence> = advice(report).into_iter().map(|advice| advice.text).collect();
     page.list("What to do", &advice);
+    page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));
     page.list("Because", &findings::evidence(report));
     for chart in chart::charts(report) {

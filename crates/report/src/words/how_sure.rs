@@ -67,6 +67,11 @@ fn published(report: &Report<'_>) -> Option<String> {
     ))
 }
 
+/// What ended early, or could not begin.
+pub fn early_ends(report: &Report<'_>) -> Vec<Sentence> {
+    endings(report).map(Sentence::new).collect()
+}
+
 fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
     report.run.observations.iter().filter_map(|observations| {
         let name = experiment(&observations.data);
@@ -90,5 +95,6 @@ pub const fn experiment(data: &Data) -> &'static str {
         Data::Sustained(_) => "sustained",
         Data::WriteBuffer(_) => "write-buffer",
         Data::BlockEnds(_) => "block-ends",
+        Data::Speed(_) => "speed",
     }
 }

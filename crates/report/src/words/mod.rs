@@ -7,6 +7,7 @@ mod headline;
 mod hedge;
 mod how_sure;
 mod sentence;
+mod speeds;
 mod what_it_is;
 mod what_it_means;
 
@@ -37,10 +38,25 @@ pub struct Verdict {
 #[must_use]
 pub fn verdict(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
+    if let Some(speeds) = speeds::Words::of(report).filter(|_| report.findings.is_empty()) {
+        return of_speeds(report, &speeds);
+    }
     Verdict {
         headline: headline::headline(report, &figures),
         what_it_is: what_it_is::sentences(report),
         what_it_means: what_it_means::sentences(report, &figures),
         how_sure: how_sure::sentences(report),
+    }
+}
+
+/// Where nothing but speeds was measured.
+fn of_speeds(report: &Report<'_>, speeds: &speeds::Words) -> Verdict {
+    let unknown = || format!("unknown: these measurements do not tell how fast this {} is", report.noun());
+    let headline = speeds.headline().map_or_else(unknown, |told| format!("this {} {told}", report.noun()));
+    Verdict {
+        headline: Sentence::new(headline),
+        what_it_is: Vec::new(),
+        what_it_means: speeds.what_it_means(),
+        how_sure: speeds.how_sure().into_iter().chain(how_sure::early_ends(report)).collect(),
     }
 }

@@ -1,0 +1,26 @@
+//! `flashscope bench`: how fast a target really is.
+
+mod rows;
+
+use crate::args::{Bench, BenchPart};
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+/// Runs the command, or one part of it.
+///
+/// # Errors
+/// As the parts.
+pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
+    use flashscope_probe::observation::Direction::{Read, Write};
+    match &arguments.part {
+        Some(BenchPart::Read(read)) => rows::run(&read.target, &read.rows, None, &[Read], printer),
+        Some(BenchPart::Write(write)) => {
+            rows::run(&write.target, &write.rows, Some(&write.erase), &[Write], printer)
+        }
+        None => {
+            // Without a part the definitions ask for a target.
+            let target = arguments.target.as_deref().unwrap_or_default();
+            rows::run(target, &arguments.rows, Some(&arguments.erase), &[Write, Read], printer)
+        }
+    }
+}

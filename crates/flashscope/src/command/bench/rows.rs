@@ -1,0 +1,134 @@
+//! `flashscope bench read`, `bench write`, and both: rows of equal requests.
+
+use anyhow::anyhow;
+use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device};
+use flashscope_probe::Experiment;
+use flashscope_probe::experiment::Speed;
+use flashscope_probe::observation::{Direction, Order, SpeedCase};
+
+use crate::args::{Erase, OrderName, Rows};
+use crate::command::check::budget;
+use crate::command::show;
+use crate::confirm;
+use crate::exit::{Exit, Failure};
+use crate::outputs;
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+
+/// As many requests as the usual rows have in flight at most.
+const QUEUE_DEPTH_USUAL: u32 = 32;
+
+/// Runs the rows of these directions; without permission to write, the reads alone if there are any.
+///
+/// # Errors
+/// As [`outputs::permit`], [`target::open_queued`] and [`show::measurement`].
+pub fn run(
+    name: &str,
+    rows: &Rows,
+    erase: Option<&Erase>,
+    directions: &[Direction],
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    outputs::permit(&rows.output.files, target::file(name))?;
+    let consent = erase.map(|erase| confirm::erase(name, erase, printer)).transpose()?.flatten();
+    let queue_depth = rows.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_USUAL);
+    let budget = budget(&rows.budgets, None);
+    let mut target = target::open_queued(name, consent.as_ref(), budget, queue_depth)?;
+    let directions = permitted(&target, directions)?;
+    announce(&target, printer);
+    let mut progress = Progress::new(printer);
+    let mut observations = Vec::new();
+    for direction in directions {
+        let experiment = experiment(rows, direction, &target);
+        refuse_what_cannot_be(&experiment, &target)?;
+        say_cost(&experiment, direction, printer);
+        observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
+    }
+    target.note_failures(progress.failed_requests());
+    let run = show::run_of(&target, observations);
+    show::measurement(&target, &run, &[], &rows.output.files, printer)
+}
+
+/// The directions that this target may be asked in.
+fn permitted(target: &Target, directions: &[Direction]) -> Result<Vec<Direction>, Failure> {
+    let may = |direction: &&Direction| target.writable || **direction == Direction::Read;
+    let permitted: Vec<Direction> = directions.iter().filter(may).copied().collect();
+    if permitted.is_empty() {
+        let error = anyhow!("this writes to {}; allow it with --erase", target.text);
+        return Err(Failure { exit: Exit::Refused, error });
+    }
+    Ok(permitted)
+}
+
+fn experiment(rows: &Rows, direction: Direction, target: &Target) -> Speed {
+    Speed { cases: cases(rows, direction), link: target.link.clone(), seed: rows.seed }
+}
+
+/// The usual kinds of request, or those of every order, size and depth that was named.
+fn cases(rows: &Rows, direction: Direction) -> Vec<SpeedCase> {
+    if rows.orders.is_empty() && rows.sizes.is_empty() && rows.queue_depths.is_empty() {
+        return Speed::usual_cases(direction);
+    }
+    let or =
+        |named: &[Bytes], usual: &[Bytes]| if named.is_empty() { usual.to_vec() } else { named.to_vec() };
+    let sizes = or(&rows.sizes, &[Bytes::mib(1), Bytes::kib(4)]);
+    let depths = if rows.queue_depths.is_empty() { vec![1] } else { rows.queue_depths.clone() };
+    let orders = if rows.orders.is_empty() { OrderName::ALL.to_vec() } else { rows.orders.clone() };
+    let mut cases = Vec::new();
+    for order in orders.into_iter().map(Order::from) {
+        for request in &sizes {
+            let case = |queue_depth: &u32| SpeedCase {
+                direction,
+                order,
+                request: *request,
+                queue_depth: *queue_depth,
+            };
+            cases.extend(depths.iter().map(case));
+        }
+    }
+    cases
+}
+
+/// A size that the device does not take is a mistake of the person.
+fn refuse_what_cannot_be(experiment: &Speed, target: &Target) -> Result<(), Failure> {
+    let block = target.device.capabilities().logical_block;
+    let odd = experiment.cases.iter().find(|case| !case.request.is_multiple_of(block));
+    odd.map_or(Ok(()), |case| {
+        let text = format!("--size {}: {} takes multiples of {block} only", case.request, target.text);
+        Err(Failure { exit: Exit::Usage, error: anyhow!(text) })
+    })
+}
+
+fn announce(target: &Target, printer: &Printer) {
+    printer.remark(format!("{}: {}", target.text, target.name));
+    for remark in &target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    if !target.writable {
+        printer.remark("reading only: nothing on it changes");
+    }
+}
+
+/// Says what it will take before it begins.
+fn say_cost(experiment: &Speed, direction: Direction, printer: &Printer) {
+    let written = match experiment.bytes_written_max() {
+        Bytes::ZERO => String::new(),
+        most => format!(" and {most} written"),
+    };
+    printer.remark(format!(
+        "{}s: {}; at most {} s{written}, usually far less",
+        direction.as_str(),
+        rows(experiment.cases.len()),
+        experiment.time_max().as_secs()
+    ));
+}
+
+fn rows(count: usize) -> String {
+    if count == 1 {
+        "1 row of requests".to_owned()
+    } else {
+        format!("{count} rows of requests, one after the other")
+    }
+}

@@ -1,0 +1,270 @@
+//! *speed*: how fast are reads or writes of each size, in order and out of order, with one or several in flight?
+//!
+//! Each kind of request goes on until its speed is clear, or its patience ends. See docs/methods/speed.md.
+
+use std::time::Duration;
+
+use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device, Instant};
+
+use super::session::{Refusal, Session, Stop, not_started, range, to_write};
+use super::{Estimate, Experiment, Observer};
+use crate::inference::is_clear;
+use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
+
+/// Left alone at the start of the device, where it is large enough: partition table and FAT area.
+const START: Bytes = Bytes::mib(16);
+/// A row of large requests shows stalls and collection only over much data.
+const LARGE: Bytes = Bytes::mib(1);
+/// How long one kind of request goes on at most, and over how much.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BYTES_MAX: Bytes = Bytes::mib(256);
+/// The same for a row of large writes, which goes on over so much at least: the start of a device may be managed otherwise.
+const BYTES_MIN_LARGE: Bytes = Bytes::mib(64);
+const PATIENCE_LARGE: Duration = Duration::from_secs(600);
+const BYTES_MAX_LARGE: Bytes = Bytes::gib(4);
+/// More requests of one kind tell nothing more, and would fill the run file.
+const REQUESTS_MAX: usize = 16_384;
+/// Fewer tell no spread: the slowest writes get so many times the patience for them.
+const REQUESTS_MIN: usize = 24;
+const PATIENCE_FOR_FEW: u32 = 6;
+/// So many places are looked at, of this size, before reads.
+const PLACES_LOOKED_AT: usize = 16;
+const LOOK: Bytes = Bytes::kib(4);
+/// How often a row looks back at itself, requests.
+const REQUESTS_PER_LOOK: usize = 16;
+
+/// The experiment *speed*.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speed {
+    /// The kinds of request, in the order in which they are made.
+    pub cases: Vec<SpeedCase>,
+    /// The most that the way to the device lets through, for the inference.
+    pub link: Option<LinkLimit>,
+    /// The seed of data and places.
+    pub seed: u64,
+}
+
+impl Speed {
+    /// The usual kinds: large and small requests in order, small and large ones here and there, and small ones with several
+    /// in flight.
+    #[must_use]
+    pub fn usual_cases(direction: Direction) -> Vec<SpeedCase> {
+        let case = |order, request, queue_depth| SpeedCase { direction, order, request, queue_depth };
+        vec![
+            case(Order::Linear, Bytes::mib(1), 1),
+            case(Order::Linear, Bytes::kib(64), 1),
+            case(Order::Linear, Bytes::kib(4), 1),
+            case(Order::Random, Bytes::mib(1), 1),
+            case(Order::Random, Bytes::kib(64), 1),
+            case(Order::Random, Bytes::kib(4), 1),
+            case(Order::Random, Bytes::kib(4), 8),
+            case(Order::Random, Bytes::kib(4), 32),
+        ]
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        self.cases.first().map(|case| case.direction)
+    }
+
+    /// What is written at most.
+    #[must_use]
+    pub fn bytes_written_max(&self) -> Bytes {
+        let writes = self.cases.iter().filter(|case| case.direction == Direction::Write);
+        writes.map(|case| case.request * requests_max(*case) as u64).sum()
+    }
+
+    /// How long all of it takes at most, where the device answers at all.
+    #[must_use]
+    pub fn time_max(&self) -> Duration {
+        self.cases.iter().map(|case| patience(*case)).sum()
+    }
+
+    /// Whether this can be measured on `device`.
+    fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
+        if self.direction() == Some(Direction::Write) {
+            to_write(device)?;
+        }
+        let largest = self.cases.iter().map(|case| case.request).max().unwrap_or_default();
+        if Course::of(device, largest).length < largest * 2 {
+            let reason = format!("{} are too few for requests of {largest}", device.capabilities().capacity);
+            return Err(Refusal::new(reason, "smaller requests (--size), or a larger device"));
+        }
+        Ok(())
+    }
+}
+
+/// The part of the device that is used.
+#[derive(Debug, Clone, Copy)]
+struct Course {
+    start: Bytes,
+    length: Bytes,
+}
+
+impl Course {
+    fn of(device: &dyn Device, request: Bytes) -> Self {
+        let capacity = device.capabilities().capacity;
+        let start = START.min(capacity / 8).round_down(request);
+        Self { start, length: capacity.saturating_sub(start).round_down(request) }
+    }
+}
+
+impl Experiment for Speed {
+    fn name(&self) -> &'static str {
+        self.direction().map_or("speed", Direction::as_str)
+    }
+
+    /// Until the patience ends in all of them; most end far earlier.
+    fn estimate(&self, _device: &dyn Device) -> Estimate {
+        let requests = self.cases.iter().map(|case| requests_max(*case) as u64).sum();
+        Estimate { requests, bytes_written: self.bytes_written_max() }
+    }
+
+    fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
+        let mut data = SpeedData { link: self.link.clone(), ..SpeedData::default() };
+        if let Err(refusal) = self.permit(device) {
+            return not_started(device, self.seed, Data::Speed(data), refusal);
+        }
+        let queue_depth_max = device.capabilities().queue_depth;
+        let (estimate, courses) = (self.estimate(device), self.courses(device));
+        let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
+        let mut rows = Rows { session, written: Bytes::ZERO, data: &mut data };
+        let mut result = rows.look(self.direction(), &courses);
+        for (case, course) in self.cases.iter().zip(courses) {
+            // What a device cannot keep in flight would be another kind of request.
+            if case.queue_depth <= queue_depth_max && result.is_ok() {
+                result = rows.row(*case, course);
+            }
+        }
+        rows.session.end(result, Data::Speed(data))
+    }
+}
+
+impl Speed {
+    fn courses(&self, device: &dyn Device) -> Vec<Course> {
+        self.cases.iter().map(|case| Course::of(device, case.request)).collect()
+    }
+}
+
+/// The state of one run.
+struct Rows<'a, 'b> {
+    session: Session<'a>,
+    /// By requests in order: where the next row goes on.
+    written: Bytes,
+    data: &'b mut SpeedData,
+}
+
+impl Rows<'_, '_> {
+    /// Whether there is anything to read.
+    fn look(&mut self, direction: Option<Direction>, courses: &[Course]) -> Result<(), Stop> {
+        let Some(course) = courses.first().filter(|_| direction == Some(Direction::Read)) else {
+            return Ok(());
+        };
+        for _ in 0..PLACES_LOOKED_AT {
+            let block = self.session.draw(course.length / LOOK);
+            if let Some(is_blank) = self.session.is_blank(range(course.start + LOOK * block, LOOK))? {
+                self.data.contents.looked_at += 1;
+                self.data.contents.blank += u32::from(is_blank);
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests of one kind, kept also when they are cut short.
+    fn row(&mut self, case: SpeedCase, course: Course) -> Result<(), Stop> {
+        let mut cell = SpeedCell::new(case);
+        self.written = self.written.round_up(case.request);
+        let result = self.requests(case, course, &mut cell).and_then(|()| self.flush(case, &mut cell));
+        if !cell.took_ns.is_empty() {
+            self.data.cells.push(cell);
+        }
+        result
+    }
+
+    fn requests(&mut self, case: SpeedCase, course: Course, cell: &mut SpeedCell) -> Result<(), Stop> {
+        let began = self.session.now();
+        let result = self.keep_in_flight(case, course, cell, began);
+        if result.is_err() {
+            // What was in flight then belongs to the row all the same.
+            while let Ok(Some((ended, took))) = self.session.wait() {
+                took.into_iter().for_each(|took| cell.keep(took, ended.since(began)));
+            }
+            self.session.drain();
+        }
+        result
+    }
+
+    fn keep_in_flight(
+        &mut self,
+        case: SpeedCase,
+        course: Course,
+        cell: &mut SpeedCell,
+        began: Instant,
+    ) -> Result<(), Stop> {
+        let mut made = 0;
+        let mut goes_on = true;
+        loop {
+            while goes_on && made < requests_max(case) && in_flight(made, cell) < case.queue_depth {
+                self.submit(case, course)?;
+                made += 1;
+            }
+            match self.session.wait()? {
+                None => return Ok(()),
+                Some((ended, Some(took))) => cell.keep(took, ended.since(began)),
+                // One that failed counts as made, and is not in flight any more.
+                Some((_, None)) => made -= 1,
+            }
+            goes_on = goes_on && !self.is_enough(cell, began);
+        }
+    }
+
+    fn is_enough(&self, cell: &SpeedCell, began: Instant) -> bool {
+        let (made, took) = (cell.took_ns.len(), self.session.now().since(began));
+        let patience = if made < REQUESTS_MIN { PATIENCE_FOR_FEW } else { 1 } * patience(cell.case);
+        let looks = made.is_multiple_of(REQUESTS_PER_LOOK.max(made / 64));
+        let short = is_large_row(cell.case) && cell.transferred() < BYTES_MIN_LARGE;
+        took >= patience || looks && !short && is_clear(cell)
+    }
+
+    fn submit(&mut self, case: SpeedCase, course: Course) -> Result<(), Stop> {
+        let offset = match case.order {
+            Order::Linear => Bytes::new(self.written.get() % course.length.get()),
+            Order::Random => case.request * self.session.draw(course.length / case.request),
+        };
+        if case.order == Order::Linear {
+            self.written += case.request;
+        }
+        let place = range(course.start + offset, case.request);
+        match case.direction {
+            Direction::Read => self.session.submit_read(place),
+            Direction::Write => self.session.submit_write(place),
+        }
+    }
+
+    /// What writes left in memory belongs to them.
+    fn flush(&mut self, case: SpeedCase, cell: &mut SpeedCell) -> Result<(), Stop> {
+        if case.direction == Direction::Write {
+            cell.flush = self.session.flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn in_flight(made: usize, cell: &SpeedCell) -> u32 {
+    made.saturating_sub(cell.took_ns.len()).try_into().unwrap_or(u32::MAX)
+}
+
+/// A row of large writes, which stalls and collection are a part of.
+fn is_large_row(case: SpeedCase) -> bool {
+    case.direction == Direction::Write && case.order == Order::Linear && case.request >= LARGE
+}
+
+fn patience(case: SpeedCase) -> Duration {
+    if is_large_row(case) { PATIENCE_LARGE } else { PATIENCE }
+}
+
+/// The most requests of this kind.
+fn requests_max(case: SpeedCase) -> usize {
+    let most = if is_large_row(case) { BYTES_MAX_LARGE } else { BYTES_MAX };
+    usize::try_from(most / case.request).unwrap_or(REQUESTS_MAX).clamp(32, REQUESTS_MAX)
+}

@@ -1,0 +1,268 @@
+//! How fast equal requests are: what holds for as long as they go on, apart from how they started.
+
+use flashscope_device::Bytes;
+
+use super::batch_means::{BATCHES, Mean, STUDENT_95};
+use super::slowdown::{Slowdown, Stretch};
+use super::statistics::{count, median, quantile};
+use crate::finding::Confidence;
+use crate::observation::{LinkLimit, SpeedCase, SpeedCell};
+
+/// Requests are looked at in so many groups at most.
+const STRETCHES_MAX: usize = 240;
+/// The first groups belong to the start-up while they differ by more than this factor from nearly all of the later half,
+const STARTUP_RATIO: f64 = 1.25;
+const LATER_LOW: f64 = 0.05;
+const LATER_HIGH: f64 = 0.95;
+/// up to this share of all.
+const STARTUP_SHARE: usize = 2;
+/// A mean over less time is none: the host's own hold-ups last as long.
+const CLEAR_SECONDS: f64 = 2.0;
+/// The interval that is narrow enough, on either side.
+const CLEAR_HALF_WIDTH: f64 = 0.01;
+/// Two halves of what is clear differ by no more.
+const CLEAR_HALVES: f64 = 0.02;
+/// Speeds are known no better than this, however equal the parts: the clocks of controllers and hosts.
+const HALF_WIDTH_MIN: f64 = 0.005;
+/// What the model can be wrong about: speeds that change on a longer scale.
+const CONFIDENCE: f64 = 0.95;
+/// What a link is said to carry may be exceeded by so much before a result is not believed: clocks differ.
+const LINK_TOLERANCE: f64 = 1.02;
+
+/// How fast equal requests are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speed {
+    /// Which requests.
+    pub case: SpeedCase,
+    /// The mean of the running phase, bytes per second.
+    pub bytes_per_s: f64,
+    /// It is hardly less than this.
+    pub bytes_per_s_low: f64,
+    /// It is hardly more than this.
+    pub bytes_per_s_high: f64,
+    /// How sure the interval is.
+    pub confidence: Confidence,
+    /// How many requests the running phase has.
+    pub requests: usize,
+    /// How long it lasted, seconds.
+    pub seconds: f64,
+    /// What went before it, if that was of another speed.
+    pub startup: Option<Startup>,
+    /// How long requests of the running phase took.
+    pub latency: Latencies,
+    /// Why this is no speed of the device, where it cannot be.
+    pub cached: Option<String>,
+}
+
+/// What went before the running phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Startup {
+    /// How much was transferred.
+    pub bytes: Bytes,
+    /// How fast, typically.
+    pub bytes_per_s: f64,
+}
+
+/// How long requests took, seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latencies {
+    /// The shortest.
+    pub min: f64,
+    /// Half took no longer.
+    pub p50: f64,
+    /// Nine in ten took no longer.
+    pub p90: f64,
+    /// 99 of a hundred took no longer.
+    pub p99: f64,
+    /// 999 of a thousand took no longer.
+    pub p999: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Speed {
+    /// Requests a second.
+    #[must_use]
+    pub fn requests_per_s(&self) -> f64 {
+        self.bytes_per_s / self.case.request.as_f64()
+    }
+}
+
+/// How fast the requests of a cell are; `None` from too few. `link` tells what cannot be.
+#[must_use]
+pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
+    let course = Course::of(cell)?;
+    let mean = course.mean()?;
+    let half = (mean.error * STUDENT_95).max(HALF_WIDTH_MIN);
+    let bytes_per_s = 1.0 / mean.seconds_per_byte;
+    let running = cell.took_ns.get(course.running_from_request()..).unwrap_or(&[]);
+    Some(Speed {
+        case: cell.case,
+        bytes_per_s,
+        bytes_per_s_low: bytes_per_s / (1.0 + half),
+        bytes_per_s_high: bytes_per_s * (1.0 + half),
+        confidence: Confidence::new(CONFIDENCE),
+        requests: running.len(),
+        seconds: mean.seconds,
+        startup: course.startup(cell.case.request),
+        latency: latencies(running)?,
+        cached: link.and_then(|link| impossible(bytes_per_s, link)),
+    })
+}
+
+/// Whether more requests would tell little more.
+#[must_use]
+pub fn is_clear(cell: &SpeedCell) -> bool {
+    let mean = Course::of(cell).and_then(|course| course.mean());
+    mean.is_some_and(|mean| {
+        mean.seconds >= CLEAR_SECONDS
+            && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
+            && mean.halves <= CLEAR_HALVES
+    })
+}
+
+/// Why a speed cannot be the device's.
+fn impossible(bytes_per_s: f64, link: &LinkLimit) -> Option<String> {
+    let most = link.bytes_per_s.as_f64() * LINK_TOLERANCE;
+    (bytes_per_s > most).then(|| format!("{} carries no more than {} MB/s", link.name, megabytes(link)))
+}
+
+fn megabytes(link: &LinkLimit) -> u64 {
+    link.bytes_per_s.get() / 1_000_000
+}
+
+/// The requests in groups, and from which of them on the speed is the one that stays.
+struct Course {
+    stream: Vec<Stretch>,
+    group: usize,
+    running_from: usize,
+}
+
+impl Course {
+    fn of(cell: &SpeedCell) -> Option<Self> {
+        let requests = cell.ended_ns.len();
+        let group = requests.div_ceil(STRETCHES_MAX).max(1);
+        let ends: Vec<u64> = cell.ended_ns.chunks(group).filter_map(|part| part.last().copied()).collect();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let lengths = cell.ended_ns.chunks(group).map(<[u64]>::len);
+        let stretch = |((end, start), length): ((&u64, u64), usize)| {
+            let bytes = cell.case.request.as_f64() * count(length);
+            Stretch { bytes, seconds_per_byte: seconds(end.saturating_sub(start)) / bytes }
+        };
+        let stream: Vec<Stretch> = ends.iter().zip(starts).zip(lengths).map(stretch).collect();
+        (stream.len() >= BATCHES).then(|| Self { running_from: running_from(&stream), stream, group })
+    }
+
+    fn mean(&self) -> Option<Mean> {
+        Mean::of(self.stream.get(self.running_from..)?)
+    }
+
+    fn running_from_request(&self) -> usize {
+        self.running_from * self.group
+    }
+
+    fn startup(&self, request: Bytes) -> Option<Startup> {
+        let before = self.stream.get(..self.running_from).filter(|before| !before.is_empty())?;
+        let times: Vec<f64> = before.iter().map(|each| each.seconds_per_byte).collect();
+        let usual = median(&times).filter(|time| *time > 0.0)?;
+        let bytes = request * self.running_from_request() as u64;
+        Some(Startup { bytes, bytes_per_s: 1.0 / usual })
+    }
+}
+
+/// The first group of the running phase: behind a cache that was filled, and behind what the first requests had to open.
+fn running_from(stream: &[Stretch]) -> usize {
+    let behind_cache = Slowdown::of(stream).map_or(0, |slowdown| slowdown.index);
+    let times: Vec<f64> = stream.iter().map(|stretch| stretch.seconds_per_byte).collect();
+    let later = &times[times.len() / 2..];
+    let (Some(low), Some(high)) = (quantile(later, LATER_LOW), quantile(later, LATER_HIGH)) else {
+        return behind_cache;
+    };
+    let differs = |time: &&f64| **time > high * STARTUP_RATIO || **time * STARTUP_RATIO < low;
+    let opening = times.iter().take_while(differs).count().min(stream.len() / STARTUP_SHARE);
+    let from = behind_cache.max(opening);
+    if stream.len() - from < BATCHES { 0 } else { from }
+}
+
+/// How long requests took that each took so many nanoseconds.
+fn latencies(took_ns: &[u64]) -> Option<Latencies> {
+    let took: Vec<f64> = took_ns.iter().map(|nanoseconds| seconds(*nanoseconds)).collect();
+    let at = |share| quantile(&took, share);
+    Some(Latencies {
+        min: at(0.0)?,
+        p50: at(0.5)?,
+        p90: at(0.9)?,
+        p99: at(0.99)?,
+        p999: at(0.999)?,
+        max: at(1.0)?,
+    })
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "times of a measurement are far below 2^53 ns, which is 104 days"
+)]
+const fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::observation::{Direction, Order};
+
+    /// Requests of 1 MiB one behind the other, each of so many milliseconds.
+    fn cell(milliseconds: impl Iterator<Item = u64>) -> SpeedCell {
+        let request = Bytes::mib(1);
+        let case = SpeedCase { direction: Direction::Write, order: Order::Linear, request, queue_depth: 1 };
+        let mut cell = SpeedCell::new(case);
+        let mut ended = Duration::ZERO;
+        for each in milliseconds.map(Duration::from_millis) {
+            ended += each;
+            cell.keep(each, ended);
+        }
+        cell
+    }
+
+    fn near(value: f64, truth: f64) -> bool {
+        (value / truth - 1.0).abs() < 0.01
+    }
+
+    #[test]
+    fn a_start_is_told_apart_whether_it_is_slower_or_faster() {
+        for first in [2, 300] {
+            let seen = speed(&cell((0..300).map(|index| if index < 20 { first } else { 50 })), None).unwrap();
+            assert!(near(seen.bytes_per_s, 1_048_576.0 / 0.05), "{seen:?}");
+            let startup = seen.startup.unwrap();
+            assert!(near(startup.bytes_per_s, 1_048_576.0 / (first as f64 / 1e3)), "{startup:?}");
+            assert!((20..=24).contains(&(startup.bytes / Bytes::mib(1))), "{startup:?}");
+            assert!(near(seen.latency.p50, 0.05) && near(seen.latency.max, 0.05));
+        }
+    }
+
+    #[test]
+    fn stalls_are_part_of_the_speed_and_of_its_interval() {
+        let seen = speed(&cell((0..320).map(|index| if index % 16 == 7 { 500 } else { 50 })), None).unwrap();
+        assert!(near(seen.bytes_per_s, 1_048_576.0 / 0.078_125), "{seen:?}");
+        assert!(seen.startup.is_none() && near(seen.latency.p50, 0.05) && near(seen.latency.max, 0.5));
+        assert!(seen.bytes_per_s_low < seen.bytes_per_s && seen.bytes_per_s < seen.bytes_per_s_high);
+    }
+
+    #[test]
+    fn enough_is_what_is_long_and_even() {
+        assert!(is_clear(&cell((0..60).map(|_| 50))));
+        assert!(!is_clear(&cell((0..30).map(|_| 50))), "too short");
+        assert!(!is_clear(&cell((0..90).map(|index| 20 + index))), "it drifts");
+        assert!(speed(&cell((0..5).map(|_| 50)), None).is_none(), "too few");
+    }
+
+    #[test]
+    fn what_the_link_cannot_carry_is_no_speed_of_the_device() {
+        let link = LinkLimit { bytes_per_s: Bytes::new(53_200_000), name: "USB at 480 Mbit/s".to_owned() };
+        let fast = speed(&cell((0..300).map(|_| 2)), Some(&link)).unwrap();
+        assert!(fast.cached.unwrap().contains("480 Mbit/s"));
+        assert_eq!(speed(&cell((0..300).map(|_| 25)), Some(&link)).unwrap().cached, None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Truth tests: the speeds that are measured are those of the virtual sticks, on every profile that comes with flashscope.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use flashscope_device::layer::{Budget, ReadOnly};
+use flashscope_device::memory::MemoryDevice;
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
+use flashscope_probe::experiment::Speed as Experiment;
+use flashscope_probe::inference::{Speed, speed};
+use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
+use flashscope_probe::{Ended, Experiment as _, Observations, Silent};
+use flashscope_sim::{Profile, VirtualStick};
+
+fn case(direction: Direction, order: Order, request: Bytes, queue_depth: u32) -> SpeedCase {
+    SpeedCase { direction, order, request, queue_depth }
+}
+
+fn measured(device: &mut dyn Device, cases: &[SpeedCase], budget: &Budget) -> Observations {
+    Experiment { cases: cases.to_vec(), link: None, seed: 5 }.measure(device, budget, &mut Silent)
+}
+
+fn cells(seen: Observations) -> Vec<SpeedCell> {
+    let Data::Speed(data) = seen.data else { panic!("speed saw something else") };
+    data.cells
+}
+
+fn one(device: &mut dyn Device, case: SpeedCase) -> (SpeedCell, Speed) {
+    let cell = cells(measured(device, &[case], &Budget::UNLIMITED)).remove(0);
+    let speed = speed(&cell, None).unwrap();
+    (cell, speed)
+}
+
+/// The same requests in order on another stick of this profile: bytes per second of those behind the start-up.
+fn truth(profile: &Profile, seed: u64, case: SpeedCase, bytes: Bytes, startup: Bytes) -> f64 {
+    let mut stick = VirtualStick::new(profile, seed);
+    let start = Bytes::mib(16);
+    let room = (profile.capacity - start).round_down(case.request);
+    let mut began = stick.now();
+    for index in 0..bytes / case.request {
+        if case.request * index == startup {
+            began = stick.now();
+        }
+        let offset = start + Bytes::new((case.request * index).get() % room.get());
+        let range = ByteRange::new(offset, case.request);
+        let op = match case.direction {
+            Direction::Read => Op::read(range),
+            Direction::Write => Op::write(range, Pattern::new(1)),
+        };
+        stick.run(op).unwrap();
+    }
+    (bytes - startup).as_f64() / stick.now().since(began).as_secs_f64()
+}
+
+fn is_near(value: f64, truth: f64) -> bool {
+    (value / truth - 1.0).abs() < 0.03
+}
+
+#[test]
+fn rows_of_large_requests_have_the_sticks_own_speed_on_every_profile() {
+    let mut wrong = Vec::new();
+    for name in Profile::builtin_names() {
+        let profile = Profile::builtin(name).unwrap();
+        for direction in [Direction::Read, Direction::Write] {
+            let case = case(direction, Order::Linear, Bytes::mib(1), 1);
+            let (cell, speed) = one(&mut VirtualStick::new(&profile, 3), case);
+            let startup = speed.startup.map_or(Bytes::ZERO, |startup| startup.bytes);
+            let truth =
+                (11..17).map(|seed| truth(&profile, seed, case, cell.transferred(), startup)).sum::<f64>()
+                    / 6.0;
+            if !is_near(speed.bytes_per_s, truth) {
+                wrong.push(format!(
+                    "{name} {}: {} instead of {truth}",
+                    direction.as_str(),
+                    speed.bytes_per_s
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn requests_here_and_there_and_in_flight_are_as_many_as_asked_for() {
+    let profile = Profile::builtin("samsung-fit-plus").unwrap();
+    let small = |depth| case(Direction::Read, Order::Random, Bytes::kib(4), depth);
+    let (one_by_one, alone) = one(&mut VirtualStick::new(&profile, 3), small(1));
+    let (several, together) = one(&mut VirtualStick::new(&profile, 3), small(8));
+    // One at a time, nothing lies between one request and the next.
+    let summed: u64 = one_by_one.took_ns.iter().sum();
+    assert!(is_near(summed as f64, *one_by_one.ended_ns.last().unwrap() as f64));
+    // Little's law: as many in flight as were asked for.
+    let in_flight = several.took_ns.iter().sum::<u64>() as f64 / *several.ended_ns.last().unwrap() as f64;
+    assert!((7.5..=8.0).contains(&in_flight), "{in_flight}");
+    assert!(together.requests_per_s() >= alone.requests_per_s() * 0.97);
+}
+
+#[test]
+fn a_budget_ends_a_row_with_what_was_seen_and_nothing_left_in_flight() {
+    let mut stick = VirtualStick::new(&Profile::builtin("generic-2g").unwrap(), 3);
+    let budget = Budget { bytes_written: Some(Bytes::mib(2)), ..Budget::UNLIMITED };
+    let seen = measured(&mut stick, &[case(Direction::Write, Order::Random, Bytes::kib(64), 4)], &budget);
+    assert!(
+        matches!(&seen.ended, Ended::Early { reason, .. } if reason.contains("2 MiB")),
+        "{:?}",
+        seen.ended
+    );
+    assert_eq!(cells(seen)[0].transferred(), Bytes::mib(2));
+    assert!(stick.wait().unwrap().is_none());
+}
+
+#[test]
+fn a_read_only_device_is_not_written_and_a_tiny_one_not_used() {
+    let write = case(Direction::Write, Order::Linear, Bytes::mib(1), 1);
+    let stick = VirtualStick::new(&Profile::builtin("generic-2g").unwrap(), 3);
+    let seen = measured(&mut ReadOnly::new(stick), &[write], &Budget::UNLIMITED);
+    assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("read-only")));
+    let mut tiny = MemoryDevice::new(Bytes::mib(1));
+    let seen = measured(&mut tiny, &[write], &Budget::UNLIMITED);
+    assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
+}
+
+#[test]
+fn same_seed_same_requests() {
+    let profile = Profile::builtin("generic-2g").unwrap();
+    let run = || {
+        let cases = Experiment::usual_cases(Direction::Read);
+        cells(measured(&mut VirtualStick::new(&profile, 3), &cases, &Budget::UNLIMITED))
+    };
+    assert_eq!(run(), run());
+}

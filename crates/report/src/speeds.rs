@@ -1,0 +1,87 @@
+//! Speeds of equal requests, as a run's observations tell them: the rows of a table.
+
+use std::cmp::Reverse;
+
+use flashscope_device::Bytes;
+use flashscope_probe::RunFile;
+use flashscope_probe::inference::{Speed, speed};
+use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell, SpeedData};
+
+use crate::chart::Table;
+use crate::quantity;
+
+/// Every kind of request of a run, in the order in which they were made, with its speed; `None` from too few requests.
+#[must_use]
+pub fn speeds(run: &RunFile) -> Vec<(SpeedCase, Option<Speed>)> {
+    cells(run).map(|(data, cell)| (cell.case, speed(cell, data.link.as_ref()))).collect()
+}
+
+fn cells(run: &RunFile) -> impl Iterator<Item = (&SpeedData, &SpeedCell)> {
+    let data = run.observations.iter().filter_map(|seen| match &seen.data {
+        Data::Speed(data) => Some(data),
+        _ => None,
+    });
+    data.flat_map(|data| data.cells.iter().map(move |cell| (data, cell)))
+}
+
+/// The speed of large requests in order: what a copy of a large file comes close to.
+pub fn in_order(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
+    let of = |(case, speed): &&(SpeedCase, Option<Speed>)| {
+        (case.direction, case.order) == (direction, Order::Linear) && speed.is_some()
+    };
+    let plainest = |(case, _): &&(SpeedCase, Option<Speed>)| (case.request, Reverse(case.queue_depth));
+    speeds.iter().filter(of).max_by_key(plainest).and_then(|(_, speed)| speed.as_ref())
+}
+
+/// The speed of the smallest requests here and there, one at a time: what a system that runs from the device depends on.
+pub fn here_and_there(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
+    let of = |(case, speed): &&(SpeedCase, Option<Speed>)| {
+        let kind = (case.direction, case.order, case.queue_depth);
+        kind == (direction, Order::Random, 1) && speed.is_some()
+    };
+    speeds.iter().filter(of).min_by_key(|(case, _)| case.request).and_then(|(_, speed)| speed.as_ref())
+}
+
+/// A kind of request in words: `write, in order, 1 MiB`, `read, random, 4 KiB, 8 in flight`.
+pub fn name(case: SpeedCase) -> String {
+    let order = match case.order {
+        Order::Linear => "in order",
+        Order::Random => "random",
+    };
+    format!("{}, {order}, {}{}", case.direction.as_str(), case.request, in_flight(case.queue_depth))
+}
+
+/// `, 8 in flight`; nothing for one.
+pub fn in_flight(queue_depth: u32) -> String {
+    if queue_depth == 1 { String::new() } else { format!(", {queue_depth} in flight") }
+}
+
+/// One row per kind of request: its speed and interval, requests a second, and percentiles of their times.
+pub fn table(run: &RunFile) -> Table {
+    let header = ["requests", "MB/s", "between", "a second", "median", "90 %", "99 %", "longest"];
+    let rows = speeds(run).into_iter().map(|(case, speed)| row(case, speed.as_ref())).collect();
+    Table { header: header.map(str::to_owned).to_vec(), rows }
+}
+
+fn row(case: SpeedCase, speed: Option<&Speed>) -> Vec<String> {
+    let Some(speed) = speed else {
+        let unknown = ["unknown", "too few", "", "", "", "", ""].map(str::to_owned);
+        return std::iter::once(name(case)).chain(unknown).collect();
+    };
+    let megabytes = |bytes_per_s: f64| quantity::three_digits(bytes_per_s / 1e6);
+    let mark = if speed.cached.is_some() { " (cached)" } else { "" };
+    let latency = &speed.latency;
+    let times = [latency.p50, latency.p90, latency.p99, latency.max].map(quantity::seconds);
+    let figures = [
+        name(case),
+        format!("{}{mark}", megabytes(speed.bytes_per_s)),
+        format!("{} to {}", megabytes(speed.bytes_per_s_low), megabytes(speed.bytes_per_s_high)),
+        quantity::three_digits(speed.requests_per_s()),
+    ];
+    figures.into_iter().chain(times).collect()
+}
+
+/// A size of a start-up, to a whole mebibyte where it is larger than that.
+pub fn about(bytes: Bytes) -> Bytes {
+    if bytes > Bytes::mib(4) { bytes.round_down(Bytes::mib(1)) } else { bytes }
+}

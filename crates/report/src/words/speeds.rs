@@ -1,0 +1,124 @@
+//! Speeds in sentences: the one to remember, what start-ups and caches did, and how sure it is.
+
+use flashscope_probe::inference::Speed;
+use flashscope_probe::observation::{Contents, Data, Direction, SpeedCase};
+
+use super::sentence::Sentence;
+use crate::speeds::{about, here_and_there, in_flight, in_order, name, speeds};
+use crate::{Report, quantity};
+
+/// A start-up that differs by less is not worth a sentence.
+const STARTUP_RATIO: f64 = 1.1;
+
+/// The speeds of a report, for its sentences.
+pub struct Words {
+    speeds: Vec<(SpeedCase, Option<Speed>)>,
+    /// What was read from places that hold nothing.
+    blank: Option<Contents>,
+}
+
+impl Words {
+    /// Those of a report that has any.
+    pub fn of(report: &Report<'_>) -> Option<Self> {
+        let speeds = speeds(report.run);
+        (!speeds.is_empty()).then(|| Self { speeds, blank: blank(report) })
+    }
+
+    /// What to remember: large requests in order and small ones here and there. What is marked as cached is none of it.
+    pub fn headline(&self) -> Option<String> {
+        let parts: Vec<String> = [Direction::Read, Direction::Write]
+            .into_iter()
+            .filter_map(|direction| self.direction(direction))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn direction(&self, direction: Direction) -> Option<String> {
+        let told = |speed: &&Speed| speed.cached.is_none();
+        let large = in_order(&self.speeds, direction).filter(told);
+        let small = here_and_there(&self.speeds, direction).filter(told);
+        let verb = direction.as_str();
+        let of = |speed: &Speed| {
+            format!("{} {} {}", quantity::speed(speed.bytes_per_s), pieces(speed), between(speed))
+        };
+        let small_of = |speed: &Speed| {
+            format!("{} a second {}", quantity::three_digits(speed.requests_per_s()), small_pieces(speed))
+        };
+        match (large, small) {
+            (Some(large), Some(small)) => Some(format!("{verb}s {}, and {}", of(large), small_of(small))),
+            (Some(large), None) => Some(format!("{verb}s {}", of(large))),
+            (None, Some(small)) => Some(format!("{verb}s {}", small_of(small))),
+            (None, None) => None,
+        }
+    }
+
+    /// Start-ups that differ, and what cannot be.
+    pub fn what_it_means(&self) -> Vec<Sentence> {
+        let known = || self.speeds.iter().filter_map(|(_, speed)| speed.as_ref());
+        known().filter_map(cached).chain(known().filter_map(startup)).map(Sentence::new).collect()
+    }
+
+    /// How sure the speeds are.
+    pub fn how_sure(&self) -> Vec<Sentence> {
+        let known = self.speeds.iter().find_map(|(_, speed)| speed.as_ref());
+        let sure = known.map(|speed| {
+            format!(
+                "each speed lies between its two figures with a probability of {}, as long as the device goes on as it did: \
+                 a row of requests of one kind does not show what comes later (bench sustained does)",
+                quantity::percent(speed.confidence)
+            )
+        });
+        let few = self
+            .speeds
+            .iter()
+            .filter(|(_, speed)| speed.is_none())
+            .map(|(case, _)| format!("unknown: the speed of {}; too few of them were made", name(*case)));
+        let blank = self.blank.map(|contents| {
+            format!("{contents}: a controller may answer reads of such places without touching flash, and be slower elsewhere")
+        });
+        sure.into_iter().chain(few).chain(blank).map(Sentence::new).collect()
+    }
+}
+
+fn blank(report: &Report<'_>) -> Option<Contents> {
+    report.run.observations.iter().find_map(|seen| match &seen.data {
+        Data::Speed(data) if data.contents.mostly_blank() == Some(true) => Some(data.contents),
+        _ => None,
+    })
+}
+
+fn pieces(speed: &Speed) -> String {
+    format!("in order in pieces of {}{}", speed.case.request, in_flight(speed.case.queue_depth))
+}
+
+fn small_pieces(speed: &Speed) -> String {
+    format!("of {} here and there ({})", speed.case.request, quantity::speed(speed.bytes_per_s))
+}
+
+fn between(speed: &Speed) -> String {
+    let megabytes = |bytes_per_s: f64| quantity::three_digits(bytes_per_s / 1e6);
+    format!("({} to {})", megabytes(speed.bytes_per_s_low), megabytes(speed.bytes_per_s_high))
+}
+
+fn cached(speed: &Speed) -> Option<String> {
+    let why = speed.cached.as_ref()?;
+    Some(format!(
+        "{}: {} is cached, for {why}; it counts for nothing here",
+        name(speed.case),
+        quantity::speed(speed.bytes_per_s)
+    ))
+}
+
+fn startup(speed: &Speed) -> Option<String> {
+    let startup = speed.startup.filter(|_| speed.cached.is_none())?;
+    let ratio = startup.bytes_per_s / speed.bytes_per_s;
+    let differs = ratio >= STARTUP_RATIO || ratio <= 1.0 / STARTUP_RATIO;
+    differs.then(|| {
+        format!(
+            "{}: the first {} went at {}; the speed is that of what followed",
+            name(speed.case),
+            about(startup.bytes),
+            quantity::speed(startup.bytes_per_s)
+        )
+    })
+}
