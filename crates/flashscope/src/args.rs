@@ -85,7 +85,8 @@ pub enum Command {
     /// Show the virtual sticks.
     #[command(subcommand)]
     Sim(Sim),
-    /// Show a stored run again, or write it as a page.
+    /// Show a stored run again, or write it as a page; or compare several.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Report(Report),
     /// List sticks, cards and readers: what they are, how they are plugged in, what is on them.
     ///
@@ -197,9 +198,37 @@ pub enum BenchPart {
     Read(BenchRead),
     /// Writes in order and here and there, of several sizes, with one or several in flight.
     ///
-    /// The row of large writes goes on for 64 MiB at least, so that stalls are part of its speed, and for five minutes at
+    /// The row of large writes goes on for 64 MiB at least, so that stalls are part of its speed, and for ten minutes at
     /// most.
     Write(BenchWrite),
+    /// One long stream of writes, until caches are spent and the speed that lasts is known.
+    ///
+    /// Finds what a cache takes, the speed behind it, the period of stalls, and what pauses give back. It writes a third of the
+    /// target or more where no cache is found, and waits for six minutes in pauses where one is.
+    Sustained(BenchSustained),
+}
+
+/// `flashscope bench sustained`
+#[derive(Debug, Args)]
+pub struct BenchSustained {
+    /// A disk, an image file, or sim:NAME.
+    pub target: String,
+    /// Samples of this number and size spread over the target, each with a flush, as GNOME Disks writes them; such as
+    /// 1000x10MiB.
+    #[arg(long, value_name = "COUNTxSIZE", value_parser = samples)]
+    pub samples: Option<(u32, Bytes)>,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
+    /// Seed of the data.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What it may cost.
+    #[command(flatten)]
+    pub budgets: Budgets,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// `flashscope bench read`
@@ -482,9 +511,33 @@ pub struct SimReplay {
 /// `flashscope report`
 #[derive(Debug, Args)]
 pub struct Report {
+    /// Several runs.
+    #[command(subcommand)]
+    pub part: Option<ReportPart>,
     /// A run file, as check -o RUN.flashscope.json writes it.
-    pub run: PathBuf,
+    #[arg(required = true)]
+    pub run: Option<PathBuf>,
     /// Write the page to FILE, which ends in .html; without it the report is printed.
+    #[arg(long, value_name = "FILE", value_parser = page)]
+    pub html: Option<PathBuf>,
+}
+
+/// The parts of `flashscope report`.
+#[derive(Debug, Subcommand)]
+pub enum ReportPart {
+    /// Lay the long streams of several runs over one another.
+    ///
+    /// Each run is one of `bench sustained`, or of `check --sustained`, kept with -o RUN.flashscope.json.
+    Compare(ReportCompare),
+}
+
+/// `flashscope report compare`
+#[derive(Debug, Args)]
+pub struct ReportCompare {
+    /// Run files, one per device.
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<PathBuf>,
+    /// Write the page to FILE, which ends in .html; without it the comparison is printed.
     #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
 }
@@ -531,6 +584,14 @@ fn page(text: &str) -> Result<PathBuf, String> {
 /// experiments write in multiples of 4 KiB.
 fn erase_block(text: &str) -> Result<Bytes, String> {
     size(text, Bytes::kib(16), Bytes::kib(4))
+}
+
+/// A number from 12, which tell a spread, to 10000, and the size of a request.
+fn samples(text: &str) -> Result<(u32, Bytes), String> {
+    let needed = || "a number from 12 to 10000 and a size are needed, such as 1000x10MiB".to_owned();
+    let (count, size) = text.split_once('x').ok_or_else(needed)?;
+    let count = count.parse().ok().filter(|count| (12..=10_000).contains(count)).ok_or_else(needed)?;
+    Ok((count, request_size(size)?))
 }
 
 /// The largest is what a target takes in one piece.

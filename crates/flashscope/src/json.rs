@@ -4,7 +4,7 @@ mod disk;
 
 pub use disk::{disk, idle};
 
-use flashscope_probe::inference::Speed;
+use flashscope_probe::inference::{Change, Course, Recovered, Speed, course};
 use flashscope_probe::observation::SpeedCase;
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
@@ -48,10 +48,47 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "ended": ended,
         "remarks": run.remarks,
     }));
+    if let Some(course) = flashscope_report::stream(&report).map(course) {
+        document["course"] = course_document(&course);
+    }
     if !speeds.is_empty() {
         document["speeds"] = Value::Array(speeds);
     }
     document
+}
+
+/// Where a long stream of writes changes its speed, what stalls it, what pauses give back.
+fn course_document(course: &Course) -> Value {
+    let change = |change: &Change| {
+        json!({
+            "written_bytes": change.written,
+            "before_bytes_per_s": change.before_bytes_per_s,
+            "behind_bytes_per_s": change.behind_bytes_per_s,
+        })
+    };
+    let stalls = course.stalls.map(|stalls| {
+        json!({
+            "period_bytes": stalls.period,
+            "low": stalls.period_low,
+            "high": stalls.period_high,
+            "seen": stalls.seen,
+            "seconds": stalls.seconds,
+            "seconds_max": stalls.seconds_max,
+            "share_of_time": stalls.share,
+        })
+    });
+    let recovered = |recovered: &Recovered| {
+        json!({
+            "pause_s": recovered.pause.as_secs_f64(),
+            "fast_bytes": recovered.bytes,
+            "at_least": recovered.is_at_least,
+        })
+    };
+    json!({
+        "changes": course.changes.iter().map(change).collect::<Vec<_>>(),
+        "stalls": stalls,
+        "recovered": course.recovered.iter().map(recovered).collect::<Vec<_>>(),
+    })
 }
 
 /// One object per kind of request that was timed in rows.

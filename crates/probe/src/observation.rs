@@ -468,6 +468,35 @@ pub struct SustainedData {
     pub request: Bytes,
     /// The writes in their order, several at a time.
     pub pieces: Vec<Piece>,
+    /// Single writes that took several times as long as those just before them.
+    #[serde(default)]
+    pub long: Vec<LongWrite>,
+    /// Writes that went on behind pauses.
+    #[serde(default)]
+    pub resumed: Vec<Resumed>,
+    /// Whether the writes lie apart, spread evenly over the device, each with a flush that counts to its time.
+    #[serde(default)]
+    pub is_spread: bool,
+}
+
+/// A write in a stream that took several times as long as those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongWrite {
+    /// Everything that was written until it ended, itself included.
+    pub written: Bytes,
+    /// How long it took.
+    pub took: Duration,
+    /// What all writes until then took, itself included.
+    pub ended: Duration,
+}
+
+/// A stream that went on behind a pause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// How long nothing was asked for.
+    pub pause: Duration,
+    /// The writes behind it.
+    pub pieces: Vec<Piece>,
 }
 
 /// Some writes one behind the other.

@@ -41,7 +41,8 @@ impl Survey {
     /// allows it. It goes before [`Survey::run`]: what that writes would take up a part of the cache.
     pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let seed = self.seed;
-        let experiments: [&dyn Experiment; 2] = [&Sustained { seed }, &WriteBuffer { seed }];
+        let experiments: [&dyn Experiment; 2] =
+            [&Sustained { seed, is_thorough: false }, &WriteBuffer { seed }];
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
     }
 

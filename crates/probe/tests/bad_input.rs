@@ -28,7 +28,7 @@ fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
         Box::new(BlockEnds::new(None, seed)),
         Box::new(OpenUnits::new(erase_block, request, seed)),
         Box::new(FatArea::new(erase_block, request, Some((Order::Linear, 2)), seed)),
-        Box::new(Sustained { seed }),
+        Box::new(Sustained { seed, is_thorough: false }),
         Box::new(WriteBuffer { seed }),
     ]
 }

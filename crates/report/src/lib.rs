@@ -16,6 +16,7 @@ mod bound;
 mod brief;
 pub mod chart;
 mod clean;
+pub mod compare;
 mod figures;
 mod html;
 mod quantity;
@@ -35,4 +36,4 @@ pub use speeds::speeds;
 pub use svg::drawing;
 
 pub use terminal::{Style, terminal, wrapped};
-pub use words::{Advice, Sentence, Verdict, advice, verdict};
+pub use words::{Advice, Sentence, Verdict, advice, stream, verdict};

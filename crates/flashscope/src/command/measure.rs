@@ -265,7 +265,7 @@ fn experiment(
             Box::new(FatArea { merges, ..FatArea::new(erase_block, arguments.block_size, fits, seed) })
         }
         ExperimentName::BlockEnds => Box::new(BlockEnds::new(None, seed)),
-        ExperimentName::Sustained => Box::new(Sustained { seed }),
+        ExperimentName::Sustained => Box::new(Sustained { seed, is_thorough: false }),
         ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
     }
 }

@@ -1,11 +1,13 @@
 //! `flashscope report`: a stored run, inferred again.
 
+use std::path::Path;
+
 use flashscope_probe::RunFile;
 use flashscope_probe::inference::infer_run;
 use serde_json::Value;
 
 use super::show;
-use crate::args::Report;
+use crate::args::{Report, ReportPart};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::outputs;
 use crate::printer::Printer;
@@ -15,15 +17,28 @@ use crate::printer::Printer;
 /// # Errors
 /// Exit code 2 for a file that is no run file, 3 if the page cannot be written, 4 if it would overwrite a disk.
 pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
-    let name = arguments.run.display().to_string();
+    if let Some(ReportPart::Compare(compare)) = &arguments.part {
+        return super::compare::run(compare, printer);
+    }
+    // Without a part the definitions ask for a run.
+    let file = arguments.run.as_deref().unwrap_or(Path::new(""));
     let page = arguments.html.as_slice();
-    outputs::permit(page, &arguments.run)?;
-    let text = std::fs::read_to_string(&arguments.run).or_exit(Exit::Usage, format!("cannot read {name}"))?;
-    let run = RunFile::parse(&text).or_exit(Exit::Usage, name)?;
+    outputs::permit(page, file)?;
+    let run = read(file)?;
     let findings = infer_run(&run.observations);
     if page.is_empty() {
         show::findings(&run, &findings, &Value::Null, printer)?;
     }
     outputs::write(page, &run, &findings, printer)?;
     Ok(Exit::Fine)
+}
+
+/// The run in a file.
+///
+/// # Errors
+/// Exit code 2 for a file that is no run file.
+pub fn read(file: &Path) -> Result<RunFile, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+    RunFile::parse(&text).or_exit(Exit::Usage, name)
 }

@@ -4,6 +4,7 @@
 //! the one that lasts. The stream ends once that speed is known well, or no cache can be so large. See
 //! docs/methods/sustained.md.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
@@ -12,7 +13,7 @@ use flashscope_device::{Bytes, Device};
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{Fill, cache_max};
-use crate::observation::{Data, Observations, Piece, SustainedData};
+use crate::observation::{Data, LongWrite, Observations, Piece, Resumed, SustainedData};
 
 /// As large as hosts make them; more is cut on its way.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -24,6 +25,19 @@ const LENGTH_MIN: Bytes = Bytes::mib(8);
 const PIECE_SHARE: u64 = 64;
 /// Small devices are written over twice and more, up to so much: only then is it seen what collecting old data costs.
 const LENGTH_ENOUGH: Bytes = Bytes::gib(2);
+/// A write is kept by itself if it takes so many times as long as usual: as the median of so many before it.
+const LONG_RATIO: u32 = 3;
+const USUAL_OF: usize = 32;
+/// More of them tell nothing more.
+const LONG_MAX: usize = 4096;
+/// Stalls that take this share of the time are waited for until so many of the longest were seen.
+const STALLS_SHARE: f64 = 0.05;
+const STALLS_ENOUGH: usize = 4;
+/// Pauses behind which the stream goes on, to see what idle time gives back.
+const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
+/// Behind a pause, a cache is cut into so many pieces, and so many slow ones are enough.
+const RESUMED_PIECES: u64 = 64;
+const RESUMED_SLOW: usize = 12;
 /// How often the stream looks back at itself, pieces.
 const PIECES_PER_LOOK: usize = 8;
 
@@ -32,6 +46,8 @@ const PIECES_PER_LOOK: usize = 8;
 pub struct Sustained {
     /// The seed of the data.
     pub seed: u64,
+    /// Whether it also goes on until the period of stalls is known, and writes again behind pauses.
+    pub is_thorough: bool,
 }
 
 /// The part of the device that is written, over and over if need be.
@@ -71,15 +87,15 @@ impl Experiment for Sustained {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = SustainedData { request: REQUEST, pieces: Vec::new() };
+        let mut data = SustainedData { request: REQUEST, ..SustainedData::default() };
         let course = match Course::of(device) {
             Ok(course) => course,
             Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
         };
         let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream { session, course, written: Bytes::ZERO, data: &mut data };
-        let result = stream.run(capacity);
+        let mut stream = Stream::new(session, course, &mut data);
+        let result = stream.run(capacity, self.is_thorough);
         stream.session.end(result, Data::Sustained(data))
     }
 }
@@ -89,41 +105,108 @@ struct Stream<'a, 'b> {
     session: Session<'a>,
     course: Course,
     written: Bytes,
+    took: Duration,
+    recent: VecDeque<Duration>,
     data: &'b mut SustainedData,
 }
 
-impl Stream<'_, '_> {
-    fn run(&mut self, capacity: Bytes) -> Result<(), Stop> {
+impl<'a, 'b> Stream<'a, 'b> {
+    fn new(session: Session<'a>, course: Course, data: &'b mut SustainedData) -> Self {
+        let (written, took, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
+        Self { session, course, written, took, recent, data }
+    }
+
+    fn run(&mut self, capacity: Bytes, is_thorough: bool) -> Result<(), Stop> {
         while self.written < most(capacity) {
-            self.piece()?;
+            self.fill()?;
             let looks = self.data.pieces.len().is_multiple_of(PIECES_PER_LOOK);
-            if looks && is_enough(&Fill::of(self.data), self.written, capacity) {
+            if looks
+                && is_enough(&Fill::of(self.data), self.written, capacity)
+                && !(is_thorough && self.waits_for_stalls())
+            {
                 break;
             }
         }
-        Ok(())
+        if is_thorough { self.resume() } else { Ok(()) }
     }
 
-    /// One piece, kept also when it is cut short.
-    fn piece(&mut self) -> Result<(), Stop> {
+    /// The next piece of the stream, kept also when it is cut short.
+    fn fill(&mut self) -> Result<(), Stop> {
+        let (piece, result) = self.piece((self.written / PIECE_SHARE / REQUEST).max(1));
+        if piece.requests > 0 {
+            self.data.pieces.push(piece);
+        }
+        result
+    }
+
+    /// So many writes, as far as they come.
+    fn piece(&mut self, requests: u64) -> (Piece, Result<(), Stop>) {
         let mut piece = Piece { requests: 0, time: Duration::ZERO };
-        let mut result = Ok(());
-        for _ in 0..(self.written / PIECE_SHARE / REQUEST).max(1) {
+        for _ in 0..requests {
             match self.write() {
                 Ok(Some(latency)) => {
                     piece.requests += 1;
                     piece.time += latency;
+                    self.keep_if_long(latency);
                 }
                 Ok(None) => {}
-                Err(stop) => {
-                    result = Err(stop);
-                    break;
-                }
+                Err(stop) => return (piece, Err(stop)),
             }
         }
-        if piece.requests > 0 {
-            self.data.pieces.push(piece);
+        (piece, Ok(()))
+    }
+
+    fn keep_if_long(&mut self, took: Duration) {
+        self.took += took;
+        let mut sorted: Vec<Duration> = self.recent.iter().copied().collect();
+        sorted.sort_unstable();
+        let is_long = sorted.get(USUAL_OF / 2).is_some_and(|usual| took > *usual * LONG_RATIO);
+        if is_long && self.data.long.len() < LONG_MAX {
+            let (written, ended) = (self.written, self.took);
+            self.data.long.push(LongWrite { written, took, ended });
         }
+        if self.recent.len() == USUAL_OF {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(took);
+    }
+
+    /// Whether stalls cost much and too few of them were seen to tell how often they come.
+    fn waits_for_stalls(&self) -> bool {
+        let times = || self.data.long.iter().map(|long| long.took);
+        let longest = times().max().unwrap_or_default();
+        let alike = times().filter(|took| *took * 2 >= longest).count();
+        times().sum::<Duration>().as_secs_f64() >= self.took.as_secs_f64() * STALLS_SHARE
+            && alike < STALLS_ENOUGH
+    }
+
+    /// Goes on behind pauses, if the stream became slow: what idle time gave back goes fast.
+    fn resume(&mut self) -> Result<(), Stop> {
+        let fill = Fill::of(self.data);
+        let (Some(fast), Some(middle)) = (fill.fast(), fill.middle()) else { return Ok(()) };
+        for pause in PAUSES {
+            self.session.pause(pause)?;
+            self.resume_once(pause, fast, middle)?;
+        }
+        Ok(())
+    }
+
+    fn resume_once(&mut self, pause: Duration, fast: Bytes, middle: f64) -> Result<(), Stop> {
+        let requests = (fast / RESUMED_PIECES / REQUEST).max(1);
+        let mut resumed = Resumed { pause, pieces: Vec::new() };
+        let mut result = Ok(());
+        let mut slow = 0;
+        while slow < RESUMED_SLOW && resumed.pieces.len() < 2 * usize::try_from(RESUMED_PIECES).unwrap_or(0) {
+            let (piece, ended) = self.piece(requests);
+            let bytes = (REQUEST * u64::from(piece.requests)).as_f64();
+            slow += usize::from(piece.time.as_secs_f64() > middle * bytes);
+            resumed.pieces.push(piece);
+            if ended.is_err() {
+                result = ended;
+                break;
+            }
+        }
+        self.data.resumed.push(resumed);
         result
     }
 
@@ -160,7 +243,11 @@ mod tests {
     use crate::observation::Ended;
 
     fn measured(capacity: Bytes, budget: &Budget) -> Observations {
-        Sustained { seed: 1 }.measure(&mut MemoryDevice::new(capacity), budget, &mut Silent)
+        Sustained { seed: 1, is_thorough: false }.measure(
+            &mut MemoryDevice::new(capacity),
+            budget,
+            &mut Silent,
+        )
     }
 
     #[test]

@@ -15,6 +15,15 @@ pub struct Stretch {
     pub seconds_per_byte: f64,
 }
 
+impl Stretch {
+    /// Both as one.
+    pub const fn and(&self, other: &Self) -> Self {
+        let bytes = self.bytes + other.bytes;
+        let seconds = self.bytes * self.seconds_per_byte + other.bytes * other.seconds_per_byte;
+        Self { bytes, seconds_per_byte: seconds / bytes }
+    }
+}
+
 /// Where a stream becomes slow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slowdown {

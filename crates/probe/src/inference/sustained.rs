@@ -3,11 +3,12 @@
 use flashscope_device::Bytes;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
+use super::course::stalls_of;
 use super::slowdown::{Slowdown, Stretch};
 use super::statistics::count;
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::SustainedData;
+use crate::observation::{Piece, SustainedData};
 
 /// The speed is told from so much time at least: what comes and goes within half a minute is then averaged out,
 const SETTLED_SECONDS: f64 = 60.0;
@@ -16,6 +17,10 @@ const PATIENCE_SECONDS: f64 = 300.0;
 const PATIENCE_BYTES: f64 = 2e9;
 /// The standard error of the mean that is good enough.
 const ERROR_GOOD: f64 = 0.01;
+/// So many periods of stalls make a stretch.
+const PERIODS: f64 = 6.0;
+/// What is not known of a single period of stalls.
+const ERROR_PER_PERIOD: f64 = 0.04;
 /// Beyond this one nothing is said.
 const ERROR_MAX: f64 = 0.05;
 /// Two halves of a settled stream differ by no more.
@@ -62,12 +67,7 @@ impl Fill {
     pub fn of(data: &SustainedData) -> Self {
         let request = data.request.as_f64();
         let pieces = data.pieces.iter().filter(|piece| piece.requests > 0);
-        let stream: Vec<Stretch> = pieces
-            .map(|piece| {
-                let bytes = request * f64::from(piece.requests);
-                Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
-            })
-            .collect();
+        let stream = in_periods(pieces.map(|piece| stretch(request, piece)).collect(), data);
         let begins_at = beginning(&stream);
         let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
             index: slowdown.index + begins_at,
@@ -80,6 +80,27 @@ impl Fill {
     #[must_use]
     pub const fn has_slowed_down(&self) -> bool {
         self.slowdown.is_some()
+    }
+
+    /// How much went fast before the slow-down, if there was one.
+    #[must_use]
+    pub fn fast(&self) -> Option<Bytes> {
+        self.slowdown.map(|slowdown| rounded(slowdown.bytes))
+    }
+
+    /// The stream in stretches, from where memory of the controller does not help any more.
+    pub fn stream(&self) -> &[Stretch] {
+        self.stream.get(self.begins_at..).unwrap_or(&[])
+    }
+
+    /// How much of the stream lies before that.
+    pub fn begins_at(&self) -> Bytes {
+        rounded(self.stream.iter().take(self.begins_at).map(|stretch| stretch.bytes).sum())
+    }
+
+    /// The middle between what a byte takes before and behind the slow-down, if there was one.
+    pub fn middle(&self) -> Option<f64> {
+        self.slowdown.map(|slowdown| f64::midpoint(slowdown.fast, slowdown.slow))
     }
 
     /// Whether the speed in the long run is known as well as it needs to be, or never will be.
@@ -104,6 +125,27 @@ impl Fill {
     }
 }
 
+/// A stream with stalls that come again and again, in stretches of several periods: shorter ones would be fast where no stall
+/// fell into them. Where that leaves too few, the stream as it is.
+fn in_periods(stream: Vec<Stretch>, data: &SustainedData) -> Vec<Stretch> {
+    let Some(stalls) = stalls_of(data) else { return stream };
+    let least = stalls.period.as_f64() * PERIODS;
+    let mut merged: Vec<Stretch> = Vec::new();
+    for next in &stream {
+        match merged.last_mut().filter(|last| last.bytes < least) {
+            Some(last) => *last = last.and(next),
+            None => merged.push(*next),
+        }
+    }
+    if merged.len() < 2 * BATCHES { stream } else { merged }
+}
+
+/// Writes of `request` bytes as a stretch.
+pub fn stretch(request: f64, piece: &Piece) -> Stretch {
+    let bytes = request * f64::from(piece.requests);
+    Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
+}
+
 /// How many stretches at the start do not count: what opens blocks, and what memory makes fast.
 fn beginning(stream: &[Stretch]) -> usize {
     let memory = Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX);
@@ -126,6 +168,7 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
         let reason = format!("{} were written without a settled speed", data.written());
         return unknown(&reason, "a longer stream, or a clock that runs");
     };
+    let mean = in_whole_periods(data, &fill, mean);
     if mean.halves > HALVES_MAX.max(3.0 * mean.error) || mean.error > ERROR_MAX {
         let reason = format!(
             "the speed did not settle: about {}, but parts of the stream differ by {:.0} %",
@@ -151,6 +194,23 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
             );
             unknown(&reason, "a longer stream (--write-budget, --time-budget)")
         }
+    }
+}
+
+/// Rare stalls make parts of a stream differ. Where they come again after the same number of bytes, the mean over whole periods
+/// is the one that lasts.
+fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
+    if mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX || fill.slowdown.is_some() {
+        return mean;
+    }
+    match stalls_of(data) {
+        Some(stalls) => Mean {
+            seconds_per_byte: stalls.seconds_per_byte,
+            error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
+            halves: 0.0,
+            ..mean
+        },
+        None => mean,
     }
 }
 
@@ -232,7 +292,11 @@ mod tests {
     /// Pieces of 1 MiB that take these milliseconds each.
     fn data(milliseconds: impl Iterator<Item = u64>) -> SustainedData {
         let piece = |each| Piece { requests: 1, time: Duration::from_millis(each) };
-        SustainedData { request: Bytes::mib(1), pieces: milliseconds.map(piece).collect() }
+        SustainedData {
+            request: Bytes::mib(1),
+            pieces: milliseconds.map(piece).collect(),
+            ..SustainedData::default()
+        }
     }
 
     fn values(data: &SustainedData, capacity: Bytes) -> [Option<Value>; 2] {

@@ -7,8 +7,8 @@ use flashscope_device::Bytes;
 
 use super::RunFile;
 use crate::observation::{
-    AlignSample, Burst, Conditions, Data, Observations, OpenUnitsCell, Opening, PageEdge, Piece, SpeedCell,
-    Times,
+    AlignSample, Burst, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Opening, PageEdge, Piece,
+    SpeedCell, Times,
 };
 
 /// A number that no measurement gives.
@@ -103,7 +103,12 @@ fn data(data: &Data) -> Checked {
         }
         Data::Sustained(data) => {
             block("request", data.request)?;
-            each("pieces", &data.pieces, piece)
+            each("pieces", &data.pieces, piece)?;
+            each("long", &data.long, long_write)?;
+            each("resumed", &data.resumed, |resumed| {
+                time("pause", resumed.pause)?;
+                each("pieces", &resumed.pieces, piece)
+            })
         }
         Data::WriteBuffer(data) => {
             block("request", data.request)?;
@@ -131,6 +136,12 @@ fn speed(cell: &SpeedCell) -> Checked {
 fn piece(piece: &Piece) -> Checked {
     permit(piece.requests <= REQUESTS_MAX, "requests", piece.requests, "there are at most 2^20 in a piece")?;
     time("time", piece.time)
+}
+
+fn long_write(long: &LongWrite) -> Checked {
+    size("written", long.written)?;
+    time("took", long.took)?;
+    time("ended", long.ended)
 }
 
 fn burst(burst: &Burst) -> Checked {

@@ -1,6 +1,6 @@
 //! The report as one self-contained page: no script, no request to anywhere, readable offline in years to come.
 
-mod charts;
+pub(crate) mod charts;
 mod conditions;
 mod findings;
 mod methods;
@@ -15,7 +15,7 @@ use crate::words::{Sentence, Verdict, advice, verdict};
 use crate::{Advice, Report, chart};
 
 /// Colours first, so that the rest can use them.
-const STYLE: &str =
+pub(crate) const STYLE: &str =
     concat!(include_str!("../svg/colours.css"), include_str!("style.css"), include_str!("../svg/marks.css"));
 
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
@@ -106,7 +106,7 @@ fn speed_table(table: &chart::Table) -> Markup {
 }
 
 /// A plain table; its first column names the rows.
-fn plain_table(table: &chart::Table) -> Markup {
+pub(crate) fn plain_table(table: &chart::Table) -> Markup {
     html! {
         div class="scroll" {
             table {

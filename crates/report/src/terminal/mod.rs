@@ -38,6 +38,21 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.text
 }
 
+/// A table of figures and a chart as text, lines at most `width` columns wide.
+pub(crate) fn plain(
+    table: &chart::Table,
+    chart: Option<&chart::Chart>,
+    width: usize,
+    style: Style,
+) -> String {
+    let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
+    page.block("Speeds", &findings::plain(table, page.width));
+    if let Some(chart) = chart {
+        page.block(&chart.title, &plot::draw(chart, page.width, style));
+    }
+    page.text
+}
+
 fn conditions(report: &Report<'_>) -> Vec<Sentence> {
     let run = report.run;
     let (target, device) = (printable(&run.target), printable(&run.device_name));

@@ -3,6 +3,7 @@
 //! Every figure is either hedged (how sure, or between which values) or says what it rests on.
 
 mod advice;
+mod course;
 mod headline;
 mod hedge;
 mod how_sure;
@@ -12,6 +13,8 @@ mod what_it_is;
 mod what_it_means;
 
 pub use advice::{Advice, advice};
+pub(crate) use course::name as name_of_change;
+pub use course::stream;
 pub use hedge::interval;
 pub(crate) use how_sure::experiment;
 pub use sentence::Sentence;
@@ -38,8 +41,9 @@ pub struct Verdict {
 #[must_use]
 pub fn verdict(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
-    if let Some(speeds) = speeds::Words::of(report).filter(|_| report.findings.is_empty()) {
-        return of_speeds(report, &speeds);
+    let seen = &report.run.observations;
+    if !seen.is_empty() && seen.iter().all(|seen| seen.data.is_of_speed()) {
+        return of_speeds(report);
     }
     Verdict {
         headline: headline::headline(report, &figures),
@@ -50,13 +54,22 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
 }
 
 /// Where nothing but speeds was measured.
-fn of_speeds(report: &Report<'_>, speeds: &speeds::Words) -> Verdict {
-    let unknown = || format!("unknown: these measurements do not tell how fast this {} is", report.noun());
-    let headline = speeds.headline().map_or_else(unknown, |told| format!("this {} {told}", report.noun()));
+fn of_speeds(report: &Report<'_>) -> Verdict {
+    let speeds = speeds::Words::of(report);
+    let told = [course::headline(report), speeds.as_ref().and_then(speeds::Words::headline)];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    let noun = report.noun();
+    let headline = match told.as_slice() {
+        [] => format!("unknown: these measurements do not tell how fast this {noun} is"),
+        told => format!("this {noun} {}", told.join("; ")),
+    };
+    let sure =
+        if report.findings.is_empty() { how_sure::early_ends(report) } else { how_sure::sentences(report) };
+    let rows = |of: fn(&speeds::Words) -> Vec<Sentence>| speeds.as_ref().map(of).unwrap_or_default();
     Verdict {
         headline: Sentence::new(headline),
         what_it_is: Vec::new(),
-        what_it_means: speeds.what_it_means(),
-        how_sure: speeds.how_sure().into_iter().chain(how_sure::early_ends(report)).collect(),
+        what_it_means: [course::sentences(report), rows(speeds::Words::what_it_means)].concat(),
+        how_sure: [rows(speeds::Words::how_sure), sure].concat(),
     }
 }

@@ -1,6 +1,7 @@
 //! `flashscope bench`: how fast a target really is.
 
 mod rows;
+mod sustained;
 
 use crate::args::{Bench, BenchPart};
 use crate::exit::{Exit, Failure};
@@ -17,6 +18,7 @@ pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
         Some(BenchPart::Write(write)) => {
             rows::run(&write.target, &write.rows, Some(&write.erase), &[Write], printer)
         }
+        Some(BenchPart::Sustained(sustained)) => sustained::run(sustained, printer),
         None => {
             // Without a part the definitions ask for a target.
             let target = arguments.target.as_deref().unwrap_or_default();

@@ -1,0 +1,76 @@
+//! The course of a long stream of writes: where its speed changes, what stalls it, and what a pause gives back.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use super::changes::{Change, changes};
+use super::slowdown::{Slowdown, Stretch};
+use super::stalls::{Stalls, stalls};
+use super::sustained::{Fill, stretch};
+use crate::observation::{Resumed, SustainedData};
+
+/// The course of a long stream of writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Where its speed changes, in order.
+    pub changes: Vec<Change>,
+    /// What stalls it again and again.
+    pub stalls: Option<Stalls>,
+    /// What went fast again behind each pause.
+    pub recovered: Vec<Recovered>,
+}
+
+/// What went fast again behind a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recovered {
+    /// How long nothing was asked for.
+    pub pause: Duration,
+    /// How much was written fast behind it.
+    pub bytes: Bytes,
+    /// Whether it was still fast when the measurement went on.
+    pub is_at_least: bool,
+}
+
+/// The course of a stream. Inference knows nothing of its cause: see the findings for caches.
+#[must_use]
+pub fn course(data: &SustainedData) -> Course {
+    let fill = Fill::of(data);
+    let before = fill.begins_at();
+    let shifted = |change: Change| Change { written: change.written + before, ..change };
+    Course {
+        changes: changes(fill.stream()).into_iter().map(shifted).collect(),
+        stalls: stalls_of(data),
+        recovered: data
+            .resumed
+            .iter()
+            .filter_map(|resumed| recovered(&fill, data.request, resumed))
+            .collect(),
+    }
+}
+
+/// The stalls of a stream that come again after the same number of bytes.
+#[must_use]
+pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
+    let total = data.pieces.iter().map(|piece| piece.time.as_secs_f64()).sum();
+    stalls(&data.long, data.request, total)
+}
+
+fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered> {
+    let middle = fill.middle()?;
+    let pieces = resumed.pieces.iter().filter(|piece| piece.requests > 0);
+    let stream: Vec<Stretch> = pieces.map(|piece| stretch(request.as_f64(), piece)).collect();
+    let all: f64 = stream.iter().map(|each| each.bytes).sum();
+    let fast: f64 = stream.iter().filter(|each| each.seconds_per_byte < middle).map(|each| each.bytes).sum();
+    let (bytes, is_at_least) = match Slowdown::of(&stream) {
+        Some(slowdown) if slowdown.slow > middle && slowdown.fast < middle => (slowdown.bytes, false),
+        _ if fast > all / 2.0 => (all, true),
+        _ => (0.0, false),
+    };
+    Some(Recovered { pause: resumed.pause, bytes: whole(bytes), is_at_least })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
+fn whole(bytes: f64) -> Bytes {
+    Bytes::new(bytes.max(0.0).round() as u64)
+}

@@ -1,0 +1,81 @@
+//! Truth tests: the course of a long stream of writes on sticks with a cache, with stalls, and with neither.
+
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+use flashscope_device::Bytes;
+use flashscope_device::layer::Budget;
+use flashscope_probe::experiment::Sustained;
+use flashscope_probe::inference::{Course, course, infer_run};
+use flashscope_probe::observation::Data;
+use flashscope_probe::{Experiment as _, Finding, FindingId, Silent, Value};
+use flashscope_sim::{Profile, VirtualStick};
+
+fn measured(profile: &Profile) -> (Vec<Finding>, Course) {
+    let experiment = Sustained { seed: 5, is_thorough: true };
+    let seen = experiment.measure(&mut VirtualStick::new(profile, 3), &Budget::UNLIMITED, &mut Silent);
+    let Data::Sustained(data) = &seen.data else { panic!("sustained saw something else") };
+    let course = course(data);
+    (infer_run(&[seen]), course)
+}
+
+fn is_near(value: f64, truth: f64, share: f64) -> bool {
+    (value / truth - 1.0).abs() <= share
+}
+
+fn floor(findings: &[Finding]) -> Option<f64> {
+    let finding = findings.iter().find(|each| each.id == FindingId::SustainedWriteBytesPerS)?;
+    match finding.value() {
+        Some(Value::BytesPerSecond(rate)) => Some(rate),
+        _ => None,
+    }
+}
+
+#[test]
+fn cache_floor_and_stalls_are_those_of_every_profile() {
+    let mut wrong = Vec::new();
+    for name in Profile::builtin_names() {
+        let profile = Profile::builtin(name).unwrap();
+        let (findings, course) = measured(&profile);
+        let truth = profile.sustained_write_per_s().as_f64();
+        let floor = floor(&findings);
+        if !floor.is_some_and(|floor| is_near(floor, truth, 0.05)) {
+            wrong.push(format!("{name}: {floor:?} instead of {truth}"));
+        }
+        let cache = findings.iter().find(|each| each.id == FindingId::SlcCacheBytes).and_then(Finding::bytes);
+        let true_cache = profile.truth().slc_cache;
+        let fits = match (true_cache, cache) {
+            (Some(truth), Some(cache)) => is_near(cache.as_f64(), truth.as_f64(), 0.05),
+            (None, Some(Bytes::ZERO)) => true,
+            // The stream may be fast before it reaches a slow region; what that is, it does not know.
+            (None, None) => !profile.region.is_empty(),
+            _ => false,
+        };
+        if !fits {
+            wrong.push(format!("{name}: a cache of {cache:?} instead of {true_cache:?}"));
+        }
+        let every = profile.background.as_ref().and_then(|background| background.stall.as_ref());
+        let period = course.stalls.map(|stalls| stalls.period);
+        if every.is_some()
+            && !period.is_some_and(|period| is_near(period.as_f64(), every.unwrap().every.as_f64(), 0.1))
+        {
+            wrong.push(format!("{name}: stalls every {period:?}"));
+        }
+        // Closing an erase block may take as long as many writes: that is a period as well.
+        if every.is_none() && period.is_some_and(|period| period != profile.ftl.erase_block) {
+            wrong.push(format!("{name}: stalls {:?}", course.stalls));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_cache_that_recovers_shows_behind_pauses() {
+    let tables = "[slc_cache]\nbasis = \"assumed\"\nsize = \"256MiB\"\npage_program_us = 400\nfold_megabytes_per_s = 2\n\
+                  when_full = \"fold\"\n[background]\nbasis = \"assumed\"\nidle_after_us = 1000";
+    let profile = Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap();
+    let (_, course) = measured(&profile);
+    let fast: Vec<f64> = course.recovered.iter().map(|recovered| recovered.bytes.as_f64() / 1e6).collect();
+    // Folding frees 2 MB a second, and the cache while it is written to goes on being folded.
+    assert!(is_near(fast[0], 20.0, 0.4) && is_near(fast[1], 120.0, 0.4), "{fast:?}");
+    assert!(fast[2] >= fast[1] && course.changes.len() == 1, "{course:?}");
+}
