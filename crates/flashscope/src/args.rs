@@ -206,6 +206,24 @@ pub enum BenchPart {
     /// Finds what a cache takes, the speed behind it, the period of stalls, and what pauses give back. It writes a third of the
     /// target or more where no cache is found, and waits for six minutes in pauses where one is.
     Sustained(BenchSustained),
+    /// The same writes as people do them, side by side: what each way claims, and when the data is really there.
+    ///
+    /// Through the page cache with zeros and with random bytes, with a flush at the end, with one behind every write, and past the
+    /// cache. In a directory it writes a file of its own, which has no name and is gone whatever happens.
+    Methods(BenchMethods),
+}
+
+/// `flashscope bench methods`
+#[derive(Debug, Args)]
+pub struct BenchMethods {
+    /// A directory on the stick, an image file, or a loop device over one.
+    pub target: String,
+    /// How much each way writes, from 1 MiB to 64 GiB.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = amount)]
+    pub size: Bytes,
+    /// Permission to write.
+    #[command(flatten)]
+    pub erase: Erase,
 }
 
 /// `flashscope bench sustained`
@@ -592,6 +610,13 @@ fn samples(text: &str) -> Result<(u32, Bytes), String> {
     let (count, size) = text.split_once('x').ok_or_else(needed)?;
     let count = count.parse().ok().filter(|count| (12..=10_000).contains(count)).ok_or_else(needed)?;
     Ok((count, request_size(size)?))
+}
+
+/// Whole mebibytes, so that ways past the cache take them.
+fn amount(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let fits = size >= Bytes::mib(1) && size <= Bytes::gib(64) && size.is_multiple_of(Bytes::mib(1));
+    fits.then_some(size).ok_or_else(|| "whole MiB from 1 MiB to 64 GiB are needed".to_owned())
 }
 
 /// The largest is what a target takes in one piece.

@@ -1,5 +1,7 @@
 //! A real device behind the contract: an open target and the engine that serves its requests.
 
+use std::os::fd::OwnedFd;
+
 use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 
 use crate::engine::ActiveEngine;
@@ -21,6 +23,11 @@ pub struct LinuxDevice {
 impl LinuxDevice {
     pub(crate) const fn new(target: Target, engine: ActiveEngine, remarks: Vec<Remark>) -> Self {
         Self { target, engine, remarks }
+    }
+
+    /// Its descriptor.
+    pub(crate) const fn file(&self) -> &OwnedFd {
+        &self.target.file
     }
 
     /// What the person should know of how this target was opened.

@@ -40,6 +40,7 @@ mod target;
 mod usb;
 mod volume;
 mod watch;
+mod ways;
 
 pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificData};
 pub use device::LinuxDevice;
@@ -60,3 +61,4 @@ pub use target::TargetKind;
 pub use usb::{Ability, Brake, Hub, Unknown, Usb, Way};
 pub use volume::{Filesystem, alignment};
 pub use watch::{Watch, Woken};
+pub use ways::{Place, WayToWrite, WaysError, Written};

@@ -15,6 +15,7 @@
 mod bound;
 mod brief;
 pub mod chart;
+pub mod claims;
 mod clean;
 pub mod compare;
 mod figures;

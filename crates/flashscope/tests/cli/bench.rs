@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::served::Served;
 use crate::{document, flashscope, image, stderr, stdout};
 
 fn speeds(document: &Value) -> &Vec<Value> {
@@ -55,4 +56,74 @@ fn a_stored_run_shows_the_same_speeds_and_nothing_that_was_not_measured() {
     assert_eq!(stdout(&shown), stdout(&again));
     assert!(stdout(&again).starts_with("This stick reads "), "{}", stdout(&again));
     assert!(!stdout(&again).contains("erase block"), "{}", stdout(&again));
+}
+
+#[test]
+fn ways_to_write_are_told_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let document = document(&["bench", "methods", name, "--size", "4MiB"]);
+    let ways = document["ways"].as_array().unwrap();
+    assert!(ways.len() >= 4 && ways[0]["way"] == "buffered_zeros", "{document}");
+    assert!(ways.iter().all(|way| way["durable_seconds"].as_f64() >= way["claimed_seconds"].as_f64()));
+    assert!(document["true_bytes_per_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn ways_that_cannot_be_are_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 2);
+    let directory = folder.path().to_str().unwrap();
+    for (arguments, code, words) in [
+        (&["sim:generic-2g"][..], 2, "sim serve generic-2g --loop"),
+        (&[&image], 4, "--erase"),
+        (&[&image, "--erase", "--yes"], 2, "--size"),
+        (&["nowhere"], 2, "there is no such file"),
+        (&[directory, "--erase", "--yes"], 2, "leave it out"),
+        (&[directory, "--size", "1000"], 2, "whole MiB"),
+    ] {
+        let output = flashscope(&[&["bench", "methods"], arguments].concat());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_page_cache_claims_ten_times_the_truth_of_a_cheap_stick() {
+    let Some(stick) = Served::start_in_real_time(&["cheap-usb3-32g", "--loop"]) else { return };
+    let target = stick.block_device().to_owned();
+    let document = document(&["bench", "methods", &target, "--erase", "--yes", "--size", "8MiB"]);
+    let zeros = &document["ways"][0];
+    assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
+    assert!(zeros["why"].to_string().contains("Page cache"), "{zeros}");
+    stick.stop();
+}
+
+#[test]
+fn long_streams_are_told_and_laid_over_one_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (cheap, better, page) = (path("cheap.json"), path("better.json"), path("page.html"));
+    let told = document(&["bench", "sustained", "sim:cheap-usb3-32g", "-o", &cheap]);
+    assert_eq!(told["course"]["stalls"]["period_bytes"], 16 << 20, "{told}");
+    document(&["bench", "sustained", "sim:samsung-fit-plus", "-o", &better]);
+    let compared = document(&["report", "compare", &cheap, &better]);
+    let first = |index: usize, key: &str| compared["compared"][index][key].as_f64().unwrap();
+    let ratio = |key: &str| first(1, key) / first(0, key);
+    assert!((1.5..3.0).contains(&ratio("first_10_mb_bytes_per_s")), "{compared}");
+    assert!(ratio("first_1_gb_bytes_per_s") > 4.0, "{compared}");
+    assert_eq!(flashscope(&["report", "compare", &cheap, &better, "--html", &page]).status.code(), Some(0));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("<svg"));
+    let one = flashscope(&["report", "compare", &cheap]);
+    assert_eq!(one.status.code(), Some(2), "{}", stderr(&one));
+}
+
+#[test]
+fn samples_are_as_many_and_as_large_as_asked_for() {
+    let told = document(&["bench", "sustained", "sim:generic-2g", "--samples", "20x10MiB"]);
+    assert_eq!((&told["cost"]["writes"], &told["cost"]["bytes_written"]), (&20.into(), &(200 << 20).into()));
+    let odd = flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "1000"]);
+    assert_eq!(odd.status.code(), Some(2));
+    assert!(stderr(&odd).contains("1000x10MiB"), "{}", stderr(&odd));
 }

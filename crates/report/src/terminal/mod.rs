@@ -53,6 +53,21 @@ pub(crate) fn plain(
     page.text
 }
 
+/// What ways of writing claim, as text.
+pub(crate) fn claims(
+    headline: &Sentence,
+    table: &chart::Table,
+    why: &[Sentence],
+    width: usize,
+    style: Style,
+) -> String {
+    let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
+    page.paragraph(headline.as_str(), Ink::Strong);
+    page.block("Ways to write", &findings::plain(table, page.width));
+    page.list("Why they differ", why);
+    page.text
+}
+
 fn conditions(report: &Report<'_>) -> Vec<Sentence> {
     let run = report.run;
     let (target, device) = (printable(&run.target), printable(&run.device_name));

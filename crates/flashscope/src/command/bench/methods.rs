@@ -1,0 +1,160 @@
+//! `flashscope bench methods`: the same writes as people do them, side by side.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use flashscope_device::Bytes;
+use flashscope_device::layer::Interrupt;
+use flashscope_linux::{OpenError, Place, WayToWrite, WaysError, Written};
+use flashscope_report::claims::{Claim, Kind, reasons, text, truth};
+use serde_json::{Value, json};
+
+use crate::args::BenchMethods;
+use crate::confirm;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::on_interrupt;
+use crate::json;
+use crate::printer::Printer;
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a target that cannot be used so, 3 if writing fails, 4 without permission to erase.
+pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure> {
+    let place = place(arguments, printer)?;
+    announce(arguments, &place, printer);
+    let interrupt = on_interrupt()?;
+    let claims = match claims(&place, arguments.size, &interrupt, printer) {
+        Err(WaysError::Interrupted) => return Ok(Exit::Interrupted),
+        claims => claims.map_err(failure)?,
+    };
+    if printer.json {
+        printer.document(&document(&arguments.target, &claims))?;
+    } else {
+        printer.result(&text(&claims, printer.width(), printer.style()))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// A file of our own in a directory; or the target itself, which may be erased.
+fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> {
+    let name = &arguments.target;
+    if let Some(stick) = name.strip_prefix("sim:") {
+        let error = anyhow!(
+            "{name} is a virtual stick in virtual time: no page cache lies before it, so there is nothing to claim; serve it as a \
+             disk (flashscope sim serve {stick} --loop), and name that"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    let path = Path::new(name);
+    if path.is_dir() {
+        if arguments.erase.erase {
+            let error = anyhow!("--erase: in a directory only a file of our own is written; leave it out");
+            return Err(Failure { exit: Exit::Usage, error });
+        }
+        return Place::own_file(path).map_err(failure);
+    }
+    match confirm::erase(name, &arguments.erase, printer)? {
+        Some(consent) => Place::erase(path, &consent).map_err(failure),
+        None if path.exists() => {
+            let error = anyhow!("this writes to {name}; allow it with --erase, or name a directory on it");
+            Err(Failure { exit: Exit::Refused, error })
+        }
+        None => Err(failure(OpenError::Missing { path: name.clone() }.into())),
+    }
+}
+
+/// Says what it will take before it begins, and what is measured.
+fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
+    let (name, size) = (&arguments.target, arguments.size);
+    let all = size * WayToWrite::ALL.len() as u64;
+    printer.remark(format!(
+        "{name}: five ways, {size} each, {all} written in all; at 10 MB/s that is {} s",
+        all.get() / 10_000_000
+    ));
+    if place.is_in_memory() {
+        printer.remark(format!("note: {name} lies in memory (tmpfs): this measures memory, and no stick"));
+    } else if place.is_on_system_disk() {
+        printer.remark(format!(
+            "note: {name} lies on the disk that the system runs from: this measures that disk"
+        ));
+    }
+}
+
+/// Every way that the filesystem takes.
+fn claims(
+    place: &Place,
+    size: Bytes,
+    interrupt: &Interrupt,
+    printer: &Printer,
+) -> Result<Vec<Claim>, WaysError> {
+    let mut claims = Vec::new();
+    for way in WayToWrite::ALL {
+        let kind = kind(way);
+        printer.detail(kind.command());
+        match place.write(way, size, interrupt)? {
+            Some(written) => claims.push(claim(&written)),
+            None => printer
+                .remark(format!("note: {} is refused by this filesystem, and left out", kind.command())),
+        }
+    }
+    Ok(claims)
+}
+
+const fn kind(way: WayToWrite) -> Kind {
+    match way {
+        WayToWrite::Zeros => Kind::Zeros,
+        WayToWrite::Random => Kind::Random,
+        WayToWrite::FlushAtEnd => Kind::FlushAtEnd,
+        WayToWrite::FlushEach => Kind::FlushEach,
+        WayToWrite::Direct => Kind::Direct,
+    }
+}
+
+/// Nothing takes no time at all, whatever a clock says.
+const SECONDS_MIN: f64 = 1e-9;
+
+fn claim(written: &Written) -> Claim {
+    let seconds = |time: std::time::Duration| time.as_secs_f64().max(SECONDS_MIN);
+    Claim {
+        kind: kind(written.way),
+        bytes: written.bytes,
+        claimed_s: seconds(written.claimed),
+        durable_s: seconds(written.durable),
+        source_s: written.source.map(seconds),
+    }
+}
+
+fn document(target: &str, claims: &[Claim]) -> Value {
+    let truth = truth(claims);
+    let way = |claim: &Claim| {
+        json!({
+            "way": claim.kind.id(),
+            "command": claim.kind.command(),
+            "bytes": claim.bytes,
+            "claimed_seconds": claim.claimed_s,
+            "claimed_bytes_per_s": claim.claimed(),
+            "durable_seconds": claim.durable_s,
+            "durable_bytes_per_s": claim.durable(),
+            "source_bytes_per_s": claim.source(),
+            "times_truth": truth.map(|truth| claim.claimed() / truth),
+            "why": truth.map(|truth| reasons(claim, truth)).unwrap_or_default(),
+        })
+    };
+    json::document(json!({
+        "target": target,
+        "true_bytes_per_s": truth,
+        "ways": claims.iter().map(way).collect::<Vec<_>>(),
+    }))
+}
+
+fn failure(error: WaysError) -> Failure {
+    let exit = match &error {
+        WaysError::Open(
+            OpenError::DiskForWriting { .. } | OpenError::NotConsented { .. } | OpenError::InUse { .. },
+        ) => Exit::Refused,
+        WaysError::Full { .. } | WaysError::System { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
+}
