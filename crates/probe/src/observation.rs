@@ -126,7 +126,7 @@ pub enum Data {
     Sustained(SustainedData),
     /// Small writes one behind the other, after pauses.
     WriteBuffer(WriteBufferData),
-    /// Erase blocks opened behind streams of several lengths.
+    /// Writes on both sides of places where erase blocks may end.
     BlockEnds(BlockEndsData),
     /// Equal requests that went on for a while, of several kinds.
     Speed(SpeedData),
@@ -382,15 +382,17 @@ pub struct WriteSizeCell {
     pub times: Times,
 }
 
-/// Erase blocks opened behind streams of several lengths.
+/// Writes on both sides of places where erase blocks may end.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockEndsData {
-    /// The size of the writes that opened them.
+    /// The size of the writes that are timed.
     pub request: Bytes,
     /// The page, if it was known.
     pub page: Option<Bytes>,
-    /// In the order in which they were opened; first those that took the places, behind no stream.
+    /// What took the controller's places before, in the order in which they were opened.
     pub openings: Vec<Opening>,
+    /// What was tried then.
+    pub crossings: Vec<Crossing>,
 }
 
 /// Two writes into an erase block of its own, of which the first opened it, each with a flush behind it.
@@ -398,14 +400,29 @@ pub struct BlockEndsData {
 pub struct Opening {
     /// Where it lies.
     pub offset: Bytes,
-    /// How much was streamed before; 0 without a stream.
-    pub streamed: Bytes,
-    /// Where that began.
-    pub from: Bytes,
     /// The write that opened it.
     pub first: Duration,
     /// The write behind that one.
     pub second: Duration,
+}
+
+/// Two writes one behind the other, each with a flush behind it, into a place that was opened just before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// Where the first ends and the second begins.
+    pub offset: Bytes,
+    /// The write that ends there.
+    pub before: Duration,
+    /// The write that begins there.
+    pub after: Duration,
+}
+
+impl Crossing {
+    /// Both writes together.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.before + self.after
+    }
 }
 
 /// The same writes in each of the first erase blocks.

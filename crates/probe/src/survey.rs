@@ -8,7 +8,7 @@ use crate::experiment::{
     Align, BlockEnds, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize,
 };
 use crate::finding::{Finding, FindingId};
-use crate::inference::{infer_by, merges};
+use crate::inference::{erase_blocks, infer_by, merges};
 use crate::observation::{Observations, Order};
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
@@ -60,9 +60,10 @@ impl Survey {
             WriteSize { erase_block: assumed, erase_block_is_known: known.is_some(), seed: self.seed };
         seen.push(write_size.measure(device, unlimited, observer));
         let mut findings = infer_by(&seen, self.method);
-        if bytes(&findings, FindingId::EraseBlockBytes).is_none() {
+        if !find(&findings, FindingId::EraseBlockBytes).is_some_and(is_sure) {
             let page = bytes(&findings, FindingId::PageBytes);
-            seen.push(BlockEnds::new(page, self.seed).measure(device, unlimited, observer));
+            let block_ends = BlockEnds::new(page, erase_blocks(&seen, self.method), self.seed);
+            seen.push(block_ends.measure(device, unlimited, observer));
             findings = infer_by(&seen, self.method);
         }
         let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
@@ -105,6 +106,13 @@ pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
 pub fn fits(findings: &[Finding]) -> Option<(Order, u32)> {
     let of = |id, order| Some((order, find(findings, id)?.count()?));
     of(FindingId::OpenUnitsRandom, Order::Random).or(of(FindingId::OpenUnitsLinear, Order::Linear))
+}
+
+/// From this confidence on an erase block need not be looked for any more.
+const SURE: f64 = 0.95;
+
+fn is_sure(finding: &Finding) -> bool {
+    finding.value().is_some() && finding.confidence().get() >= SURE
 }
 
 fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {

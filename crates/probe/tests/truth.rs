@@ -10,11 +10,11 @@ use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, In
 use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Cause, Ended};
+use flashscope_probe::observation::{Cause, Data, Ended};
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Basis, Class, Truth, WriteBuffer};
+use flashscope_sim::profile::{Association, Basis, Class, HybridLog, Policy, State, Truth, WriteBuffer};
 use flashscope_sim::target::Target;
 
 fn stick(target: &str) -> (VirtualStick, Truth) {
@@ -113,21 +113,60 @@ fn the_page_is_found_behind_a_write_buffer() {
     assert!(page.evidence.contains("with a flush"), "{page:?}");
 }
 
+/// A new stick or another, of which reads show nothing: writes have to find its erase block.
+fn assert_written_block_is_true(mut target: Target) {
+    target.profile.read.boundary.clear();
+    let mut stick = VirtualStick::new(&target.profile, target.seed);
+    let experiment = BlockEnds::new(Some(target.profile.ftl.page), Vec::new(), 7);
+    let seen = experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    let findings = infer(std::slice::from_ref(&seen));
+    let block = finding(&findings, FindingId::EraseBlockBytes);
+    assert_eq!(block.bytes(), Some(target.profile.truth().erase_block), "{block:?}");
+    assert!(block.confidence().get() > 0.95, "{block:?}");
+    let is_short = matches!(&seen.data, Data::BlockEnds(data) if data.crossings.len() < 25);
+    assert!(is_short, "{:?}", seen.data);
+}
+
 #[test]
 fn the_erase_block_shows_in_writes_where_reads_show_none() {
     for target in [
         "transcend-8g?seed=2",
         "transcend-8g?erase_block=12MiB&page=48KiB",
         "transcend-8g?erase_block=1MiB&open_units_linear=1&open_units_random=1",
+        "transcend-8g?erase_block=1MiB&open_units_linear=3&open_units_random=0",
+        "transcend-8g?erase_block=80KiB&page=5KiB&open_units_linear=40&open_units_random=9",
+        "transcend-8g?erase_block=160MiB&page=80KiB&fat_area=0",
     ] {
-        let mut target = Target::parse(target).unwrap();
+        assert_written_block_is_true(Target::parse(target).unwrap());
+    }
+}
+
+/// New sticks whose log blocks are given up for free as long as there is nothing to copy.
+#[test]
+fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
+    for (association, log_blocks) in
+        [(Association::Block, 1), (Association::Block, 16), (Association::Full, 4)]
+    {
+        let mut target = Target::parse("transcend-8g?erase_block=2MiB").unwrap();
+        target.profile.state = State::New;
+        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 1200.0, 3000.0);
+        target.profile.policy =
+            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        assert_written_block_is_true(target);
+    }
+}
+
+/// What reads left is weighed; what they did not name can be found all the same.
+#[test]
+fn writes_decide_between_the_erase_blocks_that_reads_left() {
+    for left in [[(Bytes::mib(2), 0.6), (Bytes::mib(4), 0.3)], [(Bytes::kib(192), 0.9), (Bytes::mib(6), 0.1)]]
+    {
+        let mut target = Target::parse("transcend-8g?seed=3").unwrap();
         target.profile.read.boundary.clear();
-        let mut stick = VirtualStick::new(&target.profile, target.seed);
-        let experiment = BlockEnds::new(Some(target.profile.ftl.page), 7);
+        let mut stick = VirtualStick::new(&target.profile, 3);
+        let experiment = BlockEnds::new(Some(target.profile.ftl.page), left.into(), 7);
         let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
-        let block = finding(&findings, FindingId::EraseBlockBytes);
-        assert_eq!(block.bytes(), Some(target.profile.truth().erase_block), "{block:?}");
-        assert!(block.confidence().get() > 0.95, "{block:?}");
+        assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
     }
 }
 

@@ -1,46 +1,47 @@
-//! The erase block, as what it costs to open another one tells it: the probability of every size.
+//! The erase block, as two writes one behind the other tell it: the probability of every size.
 //!
-//! A controller with all places taken merges an open erase block before it opens another one. One that was written from its
-//! start to its end needs no merge: its place is free. So after a stream of whole erase blocks, opening another one is free;
-//! after any other stream it is not.
+//! A controller with all places taken merges an open erase block before it opens another one. Two writes one behind the other
+//! open one only if an erase block ends between them: then they take a merge longer than elsewhere.
 
 use flashscope_device::Bytes;
 
 use super::Slowness;
-use crate::inference::statistics::{count, median};
-use crate::observation::{BlockEndsData, Opening};
+use crate::boundary::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
+use crate::inference::statistics::{count, entropy, median};
+use crate::observation::{BlockEndsData, Crossing, Opening};
 use crate::sizes::{FACTORS, plausible, sizes};
 
-/// The smallest and the largest erase block that are looked for. (Larger ones take longer to fill than anybody waits.)
-const BLOCK_MIN: Bytes = Bytes::kib(64);
-const BLOCK_MAX: Bytes = Bytes::mib(64);
-/// How plausible it is that no size is given back for free, before anything was seen.
+/// How plausible it is that no size tells where writes merge, before anything was seen.
 const NONE: f64 = 0.15;
 /// How plausible three times a power of two is beside it, which SD cards name, and five or seven times.
 const OF_THREE: f64 = 0.2;
 const OF_MORE: f64 = 0.02;
-/// How often a free opening is slow all the same, and how often a merge does not show: from a quiet device to a busy one.
-const STALLS: [f64; 4] = [0.002, 0.02, 0.08, 0.25];
+/// How far what reads say of a size is trusted; the rest is left to all sizes alike.
+const READS_TRUSTED: f64 = 0.8;
+/// How often two writes are slow all the same, and how often a merge does not show: from a quiet device to a busy one.
+const STALLS: [f64; 5] = [0.002, 0.02, 0.08, 0.25, 0.45];
 const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
 /// A page that is no part of it, or nearly all of it, makes an erase block so much less plausible.
 const NOT_OF_PAGES: f64 = 0.01;
 /// An erase block has so many pages at least.
 const PAGES_MIN: u64 = 8;
-/// All places are taken once so many openings in a row merged.
+/// All places are taken once so many openings in a row merged, or more where other writes are slow as well:
 pub const TAKEN: usize = 4;
+/// so many that chance makes such a row with no more than this probability.
+const CHANCE_MAX: f64 = 0.002;
 /// From this probability on a size, or none, is decided.
 const DECIDED: f64 = 0.997;
-/// So many streams of whole blocks that left nothing to merge, and so many others that did, before a search is over.
-const SEEN_MIN: usize = 2;
+/// So many times its end merged, and another place did not, before a search is over.
+const SEEN_MIN: usize = 3;
 
-/// What opening another erase block costs behind a stream.
+/// Where the second of two writes one behind the other costs a merge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rule {
-    /// Nothing if the stream consists of whole erase blocks of this size.
+    /// Where an erase block of this size ends.
     Blocks(Bytes),
-    /// Always a merge.
+    /// Everywhere.
     Always,
-    /// Never one: what was slow before was something else.
+    /// Nowhere: what was slow before was something else.
     Never,
 }
 
@@ -52,15 +53,15 @@ impl Rule {
         }
     }
 
-    /// How likely nothing has to be merged after this stream. Of one that begins inside a block and ends where a block ends, it
+    /// How likely a merge is due in writes of this size that meet at this offset. Where the second ends with an erase block, it
     /// is not known: some controllers merge such a block at once.
-    fn free(self, opening: &Opening) -> f64 {
-        let Self::Blocks(block) = self else { return if self == Self::Never { 1.0 } else { 0.0 } };
-        let ends = (opening.from + opening.streamed).is_multiple_of(block);
-        match (ends, opening.from.is_multiple_of(block)) {
-            (true, true) => 1.0,
-            (true, false) => 0.5,
-            (false, _) => 0.0,
+    fn merges(self, offset: Bytes, request: Bytes) -> f64 {
+        let Self::Blocks(block) = self else { return if self == Self::Always { 1.0 } else { 0.0 } };
+        let last = (offset + request).saturating_sub(Bytes::new(1)).round_down(block);
+        match () {
+            () if last + request >= offset => 1.0,
+            () if (offset + request).is_multiple_of(block) => 0.5,
+            () => 0.0,
         }
     }
 }
@@ -76,58 +77,84 @@ struct Hypothesis {
 #[derive(Debug, Clone)]
 pub struct BlockBelief {
     hypotheses: Vec<Hypothesis>,
-    /// The length of each stream, and whether opening an erase block behind it merged.
+    /// The size of the writes.
+    request: Bytes,
+    /// Where two writes met, and whether they merged.
     seen: Vec<(Bytes, bool)>,
 }
 
+/// Every size, with how plausible it is on a device with this page and after what reads said; together 1.
+fn sizes_by_plausibility(page: Option<Bytes>, reads: &[(Bytes, f64)]) -> Vec<(Bytes, f64)> {
+    let fits = |block: Bytes| match page {
+        Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => NOT_OF_PAGES,
+        _ => 1.0,
+    };
+    let blocks: Vec<(Bytes, f64)> = sizes(FACTORS, ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
+        .map(|block| (block, plausible(block, OF_THREE, OF_MORE) * fits(block)))
+        .collect();
+    let total: f64 = blocks.iter().map(|(_, weight)| weight).sum();
+    let of_reads = |block: Bytes| -> f64 {
+        reads.iter().filter(|(size, _)| *size == block).map(|(_, probability)| probability).sum()
+    };
+    let told = READS_TRUSTED * reads.iter().map(|(_, probability)| probability).sum::<f64>();
+    blocks
+        .into_iter()
+        .map(|(block, weight)| (block, weight / total * (1.0 - told) + READS_TRUSTED * of_reads(block)))
+        .collect()
+}
+
 impl BlockBelief {
-    /// Before the first stream, on a device with this page, if it is known.
+    /// Before any two writes met: what the page, if it is known, and reads say of each size.
     #[must_use]
-    pub fn new(page: Option<Bytes>) -> Self {
-        let fits = |block: Bytes| match page {
-            Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => NOT_OF_PAGES,
-            _ => 1.0,
-        };
-        let blocks: Vec<(Bytes, f64)> = sizes(FACTORS, BLOCK_MIN, BLOCK_MAX)
-            .map(|block| (block, plausible(block, OF_THREE, OF_MORE) * fits(block)))
-            .collect();
-        let total: f64 = blocks.iter().map(|(_, weight)| weight).sum();
+    fn new(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Self {
         let weigh = |rule: Rule, weight: f64| Hypothesis {
             rule,
             weights: [[weight.ln(); HIDDEN.len()]; STALLS.len()],
         };
-        let hypotheses =
-            blocks.iter().map(|(block, weight)| weigh(Rule::Blocks(*block), weight / total * (1.0 - NONE)));
+        let blocks = sizes_by_plausibility(data.page, reads).into_iter();
+        let hypotheses = blocks.map(|(block, weight)| weigh(Rule::Blocks(block), weight * (1.0 - NONE)));
         let without = [Rule::Always, Rule::Never].map(|rule| weigh(rule, NONE / 2.0));
-        Self { hypotheses: hypotheses.chain(without).collect(), seen: Vec::new() }
+        Self { hypotheses: hypotheses.chain(without).collect(), request: data.request, seen: Vec::new() }
     }
 
-    /// The belief that stored openings lead to; `None` if the places were never all taken.
+    /// The belief that stored writes lead to; `None` if the places were never all taken.
     #[must_use]
-    pub fn of(data: &BlockEndsData) -> Option<Self> {
+    pub fn of(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Option<Self> {
         let slowness = slowness(&data.openings)?;
         is_full(&data.openings, slowness).then_some(())?;
-        let mut belief = Self::new(data.page);
-        data.openings.iter().for_each(|opening| belief.take(opening, slowness));
+        let slowness = slowness.for_equal_merges(merge_seconds(&data.openings, slowness)?);
+        let mut belief = Self::new(data, reads);
+        data.crossings.iter().for_each(|crossing| belief.take(crossing, slowness));
         Some(belief)
     }
 
-    /// Takes an opening behind a stream into account.
-    pub fn take(&mut self, opening: &Opening, slowness: Slowness) {
-        if opening.streamed.is_zero() {
-            return;
-        }
-        let slow = slowness.probability(opening.first);
-        self.seen.push((opening.streamed, slow > 0.5));
+    /// Takes two writes that met somewhere into account.
+    fn take(&mut self, crossing: &Crossing, slowness: Slowness) {
+        let quick = |latency| 1.0 - slowness.probability(latency);
+        let slow = 1.0 - quick(crossing.before) * quick(crossing.after);
+        self.seen.push((crossing.offset, slow > 0.5));
         for hypothesis in &mut self.hypotheses {
-            let free = hypothesis.rule.free(opening);
+            let merges = hypothesis.rule.merges(crossing.offset, self.request);
             for (weights, stalls) in hypothesis.weights.iter_mut().zip(STALLS) {
                 for (weight, hidden) in weights.iter_mut().zip(HIDDEN) {
-                    let chance = free * stalls + (1.0 - free) * (1.0 - hidden);
+                    let chance = merges * (1.0 - hidden) + (1.0 - merges) * stalls;
                     *weight += (chance * slow + (1.0 - chance) * (1.0 - slow)).ln();
                 }
             }
         }
+    }
+
+    /// How much two writes that meet at this offset would tell of the rules, nats, where these are their probabilities: what is
+    /// open about them, less what each rule itself leaves open.
+    #[must_use]
+    pub fn told_at(&self, offset: Bytes, blocks: &[(Option<Bytes>, f64)]) -> f64 {
+        let (mut merges, mut left_open) = (0.0, 0.0);
+        for (each, (_, probability)) in self.hypotheses.iter().zip(blocks) {
+            let chance = each.rule.merges(offset, self.request);
+            merges += chance * probability;
+            left_open += entropy(chance) * probability;
+        }
+        entropy(merges) - left_open
     }
 
     /// Each size, and `None` for no size, with its probability.
@@ -153,12 +180,13 @@ impl BlockBelief {
         best.filter(|(_, probability)| *probability > none).unwrap_or((None, none))
     }
 
-    /// How many streams of whole blocks of this size left nothing to merge, and how many others did.
+    /// How many times the end of an erase block of this size merged, and how many times another place did not.
     #[must_use]
     pub fn seen(&self, block: Bytes) -> (usize, usize) {
-        let free = self.seen.iter().filter(|(length, merged)| length.is_multiple_of(block) && !merged);
-        let merged = self.seen.iter().filter(|(length, merged)| !length.is_multiple_of(block) && *merged);
-        (free.count(), merged.count())
+        let ends = |offset: &Bytes| offset.is_multiple_of(block);
+        let merged = self.seen.iter().filter(|(offset, merged)| ends(offset) && *merged);
+        let free = self.seen.iter().filter(|(offset, merged)| !ends(offset) && !merged);
+        (merged.count(), free.count())
     }
 
     /// Whether one size, or none, is left.
@@ -168,12 +196,12 @@ impl BlockBelief {
         probability > DECIDED && block.is_none_or(|block| self.missing(block).is_none())
     }
 
-    /// The length of stream that was tried too seldom to believe a size.
+    /// The size at a multiple of which two writes met too seldom to believe this one: itself, or half of it.
     #[must_use]
     pub fn missing(&self, block: Bytes) -> Option<Bytes> {
         match self.seen(block) {
-            (_, merged) if merged < SEEN_MIN => Some(block / 2),
-            (free, _) if free < SEEN_MIN => Some(block),
+            (merged, _) if merged < SEEN_MIN => Some(block),
+            (_, free) if free < SEEN_MIN => Some(block / 2),
             _ => None,
         }
     }
@@ -183,16 +211,23 @@ impl BlockBelief {
 #[must_use]
 pub fn slowness(openings: &[Opening]) -> Option<Slowness> {
     let second: Vec<f64> = openings.iter().map(|opening| opening.second.as_secs_f64()).collect();
-    let typical = median(&second).filter(|_| count(second.len()) >= 1.0)?;
-    Slowness::beyond(&[std::time::Duration::from_secs_f64(typical)])
+    Slowness::beyond(&[std::time::Duration::try_from_secs_f64(median(&second)?).ok()?])
 }
 
-/// Whether all places were taken before the first stream: opening more erase blocks merged, several times in a row.
+/// Whether all places are taken: opening more erase blocks merged, more often in a row than writes are slow by chance.
 #[must_use]
 pub fn is_full(openings: &[Opening], slowness: Slowness) -> bool {
-    let filling: Vec<&Opening> = openings.iter().take_while(|opening| opening.streamed.is_zero()).collect();
-    let last = filling.iter().rev().take(TAKEN).filter(|opening| slowness.is_slow(opening.first));
-    last.count() == TAKEN
+    let slow = openings.iter().filter(|opening| slowness.is_slow(opening.second)).count();
+    let stalls = (count(slow) + 0.5) / (count(openings.len()) + 1.0);
+    let in_a_row = openings.iter().rev().take_while(|opening| slowness.is_slow(opening.first)).count();
+    in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= CHANCE_MAX
+}
+
+/// What the last openings took beside a write, seconds.
+fn merge_seconds(openings: &[Opening], slowness: Slowness) -> Option<f64> {
+    let last: Vec<f64> =
+        openings.iter().rev().take(TAKEN).map(|opening| opening.first.as_secs_f64()).collect();
+    median(&last).map(|seconds| seconds - slowness.typical_seconds())
 }
 
 #[cfg(test)]
@@ -201,27 +236,50 @@ mod tests {
 
     use super::*;
 
-    fn opening(streamed: Bytes, millis: u64) -> Opening {
-        let (first, second) = (Duration::from_millis(millis), Duration::from_millis(4));
-        Opening { offset: Bytes::ZERO, streamed, from: Bytes::ZERO, first, second }
+    fn data(crossings: Vec<Crossing>) -> BlockEndsData {
+        let opening = |millis: u64| Opening {
+            offset: Bytes::ZERO,
+            first: Duration::from_millis(millis),
+            second: Duration::from_millis(4),
+        };
+        let openings = [4, 4, 90, 91, 90, 88].map(opening).into();
+        BlockEndsData { request: Bytes::kib(32), page: None, openings, crossings }
     }
 
-    /// A device with erase blocks of 6 MiB, whose places are all taken.
+    /// Two writes that meet at this many KiB, on a device with erase blocks of 6 MiB.
+    fn crossing(kib: u64) -> Crossing {
+        let after = Duration::from_millis(if kib.is_multiple_of(6144) { 94 } else { 4 });
+        Crossing { offset: Bytes::kib(kib), before: Duration::from_millis(4), after }
+    }
+
     #[test]
-    fn the_smallest_size_that_is_given_back_is_the_erase_block() {
-        let mut openings: Vec<Opening> =
-            [4, 4, 90, 91, 90, 88].map(|millis| opening(Bytes::ZERO, millis)).into();
-        let streamed = [512, 1024, 4096, 8192, 12288, 3072, 6144, 2048, 3072, 6144, 3072];
-        openings.extend(streamed.map(|kib| opening(Bytes::kib(kib), if kib % 6144 == 0 { 4 } else { 90 })));
-        let belief =
-            BlockBelief::of(&BlockEndsData { request: Bytes::kib(32), page: None, openings }).unwrap();
+    fn the_smallest_size_at_whose_end_writes_merge_is_the_erase_block() {
+        let met = [6144 * 35, 6144 * 16, 6144, 3072, 2048 * 5, 2048 * 35, 3072 * 7, 4096 * 5, 6144 * 11];
+        let belief = BlockBelief::of(&data(met.map(crossing).into()), &[]).unwrap();
         assert_eq!(belief.verdict().0, Some(Bytes::mib(6)), "{:?}", belief.blocks());
         assert!(belief.verdict().1 > 0.85, "{:?}", belief.blocks());
     }
 
     #[test]
+    fn reads_count_where_writes_leave_two_sizes() {
+        let data = data([6144 * 11, 6144 * 16, 2048 * 5, 512 * 35].map(crossing).into());
+        let of = |reads: &[(Bytes, f64)]| BlockBelief::of(&data, reads).unwrap().verdict();
+        assert_eq!(of(&[]).0, Some(Bytes::mib(6)));
+        assert_eq!(of(&[(Bytes::mib(3), 0.6), (Bytes::mib(12), 0.4)]).0, Some(Bytes::mib(3)));
+    }
+
+    #[test]
+    fn where_many_writes_are_slow_a_few_in_a_row_are_chance() {
+        let mut data = data(Vec::new());
+        data.openings.extend(data.openings.clone());
+        data.openings.iter_mut().step_by(3).for_each(|opening| opening.second = Duration::from_millis(80));
+        assert!(BlockBelief::of(&data, &[]).is_none());
+    }
+
+    #[test]
     fn without_merges_there_is_nothing_to_tell() {
-        let openings = vec![opening(Bytes::ZERO, 4); 140];
-        assert!(BlockBelief::of(&BlockEndsData { request: Bytes::kib(32), page: None, openings }).is_none());
+        let mut data = data(Vec::new());
+        data.openings.iter_mut().for_each(|opening| opening.first = opening.second);
+        assert!(BlockBelief::of(&data, &[]).is_none());
     }
 }

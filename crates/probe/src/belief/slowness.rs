@@ -13,6 +13,8 @@ pub struct Slowness {
     typical_seconds: f64,
     /// From this multiple of the typical time on a write is more likely slow than quick.
     limit: f64,
+    /// The multiple that merges take, where they are all alike.
+    merges: Option<f64>,
 }
 
 /// No limit is lower: a write takes that much longer for other reasons than a merge.
@@ -22,6 +24,8 @@ const LIMIT_MAX: f64 = 3.0;
 /// The same where it is known what merges take.
 const LIMIT_KNOWN_MIN: f64 = 1.3;
 const LIMIT_KNOWN_MAX: f64 = 15.0;
+/// Where all merges are alike, none takes less than this share of the usual.
+const MERGE_SHARE: f64 = 0.4;
 /// Out of order a write takes longer by itself on some cards.
 const LIMIT_OUT_OF_ORDER: f64 = 2.2;
 /// Exponential noise reaches so many times the distance from its least to its median once in a thousand times.
@@ -37,7 +41,11 @@ impl Slowness {
         let typical_seconds = median(&seconds).filter(|seconds| *seconds > 0.0)?;
         let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;
-        Some(Self { typical_seconds, limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX) })
+        Some(Self {
+            typical_seconds,
+            limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX),
+            merges: None,
+        })
     }
 
     /// The same for writes out of order.
@@ -68,6 +76,21 @@ impl Slowness {
         Self { limit: if self.limit > LIMIT_MAX { limit.max(self.limit) } else { limit }, ..self }
     }
 
+    /// The same where all merges take about this long beside the write: what takes less than some of that is none.
+    #[must_use]
+    pub fn for_equal_merges(self, seconds: f64) -> Self {
+        let beside = (seconds / self.typical_seconds).max(0.0);
+        let limit = (1.0 + MERGE_SHARE * beside).max(LIMIT_KNOWN_MIN);
+        Self { limit, merges: Some(1.0 + beside), ..self }
+    }
+
+    /// How far, in the logarithm, from the limit on a time is firmly slow or quick.
+    fn firm(self) -> f64 {
+        let to_merges =
+            self.merges.map_or(f64::INFINITY, |merges| (merges / self.limit).max(LIMIT_KNOWN_MIN));
+        self.limit.min(to_merges).ln()
+    }
+
     /// What a write without a merge takes, seconds.
     #[must_use]
     pub const fn typical_seconds(self) -> f64 {
@@ -78,7 +101,7 @@ impl Slowness {
     #[must_use]
     pub fn probability(self, latency: Duration) -> f64 {
         let over = (latency.as_secs_f64() / self.limit_seconds()).max(1e-9).ln();
-        let odds = (over / self.limit.ln() * ODDS_MAX).clamp(-ODDS_MAX, ODDS_MAX);
+        let odds = (over / self.firm() * ODDS_MAX).clamp(-ODDS_MAX, ODDS_MAX);
         1.0 / (1.0 + (-odds).exp())
     }
 
@@ -113,5 +136,7 @@ mod tests {
         assert!((0.1..0.9).contains(&probability(quiet, 60)));
         assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
         assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
+        let merges = quiet.for_equal_merges(1.5);
+        assert!(probability(merges, 2_000) < 0.001 && probability(merges, 15_000) > 0.999);
     }
 }

@@ -97,7 +97,7 @@ fn candidates(read: Bytes, capacity: Bytes, method: Method) -> Vec<Bytes> {
 
 /// A random multiple up to `largest` that shares no factor with 2, 3, 5 or 7, so that the boundary is a multiple of no
 /// larger candidate; 1 if none is found soon.
-fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
+pub(super) fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
     (0..32)
         .map(|_| session.draw(largest) + 1)
         .find(|multiple| [2, 3, 5, 7].iter().all(|factor| !multiple.is_multiple_of(*factor)))

@@ -1,54 +1,70 @@
-//! *block-ends*: after how many bytes does a stream of writes give its place back? The erase block, where reads do not show it.
+//! *block-ends*: where do two writes one behind the other lie in two erase blocks? Where reads do not show it.
 //!
-//! Erase blocks are opened, far from each other, until every opening costs a merge: all places are taken. Then a stream is
-//! written into a fresh stretch, and one more block is opened. That is free if the stream ended with an erase block.
+//! Erase blocks are opened, far from each other, until every opening costs a merge: all places are taken. Then two small writes
+//! meet at one offset after the other. The second costs a merge too if an erase block ends there.
 //! See docs/methods/block-ends.md.
+
+use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
+use super::align::own_multiple;
 use super::places::Places;
 use super::session::{Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::belief::{BlockBelief, TAKEN, block_slowness, places_are_taken};
-use crate::inference::statistics::{entropy, median};
-use crate::observation::{BlockEndsData, Data, Observations, Opening};
+use crate::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
 
 /// So many erase blocks are opened at most: more than the largest cards keep open.
 const OPENINGS_MAX: usize = 140;
-/// So many streams are written at most,
-const STREAMS_MAX: usize = 40;
-/// and so much in all.
-const STREAMED_MAX: Bytes = Bytes::mib(112);
-/// and for so long.
-const SECONDS_MAX: f64 = 40.0;
-/// The writes of a stream: as large as hosts send them.
-const STREAM_REQUEST: Bytes = Bytes::mib(1);
-/// The writes that open erase blocks, where no page is known: smaller ones may take a path of their own, without merges.
+/// On a blank device, erase blocks get data before they are opened again: first few of them, then more, then all the rest. A
+/// controller that keeps as many open has to be given more at a time.
+const FILLED_FIRST: (usize, usize) = (8, 24);
+/// So many of them are looked at for what they hold.
+const LOOKED_AT: usize = 8;
+/// That much data, in writes: merging it takes several times as long as a write alone.
+const FILLING: u64 = 8;
+/// So many offsets are tried whatever time they take: a log that is emptied in between may hold everything up once.
+const CROSSINGS_MIN: usize = 16;
+/// So many offsets are tried at most,
+const CROSSINGS_MAX: usize = 64;
+/// and for so long; nor is a blank device given data for longer than this.
+const SECONDS_MAX: f64 = 60.0;
+/// The writes, where no page is known: smaller ones may take a path of their own, without merges.
 const REQUEST: Bytes = Bytes::kib(32);
 /// No smaller ones are written in any case.
 const REQUEST_MIN: Bytes = Bytes::kib(4);
 /// A size that is more probable is confirmed.
 const PLAUSIBLE: f64 = 0.95;
-/// What tells less than this, in nats, is not worth a stream.
+/// What tells less than this, in nats, is not worth a try.
 const TOLD_MIN: f64 = 0.002;
+/// Multiples of each size that are weighed, and what tells nearly as much as the best of all.
+const MULTIPLES: usize = 4;
+const NEARLY: f64 = 0.9;
+/// Multiples of all sizes from the page on are weighed, or of this where no page is known.
+const SIZE_MIN: Bytes = Bytes::kib(16);
+/// A common multiple of several sizes tells of all of them at once.
+const FACTORS: [u64; 8] = [1, 3, 5, 7, 15, 21, 35, 105];
 
 /// The experiment *block-ends*.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct BlockEnds {
-    /// The size of the writes that open erase blocks: a page. The shorter they are the more a merge shows.
+    /// The size of the writes: a page. The shorter they are the more a merge shows.
     pub request: Bytes,
     /// The page, if it is known.
     pub page: Option<Bytes>,
-    /// The seed of the data.
+    /// Erase blocks that reads left, each with its probability.
+    pub reads: Vec<(Bytes, f64)>,
+    /// The seed of the data and of the places.
     pub seed: u64,
 }
 
 impl BlockEnds {
-    /// The experiment on a device with this page, if it is known.
+    /// The experiment on a device with this page, if it is known, and these erase blocks left by reads.
     #[must_use]
-    pub fn new(page: Option<Bytes>, seed: u64) -> Self {
-        Self { request: page.unwrap_or(REQUEST).max(REQUEST_MIN), page, seed }
+    pub fn new(page: Option<Bytes>, reads: Vec<(Bytes, f64)>, seed: u64) -> Self {
+        Self { request: page.unwrap_or(REQUEST).max(REQUEST_MIN), page, reads, seed }
     }
 }
 
@@ -57,15 +73,16 @@ impl Experiment for BlockEnds {
         "block-ends"
     }
 
-    fn estimate(&self, device: &dyn Device) -> Estimate {
-        let openings = (OPENINGS_MAX + STREAMS_MAX) as u64;
-        let streamed = STREAMED_MAX.min(device.capabilities().capacity);
-        let requests = openings * 4 + streamed / STREAM_REQUEST + STREAMS_MAX as u64 * 2;
-        Estimate { requests, bytes_written: streamed + self.request * openings * 2 }
+    fn estimate(&self, _device: &dyn Device) -> Estimate {
+        let (openings, crossings) = (OPENINGS_MAX as u64, CROSSINGS_MAX as u64);
+        // Plain openings, others over data, and crossings with data on both sides.
+        let writes = openings * (2 + 3) + crossings * 6;
+        let filled = self.request * FILLING * (openings + crossings * 2);
+        Estimate { requests: writes * 2, bytes_written: self.request * (openings + crossings) * 4 + filled }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = BlockEndsData { request: self.request, page: self.page, openings: Vec::new() };
+        let mut data = BlockEndsData { request: self.request, page: self.page, ..BlockEndsData::default() };
         if let Err(refusal) = to_write(device) {
             return not_started(device, self.seed, Data::BlockEnds(data), refusal);
         }
@@ -74,13 +91,13 @@ impl Experiment for BlockEnds {
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut run = Run {
             request: self.request,
+            filling: Bytes::ZERO,
+            reads: &self.reads,
             session,
             places,
-            streamed: Bytes::ZERO,
-            streaming: 0.0,
             data: &mut data,
         };
-        let result = run.fill().and_then(|is_full| if is_full { run.search() } else { Ok(()) });
+        let result = run.take_all().and_then(|is_full| if is_full { run.search() } else { Ok(()) });
         run.session.end(result, Data::BlockEnds(data))
     }
 }
@@ -88,96 +105,164 @@ impl Experiment for BlockEnds {
 /// The state of one run.
 struct Run<'a, 'b> {
     request: Bytes,
+    /// Written beside whatever is tried, so that merging it costs something; nothing on a device that holds data.
+    filling: Bytes,
+    reads: &'b [(Bytes, f64)],
     session: Session<'a>,
     places: Places,
-    streamed: Bytes,
-    streaming: f64,
     data: &'b mut BlockEndsData,
 }
 
 impl Run<'_, '_> {
     /// Opens erase blocks until all places are taken; false if that does not happen.
-    fn fill(&mut self) -> Result<bool, Stop> {
-        while self.data.openings.len() < OPENINGS_MAX {
-            if !self.open(Bytes::ZERO, Bytes::ZERO)? {
+    fn take_all(&mut self) -> Result<bool, Stop> {
+        let length = self.request * (2 + FILLING);
+        for _ in 0..OPENINGS_MAX {
+            let Some(place) = self.places.take_alone(length) else { break };
+            self.open(place)?;
+            if self.is_full() {
+                return Ok(true);
+            }
+        }
+        self.take_all_over_data()
+    }
+
+    /// The same where nothing was ever written: a merge has to copy what a place was given before.
+    fn take_all_over_data(&mut self) -> Result<bool, Stop> {
+        self.filling = self.request * FILLING;
+        let places: Vec<Bytes> = self.data.openings.iter().map(|opening| opening.offset).collect();
+        let (few, rest) = places.split_at(places.len().min(FILLED_FIRST.0));
+        let (more, rest) = rest.split_at(rest.len().min(FILLED_FIRST.1));
+        for places in [few, more, rest] {
+            if places.len() < TAKEN || !self.are_blank(places)? {
                 return Ok(false);
             }
-            let slowness = block_slowness(&self.data.openings);
-            let openings = &self.data.openings;
-            if openings.len() > TAKEN && slowness.is_some_and(|slowness| places_are_taken(openings, slowness))
-            {
-                return Ok(true);
+            for place in places {
+                self.fill(*place + self.request * 2)?;
+            }
+            for place in places {
+                self.open(*place)?;
+                if self.is_full() {
+                    return Ok(true);
+                }
+            }
+            if self.session.device_time().as_secs_f64() > SECONDS_MAX {
+                return Ok(false);
             }
         }
         Ok(false)
     }
 
-    /// Streams of the size that tells most for its time, until one erase block is left.
-    fn search(&mut self) -> Result<(), Stop> {
-        for _ in 0..STREAMS_MAX {
-            if self.streaming > SECONDS_MAX {
-                break;
-            }
-            let Some(belief) = BlockBelief::of(self.data).filter(|belief| !belief.is_decided()) else {
-                break;
-            };
-            let Some(length) = self.next(&belief) else { break };
-            let Some(start) = self.places.take_stretch(length) else { break };
-            self.stream(start, length)?;
-            if !self.open(length, start)? {
-                break;
-            }
+    /// Whether most of these places hold nothing but what opened them.
+    fn are_blank(&mut self, places: &[Bytes]) -> Result<bool, Stop> {
+        let mut blank = 0;
+        let looked_at = &places[..places.len().min(LOOKED_AT)];
+        for place in looked_at {
+            let behind = range(*place + self.request * 2, self.request);
+            blank += usize::from(self.session.is_blank(behind)? == Some(true));
+        }
+        Ok(blank * 2 > looked_at.len())
+    }
+
+    fn is_full(&self) -> bool {
+        let openings = &self.data.openings;
+        block_slowness(openings).is_some_and(|slowness| places_are_taken(openings, slowness))
+    }
+
+    /// Two writes at the start of a place, of which the first opens an erase block.
+    fn open(&mut self, offset: Bytes) -> Result<(), Stop> {
+        let first = self.write(offset, self.request)?;
+        let second = self.write(offset + self.request, self.request)?;
+        if let Some((first, second)) = first.zip(second) {
+            self.data.openings.push(Opening { offset, first, second });
         }
         Ok(())
     }
 
-    /// The length of stream that tells most for its time.
-    fn next(&self, belief: &BlockBelief) -> Option<Bytes> {
-        let blocks = belief.blocks();
-        let slow: Vec<f64> = self.data.openings.iter().map(|opening| opening.first.as_secs_f64()).collect();
-        let merge = median(&slow).unwrap_or(0.1);
-        let per_byte = if self.streamed.is_zero() { 1e-7 } else { self.streaming / self.streamed.as_f64() };
-        let free = |length: Bytes| -> f64 {
-            let divides = |block: &Option<Bytes>| block.is_some_and(|block| length.is_multiple_of(block));
-            blocks.iter().filter(|(block, _)| divides(block)).map(|(_, probability)| probability).sum()
-        };
-        let left = STREAMED_MAX - self.streamed;
+    /// Lets writes meet where that tells most, until one erase block is left.
+    fn search(&mut self) -> Result<(), Stop> {
+        let begins = self.session.device_time();
+        for _ in 0..CROSSINGS_MAX {
+            let seconds = self.session.device_time().saturating_sub(begins).as_secs_f64();
+            let belief = BlockBelief::of(self.data, self.reads);
+            let is_time_up = seconds > SECONDS_MAX && self.data.crossings.len() >= CROSSINGS_MIN;
+            let Some(belief) = belief.filter(|each| !each.is_decided() && !is_time_up) else { break };
+            let Some(offset) = self.next(&belief) else { break };
+            self.cross(offset)?;
+        }
+        Ok(())
+    }
+
+    /// The offset at which two writes would tell most; of those, the one that is farthest from all that was written.
+    fn next(&mut self, belief: &BlockBelief) -> Option<Bytes> {
         let (best, probability) = belief.verdict();
         let missing = best.filter(|_| probability > PLAUSIBLE).and_then(|block| belief.missing(block));
         if let Some(missing) = missing {
-            return Some(missing).filter(|length| *length <= left);
+            let offsets = self.multiples(missing, 4 * MULTIPLES);
+            return self.farthest(offsets);
         }
-        blocks
-            .iter()
-            .filter_map(|(block, _)| *block)
-            .filter(|length| *length <= left)
-            .map(|length| (length, entropy(free(length)), 2.0 * merge + length.as_f64() * per_byte))
-            .filter(|(_, told, _)| *told > TOLD_MIN)
-            .max_by(|(_, a, cost_a), (_, b, cost_b)| (a / cost_a).total_cmp(&(b / cost_b)))
-            .map(|(length, ..)| length)
+        let blocks = belief.blocks();
+        let smallest = self.data.page.map_or(SIZE_MIN, |_| self.request);
+        let doublings = std::iter::successors(Some(smallest), |size| Some(*size * 2));
+        let sizes = doublings.take_while(|size| *size < self.places.end());
+        let sizes: Vec<Bytes> = sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).collect();
+        let offsets: Vec<Bytes> =
+            sizes.into_iter().flat_map(|size| self.multiples(size, MULTIPLES)).collect();
+        let told = |offset: Bytes| belief.told_at(offset, &blocks);
+        let weighed: Vec<(Bytes, f64)> = offsets.into_iter().map(|offset| (offset, told(offset))).collect();
+        let most = weighed.iter().map(|(_, told)| *told).fold(TOLD_MIN, f64::max);
+        let telling = weighed.into_iter().filter(|(_, told)| *told >= most * NEARLY);
+        self.farthest(telling.map(|(offset, _)| offset).collect())
     }
 
-    /// Writes a stretch from its start to its end.
-    fn stream(&mut self, start: Bytes, length: Bytes) -> Result<(), Stop> {
-        let mut written = Bytes::ZERO;
-        while written < length {
-            let request = STREAM_REQUEST.min(length - written);
-            let took = self.session.write(range(start + written, request))?;
-            written += request;
-            self.streaming += took.unwrap_or_default().as_secs_f64();
-        }
-        self.streamed += length;
-        self.session.flush().map(drop)
+    /// Multiples of a size here and there, and of no larger one if there are such, at which nothing was written yet.
+    fn multiples(&mut self, size: Bytes, count: usize) -> Vec<Bytes> {
+        let around = self.around();
+        let most = self.places.end() / size;
+        let draw = || size * own_multiple(&mut self.session, most);
+        let drawn: Vec<Bytes> = std::iter::repeat_with(draw).take(count).collect();
+        drawn.into_iter().filter(|offset| self.places.is_free(*offset, around)).collect()
     }
 
-    /// Two writes into a fresh erase block, of which the first opens it. False if there is no more room.
-    fn open(&mut self, streamed: Bytes, from: Bytes) -> Result<bool, Stop> {
-        let Some(offset) = self.places.take_alone(self.request * 2) else { return Ok(false) };
-        let first = self.session.write_through(range(offset, self.request))?;
-        let second = self.session.write_through(range(offset + self.request, self.request))?;
-        if let Some((first, second)) = first.zip(second) {
-            self.data.openings.push(Opening { offset, streamed, from, first, second });
+    fn farthest(&self, offsets: Vec<Bytes>) -> Option<Bytes> {
+        offsets.into_iter().max_by_key(|offset| self.places.distance(*offset))
+    }
+
+    /// What is written before and behind an offset.
+    fn around(&self) -> (Bytes, Bytes) {
+        (self.request + self.request.max(self.filling), self.request * 2 + self.filling)
+    }
+
+    /// Writes that meet at an offset, behind one that opens the erase block before it.
+    fn cross(&mut self, offset: Bytes) -> Result<(), Stop> {
+        let (before, behind) = self.around();
+        self.places.give(offset - before, offset + behind);
+        self.write(offset - before, before - self.request)?;
+        let before = self.write(offset - self.request, self.request)?;
+        let after = self.write(offset, self.request)?;
+        if let Some((before, after)) = before.zip(after) {
+            self.data.crossings.push(Crossing { offset, before, after });
         }
-        Ok(true)
+        if self.filling.is_zero() { Ok(()) } else { self.keep_dear(offset + self.request * 2) }
+    }
+
+    /// On a blank device: the erase block that was opened last is given data, and one that holds some is begun anew, so that
+    /// whichever the controller merges next, it has something to copy.
+    fn keep_dear(&mut self, behind: Bytes) -> Result<(), Stop> {
+        self.fill(behind)?;
+        let turn = self.data.crossings.len() % TAKEN;
+        let Some(place) = self.data.openings.get(turn).map(|opening| opening.offset) else { return Ok(()) };
+        self.write(place, self.request)?;
+        self.write(place + self.request, self.request).map(drop)
+    }
+
+    /// Gives an erase block data that is not at its start.
+    fn fill(&mut self, offset: Bytes) -> Result<(), Stop> {
+        self.write(offset, self.filling).map(drop)
+    }
+
+    /// A write and a flush, so that what the device does behind it is seen.
+    fn write(&mut self, offset: Bytes, length: Bytes) -> Result<Option<Duration>, Stop> {
+        self.session.write_through(range(offset, length))
     }
 }

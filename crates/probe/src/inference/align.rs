@@ -29,6 +29,8 @@ const MODEL_DOUBT: f64 = 0.01;
 pub struct AlignFindings {
     /// The erase block.
     pub erase_block: Finding,
+    /// Every erase block that fits, with its probability.
+    pub blocks: Vec<(Bytes, f64)>,
     /// The page.
     pub page: Finding,
     /// Whether reads show a boundary of either.
@@ -101,6 +103,7 @@ pub fn infer(
         experiments.iter().map(|(data, _)| data.contents).find(|each| each.mostly_blank() == Some(true));
     AlignFindings {
         erase_block: with_contents(erase_block, contents),
+        blocks: blocks(&explanations),
         page: page(&explanations, reads),
         boundary_signal: with_contents(boundary_signal(&explanations, positions, &samples, reads), contents),
     }
@@ -164,6 +167,7 @@ impl Share {
 fn unknown(reason: &str, would_decide: &str) -> AlignFindings {
     AlignFindings {
         erase_block: Finding::unknown(FindingId::EraseBlockBytes, reason, would_decide),
+        blocks: Vec::new(),
         page: Finding::unknown(FindingId::PageBytes, reason, would_decide),
         boundary_signal: Finding::unknown(FindingId::ReadBoundarySignal, reason, would_decide),
     }
@@ -207,6 +211,11 @@ fn marginal<K: PartialEq>(explanations: &[Explanation], key: impl Fn(&Explanatio
     }
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
     sums
+}
+
+fn blocks(explanations: &[Explanation]) -> Vec<(Bytes, f64)> {
+    let marginal = marginal(explanations, |each| each.block).into_iter();
+    marginal.filter_map(|(level, probability)| Some((level?.size(), probability))).collect()
 }
 
 fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -> Finding {

@@ -1,44 +1,49 @@
-//! The erase block from what it costs to open another one behind streams of several lengths.
+//! The erase block from pairs of writes, one behind the other, that cost a merge where they meet at its end.
 
 use flashscope_device::Bytes;
 
 use super::statistics::median;
 use super::wording::time;
-use crate::belief::{BlockBelief, block_slowness};
+use crate::belief::BlockBelief;
 use crate::finding::{Confidence, Finding, FindingId, Outcome, Value};
 use crate::observation::BlockEndsData;
 
 /// Below this probability the honest answer is unknown.
 const PROBABILITY_MIN: f64 = 0.9;
-/// So many streams of other lengths must have left something to merge.
-const MERGED_MIN: usize = 2;
+/// So many pairs must have merged at its ends, and so many not elsewhere.
+const SEEN_MIN: usize = 2;
 /// What the model can be wrong about that its posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
-/// The erase block as reads show it; where they do not, as writes do.
+/// The erase block as reads show it; where they are not sure, as writes do after what reads left.
 #[must_use]
-pub fn or(from_reads: Finding, data: Option<&BlockEndsData>) -> Finding {
-    let Some(data) = data.filter(|_| from_reads.value().is_none()) else { return from_reads };
-    match of_writes(data) {
-        Ok(found) => found,
-        Err(why) => also(from_reads, &why),
+pub fn or(from_reads: Finding, reads: &[(Bytes, f64)], data: Option<&BlockEndsData>) -> Finding {
+    let Some(data) = data else { return from_reads };
+    match (of_writes(data, reads), from_reads.bytes()) {
+        (Ok(found), Some(read)) if found.bytes() != Some(read) => {
+            found.with_caveat(format!("reads suggest {read}"))
+        }
+        (Ok(found), _) => found,
+        (Err(_), Some(_)) => from_reads,
+        (Err(why), None) => also(from_reads, &why),
     }
 }
 
 /// The finding, or why there is none.
-fn of_writes(data: &BlockEndsData) -> Result<Finding, String> {
+fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, String> {
     let openings = data.openings.len();
-    let Some(belief) = BlockBelief::of(data) else {
+    let Some(belief) = BlockBelief::of(data, reads) else {
         return Err(format!("nothing was merged when {openings} erase blocks were opened"));
     };
     let (block, probability) = belief.verdict();
     let Some(block) = block else {
-        return Err(
-            "opening another erase block merged behind streams of every length that was tried".to_owned()
-        );
+        let tried = data.crossings.len();
+        return Err(format!(
+            "of {tried} pairs of writes, those that merged meet at no multiples of one size"
+        ));
     };
-    let (free, merged) = belief.seen(block);
-    if probability < PROBABILITY_MIN || free == 0 || merged < MERGED_MIN {
+    let (merged, free) = belief.seen(block);
+    if probability < PROBABILITY_MIN || merged < SEEN_MIN || free < SEEN_MIN {
         let percent = probability * 100.0;
         return Err(format!("writes fit an erase block of {block} only with {percent:.0} % probability"));
     }
@@ -47,20 +52,16 @@ fn of_writes(data: &BlockEndsData) -> Result<Finding, String> {
 }
 
 fn evidence(block: Bytes, data: &BlockEndsData) -> String {
-    let slowness = block_slowness(&data.openings);
-    let behind = |whole: bool| {
-        let here = data
-            .openings
-            .iter()
-            .filter(|opening| !opening.streamed.is_zero() && opening.streamed.is_multiple_of(block) == whole);
-        let seconds: Vec<f64> = here.map(|opening| opening.first.as_secs_f64()).collect();
+    let took = |ends: bool| {
+        let here = data.crossings.iter().filter(|crossing| crossing.offset.is_multiple_of(block) == ends);
+        let seconds: Vec<f64> = here.map(|crossing| crossing.took().as_secs_f64()).collect();
         median(&seconds).map_or_else(String::new, time)
     };
-    let usual = slowness.map_or_else(String::new, |slowness| time(slowness.typical_seconds()));
     format!(
-        "behind {block} written in order, opening another erase block took {}, behind other lengths {} (a write alone {usual})",
-        behind(true),
-        behind(false)
+        "with all places for open erase blocks taken, two writes one behind the other took {} where they meet at a \
+         multiple of {block}, elsewhere {}",
+        took(true),
+        took(false)
     )
 }
 

@@ -63,7 +63,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let [linear, random, class, merge] = seen.open_units();
     let [cache, sustained] = seen.sustained();
-    let erase_block = block_ends::or(align.erase_block, seen.block_ends);
+    let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let mut findings = [
@@ -117,6 +117,13 @@ fn unless_unsure(mut finding: Finding) -> Finding {
         finding.evidence.clear();
     }
     finding
+}
+
+/// Every erase block that reads leave, with its probability.
+#[must_use]
+pub fn erase_blocks(observations: &[Observations], method: Method) -> Vec<(Bytes, f64)> {
+    let seen = Seen::sort(observations);
+    align::infer(&seen.align, method, seen.page_of_stream().as_ref().and_then(sure_page)).blocks
 }
 
 /// From this confidence on a page that writes showed narrows down what reads may mean.

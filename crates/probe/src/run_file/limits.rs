@@ -7,8 +7,8 @@ use flashscope_device::Bytes;
 
 use super::RunFile;
 use crate::observation::{
-    AlignSample, Burst, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Opening, PageEdge, Piece,
-    SpeedCell, Times,
+    AlignSample, Burst, Conditions, Crossing, Data, LongWrite, Observations, OpenUnitsCell, Opening,
+    PageEdge, Piece, SpeedCell, Times,
 };
 
 /// A number that no measurement gives.
@@ -86,7 +86,8 @@ fn data(data: &Data) -> Checked {
         Data::BlockEnds(data) => {
             block("request", data.request)?;
             size("page", data.page.unwrap_or_default())?;
-            each("openings", &data.openings, opening)
+            each("openings", &data.openings, opening)?;
+            each("crossings", &data.crossings, crossing)
         }
         Data::FatArea(data) => {
             erase_block(data.erase_block)?;
@@ -151,10 +152,14 @@ fn burst(burst: &Burst) -> Checked {
 
 fn opening(opening: &Opening) -> Checked {
     size("offset", opening.offset)?;
-    size("streamed", opening.streamed)?;
-    size("from", opening.from)?;
     time("first", opening.first)?;
     time("second", opening.second)
+}
+
+fn crossing(crossing: &Crossing) -> Checked {
+    size("offset", crossing.offset)?;
+    time("before", crossing.before)?;
+    time("after", crossing.after)
 }
 
 fn sample(sample: &AlignSample) -> Checked {

@@ -36,8 +36,8 @@ const fn method(data: &Data) -> (&'static str, &'static str) {
              long as a larger one."
         }
         Data::BlockEnds(_) => {
-            "With as many erase blocks begun as the controller keeps open, beginning another one costs a copy; but not behind \
-             a stream of writes that ended where an erase block ends. Streams of many lengths show its size."
+            "With as many erase blocks begun as the controller keeps open, beginning another one costs a copy. Of two small writes \
+             one behind the other, the second pays for that only where an erase block ends between them."
         }
         Data::FatArea(_) => {
             "The same writes in each of the first erase blocks. Blocks that are managed for the file allocation table take \
