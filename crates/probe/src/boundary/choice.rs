@@ -3,6 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::figure::Figures;
+use super::step_min_s;
 use crate::inference::Explanation;
 use crate::inference::statistics::count;
 
@@ -10,8 +11,6 @@ use crate::inference::statistics::count;
 const DECIDED: f64 = 0.998;
 /// A page is never known that well from reads: a write may fill several planes' pages.
 const PAGE_DECIDED: f64 = 0.95;
-/// A step of this share of a read's time would have shown, if all steps are known that well: then there is none.
-const STEP_SHARE_MIN: f64 = 0.02;
 /// So many deviations tell a step from nothing.
 const CLEAR: f64 = 5.0;
 
@@ -34,7 +33,7 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
 /// Whether even the smallest step that counts would have shown.
 fn nothing_hides(figures: &Figures) -> bool {
     let error_s = 2.0 * figures.noise_s / count(figures.samples().max(1)).sqrt();
-    error_s * CLEAR < figures.read_s * STEP_SHARE_MIN
+    error_s * CLEAR < step_min_s(figures.read_s)
 }
 
 /// The candidates, the most telling first: those at which the explanations differ most for what is known there, and those that

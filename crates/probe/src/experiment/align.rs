@@ -29,6 +29,9 @@ const BATCH_SHARE: usize = 8;
 /// Boundaries per candidate, on average, after which reading on would not decide either.
 const ROUNDS_MAX: usize = 40;
 
+/// And after so much time: a stick that answers that slowly is asked for writes instead.
+const SECONDS_MAX: f64 = 30.0;
+
 /// Places that are looked at afterwards, for what they hold.
 const PLACES: usize = 32;
 
@@ -132,7 +135,8 @@ impl Reader<'_, '_> {
             return self.read_at(&candidates.repeat(FIXED_ROUNDS));
         }
         self.read_at(&candidates.repeat(FIRST_ROUNDS))?;
-        while self.samples.len() < candidates.len() * ROUNDS_MAX {
+        let is_time_up = |session: &Session<'_>| session.device_time().as_secs_f64() > SECONDS_MAX;
+        while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
             if boundary::is_decided(&explanations, &figures) {

@@ -12,10 +12,8 @@ use crate::boundary::{self, Figures};
 use crate::finding::{Confidence, Finding, FindingId, Outcome, Value};
 use crate::observation::{AlignData, AlignSample, Contents, Observations, Source};
 
-/// A step below this share of a read's time is not taken for a boundary of flash, however regular. Published ones are 6 to 60 %
-/// of reads that were not held up by a slow link (docs/methods/align.md).
-const STEP_SHARE_MIN: f64 = 0.02;
-/// The same in a published table, whose noise is not known: an NVMe drive's alignment effects are 1 to 3 %.
+/// A step below this share of a read's time is not taken for a boundary in a published table, whose noise is not known: an NVMe
+/// drive's alignment effects are 1 to 3 %.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// The shares of slow reads at a block's edges and elsewhere must differ by so many standard errors: more than chance does with
 /// every size there is.
@@ -54,11 +52,13 @@ pub struct ReadTimes {
 impl ReadTimes {
     fn of(read_s: f64, positions: Positions) -> Self {
         // The steps of a published table are not known well enough for that.
-        let (share, hardly, block_min) = match positions {
-            Positions::Coprime => (STEP_SHARE_MIN, 6.0, boundary::ERASE_BLOCK_MIN),
-            Positions::OddMultiples => (PUBLISHED_STEP_SHARE_MIN, f64::INFINITY, staircase::ERASE_BLOCK_MIN),
+        let (step_min_s, hardly, block_min) = match positions {
+            Positions::Coprime => (boundary::step_min_s(read_s), 6.0, boundary::ERASE_BLOCK_MIN),
+            Positions::OddMultiples => {
+                (read_s * PUBLISHED_STEP_SHARE_MIN, f64::INFINITY, staircase::ERASE_BLOCK_MIN)
+            }
         };
-        Self { read_s, step_min_s: read_s * share, hardly, block_min }
+        Self { read_s, step_min_s, hardly, block_min }
     }
 }
 
