@@ -46,6 +46,11 @@ impl Truth {
         self.set(id, Fact::Bytes { low: bytes, high: bytes });
     }
 
+    /// Nobody knows what is true of it.
+    pub(crate) fn leave_open(&mut self, id: &'static str) {
+        self.facts.remove(id);
+    }
+
     /// True as it is, nothing that the device does from outside shows it, for this reason. Where nothing is true, nothing is
     /// hidden.
     pub(crate) fn hide(&mut self, id: &'static str, reason: &'static str) {

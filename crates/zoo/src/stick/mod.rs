@@ -42,6 +42,10 @@ impl Stick {
         seed: u64,
     ) -> Result<Self, DeviceError> {
         fill::tell(&mut self.truth, &self.profile, history, mishap.mean_factor(), seed)?;
+        if self.profile.slc_cache.is_some() && history != History::Untouched {
+            // It was measured with an empty cache, and what is left of that the history says.
+            self.truth.leave_open("write_unit_bytes");
+        }
         Ok(self)
     }
 
