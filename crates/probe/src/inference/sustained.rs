@@ -2,6 +2,8 @@
 
 use flashscope_device::Bytes;
 
+use statrs::function::beta::beta_reg;
+
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::course::stalls_of;
 use super::slowdown::{Slowdown, Stretch};
@@ -22,9 +24,11 @@ const PERIODS: f64 = 6.0;
 /// What is not known of a single period of stalls.
 const ERROR_PER_PERIOD: f64 = 0.04;
 /// Beyond this one nothing is said.
-const ERROR_MAX: f64 = 0.05;
+const ERROR_MAX: f64 = 0.1;
 /// Two halves of a settled stream differ by no more.
 const HALVES_MAX: f64 = 0.12;
+/// Degrees of freedom of the mean over batches.
+const FREEDOM: f64 = (BATCHES - 1) as f64;
 /// The first stretches open blocks.
 const BEGINNING: usize = 2;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
@@ -263,11 +267,22 @@ fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
         mean.error * count(BATCHES).sqrt() * 100.0
     );
     let rate = 1.0 / mean.seconds_per_byte;
-    let half = (mean.error * STUDENT_95).max(HALF_WIDTH_MIN);
+    // Parts that follow each other may drift together: then the halves tell more of the error than the parts.
+    let error = mean.error.max(mean.halves / 2.0);
+    let half = (error * STUDENT_95).max(HALF_WIDTH_MIN);
     let (low, high) = (rate / (1.0 + half), rate * (1.0 + half));
     let value = Value::BytesPerSecond(rate);
-    Finding::exact(FindingId::SustainedWriteBytesPerS, value, Confidence::new(1.0 - MODEL_DOUBT), text)
+    let confidence = Confidence::new(within(half / error) * (1.0 - MODEL_DOUBT));
+    Finding::exact(FindingId::SustainedWriteBytesPerS, value, confidence, text)
         .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high))
+}
+
+/// The probability that a mean of the parts lies within so many of its standard errors of the truth (Student).
+fn within(errors: f64) -> f64 {
+    if !errors.is_finite() {
+        return 1.0;
+    }
+    1.0 - beta_reg(FREEDOM / 2.0, 0.5, FREEDOM / (FREEDOM + errors * errors))
 }
 
 /// A size to about a hundredth, so that it reads well.
@@ -323,6 +338,20 @@ mod tests {
     fn a_stream_that_slows_down_for_ever_and_a_clock_that_stands_still_tell_nothing() {
         assert_eq!(values(&data((0..300).map(|index| 50 + index)), Bytes::mib(300)), [None, None]);
         assert_eq!(values(&data((0..300).map(|_| 0)), Bytes::mib(300)), [None, None]);
+    }
+
+    #[test]
+    fn a_rate_is_as_sure_as_its_parts_are_alike() {
+        assert!((within(2.201) - 0.95).abs() < 1e-3 && within(f64::INFINITY) >= 1.0);
+        let steady = data((0..320).map(|index| 50 + index % 2));
+        let waves = data((0..320).map(|index| if index % 100 < 50 { 40 } else { 60 }));
+        let sure = |data: &SustainedData| sustained(Some(data), Some(Bytes::mib(900)))[1].confidence().get();
+        assert!(
+            sure(&steady) > 0.97 && (0.9..0.95).contains(&sure(&waves)),
+            "{} {}",
+            sure(&steady),
+            sure(&waves)
+        );
     }
 
     #[test]
