@@ -430,13 +430,12 @@ impl Crossing {
 pub struct FatAreaData {
     /// The erase block that was assumed.
     pub erase_block: Bytes,
-    /// How many ordinary erase blocks fit in this order, and the order: each trial writes into as many of them and one
-    /// of the first. `None` in a published table.
-    #[serde(default)]
-    pub fits: Option<(Order, u32)>,
-    /// What else the search for open units told of merges.
+    /// What the search for open units told of merges; `None` in a published table.
     #[serde(default)]
     pub merges: Option<Merges>,
+    /// Blocks that were begun one after the other, once more of them than can be open.
+    #[serde(default)]
+    pub begun: Vec<BegunBlock>,
     /// Writes at the start of each of the first blocks, by block: each while another block was begun and not finished.
     /// Only where one run is taken in order.
     #[serde(default)]
@@ -451,6 +450,15 @@ pub struct FatAreaData {
     pub cells: Vec<FatAreaCell>,
 }
 
+/// An erase block that was not open before this write into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunBlock {
+    /// Which of the first blocks, counted from the start of the device; `None`: an ordinary one.
+    pub unit: Option<u32>,
+    /// What the write took.
+    pub time: Duration,
+}
+
 /// What is known of merges.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Merges {
@@ -460,14 +468,14 @@ pub struct Merges {
     pub takes: Option<Duration>,
     /// Whether only one run is taken in order.
     pub is_one_run: bool,
+    /// Of so many erase blocks one at least is not open.
+    #[serde(default)]
+    pub too_many: Option<u32>,
 }
 
 /// The writes of one size in one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FatAreaCell {
-    /// Cells of one trial were written in turn: the first write of each, in the order of the cells, then the second.
-    #[serde(default)]
-    pub trial: u32,
     /// The unit, counted from the start of the device.
     pub unit: u32,
     /// Order inside the unit.

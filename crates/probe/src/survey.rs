@@ -9,7 +9,7 @@ use crate::experiment::{
 };
 use crate::finding::{Finding, FindingId};
 use crate::inference::{erase_blocks, infer_by, merges};
-use crate::observation::{Observations, Order};
+use crate::observation::Observations;
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
 /// (A. Bergmann, flashbench; docs/methods/align.md).
@@ -71,12 +71,7 @@ impl Survey {
         let page = bytes(&findings, FindingId::PageBytes);
         let open_units = OpenUnits { page, ..OpenUnits::new(erase_block, request, self.seed) };
         seen.push(open_units.measure(device, unlimited, observer));
-        // What follows needs the writes only; the reads' many explanations need not be weighed again.
-        let findings = infer_by(&seen[1..], self.method);
-        let fat_area = FatArea {
-            merges: merges(&seen),
-            ..FatArea::new(erase_block, request, fits(&findings), self.seed)
-        };
+        let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
         seen.push(fat_area.measure(device, unlimited, observer));
         seen
     }
@@ -99,13 +94,6 @@ pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
         }
         None => bytes(findings, FindingId::WriteUnitBytes).map(|unit| unit.max(REQUEST_MIN)),
     }
-}
-
-/// How many erase blocks fit: out of order if that is known, since a finely mapped one takes writes in any order.
-#[must_use]
-pub fn fits(findings: &[Finding]) -> Option<(Order, u32)> {
-    let of = |id, order| Some((order, find(findings, id)?.count()?));
-    of(FindingId::OpenUnitsRandom, Order::Random).or(of(FindingId::OpenUnitsLinear, Order::Linear))
 }
 
 /// From this confidence on an erase block need not be looked for any more.

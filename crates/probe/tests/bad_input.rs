@@ -14,7 +14,7 @@ use flashscope_probe::experiment::{
     Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize,
 };
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Cause, Data, Ended, Observations, Order};
+use flashscope_probe::observation::{Cause, Data, Ended, Merges, Observations};
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, Silent, Value};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
@@ -22,12 +22,13 @@ use flashscope_sim::target::Target;
 /// The experiments, for a device with this erase block that keeps two of them open.
 fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
     let (request, seed) = (Some(Bytes::kib(32)), 1);
+    let merges = Merges { every_switch: 1.0, takes: None, is_one_run: false, too_many: Some(3) };
     [
         Box::new(Align::new(None, seed)),
         Box::new(WriteSize { erase_block, erase_block_is_known: true, seed }),
         Box::new(BlockEnds::new(None, seed)),
         Box::new(OpenUnits::new(erase_block, request, seed)),
-        Box::new(FatArea::new(erase_block, request, Some((Order::Linear, 2)), seed)),
+        Box::new(FatArea::new(erase_block, request, Some(merges), seed)),
         Box::new(Sustained { seed, is_thorough: false }),
         Box::new(WriteBuffer { seed }),
     ]

@@ -84,7 +84,7 @@ proptest! {
         for request in powers_of_two(4) {
             for unit in 0..units {
                 let (digits, exponent) = figures.next().unwrap();
-                cells.push(FatAreaCell { trial: 0, unit, order: Order::Linear, request, times: times(request, digits, exponent) });
+                cells.push(FatAreaCell { unit, order: Order::Linear, request, times: times(request, digits, exponent) });
             }
         }
         let table = print(&observations(Data::FatArea(FatAreaData { erase_block: Bytes::mib(8), cells, ..FatAreaData::default() })));

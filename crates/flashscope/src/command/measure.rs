@@ -9,7 +9,7 @@ use flashscope_probe::experiment::{
 use flashscope_probe::flashbench::{self, print, procedure};
 use flashscope_probe::inference::{infer, merges};
 use flashscope_probe::observation::{Ended, Merges, Observations, Order};
-use flashscope_probe::survey::{self, ASSUMED_ERASE_BLOCK};
+use flashscope_probe::survey::ASSUMED_ERASE_BLOCK;
 use flashscope_probe::{Finding, FindingId};
 
 use super::check::{WRITE_BUDGET, budget};
@@ -181,8 +181,10 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
     refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
     announce(arguments, target, printer);
-    let fits = fits(arguments, erase_block, target, &mut progress, &mut observations);
-    let experiment = experiment(arguments, erase_block, fits, merges(&observations));
+    if arguments.experiment == ExperimentName::FatArea {
+        observations.push(open_units(arguments, erase_block, target, &mut progress));
+    }
+    let experiment = experiment(arguments, erase_block, merges(&observations));
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
@@ -225,31 +227,19 @@ fn erase_block(
     found
 }
 
-/// How many erase blocks can be open: nothing else tells a merge in the first of them.
-fn fits(
+/// What is known of merges: nothing else tells one in the first erase blocks.
+fn open_units(
     arguments: &Measure,
     known: Option<Bytes>,
     target: &mut Target,
     progress: &mut Progress<'_>,
-    observations: &mut Vec<Observations>,
-) -> Option<(Order, u32)> {
-    if arguments.experiment != ExperimentName::FatArea {
-        return None;
-    }
+) -> Observations {
     let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
     let open_units = OpenUnits::new(erase_block, arguments.block_size, arguments.seed);
-    let seen = open_units.measure(&mut target.device, &Budget::UNLIMITED, progress);
-    let fits = survey::fits(&infer(std::slice::from_ref(&seen)));
-    observations.push(seen);
-    fits
+    open_units.measure(&mut target.device, &Budget::UNLIMITED, progress)
 }
 
-fn experiment(
-    arguments: &Measure,
-    known: Option<Bytes>,
-    fits: Option<(Order, u32)>,
-    merges: Option<Merges>,
-) -> Box<dyn Experiment> {
+fn experiment(arguments: &Measure, known: Option<Bytes>, merges: Option<Merges>) -> Box<dyn Experiment> {
     let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
     let seed = arguments.seed;
     match arguments.experiment {
@@ -261,10 +251,8 @@ fn experiment(
             let units_max = arguments.open_units.unwrap_or(UNITS_MAX);
             Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
         }
-        ExperimentName::FatArea => {
-            Box::new(FatArea { merges, ..FatArea::new(erase_block, arguments.block_size, fits, seed) })
-        }
-        ExperimentName::BlockEnds => Box::new(BlockEnds::new(None, seed)),
+        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, merges, seed)),
+        ExperimentName::BlockEnds => Box::new(BlockEnds::new(None, Vec::new(), seed)),
         ExperimentName::Sustained => Box::new(Sustained { seed, is_thorough: false }),
         ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
     }

@@ -97,14 +97,6 @@ impl AnyPlace {
         }
     }
 
-    /// These units hold places already.
-    pub(super) fn hold(&mut self, units: usize) {
-        let others = self.places().saturating_sub(units);
-        self.outside.fill(0.0);
-        self.outside[others] = 1.0;
-        (self.turning, self.known, self.strange) = (units, units, count(others));
-    }
-
     /// The unit that was written last is full: its place is free.
     pub(super) fn close(&mut self) {
         self.shift(|outside| (outside + 1, 1.0));

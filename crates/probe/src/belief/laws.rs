@@ -1,8 +1,6 @@
 //! What a controller with so many places does when another erase block is written: which one has to go, and when that costs
 //! a merge. Each law predicts, write by write, how likely a merge is.
 
-use std::ops::Range;
-
 use super::any_place::AnyPlace;
 use super::recent::{FirstFree, Recent};
 use crate::observation::Order;
@@ -146,16 +144,6 @@ impl Places {
             Kind::LeastRecent(recent) if recent.placed.len() >= self.count => 1.0,
             Kind::Any(places) => places.chance_of_opening(touch),
             _ => touch.opens_slowly,
-        }
-    }
-
-    /// These units hold places already, so that another one has to make room at once.
-    pub(super) fn hold(&mut self, units: Range<usize>) {
-        self.openings = 1;
-        match &mut self.kind {
-            Kind::LeastRecent(recent) | Kind::LeastRecentInTwoSteps(recent) => recent.placed.extend(units),
-            Kind::LeastRecentFirstFree(places) => places.placed.extend(units),
-            Kind::Any(places) => places.hold(units.len()),
         }
     }
 

@@ -20,10 +20,6 @@ const HIDDEN: f64 = 0.01;
 const NEARLY_FULL: f64 = 1.5;
 /// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
 const LEAST_RECENT: f64 = 0.7;
-/// The law is never known better than this.
-const LAW_DOUBT: f64 = 0.01;
-/// A unit that was written so often has a place, in any order.
-const OPENED: u32 = 8;
 /// While places are left, so many openings go like the one before: what was open before goes on being closed, or there is
 /// nothing to close.
 const OPENS_ALIKE: f64 = 0.85;
@@ -165,32 +161,6 @@ impl Belief {
         self
     }
 
-    /// Each switch merges with this probability, before anything was seen.
-    #[must_use]
-    pub fn with_law(mut self, every_switch: f64) -> Self {
-        for each in &mut self.hypotheses {
-            let (now, before) = match each.places.law() {
-                Law::LeastRecent => (every_switch, LEAST_RECENT),
-                Law::Any => (1.0 - every_switch, 1.0 - LEAST_RECENT),
-            };
-            let change = (now.clamp(LAW_DOUBT, 1.0 - LAW_DOUBT) / before).ln();
-            each.weights.iter_mut().for_each(|weight| *weight += change);
-        }
-        self
-    }
-
-    /// So many units, from this one on, hold a place, the first of them for the longest.
-    #[must_use]
-    pub fn with_open(mut self, first: u32, number: u32) -> Self {
-        for unit in first..first + number {
-            self.writes_into.insert(unit, (unit as usize, OPENED));
-            self.recent.push(unit as usize);
-        }
-        let open = first as usize..(first + number) as usize;
-        self.hypotheses.iter_mut().for_each(|each| each.places.hold(open.clone()));
-        self
-    }
-
     /// Takes a write into a unit into account. Out of order two writes into the same unit one after the other are one: with
     /// the first alone it may not be opened, and the slower one tells.
     pub fn write(&mut self, unit: u32, latency: Duration) {
@@ -254,8 +224,7 @@ impl Belief {
     }
 
     fn touch(&mut self, unit: u32, slow: bool, twice: bool) -> Touch {
-        let known = self.writes_into.values().map(|(unit, _)| unit + 1).max().unwrap_or(0);
-        let known = if self.writes_into.contains_key(&unit) { known } else { self.free_index(known) };
+        let known = self.writes_into.len();
         let entry = self.writes_into.entry(unit).or_insert((known, 0));
         let (unit, before) = *entry;
         entry.1 += 1 + u32::from(twice);
@@ -286,11 +255,6 @@ impl Belief {
         self.openings_seconds
             .last()
             .map_or(0.5, |last| if is_slow(last) { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE })
-    }
-
-    /// The lowest index that no unit has; units assumed to be open may have left a gap before them.
-    fn free_index(&self, known: usize) -> usize {
-        (0..known).find(|index| self.writes_into.values().all(|(unit, _)| unit != index)).unwrap_or(known)
     }
 
     /// How many units are open at once if this write is clean: those written since the last merge. Out of order a unit
@@ -374,13 +338,6 @@ impl Belief {
     pub fn is_too_many(&self, number: u32) -> bool {
         let fits: f64 = self.numbers().iter().skip(number as usize).sum();
         fits < DECIDED / 2.0
-    }
-
-    /// Whether it is decided, one way or the other, that this many units fit.
-    #[must_use]
-    pub fn is_decided(&self, number: u32) -> bool {
-        let fits: f64 = self.numbers().iter().skip(number as usize).sum();
-        !(DECIDED..=1.0 - DECIDED).contains(&fits)
     }
 
     /// How many units were written that may be open and can be written again.

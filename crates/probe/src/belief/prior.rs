@@ -18,13 +18,6 @@ pub enum Prior {
         /// What was found in linear order, if anything was.
         linear: Option<u32>,
     },
-    /// This number, or one more: whether one of the units takes no place.
-    OneMore {
-        /// The number that fits otherwise.
-        fits: u32,
-        /// How plausible one more is.
-        plausible: f64,
-    },
 }
 
 impl Prior {
@@ -37,13 +30,6 @@ impl Prior {
 
     /// How plausible this number is, up to a factor.
     pub(super) fn weight(self, number: u32) -> f64 {
-        if let Self::OneMore { fits, plausible } = self {
-            return match number.wrapping_sub(fits) {
-                0 => 1.0 - plausible,
-                1 => plausible,
-                _ => 0.0,
-            };
-        }
         let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
         let falling = powers / f64::from(number + 2).powf(1.5);
         match (self, number) {

@@ -26,6 +26,8 @@ const LIMIT_KNOWN_MIN: f64 = 1.3;
 const LIMIT_KNOWN_MAX: f64 = 15.0;
 /// Where all merges are alike, none takes less than this share of the usual.
 const MERGE_SHARE: f64 = 0.4;
+/// The same where some merges may be much shorter than those that were seen.
+const LIMIT_ANY_MAX: f64 = 4.0;
 /// Out of order a write takes longer by itself on some cards.
 const LIMIT_OUT_OF_ORDER: f64 = 2.2;
 /// Exponential noise reaches so many times the distance from its least to its median once in a thousand times.
@@ -89,6 +91,13 @@ impl Slowness {
         let to_merges =
             self.merges.map_or(f64::INFINITY, |merges| (merges / self.limit).max(LIMIT_KNOWN_MIN));
         self.limit.min(to_merges).ln()
+    }
+
+    /// The same where merges are known to take this long as a rule, and some may be shorter.
+    #[must_use]
+    pub fn for_any_merges(self, seconds: Option<f64>) -> Self {
+        let known = self.for_merges(seconds);
+        Self { limit: known.limit.min(LIMIT_ANY_MAX), ..known }
     }
 
     /// What a write without a merge takes, seconds.

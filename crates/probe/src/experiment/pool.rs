@@ -38,8 +38,6 @@ struct Member {
 pub struct Written {
     /// Which unit, counted in the order in which they were taken.
     pub unit: u32,
-    /// Where the unit begins.
-    pub offset: Bytes,
     /// How long it took; `None` if it failed.
     pub latency: Option<Duration>,
 }
@@ -77,7 +75,7 @@ impl Pool {
         let Some(place) = member.places.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
         let latency = session.write_through(range(offset + self.request * u64::from(place), self.request))?;
-        Ok(Some(Written { unit, offset, latency }))
+        Ok(Some(Written { unit, latency }))
     }
 
     /// Goes on with requests of another size from where each block's writing stands. In linear order only.
@@ -126,17 +124,6 @@ impl Pool {
         self.members.len()
     }
 
-    /// Whether nothing was written yet.
-    pub const fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
-    /// How many more rounds the members take before the first of them is full.
-    pub fn rounds_left(&self) -> u32 {
-        let least = self.members.iter().map(|member| member.places.len()).min();
-        least.map_or(u32::MAX, |left| u32::try_from(left).unwrap_or(u32::MAX))
-    }
-
     fn fresh(&mut self, session: &mut Session<'_>, units: &mut Units) -> Result<Option<Member>, Stop> {
         let Some(offset) = units.take() else { return Ok(None) };
         self.taken += 1;
@@ -144,12 +131,6 @@ impl Pool {
             session.write_through(range(offset, self.request * u64::from(self.written_before)))?;
         }
         Ok(Some(self.member(offset, session)))
-    }
-
-    /// Takes the unit at this offset as the only member.
-    pub fn begin_at(&mut self, offset: Bytes, session: &mut Session<'_>) {
-        self.taken = 1;
-        self.members = vec![self.member(offset, session)];
     }
 
     /// A unit to be written from its first place on. Out of order the places at its start and its end are left out: a

@@ -3,6 +3,7 @@
 use flashscope_device::{Bytes, Device, SECTOR};
 
 use super::session::{Refusal, to_write};
+use crate::belief::FIRST_BLOCKS;
 
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
@@ -17,14 +18,13 @@ pub struct Units {
     count: u64,
     step: u64,
     taken: u64,
+    /// Whether they are handed out last first.
+    is_backward: bool,
 }
 
-/// Left alone at the start of the device: the partition table and the area that some cards map finely for the FAT.
+/// Left alone at the start of the device: the partition table and the area that some cards map finely for the FAT. The blocks
+/// that may belong to it are looked at by themselves.
 const START: Bytes = Bytes::mib(16);
-
-/// So many of the first erase blocks may be mapped finely for the FAT: no FAT area beyond 16 MiB was ever reported, but
-/// blocks grow. They are looked at by themselves and left out otherwise.
-pub const FIRST_UNITS: u32 = 10;
 
 /// The smallest erase block that the experiments take: sixteen requests of 4 KiB.
 const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
@@ -62,9 +62,14 @@ impl Units {
     fn new(device: &dyn Device, erase_block: Bytes) -> Self {
         let erase_block = erase_block.max(Bytes::new(1));
         let count = device.capabilities().capacity / erase_block;
-        let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_UNITS)).min(count / 8);
+        let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_BLOCKS)).min(count / 8);
         let count = count - first;
-        Self { erase_block, first, count, step: golden_step(count), taken: 0 }
+        Self { erase_block, first, count, step: golden_step(count), taken: 0, is_backward: false }
+    }
+
+    /// The same, last first: blocks that another experiment has not just written, as long as the device has enough.
+    pub const fn backward(self) -> Self {
+        Self { is_backward: true, ..self }
     }
 
     /// How many are left.
@@ -77,7 +82,8 @@ impl Units {
         if self.left() == 0 {
             return None;
         }
-        let place = u128::from(self.taken) * u128::from(self.step) % u128::from(self.count);
+        let index = if self.is_backward { self.count - 1 - self.taken } else { self.taken };
+        let place = u128::from(index) * u128::from(self.step) % u128::from(self.count);
         self.taken += 1;
         Some(self.erase_block * (self.first + u64::try_from(place).ok()?))
     }

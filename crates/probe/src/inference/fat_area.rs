@@ -6,11 +6,11 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::statistics::{count, median};
+use super::statistics::median;
 use super::wording::time;
-use crate::belief::{FatTrial, Slowness};
+use crate::belief::{FirstBlocks, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{FatAreaCell, FatAreaData, Order, Times};
+use crate::observation::{FatAreaCell, FatAreaData, Times};
 
 const ID: FindingId = FindingId::FatAreaBytes;
 /// In a published table a finely mapped unit is faster than the others by at least this factor.
@@ -30,10 +30,10 @@ pub fn infer(data: &FatAreaData) -> Finding {
     if !data.beginnings.is_empty() {
         return from_beginnings(data);
     }
-    match (data.fits, data.cells.first()) {
-        (_, None) => Finding::unknown(ID, NOTHING, "write tests (--erase)"),
-        (Some(fits), Some(_)) => from_trials(data, fits),
-        (None, Some(_)) => from_speeds(data),
+    match (data.begun.is_empty(), data.cells.is_empty()) {
+        (false, _) => from_begun(data),
+        (true, true) => Finding::unknown(ID, NOTHING, "write tests (--erase)"),
+        (true, false) => from_speeds(data),
     }
 }
 
@@ -44,30 +44,35 @@ fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
     before.is_slow(Duration::from_secs_f64(after)).then_some((before.typical_seconds(), after))
 }
 
-/// Our own measurement: one trial for each of the first blocks, up to the first that takes a place among the open ones.
-fn from_trials(data: &FatAreaData, fits: (Order, u32)) -> Finding {
+/// Our own measurement: blocks begun one after the other, ordinary ones and those at the start.
+fn from_begun(data: &FatAreaData) -> Finding {
     let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else {
         return Finding::unknown(ID, NOTHING, "write tests (--erase)");
     };
-    let trials = (0..).map_while(|number| Trial::new(data, fits, slowness, number));
-    let mut sure = 1.0;
-    let mut tried = 0;
-    for trial in trials {
-        tried += 1;
-        let fine = trial.fine;
-        if fine > 0.5 {
-            sure *= fine;
-        } else {
-            return area(data, &trial, sure * (1.0 - fine), slowness);
-        }
+    let takes = data.merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64());
+    let going_on = match &data.baseline {
+        Some(Times::Each(times)) => times.as_slice(),
+        _ => &[],
+    };
+    let mut belief = FirstBlocks::new(slowness.for_any_merges(takes), going_on);
+    data.begun.iter().for_each(|block| belief.begin(block.unit, block.time));
+    if !belief.are_places_taken() {
+        return Finding::unknown(ID, NONE_PUT_ASIDE, "a quieter machine, or a stick that was written before");
     }
-    if tried == 0 {
-        return Finding::unknown(ID, NOTHING, "write tests (--erase)");
+    let ((end, probability), asked) = (belief.end(), belief.asked());
+    if asked == 0 {
+        return Finding::unknown(ID, NOTHING, "a larger budget");
     }
-    let reason =
-        format!("the first {tried} blocks take no place among the open ones: the area does not end there");
-    Finding::unknown(ID, reason, "more first blocks")
+    if end >= asked {
+        let reason = format!(
+            "the first {asked} blocks take no place among the open ones: the area does not end there"
+        );
+        return Finding::unknown(ID, reason, "more first blocks");
+    }
+    area(data, end, probability, slowness)
 }
+
+const NONE_PUT_ASIDE: &str = "beginning ordinary erase blocks did not put others aside each time";
 
 /// Where one run is taken in order: a block that puts another aside when it is begun is ordinary.
 fn from_beginnings(data: &FatAreaData) -> Finding {
@@ -105,64 +110,31 @@ const NOTHING: &str = "no writes into the first erase blocks were measured";
 /// What the trials can be wrong about that they do not know.
 const MODEL_DOUBT: f64 = 0.01;
 
-/// One trial, judged.
-struct Trial {
-    number: u32,
-    /// The probability that the block takes no place.
-    fine: f64,
-    /// The times of all writes, seconds.
-    seconds: Vec<f64>,
-}
-
-impl Trial {
-    fn new(data: &FatAreaData, (order, fits): (Order, u32), slowness: Slowness, number: u32) -> Option<Self> {
-        let cells: Vec<&[Duration]> =
-            data.cells.iter().filter(|cell| cell.trial == number).map(each).collect();
-        let rounds = cells.first()?.len();
-        let mut trial = FatTrial::new(order, slowness, fits, data.merges, number);
-        let mut seconds = Vec::new();
-        for round in 0..rounds {
-            for (index, latency) in
-                cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.get(round)?)))
-            {
-                trial.write(index, *latency);
-                seconds.push(latency.as_secs_f64());
-            }
-        }
-        Some(Self { number, fine: trial.fine(), seconds })
-    }
-}
-
-fn each(cell: &FatAreaCell) -> &[Duration] {
-    match &cell.times {
-        Times::Each(times) => times,
-        Times::Mean { .. } => &[],
-    }
-}
-
-/// The area ends before the block of this trial.
-fn area(data: &FatAreaData, trial: &Trial, probability: f64, slowness: Slowness) -> Finding {
+/// The area ends before this block.
+fn area(data: &FatAreaData, end: u32, probability: f64, slowness: Slowness) -> Finding {
     if probability < SURE_ENOUGH {
         let reason = format!(
-            "block {} takes a place among the open ones with {:.0} % probability only",
-            trial.number,
+            "block {end} is the first that puts another aside with {:.0} % probability only",
             probability * 100.0
         );
         return Finding::unknown(ID, reason, "a larger budget, or a quieter machine");
     }
-    let value = Value::Bytes(data.erase_block * u64::from(trial.number));
+    let typical = |is_of: &dyn Fn(u32) -> bool| {
+        let of = data.begun.iter().filter(|block| block.unit.is_some_and(is_of));
+        time(median(&of.map(|block| block.time.as_secs_f64()).collect::<Vec<_>>()).unwrap_or(0.0))
+    };
+    let (ordinary, quick) = (typical(&|unit| unit >= end), time(slowness.typical_seconds()));
+    let value = Value::Bytes(data.erase_block * u64::from(end));
     let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
-    let mean = time(trial.seconds.iter().sum::<f64>() / count(trial.seconds.len().max(1)));
-    let quick = time(slowness.typical_seconds());
-    if trial.number == 0 {
+    if end == 0 {
         let evidence = format!(
-            "with the first block beside as many others as can be open a write took {mean} instead of {quick}: it takes a place like any other"
+            "beginning the first block took {ordinary} instead of {quick}, as another had to be put aside: it takes a place like any other"
         );
         return Finding::exact(ID, value, confidence, evidence);
     }
     let evidence = format!(
-        "the first {} erase blocks take no place among the open ones: beside them writes took {quick}, beside the next one {mean}",
-        trial.number
+        "the first {end} erase blocks take no place among the open ones: beginning them took {}, beginning the next {ordinary}",
+        typical(&|unit| unit < end)
     );
     Finding::exact(ID, value, confidence, evidence)
         .with_caveat("in whole erase blocks: a finer end is not resolved")

@@ -32,12 +32,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         let confidence = if search.is_over_data() { OVER_DATA } else { BY_SHORT_MERGES };
         return Finding::exact(ID, value, Confidence::new(confidence), log(search));
     }
-    let Some(linear) = search.fits(Order::Linear) else {
-        if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
-            return linear_only(search, None);
-        }
-        return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
-    };
+    let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
     let above = escaping_request(data, search, linear);
     if search.fits(Order::Random) == Some(0) {
         return linear_only(search, above);
@@ -47,6 +42,44 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         return Finding::unknown(ID, reason, "the whole search");
     }
     by_law(search, linear, above)
+}
+
+/// The class where the number of open units is not known: whether all switches merge or some shows from any number that is
+/// surely too many.
+fn without_number(search: &Search<'_>) -> Finding {
+    if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
+        return linear_only(search, None);
+    }
+    let Some((low, high)) = search.between(Order::Linear).filter(|_| search.kind == Kind::Blocks) else {
+        return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
+    };
+    let takes_linear_only = search.random.numbers()[0];
+    let (class, probability) = law(search);
+    let probability = probability * (1.0 - takes_linear_only);
+    let seconds = search.merge(Order::Linear, low).map_or(0.0, |(seconds, _)| seconds);
+    let merge = time(seconds);
+    if probability < SURE_ENOUGH {
+        let reason = format!(
+            "beyond {low} to {high} open blocks writes pay merges of {merge}; what every switch costs is open"
+        );
+        return Finding::unknown(ID, reason, "more rounds");
+    }
+    let how = match class {
+        FtlClass::LogStructured => "only some of the writes pay",
+        _ => "every switch pays",
+    };
+    let text = format!("beyond {low} to {high} open blocks {how} a merge of {merge}");
+    let value = Value::Class { class, above: None };
+    Finding::exact(ID, value, Confidence::new(probability.min(WITHOUT_NUMBER)), text)
+}
+
+/// How sure a class can be where the writes do not leave one number of open units: they follow the laws badly.
+const WITHOUT_NUMBER: f64 = 0.93;
+
+/// Whether the block written longest ago goes, or any, with how probable that is.
+fn law(search: &Search<'_>) -> (FtlClass, f64) {
+    let every = search.linear.law(Law::LeastRecent);
+    if every >= 0.5 { (FtlClass::OpenBlock, every) } else { (FtlClass::LogStructured, 1.0 - every) }
 }
 
 /// Even one block out of order merges.
@@ -75,9 +108,7 @@ fn log(search: &Search<'_>) -> String {
 
 /// Whether every switch merges with one block too many, or only some do.
 fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
-    let every = search.linear.law(Law::LeastRecent);
-    let (class, probability) =
-        if every >= 0.5 { (FtlClass::OpenBlock, every) } else { (FtlClass::LogStructured, 1.0 - every) };
+    let (class, probability) = law(search);
     let merge = search.merge(Order::Linear, linear);
     let merge_seconds = time(merge.map_or(0.0, |(seconds, _)| seconds));
     let law = match class {
@@ -95,7 +126,7 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
     if probability < SURE_ENOUGH {
         let reason = format!(
             "beyond {linear} open blocks writes pay merges of {merge_seconds}, at every switch with {:.0} % probability",
-            every * 100.0
+            search.linear.law(Law::LeastRecent) * 100.0
         );
         return Finding::unknown(ID, reason, "more rounds");
     }

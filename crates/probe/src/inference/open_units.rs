@@ -30,6 +30,12 @@ pub enum Kind {
 
 /// So many of the last turns are looked at where any block has to go.
 const SETTLING_TURNS: usize = 4;
+/// A number is surely too many if it fits with less than this probability, and as many merges were seen.
+const BEYOND_MAX: f64 = 0.02;
+const MERGES_MIN: usize = 4;
+/// Where more of the writes are slow for other reasons, they may be all that was seen.
+const FEW_STALLS: f64 = 0.02;
+
 /// Fewer places than this in a block make the search less sure.
 const FEW_PLACES: f64 = 24.0;
 
@@ -140,6 +146,18 @@ impl<'a> Search<'a> {
             .then_some(verdict.number)
     }
 
+    /// Between which numbers the number of units that fit lies, where it is not one, but some number is surely too many and
+    /// was tried in both orders.
+    pub fn between(&self, order: Order) -> Option<(u32, u32)> {
+        let belief = self.belief(order);
+        let verdict = belief.verdict();
+        let beyond: f64 = belief.numbers().iter().skip(self.most(order) as usize).sum();
+        let merges = self.merge(order, verdict.low).map_or(0, |(_, merges)| merges);
+        let is_bounded = beyond < BEYOND_MAX && merges >= MERGES_MIN;
+        let is_clear = belief.stalls() <= FEW_STALLS && self.searched(Order::Random).next().is_some();
+        (is_bounded && is_clear).then_some((verdict.low, verdict.high))
+    }
+
     /// What the posterior does not know of: where any block goes, the belief follows the controller on the average only; and
     /// in blocks of few places merges of nearly full ones do not show.
     fn doubt(&self, order: Order) -> f64 {
@@ -180,11 +198,15 @@ impl<'a> Search<'a> {
     /// What is known of merges.
     pub fn merges(&self) -> Merges {
         let linear = self.fits(Order::Linear);
-        let seconds = linear.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
+        let seconds = match linear {
+            Some(fits) => self.merge(Order::Linear, fits).map(|(seconds, _)| seconds),
+            None => self.linear.merge_seconds(),
+        };
         Merges {
             every_switch: self.linear.law(Law::LeastRecent),
             takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
             is_one_run: self.kind == Kind::OneRun,
+            too_many: linear.or(self.between(Order::Linear).map(|(_, high)| high)).map(|fits| fits + 1),
         }
     }
 

@@ -159,7 +159,10 @@ fn times(data: &Data) -> Vec<f64> {
             .collect(),
         Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
         Data::OpenUnits(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
-        Data::FatArea(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+        Data::FatArea(data) => {
+            let begun = data.begun.iter().map(|block| block.time.as_secs_f64());
+            data.cells.iter().flat_map(|cell| seconds(&cell.times)).chain(begun).collect()
+        }
         Data::Sustained(data) => data.pieces.iter().map(|piece| piece.time.as_secs_f64()).collect(),
         Data::WriteBuffer(data) => {
             data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect()

@@ -96,6 +96,10 @@ fn data(data: &Data) -> Checked {
             data.merges
                 .and_then(|merges| merges.takes)
                 .map_or(Ok(()), |takes| time("merges.takes", takes))?;
+            each("begun", &data.begun, |block| {
+                count("unit", block.unit.unwrap_or(0), 0)?;
+                time("time", block.time)
+            })?;
             each("beginnings", &data.beginnings, |block| each("", block, |latency| time("", *latency)))?;
             each("cells", &data.cells, |cell| {
                 count("unit", cell.unit, 0)?;

@@ -93,7 +93,7 @@ pub fn absurd() -> RunFile {
                     times: times.clone(),
                     units: Vec::new(),
                 });
-                fat.cells.push(FatAreaCell { trial: 0, unit: count, order, request, times: times.clone() });
+                fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
             }
         }
     }

@@ -112,7 +112,6 @@ fn fat_area(jitter: &mut Jitter) -> FatAreaData {
     let places =
         (0..6).flat_map(|unit| sizes(Bytes::kib(4), ERASE_BLOCK).map(move |request| (unit, request)));
     let cells = places.map(|(unit, request)| FatAreaCell {
-        trial: 0,
         unit,
         order,
         request,

@@ -122,7 +122,7 @@ impl Table<'_> {
         self.stated.fat_units = Some(units);
         let cell = |request: Bytes, unit: u32, speed: f64| {
             let times = times(request, speed, Some(erase_block / request));
-            FatAreaCell { trial: 0, unit, order, request, times }
+            FatAreaCell { unit, order, request, times }
         };
         let row = |(request, speeds): (Bytes, Vec<f64>)| {
             (0..).zip(speeds).map(|(unit, speed)| cell(request, unit, speed)).collect::<Vec<_>>()

@@ -45,7 +45,7 @@ pub(super) fn measure_fat_area(
         let mut row = Vec::new();
         for unit in 0..units {
             let times = write_unit(session, erase_block * u64::from(unit), request, &offsets)?;
-            row.push(FatAreaCell { trial: 0, unit, order, request, times });
+            row.push(FatAreaCell { unit, order, request, times });
         }
         data.cells.append(&mut row);
     }
