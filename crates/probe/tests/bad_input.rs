@@ -26,7 +26,7 @@ fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
     [
         Box::new(Align::new(None, seed)),
         Box::new(WriteSize { erase_block, erase_block_is_known: true, seed }),
-        Box::new(BlockEnds::new(None, seed)),
+        Box::new(BlockEnds::new(None, Vec::new(), seed)),
         Box::new(OpenUnits::new(erase_block, request, seed)),
         Box::new(FatArea::new(erase_block, request, Some(merges), seed)),
         Box::new(Sustained { seed, is_thorough: false }),
