@@ -1,6 +1,7 @@
 //! What was typed. Help, reference pages and errors all come from these definitions.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
@@ -95,6 +96,14 @@ pub enum Command {
     /// mode of cards are seen too.
     #[command(after_help = LIST_EXAMPLES)]
     List(List),
+    /// Show what a stick is doing: speed, what still waits in memory for it, and when it may be unplugged.
+    ///
+    /// Data that a program has written waits in memory first; the stick gets it later. Shows live how much waits and how long
+    /// it will take, speed, requests, latency and queue, who has files open, and stalls with their cause. Without DEVICE,
+    /// every stick and card. Reads /proc and /sys, never the stick. Needs no root; with it, what waits is known for each disk
+    /// (debugfs), and the processes of others are seen. Without a terminal it prints a line for each interval.
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(Watch),
 }
 
 const LIST_EXAMPLES: &str = "\
@@ -113,12 +122,43 @@ pub struct List {
     /// Go on, and say what is plugged in, taken out or mounted, until Ctrl-C. With --json, one document a line.
     #[arg(long)]
     pub watch: bool,
+    /// Where to look.
+    #[command(flatten)]
+    pub source: Source,
+}
+
+/// Where disks are looked for.
+#[derive(Debug, Args)]
+pub struct Source {
     /// Read DIR instead of this machine: a copy of /sys, or a folder with sys, and maybe proc, run and dev, in it.
     #[arg(long, value_name = "DIR", env = "FLASHSCOPE_SYSFS")]
     pub sysfs: Option<PathBuf>,
     /// Read mounts from FILE, in the form of /proc/self/mountinfo or /proc/mounts.
     #[arg(long, value_name = "FILE")]
     pub mounts: Option<PathBuf>,
+}
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  flashscope watch                         every stick and card, until q or Ctrl-C
+  sudo flashscope watch /dev/sdX           one disk, with what waits for it alone
+  flashscope watch /media/stick --once     one look, over one second
+  flashscope watch --once --json           the same for scripts";
+
+/// `flashscope watch`
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// A disk, one of its partitions, or the folder where it is mounted.
+    pub device: Option<PathBuf>,
+    /// Look once, after one interval, and end.
+    #[arg(long)]
+    pub once: bool,
+    /// Look every so many seconds, from 0.1 to 60.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    pub interval: Duration,
+    /// Where to look.
+    #[command(flatten)]
+    pub source: Source,
 }
 
 /// Where results go besides the screen.
@@ -574,6 +614,13 @@ fn profile_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let toml = path.extension().is_some_and(|extension| extension == "toml");
     if toml { Ok(path) } else { Err("the name must end in .toml".to_owned()) }
+}
+
+/// Below a tenth of a second, the counters' milliseconds are too coarse.
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| format!("{text} is not a number of seconds from 0.1 to 60"))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -16,6 +16,7 @@ mod json;
 mod outputs;
 mod printer;
 mod progress;
+mod roots;
 mod target;
 mod wall_clock;
 
@@ -46,5 +47,6 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Sim(sim) => command::sim::run(sim, printer),
         Command::Report(report) => command::report::run(report, printer),
         Command::List(list) => command::list::run(list, printer),
+        Command::Watch(watch) => command::watch::run(watch, printer),
     }
 }

@@ -26,8 +26,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
     let of_usb = |attribute| usb_device.and_then(|device| device.text(attribute));
     let scsi = device.as_ref().and_then(scsi);
     let capacity = node.size();
-    let partitions: Vec<Node> =
-        node.children().into_iter().filter(|child| child.partition_start().is_some()).collect();
+    let partitions = partitions(node);
     let mounts = Mounts { all: mounts, roots, is_readable: !capacity.is_zero() };
     let mut disk = Disk {
         path: Path::new("/dev").join(name.replace('!', "/")),
@@ -43,7 +42,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
             .filter(|_| bus == Bus::Mmc)
             .map(|device| Card::read(device, debug(&above, roots).as_ref())),
         queue: queue::read(node, capacity),
-        mounts: partitions.iter().chain([node]).flat_map(|node| mounts.of(node)).collect(),
+        mounts: mounts.of_all(&partitions, node),
         filesystem: mounts.filesystem(node).filter(|_| partitions.is_empty()),
         partitions: partitions.iter().filter_map(|node| mounts.partition(node)).collect(),
         capacity,
@@ -110,6 +109,11 @@ struct Mounts<'a> {
 }
 
 impl Mounts<'_> {
+    /// The mounts of a disk and its partitions.
+    fn of_all(&self, partitions: &[Node], disk: &Node) -> Vec<Mount> {
+        partitions.iter().chain([disk]).flat_map(|node| self.of(node)).collect()
+    }
+
     /// The mounts of a disk or partition, or of what device mapper makes of it.
     fn of(&self, node: &Node) -> Vec<Mount> {
         let mut nodes = vec![node.clone()];
@@ -140,6 +144,15 @@ impl Mounts<'_> {
 /// By device number or, where the filesystem has a number of its own, by name.
 fn is_of(mount: &Mount, node: &Node) -> bool {
     node.text("dev").as_ref() == Some(&mount.device) || mount.source == format!("/dev/{}", node.name())
+}
+
+/// Where the disk at `node` and its partitions are mounted.
+pub fn mounts(node: &Node, mounts: &[Mount], roots: &Roots) -> Vec<Mount> {
+    Mounts { all: mounts, roots, is_readable: false }.of_all(&partitions(node), node)
+}
+
+fn partitions(disk: &Node) -> Vec<Node> {
+    disk.children().into_iter().filter(|child| child.partition_start().is_some()).collect()
 }
 
 /// The partition at `node`, with what is on it.

@@ -5,12 +5,14 @@
 //!   [`Consent`](flashscope_device::Consent),
 //! - [`serve`] goes the other way: it makes any [`Device`](flashscope_device::Device) a file and a block device,
 //! - requests are served by `pread` and `pwrite` at queue depth 1 and by `io_uring` above it,
-//! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves.
+//! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves,
+//! - [`activity`] is what a disk is doing: speed, what waits in memory for it, who writes.
 //!
 //! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
+pub mod activity;
 mod card;
 mod clock;
 mod describe;
@@ -60,5 +62,5 @@ pub use sort::Sort;
 pub use target::TargetKind;
 pub use usb::{Ability, Brake, Hub, Unknown, Usb, Way};
 pub use volume::{Filesystem, alignment};
-pub use watch::{Watch, Woken};
+pub use watch::{Watch, Woken, wait_at_most};
 pub use ways::{Place, WayToWrite, WaysError, Written};

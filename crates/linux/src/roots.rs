@@ -11,8 +11,10 @@ pub struct Roots {
     pub mounts: PathBuf,
     /// udev's database: what it found in partitions, readable for everybody.
     pub udev: PathBuf,
-    /// The device files, whose first bytes tell of filesystems, if one may read them.
-    pub devices: PathBuf,
+    /// The device files, whose first bytes tell of filesystems, if one may read them; `None` if disks are to be left alone.
+    pub devices: Option<PathBuf>,
+    /// What is known of processes and memory.
+    pub proc: PathBuf,
 }
 
 impl Default for Roots {
@@ -22,7 +24,8 @@ impl Default for Roots {
             sysfs: "/sys".into(),
             mounts: "/proc/self/mountinfo".into(),
             udev: "/run/udev/data".into(),
-            devices: "/dev".into(),
+            devices: Some("/dev".into()),
+            proc: "/proc".into(),
         }
     }
 }
@@ -44,7 +47,8 @@ impl Roots {
             sysfs,
             mounts: if detailed.is_file() { detailed } else { plain },
             udev: beside.join("run/udev/data"),
-            devices: beside.join("dev"),
+            devices: Some(beside.join("dev")),
+            proc: beside.join("proc"),
         }
     }
 

@@ -44,6 +44,11 @@ impl Sysfs {
         })
     }
 
+    /// The disk of this name; those with a slash in it are written with an exclamation mark here.
+    pub fn disk(&self, name: &str) -> Option<Node> {
+        ["block", "class/block"].iter().find_map(|folder| self.node(&self.root.join(folder).join(name)))
+    }
+
     /// The directories below, and behind the links in, the directory of this name, by name.
     pub fn nodes(&self, directory: &str) -> std::io::Result<Vec<Node>> {
         let mut paths = Vec::new();
@@ -159,6 +164,11 @@ impl Node {
     /// An attribute's bytes, a page of them at most; `None` if it cannot be read.
     pub fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
         read_start(&self.path.join(attribute), ATTRIBUTE_BYTES_MAX).ok()
+    }
+
+    /// The first `most` bytes of a long attribute, such as debugfs has; `None` if it cannot be read.
+    pub fn long(&self, attribute: &str, most: u64) -> Option<Vec<u8>> {
+        read_start(&self.path.join(attribute), most).ok()
     }
 
     /// An attribute's text, made printable; `None` if it is missing or empty.

@@ -85,6 +85,17 @@ impl Watch {
     }
 }
 
+/// Waits for `duration`, or less if a signal comes or nobody is left to read from `results`. An interruption is
+/// [`Woken::Nothing`]; [`Woken::Look`] means that the time has passed.
+pub fn wait_at_most(duration: Duration, results: impl AsFd) -> Woken {
+    let mut waiting = [PollFd::from_borrowed_fd(results.as_fd(), PollFlags::empty())];
+    match poll(&mut waiting, Timespec::try_from(duration).ok().as_ref()) {
+        Ok(0) => Woken::Look,
+        Ok(_) => Woken::Alone,
+        Err(_) => Woken::Nothing,
+    }
+}
+
 fn kernel_events() -> Result<OwnedFd, Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(

@@ -9,3 +9,4 @@ pub mod measure;
 pub mod report;
 mod show;
 pub mod sim;
+pub mod watch;

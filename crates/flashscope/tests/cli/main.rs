@@ -16,6 +16,7 @@ mod serve;
 mod serve_flashbench;
 mod served;
 mod served_check;
+mod watches;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

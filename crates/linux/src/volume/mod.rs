@@ -35,7 +35,8 @@ impl Filesystem {
     /// What is on the disk or partition called `name`, with the device number `device`, mounted as `mount`.
     pub fn on(name: &str, device: Option<&str>, mount: Option<&Mount>, roots: &Roots) -> Option<Self> {
         let told = device.and_then(|device| udev::filesystem(&roots.udev, device));
-        let head = read_start(&roots.devices.join(name.replace('!', "/")), HEAD_BYTES).ok();
+        let file = roots.devices.as_ref().map(|devices| devices.join(name.replace('!', "/")));
+        let head = file.and_then(|file| read_start(&file, HEAD_BYTES).ok());
         let seen = head.as_deref().and_then(Self::from_head);
         // A filesystem in user space is mounted as `fuseblk`, whatever it is.
         let mount = mount.filter(|mount| told.is_none() || mount.filesystem != "fuseblk");

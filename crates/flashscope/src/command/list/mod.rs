@@ -5,9 +5,6 @@ mod partitions;
 mod watch;
 pub mod words;
 
-use std::path::Path;
-
-use anyhow::anyhow;
 use flashscope_linux::{Disk, Listing, Roots, list};
 use serde_json::{Value, json};
 
@@ -15,13 +12,14 @@ use crate::args::List;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::json;
 use crate::printer::Printer;
+use crate::roots::roots;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Exit code 2 for a copy that is none, 3 if the system has no list of disks.
 pub fn run(arguments: &List, printer: &Printer) -> Result<Exit, Failure> {
-    let roots = roots(arguments)?;
+    let roots = roots(&arguments.source)?;
     let listing = read(&roots, arguments)?;
     if arguments.watch {
         return watch::run(listing, &roots, arguments, printer);
@@ -37,30 +35,12 @@ pub fn run(arguments: &List, printer: &Printer) -> Result<Exit, Failure> {
 
 /// What there is; without `--all`, what flashscope is for.
 fn read(roots: &Roots, arguments: &List) -> Result<Listing, Failure> {
-    let exit = if arguments.sysfs.is_some() { Exit::Usage } else { Exit::Failed };
+    let exit = if arguments.source.sysfs.is_some() { Exit::Usage } else { Exit::Failed };
     let mut listing = list(roots).or_exit_bare(exit)?;
     if !arguments.all {
         listing.disks.retain(Disk::is_stick_or_card);
     }
     Ok(listing)
-}
-
-fn roots(arguments: &List) -> Result<Roots, Failure> {
-    let mut roots = Roots::default();
-    if let Some(copy) = &arguments.sysfs {
-        roots = Roots::copy(copy);
-        must_exist(&roots.sysfs.join("."), copy, "a copy of /sys, or a folder with sys in it")?;
-    }
-    if let Some(mounts) = &arguments.mounts {
-        must_exist(mounts, mounts, "a copy of /proc/self/mountinfo or /proc/mounts")?;
-        roots.mounts.clone_from(mounts);
-    }
-    Ok(roots)
-}
-
-fn must_exist(needed: &Path, typed: &Path, what: &str) -> Result<(), Failure> {
-    let cannot = |error| anyhow!("cannot read {}: {error}; {what} is needed", typed.display());
-    std::fs::metadata(needed).map(|_| ()).map_err(|error| Failure { exit: Exit::Usage, error: cannot(error) })
 }
 
 fn document(listing: &Listing) -> Value {

@@ -1,0 +1,175 @@
+//! What is said of a disk at work.
+
+use std::time::Duration;
+
+use flashscope_device::Instant;
+use flashscope_linux::Disk;
+use flashscope_linux::activity::{Activity, Bound, Cause, Interval, Moved, Stall, Unplug, Waiting, Writer};
+
+/// `8.21 MB/s, 68 requests/s of 120 KiB, 14 ms each`
+pub fn moved(moved: &Moved) -> String {
+    let Some(latency) = moved.latency_seconds else { return "nothing".to_owned() };
+    let size = moved.bytes.get() / moved.requests.max(1);
+    format!(
+        "{}, {:.0} requests/s of {:.0} KiB, {} each",
+        speed(moved.bytes_per_s),
+        moved.requests_per_s,
+        size as f64 / 1024.0,
+        seconds(latency)
+    )
+}
+
+/// `8.2 MB/s`
+pub fn speed(bytes_per_s: f64) -> String {
+    let megabytes = bytes_per_s / 1e6;
+    match megabytes {
+        _ if megabytes == 0.0 => "0 MB/s".to_owned(),
+        _ if megabytes < 1.0 => format!("{megabytes:.3} MB/s"),
+        _ if megabytes < 100.0 => format!("{megabytes:.1} MB/s"),
+        _ => format!("{megabytes:.0} MB/s"),
+    }
+}
+
+/// `14 ms`, `3.2 s`, `4 min`
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 0.01 => format!("{:.1} ms", seconds * 1e3),
+        _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
+        _ if seconds < 10.0 => format!("{seconds:.1} s"),
+        _ if seconds < 120.0 => format!("{seconds:.0} s"),
+        _ if seconds < 7200.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3600.0),
+    }
+}
+
+/// What waits in memory.
+pub fn waiting(waiting: Waiting) -> String {
+    match waiting {
+        Waiting::Counted { .. } if waiting.is_nothing() => "nothing for this disk".to_owned(),
+        Waiting::Counted { error, .. } if waiting.is_next_to_nothing() => {
+            format!("next to nothing for this disk: less than {}", error + error)
+        }
+        Waiting::Counted { dirty, writeback, .. } => {
+            format!("{} for this disk, {writeback} of it on the way", dirty + writeback)
+        }
+        Waiting::AtMost(bytes, bound) => {
+            format!("at most {bytes}: that waits for all disks together; {}", share(bound))
+        }
+        Waiting::Unknown => "unknown: neither debugfs nor /proc/meminfo can be read".to_owned(),
+    }
+}
+
+/// Why this disk's share is not known.
+const fn share(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Hidden => "root can see each one's share (debugfs)",
+        Bound::Groups => "Linux tells each one's share since 6.10",
+    }
+}
+
+/// `2.9 requests on average, 1 in flight now; busy 99 % of the time`
+pub fn queue(interval: &Interval) -> String {
+    let average = interval
+        .queue
+        .map_or_else(|| "none ended".to_owned(), |queue| format!("{queue:.1} requests on average"));
+    let (now, busy) = (interval.in_flight[1], interval.busy * 100.0);
+    format!("{average}, {now} in flight now; busy {busy:.0} % of the time")
+}
+
+/// When the disk may be pulled out.
+pub fn unplug(unplug: Unplug, disk: &Disk) -> String {
+    match unplug {
+        Unplug::Now if disk.mounts.is_empty() => "nothing waits and nothing is mounted".to_owned(),
+        Unplug::Now => "nothing waits; unmount it before you pull it out".to_owned(),
+        Unplug::Nearly if disk.mounts.is_empty() => {
+            "not before sync, which writes the rest at once".to_owned()
+        }
+        Unplug::Nearly => "unmount it before you pull it out: that writes the rest".to_owned(),
+        Unplug::In { low, high } => {
+            format!("not yet: {} at its last speeds, if nobody writes more", span(low, high))
+        }
+        Unplug::Unknown(unclear) => format!("unknown: {}", unclear.as_str()),
+    }
+}
+
+/// `12 s to 15 s`, `at most 15 s`, `less than 1 s`
+pub fn span(low: Option<Duration>, high: Option<Duration>) -> String {
+    let second = Duration::from_secs(1);
+    if high.is_some_and(|high| high < second) {
+        return "less than 1 s".to_owned();
+    }
+    match [low.filter(|low| *low >= second), high].map(|time| time.map(|time| seconds(time.as_secs_f64()))) {
+        [None, None] => "some time".to_owned(),
+        [None, Some(high)] => format!("at most {high}"),
+        [Some(low), None] => format!("{low} and more"),
+        [Some(low), Some(high)] if low == high => format!("about {high}"),
+        [Some(low), Some(high)] => format!("{low} to {high}"),
+    }
+}
+
+/// What the counters suggest of merges.
+pub fn merges(activity: &Activity) -> String {
+    match activity.merges_suspected {
+        None => "too little was written to say".to_owned(),
+        Some(0) => "none suspected".to_owned(),
+        Some(times) => {
+            let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+            format!("suspected {times}: busy with writes alone, but slow for a moment")
+        }
+    }
+}
+
+/// `at 12 s for 1.4 s: the disk was busy and ended nothing`
+pub fn stall(stall: &Stall) -> String {
+    let cause = match stall.cause {
+        Cause::Device => "the disk was busy and ended nothing",
+        Cause::Flush => "a flush of the disk's own cache",
+        Cause::Writeback => "data was on its way, the disk had no request (held by the kernel, or a flush)",
+    };
+    let at = stall.began_at.since(Instant::ZERO).as_secs_f64();
+    format!("at {} for {}: {cause}", seconds(at), seconds(stall.duration.as_secs_f64()))
+}
+
+/// `cp (4711) 8.2 MB/s, 1 of 2 files open to write`
+pub fn writer(writer: &Writer) -> String {
+    let process = &writer.process;
+    let speed = writer.bytes_per_s.map_or_else(|| "speed hidden".to_owned(), speed);
+    let files = match (process.files_to_write, process.files) {
+        (0, _) => "reads only".to_owned(),
+        (1, 1) => "1 file open to write".to_owned(),
+        (some, all) if some == all => format!("{all} files open to write"),
+        (some, all) => format!("{some} of {all} files open to write"),
+    };
+    format!("{} ({}) {speed}, {files}", process.name, process.pid)
+}
+
+/// One line for a log.
+pub fn line(disk: &Disk, activity: &Activity) -> String {
+    let interval = &activity.interval;
+    let at = interval.ended_at().since(Instant::ZERO).as_secs_f64();
+    let waits = match activity.waiting {
+        Waiting::Counted { dirty, writeback, .. } => format!("waiting {}", dirty + writeback),
+        Waiting::AtMost(bytes, _) => format!("waiting at most {bytes} (all disks)"),
+        Waiting::Unknown => "waiting unknown".to_owned(),
+    };
+    let then = match activity.unplug {
+        Unplug::Now => ", nothing left".to_owned(),
+        Unplug::Nearly => ", next to nothing left".to_owned(),
+        Unplug::In { low, high } => format!(", {}", span(low, high)),
+        Unplug::Unknown(_) => String::new(),
+    };
+    format!(
+        "{at:7.1} s {} write {} read {} in flight {} {waits}{then}{}",
+        disk.name,
+        speed(interval.written.bytes_per_s),
+        speed(interval.read.bytes_per_s),
+        interval.in_flight[1],
+        stalled_now(activity).map_or("", |_| " STALLED")
+    )
+}
+
+/// The stall that is still going on.
+pub fn stalled_now(activity: &Activity) -> Option<&Stall> {
+    let now = activity.interval.ended_at();
+    activity.stalls.last().filter(|stall| stall.ended_at() == now && stall.cause != Cause::Flush)
+}

@@ -1,0 +1,175 @@
+//! `flashscope watch`, on copies of machines.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::bad_input::assert_refused;
+use serde_json::Value;
+
+use super::{document, flashscope, stderr, stdout};
+
+fn machine(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
+    folder.to_str().unwrap().to_owned()
+}
+
+const STAT: &str = "1 0 8 1 900 0 7200 900 1 900 900\n";
+
+/// The desktop, with counters for one stick, memory and a process that writes to it.
+fn at_work(folder: &tempfile::TempDir) -> PathBuf {
+    let copied = Command::new("cp").args(["-a", &machine("desktop")]).arg(folder.path()).status();
+    assert!(copied.unwrap().success());
+    let tree = folder.path().join("desktop");
+    let write = |name: &str, text: &str| {
+        let path = tree.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("sys/block/sdb/stat", STAT);
+    write("proc/meminfo", "Dirty: 2048 kB\nWriteback: 0 kB\n");
+    write("proc/4711/comm", "cp\u{1b}[31m\n");
+    write("proc/4711/io", "rchar: 9\nwrite_bytes: 4096\n");
+    write("proc/4711/fdinfo/3", "pos:\t0\nflags:\t0100001\n");
+    std::fs::create_dir_all(tree.join("proc/4711/fd")).unwrap();
+    for (number, file) in [("3", "/dev/sdb1"), ("4", "/dev/sdbx"), ("5", "pipe:[7]")] {
+        std::os::unix::fs::symlink(file, tree.join("proc/4711/fd").join(number)).unwrap();
+    }
+    tree
+}
+
+#[test]
+fn one_look_tells_what_waits_and_who_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    let arguments = ["watch", "/dev/sdb1", "--once", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
+    let disk = document(&arguments)["disks"][0].clone();
+    assert_eq!((&disk["name"], &disk["in_flight"]), (&"sdb".into(), &1.into()));
+    assert_eq!(
+        (&disk["waiting"]["status"], &disk["waiting"]["bytes"]),
+        (&"at most".into(), &(2 << 20).into())
+    );
+    assert_eq!(disk["write"]["bytes"], 0);
+    let process = &disk["processes"][0];
+    assert_eq!(
+        (&process["pid"], &process["files"], &process["files_to_write"]),
+        (&4711.into(), &1.into(), &1.into())
+    );
+    assert_eq!(process["name"], "cp\u{fffd}[31m");
+    let text = stdout(&flashscope(&arguments));
+    assert!(text.contains("all disks together") && text.contains("cp"), "{text}");
+}
+
+/// What waits for the first disk in this tree.
+fn waiting(tree: &Path) -> Value {
+    let arguments = ["watch", "sdb", "--once", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
+    document(&arguments)["disks"][0]["waiting"].clone()
+}
+
+#[test]
+fn debugfs_counts_for_the_disk_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    let number = std::fs::read_to_string(tree.join("sys/block/sdb/dev")).unwrap();
+    let book = tree.join("sys/kernel/debug/bdi").join(number.trim());
+    std::fs::create_dir_all(&book).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(book.join(name), text).unwrap();
+    write("stats", "BdiWriteback: 64 kB\nBdiReclaimable: 960 kB\nb_dirty: 1\nb_io: 0\nb_more_io: 0\n");
+    let told = waiting(&tree);
+    assert_eq!((&told["status"], &told["bytes"]), (&"this disk".into(), &(1 << 20).into()));
+    assert!(told["error_bytes"].as_u64() > Some(0), "{told}");
+
+    // Where the kernel writes for groups of processes, the number is whole only if it tells of them too.
+    let groups = tree.join("sys/fs/cgroup");
+    std::fs::create_dir_all(&groups).unwrap();
+    std::fs::write(groups.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+    let told = waiting(&tree);
+    assert_eq!((&told["status"], &told["bytes"]), (&"at most".into(), &(2 << 20).into()));
+    assert!(told["text"].as_str().unwrap().contains("since 6.10"), "{told}");
+    write("wb_stats", "WbCgIno: 1\n\nWbCgIno: 77\n");
+    assert_eq!(waiting(&tree)["status"], "this disk");
+
+    write("stats", "BdiWriteback: 8 kB\nBdiReclaimable: 12 kB\nb_dirty: 0\nb_io: 0\nb_more_io: 0\n");
+    let told = waiting(&tree);
+    assert_eq!((&told["bytes"], &told["error_bytes"]), (&0.into(), &0.into()), "no file has changes left");
+}
+
+/// What `watch` says, and how it ends, if this is done to the tree after its first line.
+fn ended_by(change: impl Fn(&Path)) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    std::fs::write(tree.join("sys/block/sdb/diskseq"), "7\n").unwrap();
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(["watch", "sdb", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("sdb write 0 MB/s") && first.contains("at most 2 MiB (all disks)"), "{first}");
+    change(&tree.join("sys/block/sdb"));
+    lines.for_each(drop);
+    let mut talk = String::new();
+    watch.stderr.take().unwrap().read_to_string(&mut talk).unwrap();
+    (watch.wait().unwrap().code(), talk)
+}
+
+#[test]
+fn a_disk_that_goes_away_or_comes_again_in_the_middle_ends_it() {
+    let (code, talk) = ended_by(|disk| std::fs::remove_file(disk.join("stat")).unwrap());
+    assert!(code == Some(3) && talk.contains("/dev/sdb went away"), "{code:?} {talk}");
+    let (code, talk) = ended_by(|disk| std::fs::write(disk.join("diskseq"), "8\n").unwrap());
+    assert!(code == Some(3) && talk.contains("/dev/sdb was plugged in again"), "{code:?} {talk}");
+    let (code, talk) =
+        ended_by(|disk| std::fs::write(disk.join("stat"), STAT.replace("900 0", "3 0")).unwrap());
+    assert!(
+        code == Some(3) && talk.contains("plugged in again"),
+        "an old kernel has no number: {code:?} {talk}"
+    );
+}
+
+#[test]
+fn a_disk_whose_requests_are_not_counted_is_not_said_to_be_idle() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    std::fs::create_dir_all(tree.join("sys/block/sdb/queue")).unwrap();
+    std::fs::write(tree.join("sys/block/sdb/queue/iostats"), "0\n").unwrap();
+    assert_refused(&["watch", "sdb", "--once", "--sysfs", tree.to_str().unwrap()], 3, &["queue/iostats"]);
+}
+
+#[test]
+fn names_that_steer_terminals_do_not_reach_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    let of_usb = tree.join("sys/block/sdb/device/../../../../product");
+    assert!(of_usb.is_file(), "the copy has moved: {}", of_usb.display());
+    std::fs::write(of_usb, format!("\u{1b}]0;owned\u{7}\u{202e}{}", "x".repeat(64 << 10))).unwrap();
+    let arguments = ["watch", "sdb", "--once", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
+    let text = stdout(&flashscope(&arguments));
+    assert!(text.contains("owned") && !text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
+    assert!(text.len() < 4096, "{text}");
+}
+
+#[test]
+fn a_machine_without_sticks_and_what_is_no_disk_are_refused_with_advice() {
+    assert_refused(&["watch", "--once", "--sysfs", &machine("no-stick")], 2, &["no stick", "list --all"]);
+    assert_refused(
+        &["watch", "/dev/nothing", "--sysfs", &machine("desktop")],
+        2,
+        &["/dev/nothing", "list --all"],
+    );
+    for seconds in ["0", "-1", "61", "NaN", "soon"] {
+        assert_refused(&["watch", &format!("--interval={seconds}")], 2, &["0.1 to 60"]);
+    }
+}
+
+#[test]
+fn a_disk_that_goes_away_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    std::fs::remove_file(tree.join("sys/block/sdb/stat")).unwrap();
+    let output = flashscope(&["watch", "sdb", "--once", "--sysfs", tree.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("/dev/sdb went away"), "{}", stderr(&output));
+}

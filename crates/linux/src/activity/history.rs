@@ -1,0 +1,147 @@
+//! What a disk has done since watching began.
+
+use std::collections::VecDeque;
+
+use super::interval::Interval;
+use super::merges::Merges;
+use super::processes::Process;
+use super::sample::{Glance, Sample};
+use super::stall::{Stall, Stalls};
+use super::unplug::{self, Unplug};
+use super::waiting::Waiting;
+
+/// Intervals that are remembered: as many as a line of a wide terminal has columns.
+const INTERVALS_MAX: usize = 240;
+
+/// What a disk has done since watching began.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    intervals: VecDeque<Interval>,
+    stalls: Stalls,
+    merges: Merges,
+}
+
+/// What a disk is doing, and what follows from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Activity {
+    /// The last interval.
+    pub interval: Interval,
+    /// What waits in memory at its end.
+    pub waiting: Waiting,
+    /// When that will have been written.
+    pub unplug: Unplug,
+    /// How often the disk was busy with writes alone and took at least four times as long for each as usual, for a moment: the
+    /// controller may have merged erase blocks. `None` until enough has been written to know what is usual.
+    pub merges_suspected: Option<u64>,
+    /// The stalls so far, the latest last.
+    pub stalls: Vec<Stall>,
+    /// Who has files open on the disk.
+    pub writers: Vec<Writer>,
+    /// How many processes could not be looked into.
+    pub hidden_processes: u32,
+}
+
+/// A process with files open on the disk, and how fast it writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Writer {
+    /// The process.
+    pub process: Process,
+    /// What it wrote in the interval, to any disk, bytes per second; `None` where it is not known.
+    pub bytes_per_s: Option<f64>,
+}
+
+impl History {
+    /// Takes the next two glances: what lasts for moments shows there.
+    pub fn glance(&mut self, before: &Glance, after: &Glance) {
+        self.stalls.add(before, after);
+        self.merges.add(&Interval::between(before, after));
+    }
+
+    /// Takes the next two samples, the glances between them taken already, and says what they mean after all that came before.
+    pub fn add(&mut self, before: &Sample, after: &Sample) -> Activity {
+        let interval = Interval::between(&before.glance, &after.glance);
+        self.intervals.push_back(interval);
+        if self.intervals.len() > INTERVALS_MAX {
+            self.intervals.pop_front();
+        }
+        Activity {
+            interval,
+            waiting: after.glance.waiting,
+            unplug: unplug::of(after.glance.waiting, self.intervals.iter()),
+            merges_suspected: self.merges.suspected(),
+            stalls: self.stalls.long().copied().collect(),
+            writers: writers(before, after, &interval),
+            hidden_processes: after.processes.hidden,
+        }
+    }
+
+    /// The intervals so far, the latest last; at most 240.
+    pub fn intervals(&self) -> impl DoubleEndedIterator<Item = &Interval> + ExactSizeIterator {
+        self.intervals.iter()
+    }
+}
+
+/// Those who write most first, then those who may write.
+fn writers(before: &Sample, after: &Sample, interval: &Interval) -> Vec<Writer> {
+    let seconds = interval.duration.as_secs_f64();
+    let speed = |process: &Process| {
+        let is_same = |old: &&Process| old.pid == process.pid && old.name == process.name;
+        let old = before.processes.seen.iter().find(is_same)?.written_bytes?;
+        let written = process.written_bytes?.saturating_sub(old);
+        (seconds > 0.0).then(|| written as f64 / seconds)
+    };
+    let mut writers: Vec<Writer> = after
+        .processes
+        .seen
+        .iter()
+        .map(|process| Writer { bytes_per_s: speed(process), process: process.clone() })
+        .collect();
+    let key = |writer: &Writer| (writer.bytes_per_s.unwrap_or(0.0), writer.process.files_to_write);
+    writers.sort_by(|one, other| {
+        let ((one_speed, one_files), (other_speed, other_files)) = (key(one), key(other));
+        other_speed.total_cmp(&one_speed).then(other_files.cmp(&one_files))
+    });
+    writers
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::super::canned::{sample, writes};
+    use super::*;
+
+    #[test]
+    fn writers_are_told_with_their_speed_the_fastest_first() {
+        let mut samples: Vec<Sample> =
+            writes(1.0, &[(0, 0, 0), (8, 80, 0)]).into_iter().map(sample).collect();
+        let process = |pid: u32, written_bytes: Option<u64>| Process {
+            pid,
+            name: "cp".to_owned(),
+            files: 1,
+            files_to_write: 1,
+            written_bytes,
+        };
+        samples[0].processes.seen = vec![process(1, None), process(2, Some(100)), process(4, Some(9))];
+        samples[1].processes.seen =
+            vec![process(1, None), process(2, Some(600)), process(3, Some(9)), process(4, Some(9000))];
+        samples[1].processes.seen[3].name = "another of that number".to_owned();
+        let activity = History::default().add(&samples[0], &samples[1]);
+        let told: Vec<_> =
+            activity.writers.iter().map(|writer| (writer.process.pid, writer.bytes_per_s)).collect();
+        assert_eq!(told, [(2, Some(500.0)), (1, None), (3, None), (4, None)]);
+        assert_eq!(activity.interval.written.bytes, Bytes::mib(8));
+    }
+
+    #[test]
+    fn no_more_is_kept_than_can_be_shown() {
+        let mut history = History::default();
+        let rows: Vec<(u64, u64, u64)> = (0..300).map(|second| (second, second, 1)).collect();
+        let samples: Vec<Sample> = writes(1.0, &rows).into_iter().map(sample).collect();
+        for pair in samples.windows(2) {
+            history.add(&pair[0], &pair[1]);
+        }
+        assert_eq!(history.intervals().len(), INTERVALS_MAX);
+        assert_eq!(history.intervals().last().unwrap().ended_at(), samples[299].glance.at);
+    }
+}
