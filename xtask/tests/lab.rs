@@ -1,4 +1,4 @@
-//! `flashscope list` on the device tree that a real kernel makes of real USB descriptors, in the lab.
+//! `flashscope list` and `watch` on the device tree that a real kernel makes of real USB descriptors, in the lab.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,24 +27,28 @@ fn lab(arguments: &[&str]) -> Output {
     lab.unwrap()
 }
 
-/// The disks that `flashscope list` sees in a machine with these sticks, or `None`, said aloud, where there is no lab.
-fn disks(sticks: &[&str]) -> Option<Vec<Value>> {
+/// What this command says in a machine with these sticks, or `None`, said aloud, where there is no lab.
+fn results(sticks: &[&str], command: &[&str]) -> Option<Vec<Value>> {
     if !program().is_file() {
         skip("flashscope is not built; cargo test --workspace builds it");
         return None;
     }
-    let command =
-        ["--program", program().to_str().unwrap(), "--", "flashscope", "list", "--json"].map(str::to_owned);
-    let arguments: Vec<&str> = sticks.iter().copied().chain(command.iter().map(String::as_str)).collect();
-    let output = lab(&arguments);
+    let program = program();
+    let output = lab(&[sticks, &["--program", program.to_str().unwrap(), "--"], command].concat());
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     if talk.contains("the lab needs") {
         skip(&talk);
         return None;
     }
     assert!(output.status.success(), "{talk}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    Some(document["disks"].as_array().unwrap().clone())
+    let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter();
+    Some(documents.collect::<Result<_, _>>().unwrap())
+}
+
+/// The disks that `flashscope list` sees there.
+fn disks(sticks: &[&str]) -> Option<Vec<Value>> {
+    let documents = results(sticks, &["flashscope", "list", "--json"])?;
+    Some(documents[0]["disks"].as_array().unwrap().clone())
 }
 
 fn link_of(disk: &Value) -> f64 {
@@ -89,6 +93,55 @@ fn a_stick_with_uas_takes_several_commands() {
         (Some("uas"), Some(true))
     );
     assert!(disk["requests"]["depth"].as_u64() > Some(1), "{disk}");
+}
+
+/// Watches while `cp` writes to the stick and `sync` waits for it. The kernel is told to leave alone what waits until then. What
+/// `cp` copies comes out of a pipe that stays open, so it is there to be seen; at the end the kernel goes through its list of
+/// changed files, which it does by itself now and then.
+const COPY_AND_WATCH: &str = "set -e
+mkfs.vfat /dev/sda > /dev/null
+mount /dev/sda /mnt
+echo 0 > /proc/sys/vm/dirty_writeback_centisecs
+echo 80 > /proc/sys/vm/dirty_background_ratio
+mkfifo /run/source
+{ head -c 16M /dev/zero; sleep 1000; } > /run/source &
+cp /run/source /mnt/copy > /dev/null &
+copy=$!
+until [ $(stat -c %s /mnt/copy 2> /dev/null || echo 0) = 16777216 ]; do sleep 0.2; done
+touch /run/looks
+flashscope watch --json --interval 0.5 > /run/looks &
+watch=$!
+until [ $(wc -l < /run/looks) -ge 2 ]; do sleep 0.2; done
+sync
+echo 500 > /proc/sys/vm/dirty_writeback_centisecs
+looks=$(wc -l < /run/looks)
+until [ $(wc -l < /run/looks) -ge $((looks + 4)) ]; do sleep 0.2; done
+kill -INT $watch
+wait $watch
+kill $copy
+cat /run/looks";
+
+#[test]
+fn watch_sees_who_writes_and_what_waits_until_sync_is_done() {
+    if Command::new("mkfs.vfat").arg("--help").output().is_err() {
+        return skip("mkfs.vfat is not installed (Debian: dosfstools)");
+    }
+    let Some(looks) = results(&[], &[COPY_AND_WATCH]) else { return };
+    let disks: Vec<&Value> = looks.iter().map(|look| &look["disks"][0]).collect();
+    for disk in &disks {
+        assert_eq!((&disk["name"], &disk["mounts"][0]), (&"sda".into(), &"/mnt".into()), "{disk}");
+        assert_eq!(disk["waiting"]["status"], "this disk", "{disk}");
+    }
+    let (first, last) = (disks[0], disks[disks.len() - 1]);
+    assert!(first["waiting"]["bytes"].as_u64() >= Some(16 << 20), "{first}");
+    assert_eq!(first["safe_to_unplug"]["status"], "unknown", "nothing was written so far: {first}");
+    let writers = first["processes"].as_array().unwrap();
+    let copies = |process: &Value| process["name"] == "cp" && process["files_to_write"] == 1;
+    assert!(writers.iter().any(copies), "{first}");
+    let written: u64 = disks.iter().filter_map(|disk| disk["write"]["bytes"].as_u64()).sum();
+    assert!(written >= 16 << 20, "{looks:?}");
+    assert_eq!((&last["waiting"]["bytes"], &last["write"]["bytes"]), (&0.into(), &0.into()), "{last}");
+    assert_eq!(last["safe_to_unplug"]["status"], "nothing waits", "{last}");
 }
 
 #[test]
