@@ -108,6 +108,17 @@ fn a_bound_is_said_to_be_one() {
 }
 
 #[test]
+fn requests_without_data_have_no_speed() {
+    let mut one = Watched::from_sample(stick(), sample(0, 0, counted(0)));
+    let mut flushed = sample(2, 0, counted(0));
+    flushed.glance.counters = Counters::parse("5 0 40 10 1 0 0 1593 1 0 1600 0 0 0 0 1 1593").unwrap();
+    one.take(flushed);
+    let text = facts::text(&one, 80);
+    assert!(text.contains("write      no data, 0.5 requests/s, 1.6 s each"), "{text}");
+    assert!(text.contains("a flush of the disk's own cache"), "{text}");
+}
+
+#[test]
 fn what_is_mounted_is_to_be_unmounted_first() {
     let mounted = stick();
     let unmounted = Disk { mounts: Vec::new(), ..stick() };

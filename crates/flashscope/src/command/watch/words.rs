@@ -9,14 +9,17 @@ use flashscope_linux::activity::{Activity, Bound, Cause, Interval, Moved, Stall,
 /// `8.21 MB/s, 68 requests/s of 120 KiB, 14 ms each`
 pub fn moved(moved: &Moved) -> String {
     let Some(latency) = moved.latency_seconds else { return "nothing".to_owned() };
+    let (rate, each) = (rate(moved.requests_per_s), seconds(latency));
+    if moved.bytes.is_zero() {
+        return format!("no data, {rate} requests/s, {each} each");
+    }
     let size = moved.bytes.get() / moved.requests.max(1);
-    format!(
-        "{}, {:.0} requests/s of {:.0} KiB, {} each",
-        speed(moved.bytes_per_s),
-        moved.requests_per_s,
-        size as f64 / 1024.0,
-        seconds(latency)
-    )
+    format!("{}, {rate} requests/s of {:.0} KiB, {each} each", speed(moved.bytes_per_s), size as f64 / 1024.0)
+}
+
+/// `68`, `0.4`
+fn rate(per_s: f64) -> String {
+    if per_s < 10.0 { format!("{per_s:.1}") } else { format!("{per_s:.0}") }
 }
 
 /// `8.2 MB/s`
