@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::inference::{infer_run, stalls_of};
 use flashscope_probe::observation::{Data, SustainedData};
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::html;
 
 use crate::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
 use crate::{Style, html as page, printable, quantity, terminal};
@@ -138,22 +138,10 @@ pub fn text(devices: &[Compared<'_>], width: usize, style: Style) -> String {
 #[must_use]
 pub fn html_page(devices: &[Compared<'_>]) -> String {
     let charts: Vec<Chart> = chart(devices).into_iter().collect();
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "flashscope: " (devices.len()) " devices compared" }
-                style { (PreEscaped(page::STYLE)) }
-            }
-            body { main {
-                header { h1 { "Long streams of writes, side by side" } }
-                section class="speeds" { h2 { "Speeds" } (page::plain_table(&table(devices))) }
-                (page::charts::section(&charts))
-            } }
-        }
+    let main = html! {
+        header { h1 { "Long streams of writes, side by side" } }
+        section class="speeds" { h2 { "Speeds" } (page::plain_table(&table(devices))) }
+        (page::charts::section(&charts))
     };
-    page.into_string()
+    page::page(&format!("{} devices compared", devices.len()), &main)
 }

@@ -15,13 +15,17 @@ use crate::words::{Sentence, Verdict, advice, verdict};
 use crate::{Advice, Report, chart};
 
 /// Colours first, so that the rest can use them.
-pub(crate) const STYLE: &str =
+const STYLE: &str =
     concat!(include_str!("../svg/colours.css"), include_str!("style.css"), include_str!("../svg/marks.css"));
 
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
-    let verdict = verdict(report);
+    page(&name(report), &body(report, &verdict(report)))
+}
+
+/// A page with this title and these parts.
+pub(crate) fn page(title: &str, main: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -29,10 +33,10 @@ pub fn html(report: &Report<'_>) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "flashscope: " (name(report)) }
+                title { "flashscope: " (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body { main { (body(report, &verdict)) } }
+            body { main { (main) } }
         }
     };
     page.into_string()
