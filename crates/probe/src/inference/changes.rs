@@ -6,6 +6,7 @@
 use flashscope_device::Bytes;
 
 use super::slowdown::{Slowdown, Stretch};
+use super::statistics::whole_bytes;
 
 /// Parts with fewer stretches are not cut further.
 const STRETCHES_MIN: usize = 24;
@@ -45,7 +46,7 @@ fn cut(stream: &[Stretch], before: f64, depth: u32, found: &mut Vec<Change>) {
     cut(first, before, depth - 1, found);
     let (fast, slow) = (1.0 / place.fast, 1.0 / place.slow);
     let (before_bytes_per_s, behind_bytes_per_s) = if is_slower { (fast, slow) } else { (slow, fast) };
-    found.push(Change { written: whole(before + place.bytes), before_bytes_per_s, behind_bytes_per_s });
+    found.push(Change { written: whole_bytes(before + place.bytes), before_bytes_per_s, behind_bytes_per_s });
     cut(rest, before + bytes(first), depth - 1, found);
 }
 
@@ -78,11 +79,6 @@ fn change_of_halves(stream: &[Stretch]) -> Option<(Slowdown, bool)> {
         (Slowdown { index: place.index + first.len(), ..place.behind(before) }, is_slower)
     };
     of(first).or_else(|| of(second).map(shifted))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
-fn whole(bytes: f64) -> Bytes {
-    Bytes::new(bytes.max(0.0).round() as u64)
 }
 
 #[cfg(test)]

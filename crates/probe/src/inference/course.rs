@@ -7,6 +7,7 @@ use flashscope_device::Bytes;
 use super::changes::{Change, changes};
 use super::slowdown::{Slowdown, Stretch};
 use super::stalls::{Stalls, stalls};
+use super::statistics::whole_bytes;
 use super::sustained::{Fill, stretch};
 use crate::observation::{Resumed, SustainedData};
 
@@ -67,10 +68,5 @@ fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered
         _ if fast > all / 2.0 => (all, true),
         _ => (0.0, false),
     };
-    Some(Recovered { pause: resumed.pause, bytes: whole(bytes), is_at_least })
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
-fn whole(bytes: f64) -> Bytes {
-    Bytes::new(bytes.max(0.0).round() as u64)
+    Some(Recovered { pause: resumed.pause, bytes: whole_bytes(bytes), is_at_least })
 }

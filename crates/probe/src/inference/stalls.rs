@@ -3,7 +3,7 @@
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median, quantile};
+use super::statistics::{count, median, quantile, whole_bytes};
 use crate::observation::LongWrite;
 
 /// What counts as a stall grows in steps: the longest holds are told apart from the host's own.
@@ -80,20 +80,15 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
     let (first, last) = (stalls.first()?, stalls.last()?);
     let between = (last.ended.checked_sub(first.ended)?).as_secs_f64();
     Some(Stalls {
-        period: bytes(period),
-        period_low: bytes(period - half),
-        period_high: bytes(period + half),
+        period: whole_bytes(period),
+        period_low: whole_bytes(period - half),
+        period_high: whole_bytes(period + half),
         seen: stalls.len(),
         seconds: median(&took)?,
         seconds_max: quantile(&took, 1.0)?,
         share: took.iter().sum::<f64>() / total_seconds.max(f64::MIN_POSITIVE),
         seconds_per_byte: between / (last.written.as_f64() - first.written.as_f64()),
     })
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
-fn bytes(value: f64) -> Bytes {
-    Bytes::new(value.max(0.0).round() as u64)
 }
 
 #[cfg(test)]

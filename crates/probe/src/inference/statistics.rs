@@ -1,10 +1,19 @@
 //! Small statistics that inferences, fits and reports share.
 
+use flashscope_device::Bytes;
+
 /// A count as a float. Counts of requests are far below 2^53, where this is exact.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of requests are far below 2^53")]
 pub const fn count(number: usize) -> f64 {
     number as f64
+}
+
+/// A size that was reckoned with, to the byte; nothing where it is below zero.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
+pub const fn whole_bytes(bytes: f64) -> Bytes {
+    Bytes::new(bytes.max(0.0).round() as u64)
 }
 
 /// The value below which the share `quantile` (0 to 1) of the values lies, interpolated between neighbours (R. Hyndman and Y.

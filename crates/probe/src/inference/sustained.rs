@@ -7,7 +7,7 @@ use statrs::function::beta::beta_reg;
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::course::stalls_of;
 use super::slowdown::{Slowdown, Stretch};
-use super::statistics::count;
+use super::statistics::{count, whole_bytes};
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{Piece, SustainedData};
@@ -286,13 +286,8 @@ fn within(errors: f64) -> f64 {
 }
 
 /// A size to about a hundredth, so that it reads well.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "sizes are positive and below 2^60"
-)]
 fn rounded(bytes: f64) -> Bytes {
-    let exact = Bytes::new(bytes.max(0.0) as u64);
+    let exact = whole_bytes(bytes);
     let step = Bytes::new((exact.get() / 64).max(1).next_power_of_two());
     Bytes::new((exact.get() + step.get() / 2) / step.get() * step.get())
 }
