@@ -1,6 +1,6 @@
 //! The experiments of a whole check, in the order in which each can use what the ones before it found.
 
-use flashscope_device::layer::Budget;
+use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
 
 use crate::Method;
@@ -14,6 +14,9 @@ use crate::observation::Observations;
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
 /// (A. Bergmann, flashbench; docs/methods/align.md).
 pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
+
+/// So much at most is written before the FAT area is looked for.
+const BYTES_MAX: Bytes = Bytes::mib(216);
 
 /// A whole check.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,7 @@ impl Survey {
     /// for all is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
     pub fn run(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let unlimited = &Budget::UNLIMITED;
+        let device = &mut Meter::new(device, Budget::UNLIMITED);
         let mut seen = vec![self.align().measure(device, unlimited, observer)];
         if !self.writes {
             return seen;
@@ -69,7 +73,9 @@ impl Survey {
         let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
         let request = request(&findings, erase_block);
         let page = bytes(&findings, FindingId::PageBytes);
-        let open_units = OpenUnits { page, ..OpenUnits::new(erase_block, request, self.seed) };
+        let open_units = OpenUnits::new(erase_block, request, self.seed);
+        let bytes_max = BYTES_MAX.saturating_sub(device.cost().bytes_written).min(open_units.bytes_max);
+        let open_units = OpenUnits { page, bytes_max, ..open_units };
         seen.push(open_units.measure(device, unlimited, observer));
         let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
         seen.push(fat_area.measure(device, unlimited, observer));

@@ -123,28 +123,26 @@ impl AnyPlace {
 
     /// A unit that takes turns held its place, or took that of any other.
     fn meet(&mut self, slow: f64) {
-        let (places, turning) = (self.places(), self.turning);
+        let places = self.places();
         let (merges, is_clean) = (slow.max(SURPRISE), (1.0 - slow).max(SURPRISE));
-        let lost = |outside: usize| misses(turning, (turning + outside).saturating_sub(places));
-        let missed: Vec<f64> = (0..=places)
-            .map(|outside| {
-                let lost = lost(outside);
-                lost * merges / (lost * merges + (1.0 - lost) * is_clean)
-            })
-            .collect();
-        self.weigh(|outside| lost(outside) * merges + (1.0 - lost(outside)) * is_clean);
-        let merged: f64 = missed.iter().zip(&self.outside).map(|(missed, weight)| missed * weight).sum();
-        self.shift(|outside| (outside.wrapping_sub(1), missed[outside] * count(outside) / count(places)));
+        let lost: Vec<f64> = (0..=places).map(|outside| self.misses_with(outside)).collect();
+        let likelihood = |outside: usize| lost[outside] * merges + (1.0 - lost[outside]) * is_clean;
+        let missed = |outside: usize| lost[outside] * merges / likelihood(outside);
+        self.weigh(likelihood);
+        let merged: f64 =
+            self.outside.iter().enumerate().map(|(outside, weight)| missed(outside) * weight).sum();
+        self.shift(|outside| (outside.wrapping_sub(1), missed(outside) * count(outside) / count(places)));
         self.strange *= 1.0 - merged / count(places);
     }
 
     /// How likely the unit written longest ago of those that take turns has lost its place.
     fn misses(&self) -> f64 {
-        let places = self.places();
-        let of = |(outside, weight): (usize, &f64)| {
-            weight * misses(self.turning, (self.turning + outside).saturating_sub(places))
-        };
-        self.outside.iter().enumerate().map(of).sum()
+        self.outside.iter().enumerate().map(|(outside, weight)| weight * self.misses_with(outside)).sum()
+    }
+
+    /// The same if so many places are held by others.
+    fn misses_with(&self, outside: usize) -> f64 {
+        misses(self.turning, (self.turning + outside).saturating_sub(self.places()))
     }
 
     /// Multiplies each probability by this likelihood.

@@ -46,16 +46,15 @@ impl Belief {
     #[must_use]
     pub fn next(&self, most: u32) -> Option<Step> {
         if self.law(Law::Any) > if self.whole_turns { STAYS_ANY } else { 0.5 } {
-            let number = self.next_where_any_goes(most)?;
-            let opens = number > self.opened();
-            return Some(if opens { Step::Open(number) } else { Step::Turn { number, writes: number } });
+            return self.next_where_any_goes(most).map(|number| self.all_of(number));
         }
         let fewer = self.fewer();
         let opened = self.opened().min(most);
         let is_open_question = |number: u32| (DECIDED..=1.0 - DECIDED).contains(&fewer[number as usize]);
         let may_grow = (opened + 1..=most.min(OPEN_MAX)).any(is_open_question);
+        let grow = Step::Open((opened + 1).max(opened * 3 / 2).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
-            return Some(Step::Open((opened + 1).max(opened * 3 / 2).min(most)));
+            return Some(grow);
         }
         let merge = self.merge_costs_seconds();
         let told = |number: u32| {
@@ -67,12 +66,15 @@ impl Belief {
             .max_by(|one, other| told(*one).total_cmp(&told(*other)));
         match best {
             Some(number) => Some(Step::Turn { number, writes: 1 }),
-            None if may_grow => Some(Step::Open((opened + 1).max(opened * 3 / 2).min(most))),
-            None => self.unproven(most).map(|number| match number > opened {
-                true => Step::Open(number),
-                false => Step::Turn { number, writes: number },
-            }),
+            None if may_grow => Some(grow),
+            None => self.unproven(most).map(|number| self.all_of(number)),
         }
+    }
+
+    /// Each of so many units once, or what has to be opened for that.
+    #[must_use]
+    pub fn all_of(&self, number: u32) -> Step {
+        if number > self.opened() { Step::Open(number) } else { Step::Turn { number, writes: number } }
     }
 
     /// Where any unit may have to go, those that take turns hold all places only once everything else had to go, and that takes

@@ -61,9 +61,10 @@ pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell]
     if belief.stalls() < STALLS_NOW_AND_THEN {
         return belief;
     }
-    let mut best = after_all(belief.anew(slowness), cells, order);
+    let mut best =
+        if belief.slowness() == slowness { belief } else { after_all(belief.anew(slowness), cells, order) };
     for limit in LIMITS {
-        let other = after_all(belief.anew(slowness.beyond_stalls(limit)), cells, order);
+        let other = after_all(best.anew(slowness.beyond_stalls(limit)), cells, order);
         if other.explains() > best.explains() + MORE_EXPLAINED {
             best = other;
         }
@@ -72,7 +73,7 @@ pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell]
 }
 
 /// Stalls so frequent are looked at.
-pub const STALLS_NOW_AND_THEN: f64 = 0.03;
+const STALLS_NOW_AND_THEN: f64 = 0.03;
 /// The limits tried, multiples of what a write without a merge takes.
 const LIMITS: [f64; 3] = [6.0, 15.0, 40.0];
 /// Nats by which another limit must explain more.

@@ -8,6 +8,7 @@ use super::choice::DECIDED;
 use super::hypothesis::{BLURS, Hypothesis};
 use super::laws::{Law, Places, Touch, Way};
 use super::prior::Prior;
+use crate::inference::SURE_ENOUGH;
 use crate::inference::statistics::{count, entropy, median};
 use crate::observation::Order;
 
@@ -39,14 +40,11 @@ pub struct Verdict {
     pub high: u32,
 }
 
-/// Below this probability the honest answer is unknown.
-const PROBABILITY_MIN: f64 = 0.8;
-
 impl Verdict {
     /// Whether one number is found, where up to `most` were tried.
     #[must_use]
     pub fn tells(&self, most: u32) -> bool {
-        self.probability >= PROBABILITY_MIN && self.number < most
+        self.probability >= SURE_ENOUGH && self.number < most
     }
 }
 

@@ -31,6 +31,8 @@ const CROSSINGS_MIN: usize = 16;
 const CROSSINGS_MAX: usize = 64;
 /// and for so long; nor is a blank device given data for longer than this.
 const SECONDS_MAX: f64 = 60.0;
+/// Nor is so much written: with the largest pages a few offsets must do.
+const BYTES_MAX: Bytes = Bytes::mib(80);
 /// The writes, where no page is known: smaller ones may take a path of their own, without merges.
 const REQUEST: Bytes = Bytes::kib(32);
 /// No smaller ones are written in any case.
@@ -78,7 +80,8 @@ impl Experiment for BlockEnds {
         // Plain openings, others over data, and crossings with data on both sides.
         let writes = openings * (2 + 3) + crossings * 6;
         let filled = self.request * FILLING * (openings + crossings * 2);
-        Estimate { requests: writes * 2, bytes_written: self.request * (openings + crossings) * 4 + filled }
+        let bytes_written = (self.request * (openings + crossings) * 4 + filled).min(BYTES_MAX * 2);
+        Estimate { requests: writes * 2, bytes_written }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -146,7 +149,7 @@ impl Run<'_, '_> {
                     return Ok(true);
                 }
             }
-            if self.session.device_time().as_secs_f64() > SECONDS_MAX {
+            if self.session.device_time().as_secs_f64() > SECONDS_MAX || self.wrote_enough() {
                 return Ok(false);
             }
         }
@@ -162,6 +165,10 @@ impl Run<'_, '_> {
             blank += usize::from(self.session.is_blank(behind)? == Some(true));
         }
         Ok(blank * 2 > looked_at.len())
+    }
+
+    fn wrote_enough(&self) -> bool {
+        self.session.bytes_written() >= BYTES_MAX
     }
 
     fn is_full(&self) -> bool {
@@ -186,7 +193,8 @@ impl Run<'_, '_> {
             let seconds = self.session.device_time().saturating_sub(begins).as_secs_f64();
             let belief = BlockBelief::of(self.data, self.reads);
             let is_time_up = seconds > SECONDS_MAX && self.data.crossings.len() >= CROSSINGS_MIN;
-            let Some(belief) = belief.filter(|each| !each.is_decided() && !is_time_up) else { break };
+            let ends = is_time_up || self.wrote_enough();
+            let Some(belief) = belief.filter(|each| !each.is_decided() && !ends) else { break };
             let Some(offset) = self.next(&belief) else { break };
             self.cross(offset)?;
         }

@@ -1,8 +1,8 @@
 //! *open-units*: into how many erase blocks can one write in turn before writes cost a merge?
 //!
 //! The controller keeps K erase blocks open. Writing into N of them in turn is free of merges for N <= K and never for
-//! long beyond. Every write moves a probability over all K ([`Belief`]); the next N is the one of which a round tells
-//! most for the time it takes, until one K is left. See docs/methods/open-units.md.
+//! long beyond. Every write moves a probability over all K ([`Belief`]); the next write is the one that tells most for the time
+//! it takes, until one K is left. See docs/methods/open-units.md.
 
 mod layer;
 
@@ -15,7 +15,7 @@ use super::pool::{Pool, Written};
 use super::session::{PIECE as FILL_PIECE, Session, Stop, not_started};
 use super::units::{self, Units};
 use super::{Estimate, Experiment, Observer};
-use crate::belief::{self, Belief, Law, OPEN_MAX, Slowness, Step, Verdict};
+use crate::belief::{self, Belief, Law, OPEN_MAX, Slowness, Step};
 use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
@@ -25,12 +25,12 @@ const BASELINE: u32 = 12;
 /// Writes of a control: enough for a median.
 const CONTROL: u32 = 7;
 /// A search that has not decided after so many writes for each unit up to its end never will.
-const WRITES_PER_UNIT: usize = 16;
+const WRITES_PER_UNIT: usize = 24;
 /// And after so many in any case, where a stick merges at nearly each of them.
 const WRITES_MIN: usize = 300;
-/// Nor after so many bytes in linear order, and in all.
-const BYTES_LINEAR_MAX: Bytes = Bytes::mib(96);
+/// Nor after so many bytes in all, unless told otherwise, and this share of them in linear order.
 const BYTES_MAX: Bytes = Bytes::mib(160);
+const LINEAR_SHARE: (u64, u64) = (3, 5);
 /// Nor after so long in linear order, and in all.
 const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
 const TIME_MAX: Duration = Duration::from_secs(500);
@@ -38,7 +38,7 @@ const TIME_MAX: Duration = Duration::from_secs(500);
 const RANDOM_IN_VAIN: u32 = 4;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
 const LOOK_AFTER: usize = 16;
-/// So many rounds at most into as many blocks as fit, until they are open again.
+/// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
@@ -57,6 +57,8 @@ pub struct OpenUnits {
     pub page: Option<Bytes>,
     /// Where the search ends.
     pub units_max: u32,
+    /// How much it may write.
+    pub bytes_max: Bytes,
     /// The seed of data and order.
     pub seed: u64,
 }
@@ -71,6 +73,7 @@ impl OpenUnits {
             request: units::request(erase_block, request),
             page: None,
             units_max: UNITS_MAX,
+            bytes_max: BYTES_MAX,
             seed,
         }
     }
@@ -93,7 +96,7 @@ impl Experiment for OpenUnits {
         let requests = searches + around + u64::from(BASELINE + 2 * CONTROL);
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
-            (self.request * requests).min(BYTES_MAX + self.request * around) + layer::BEGINNINGS_MAX;
+            (self.request * requests).min(self.bytes_max + self.request * around) + layer::BEGINNINGS_MAX;
         // Behind each write comes a flush.
         Estimate { requests: (requests + whole_blocks) * 2, bytes_written }
     }
@@ -133,9 +136,11 @@ impl Search<'_, '_> {
         let verdict = linear.verdict();
         if verdict.tells(most) {
             self.survey(&mut pool, verdict.number + 1, slowness)?;
+        } else if self.data.beginnings.is_empty() && self.begins_whole() {
+            self.begin_pairs(linear.slowness())?;
         }
         self.control()?;
-        if self.is_one_run(slowness) {
+        if self.is_one_run(linear.slowness()) {
             return Ok(());
         }
         self.written_before(&linear)?;
@@ -153,7 +158,7 @@ impl Search<'_, '_> {
         Pool::new(self.experiment.erase_block, self.experiment.request, order)
     }
 
-    /// Rounds into as many units as tell most, until one number of open units is left, or the device has no more units.
+    /// Writes where that tells most, until one number of open units is left, or the device has no more units.
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
         let base = belief.slowness();
         let mut look_at = belief.writes() + LOOK_AFTER;
@@ -164,7 +169,7 @@ impl Search<'_, '_> {
         {
             let Some(step) = self.next(belief, most) else { break };
             if pool.order == Order::Linear && self.may_be_one_run(belief) {
-                self.begin_pairs()?;
+                self.begin_pairs(belief.slowness())?;
                 if self.is_one_run(belief.slowness()) {
                     break;
                 }
@@ -184,8 +189,12 @@ impl Search<'_, '_> {
     /// Whether the search in this order wrote enough, or took long enough.
     fn is_spent(&self, order: Order) -> bool {
         let is_first = order == Order::Linear && !self.rewrites;
-        let (bytes_max, time_max) =
-            if is_first { (BYTES_LINEAR_MAX, TIME_LINEAR_MAX) } else { (BYTES_MAX, TIME_MAX) };
+        let most = self.experiment.bytes_max;
+        let (bytes_max, time_max) = if is_first {
+            (most * LINEAR_SHARE.0 / LINEAR_SHARE.1, TIME_LINEAR_MAX)
+        } else {
+            (most, TIME_MAX)
+        };
         self.session.device_time() >= time_max || self.session.bytes_written() >= bytes_max
     }
 
@@ -231,13 +240,7 @@ impl Search<'_, '_> {
                 belief.retire(unit);
                 continue;
             };
-            let opened = belief.opened();
-            let mut is_there = self.ask(pool, (since, index), belief)?;
-            if is_there && belief.opened() < opened {
-                // A block that is full gave its place back, and another one takes it.
-                is_there = self.ask(pool, (since, pool.len()), belief)?;
-            }
-            if !is_there {
+            if !self.ask(pool, (since, index), belief)? {
                 return Ok(false);
             }
             if belief.is_too_many(number) {
@@ -280,14 +283,14 @@ impl Search<'_, '_> {
     /// Writes into as many as were found to fit in turn until that is quick; the first time may have to open them again. So a
     /// cache that filled up during the search is told from one unit too many.
     fn confirm(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
-        let Verdict { number, .. } = belief.verdict();
-        // Where any block has to go, each merge frees the place of what is left of other rounds with one part in as many.
-        let turns = CONFIRMED_MAX + if belief.law(Law::Any) > 0.5 { number } else { 0 };
-        for _ in 0..if belief.verdict().tells(most) { turns } else { 0 } {
-            if belief.is_quick_again(number) || self.is_spent(pool.order) {
+        let verdict = belief.verdict();
+        // Where any block has to go, quick writes among the last merges say the same.
+        let turns = if verdict.tells(most) && belief.law(Law::Any) < 0.5 { CONFIRMED_MAX } else { 0 };
+        for _ in 0..turns {
+            if belief.is_quick_again(verdict.number) || self.is_spent(pool.order) {
                 break;
             }
-            self.step(pool, Step::Turn { number, writes: number }, belief)?;
+            self.step(pool, belief.all_of(verdict.number), belief)?;
         }
         Ok(())
     }

@@ -10,8 +10,7 @@ use crate::observation::Order;
 
 /// Erase blocks that are written in turn, each from place to place.
 ///
-/// The first N of them are the same for every N, so that those already open stay in use: opening another one would close
-/// one of them.
+/// Those already open stay in use: opening another one would close one of them.
 #[derive(Debug)]
 pub struct Pool {
     erase_block: Bytes,
@@ -133,14 +132,16 @@ impl Pool {
         Ok(Some(self.member(offset, session)))
     }
 
-    /// A unit to be written from its first place on. Out of order the places at its start and its end are left out: a
+    /// A unit to be written from its first place on. In order its last place is left out: what becomes of a block that is full
+    /// differs from one controller to another. Out of order the places at its start and its end are left out: a
     /// run from the start, and one that reaches the end, may be closed for free. Of the others every second one is written,
     /// so that none goes on where another ended; and a block's log fills up and is merged, for which half the block is left.
     fn member(&self, offset: Bytes, session: &mut Session<'_>) -> Member {
         let all = places(self.erase_block, self.request);
         let count = if self.written_before > 0 { self.written_before.min(all) } else { all };
         let places = match self.order {
-            Order::Linear => (0..count).rev().collect(),
+            Order::Linear if self.written_before > 0 => (0..count).rev().collect(),
+            Order::Linear => (0..count.max(2) - 1).rev().collect(),
             Order::Random => {
                 let mut inner: Vec<u32> = (1..count.saturating_sub(1)).step_by(2).collect();
                 session.shuffle(&mut inner);

@@ -3,10 +3,10 @@
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::open_units::{Kind, Search, beginnings, evidence};
+use super::open_units::{Kind, Search, beginnings, evidence, one_run_confidence};
 use super::statistics::count;
 use super::wording::time;
-use crate::belief::Law;
+use crate::belief::{self, Law};
 use crate::finding::{Confidence, Finding, FindingId, FtlClass, Value};
 use crate::observation::{OpenUnitsData, Order};
 
@@ -25,7 +25,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
     };
     if search.kind == Kind::OneRun {
         let value = Value::Class { class: FtlClass::HybridLog, above: None };
-        return Finding::exact(ID, value, Confidence::new(BY_TESTS), beginnings(search));
+        return Finding::exact(ID, value, one_run_confidence(search), beginnings(search));
     }
     if search.kind == Kind::Log {
         let value = Value::Class { class: FtlClass::LogStructured, above: None };
@@ -50,9 +50,10 @@ fn without_number(search: &Search<'_>) -> Finding {
     if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
         return linear_only(search, None);
     }
-    let Some((low, high)) = search.between(Order::Linear).filter(|_| search.kind == Kind::Blocks) else {
+    let belief::Verdict { low, high, .. } = search.linear.verdict();
+    if search.kind != Kind::Blocks || !search.shows_merges(Order::Linear) || high > belief::OPEN_MAX {
         return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
-    };
+    }
     let takes_linear_only = search.random.numbers()[0];
     let (class, probability) = law(search);
     let probability = probability * (1.0 - takes_linear_only);
@@ -89,9 +90,7 @@ fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
     Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0))
 }
 
-/// How sure a class is that a test beside the search shows.
-const BY_TESTS: f64 = 0.98;
-/// The same over data: blocks that take nothing out of order and copy inside much faster than they write look like a log.
+/// How sure it is that a log was seen over data: blocks that take nothing out of order and copy inside much faster than they write look like a log.
 const OVER_DATA: f64 = 0.93;
 /// And where only the length of merges tells a log from blocks that take nothing out of order.
 const BY_SHORT_MERGES: f64 = 0.9;

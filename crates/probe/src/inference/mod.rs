@@ -104,7 +104,7 @@ pub fn infer_run(observations: &[Observations]) -> Vec<Finding> {
 }
 
 /// Below this, a value is a guess: nobody should plan a filesystem with it.
-const SURE_ENOUGH: f64 = 0.8;
+pub(crate) const SURE_ENOUGH: f64 = 0.8;
 
 /// A value that is not sure enough becomes an unknown that says so.
 fn unless_unsure(mut finding: Finding) -> Finding {

@@ -30,6 +30,8 @@ pub enum Kind {
 
 /// So many of the last turns are looked at where any block has to go.
 const SETTLING_TURNS: usize = 4;
+/// And more than this share of them was quick.
+const QUICK_AMONG_MERGES: f64 = 0.25;
 /// A number is surely too many if it fits with less than this probability, and as many merges were seen.
 const BEYOND_MAX: f64 = 0.02;
 const MERGES_MIN: usize = 4;
@@ -95,17 +97,20 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the last round into as many units as fit was quick, after one into more had been slow: else a cache filled up
-    /// in between, say, and another number would be found now.
+    /// in between, say, and another number would be found now. Where any block has to go, writes into one too many are quick
+    /// now and then, which they would not be any more.
     fn is_quick_again(&self, fits: u32) -> bool {
+        let any_goes = self.linear.law(Law::Any) > 0.5;
         let is_slow = |open_units: u32, latency| open_units > fits && self.slowness.is_slow(latency);
         let behind = self.searched(Order::Linear).skip_while(|(units, latency)| !is_slow(*units, *latency));
-        let again: Vec<Duration> =
-            behind.filter(|(open_units, _)| *open_units <= fits).map(|(_, latency)| latency).collect();
-        // Where any block has to go, some of them find that they had to.
-        let turns = if self.linear.law(Law::Any) > 0.5 { SETTLING_TURNS } else { 1 };
+        let again: Vec<Duration> = behind
+            .filter(|(open_units, _)| any_goes || *open_units <= fits)
+            .map(|(_, latency)| latency)
+            .collect();
+        let (turns, enough) = if any_goes { (SETTLING_TURNS, QUICK_AMONG_MERGES) } else { (1, 0.5) };
         let last = &again[again.len().saturating_sub(fits as usize * turns)..];
         let quick = last.iter().filter(|latency| !self.slowness.is_slow(**latency)).count();
-        last.len() >= fits as usize && quick * 2 > last.len()
+        last.len() >= fits as usize && count(quick) > count(last.len()) * enough
     }
 
     /// The writes themselves.
@@ -126,7 +131,6 @@ impl<'a> Search<'a> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
             (Kind::OneRun | Kind::Log, Order::Random) => return None,
-            (Kind::Log, Order::Linear) if !self.is_over_data() => return None,
             _ => {}
         }
         let belief = self.belief(order);
@@ -141,7 +145,10 @@ impl<'a> Search<'a> {
         let is_seen = belief.law(Law::Any) < 0.5
             || verdict.probability > 0.97
             || belief.most_proven() >= verdict.number;
-        let is_found = verdict.tells(most) && is_seen;
+        // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
+        let is_clear = order == Order::Linear
+            || self.fits(Order::Linear).map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
+        let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)
     }
@@ -152,10 +159,14 @@ impl<'a> Search<'a> {
         let belief = self.belief(order);
         let verdict = belief.verdict();
         let beyond: f64 = belief.numbers().iter().skip(self.most(order) as usize).sum();
-        let merges = self.merge(order, verdict.low).map_or(0, |(_, merges)| merges);
-        let is_bounded = beyond < BEYOND_MAX && merges >= MERGES_MIN;
-        let is_clear = belief.stalls() <= FEW_STALLS && self.searched(Order::Random).next().is_some();
-        (is_bounded && is_clear).then_some((verdict.low, verdict.high))
+        (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
+    }
+
+    /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
+    pub fn shows_merges(&self, order: Order) -> bool {
+        let belief = self.belief(order);
+        let merges = self.merge(order, belief.verdict().low).map_or(0, |(_, merges)| merges);
+        merges >= MERGES_MIN && belief.stalls() <= FEW_STALLS && self.is_tried(Order::Random)
     }
 
     /// What the posterior does not know of: where any block goes, the belief follows the controller on the average only; and
@@ -269,12 +280,19 @@ const SHARED_LOGS: &str = "what is written out of order waits in logs that all b
 const LOG: &str =
     "a log takes each write where it stands: out of order every write pays, into however many blocks";
 
-/// How sure it is that only one run is taken in order.
+/// How sure it is that only one run is taken in order, after several pairs and after one: that a cache was emptied just then
+/// looks the same.
 const ONE_RUN: f64 = 0.98;
+const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
+
+/// How sure it is that only one run is taken in order.
+pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
+    Confidence::new(if search.data.beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR })
+}
 
 fn one_run(search: &Search<'_>) -> Finding {
-    let evidence = beginnings(search);
-    Finding::exact(FindingId::OpenUnitsLinear, Value::Count(1), Confidence::new(ONE_RUN), evidence)
+    let (evidence, confidence) = (beginnings(search), one_run_confidence(search));
+    Finding::exact(FindingId::OpenUnitsLinear, Value::Count(1), confidence, evidence)
 }
 
 /// One sentence with the times of blocks that were begun one after the other.

@@ -20,6 +20,8 @@ const REWRITTEN_MAX: Bytes = Bytes::mib(16);
 /// So much is written at most for pairs of whole blocks, and so many pairs.
 pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
 const PAIRS: u64 = 3;
+/// The largest block of which a pair is written whole.
+const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
 /// known then only if no number was too many.
 const PART: Bytes = Bytes::mib(1);
@@ -67,7 +69,7 @@ impl Search<'_, '_> {
             let is_log = self.rewrite()?;
             let places_are_free = self.begins_whole() || linear.fits_all(self.experiment.units_max);
             if self.data.beginnings.is_empty() && !is_log && places_are_free {
-                self.begin_pairs()?;
+                self.begin_pairs(linear.slowness())?;
             }
             return Ok(());
         }
@@ -108,11 +110,11 @@ impl Search<'_, '_> {
 
     /// Writes two blocks to their ends, so that whatever they took is free, and begins both anew: one that has to be put
     /// aside for the other tells that only one run is taken in order.
-    pub(super) fn begin_pairs(&mut self) -> Result<(), Stop> {
+    pub(super) fn begin_pairs(&mut self, slowness: Slowness) -> Result<(), Stop> {
         let erase_block = self.experiment.erase_block;
         let request = self.experiment.request;
         let is_whole = self.begins_whole();
-        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).min(PAIRS) } else { PAIRS };
+        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).clamp(1, PAIRS) } else { PAIRS };
         for _ in 0..pairs {
             let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
             if is_whole {
@@ -133,13 +135,18 @@ impl Search<'_, '_> {
             self.data
                 .beginnings
                 .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
+            if !self.is_one_run(slowness) {
+                break;
+            }
         }
         Ok(())
     }
 
     /// Whether two whole blocks are not too much to write for a pair.
     pub(super) fn begins_whole(&self) -> bool {
-        self.experiment.erase_block * 2 <= BEGINNINGS_MAX
+        let erase_block = self.experiment.erase_block;
+        let most = self.experiment.bytes_max.max(BEGINNINGS_MAX);
+        erase_block <= WHOLE_MAX && self.session.bytes_written() + erase_block * 2 <= most
     }
 
     pub(super) fn is_one_run(&self, slowness: Slowness) -> bool {
