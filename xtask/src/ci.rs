@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything that must hold before a commit.
 
-use crate::{docs, fidelity, oracle, process, say, tidy, zoo};
+use crate::{diagnose, docs, fidelity, oracle, process, say, tidy, zoo};
 
 /// What to check.
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("fidelity", fidelity::check)?;
     step("oracle", oracle::check)?;
     step("zoo", zoo::check)?;
+    step("diagnose", diagnose::check)?;
     Ok(say("ci: everything holds\n")?)
 }
 

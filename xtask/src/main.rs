@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a task talks to the developer")]
 
 mod ci;
+mod diagnose;
 mod docs;
 mod fidelity;
 mod lab;
@@ -33,6 +34,8 @@ enum Task {
     Ci(ci::Arguments),
     /// Checks the house rules that the compiler does not know.
     Tidy,
+    /// Checks sticks with known ailments, and holds every diagnosis against what curing them gains.
+    Diagnose(diagnose::Arguments),
     /// Writes the reference pages from the binary's own help.
     Docs(docs::Arguments),
     /// Holds the virtual sticks against the published tables they were made from.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
     let result = match &arguments.task {
         Task::Ci(arguments) => ci::run(arguments),
         Task::Tidy => tidy::run(),
+        Task::Diagnose(arguments) => diagnose::run(arguments),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
         Task::Lab(arguments) => lab::run(arguments),

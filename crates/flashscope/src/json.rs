@@ -4,6 +4,7 @@ mod disk;
 
 pub use disk::{disk, idle};
 
+use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
 use flashscope_probe::inference::{Change, Course, Recovered, Speed, course};
 use flashscope_probe::observation::SpeedCase;
 use flashscope_probe::run_file::FORMAT;
@@ -33,10 +34,7 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "identity": identity,
         "measured_at": run.measured_at,
         "findings": findings,
-        "bottleneck": {
-            "status": "unknown",
-            "reason": "the link and the filesystem are not measured; the findings speak of the flash alone",
-        },
+        "bottleneck": bottleneck(&report.diagnosis()),
         "advice": advice(&report),
         "cost": {
             "reads": run.cost.reads,
@@ -134,4 +132,22 @@ fn figures(speed: &Speed) -> Map<String, Value> {
         Value::Object(figures) => figures,
         _ => Map::new(),
     }
+}
+
+/// What holds the device back: the layer with the largest gain, all others, and what could not be weighed.
+fn bottleneck(diagnosis: &Diagnosis) -> Value {
+    let mut document = match &diagnosis.bottleneck {
+        Bottleneck::Layer(Cost { layer, gain, evidence }) => {
+            json!({ "status": "found", "layer": layer, "gain": gain, "evidence": evidence })
+        }
+        Bottleneck::Flash { evidence } => {
+            json!({ "status": "found", "layer": Layer::Flash, "gain": null, "evidence": evidence })
+        }
+        Bottleneck::Unknown { reason, would_decide } => {
+            json!({ "status": "unknown", "layer": null, "reason": reason, "would_decide": would_decide })
+        }
+    };
+    document["costs"] = json!(diagnosis.costs);
+    document["unweighed"] = json!(diagnosis.unweighed);
+    document
 }

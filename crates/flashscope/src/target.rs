@@ -1,10 +1,13 @@
 //! From what was typed as TARGET to a device that can be measured.
 
+mod attachment;
+
 use std::path::Path;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
 use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Roots, identify};
+use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
 use serde_json::{Value, json};
@@ -23,6 +26,8 @@ pub struct Target {
     pub name: String,
     /// What it says of itself, for `--json`.
     pub identity: Value,
+    /// How it is plugged in, and what lies on it, as far as that is known.
+    pub attachment: Attachment,
     /// How it had to be opened.
     pub remarks: Vec<String>,
     /// Whether writing tests may run.
@@ -114,6 +119,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         link: Some(link),
         name: format!("virtual stick: {}", target.profile.description),
         identity,
+        attachment: attachment::of_virtual(&target),
         remarks,
         writable: true,
         is_virtual: true,
@@ -150,6 +156,7 @@ fn open_real(
         name: identity.name.clone(),
         identity: describe(&identity, whole.length.get()),
         link: link(&identity),
+        attachment: attachment::of_real(&identity),
         remarks,
         writable: writable && may_write,
         is_virtual: false,

@@ -8,6 +8,7 @@
 
 mod belief;
 mod boundary;
+pub mod diagnosis;
 pub mod experiment;
 pub mod finding;
 pub mod flashbench;

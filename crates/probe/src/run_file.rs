@@ -6,6 +6,7 @@ use flashscope_device::layer::Cost;
 use serde::{Deserialize, Serialize};
 
 pub use self::limits::Impossible;
+use crate::diagnosis::Attachment;
 use crate::observation::Observations;
 
 /// The format number of run files and of `--json`.
@@ -23,6 +24,9 @@ pub struct RunFile {
     /// What the device is called, one line; empty if unknown.
     #[serde(default)]
     pub device_name: String,
+    /// How it was plugged in, and what lay on it, as far as the host knew.
+    #[serde(default)]
+    pub attachment: Attachment,
     /// When it was measured, RFC 3339; empty if unknown.
     #[serde(default)]
     pub measured_at: String,

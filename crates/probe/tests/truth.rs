@@ -369,6 +369,7 @@ fn a_run_file_infers_the_same_findings_again() {
         flashscope: "test".to_owned(),
         target: "sim:generic-2g".to_owned(),
         device_name: String::new(),
+        attachment: flashscope_probe::diagnosis::Attachment::default(),
         measured_at: String::new(),
         observations,
         cost: flashscope_device::layer::Cost::default(),

@@ -1,6 +1,7 @@
 //! What a report is made from, and the few questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
+use flashscope_probe::diagnosis::{Diagnosis, diagnose};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::observation::Order;
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
@@ -20,6 +21,12 @@ impl Report<'_> {
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         let about = self.findings.iter().filter(|finding| finding.id == id);
         about.max_by(|a, b| a.confidence().get().total_cmp(&b.confidence().get()))
+    }
+
+    /// What holds the device back.
+    #[must_use]
+    pub fn diagnosis(&self) -> Diagnosis {
+        diagnose(&self.run.observations, self.findings, &self.run.attachment)
     }
 
     /// What the thing in the person's hand is called: an SD slot takes cards, anything under `/dev/sd` is a stick.

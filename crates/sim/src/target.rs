@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{FaultError, FaultSpec, Faulty};
 
-use crate::profile::{Bus, OpenBlocks, Policy, Profile, ProfileError};
+use crate::profile::{Bus, Link, OpenBlocks, Policy, Profile, ProfileError};
 use crate::stick::VirtualStick;
 
 /// The seed where none is given.
@@ -31,6 +31,8 @@ pub const KEYS: [&str; 11] = [
 pub struct Target {
     /// What it is made of, overrides included.
     pub profile: Profile,
+    /// The link it is made for, whatever it is plugged into.
+    pub own_link: Link,
     /// What decides its chance.
     pub seed: u64,
     /// What is wrong with it: the profile's faults, then those of the text.
@@ -90,7 +92,8 @@ impl Target {
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let (name, query) = text.split_once('?').unwrap_or((text, ""));
         let profile = load(name)?;
-        let mut target = Self { faults: profile.fault.clone(), profile, seed: DEFAULT_SEED };
+        let (faults, own_link) = (profile.fault.clone(), profile.link.clone());
+        let mut target = Self { profile, own_link, faults, seed: DEFAULT_SEED };
         for assignment in query.split('&').filter(|part| !part.is_empty()) {
             let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
             target.set(key, value)?;
@@ -164,7 +167,7 @@ impl Target {
         }
     }
 
-    /// Another bus; see [`Link::on`](crate::profile::Link::on).
+    /// Another bus; see [`Link::on`].
     fn set_link(&mut self, value: &str) -> Result<(), TargetError> {
         let expected = format!("one of {}", Bus::ALL.map(Bus::name).join(", "));
         self.profile.link = self.profile.link.on(read("link", value, &expected)?);

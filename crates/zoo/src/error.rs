@@ -13,6 +13,9 @@ pub enum ZooError {
     /// The drawn fault is impossible.
     #[error("the drawn fault is impossible: {0}")]
     Fault(#[from] FaultError),
+    /// None of many draws of a patient is as ill as it was meant to be.
+    #[error("none of many draws of a patient is as ill as it was meant to be")]
+    Patient,
     /// Writing what the device has been through failed.
     #[error("writing what the device has been through failed: {0}")]
     History(#[from] DeviceError),

@@ -13,6 +13,7 @@ mod error;
 mod history;
 mod mishap;
 mod outside;
+mod patient;
 mod specimen;
 mod stick;
 mod truth;
@@ -20,5 +21,6 @@ mod warped;
 
 pub use error::ZooError;
 pub use outside::Kind;
+pub use patient::{Ailment, Patient};
 pub use specimen::{Habitat, Specimen};
 pub use truth::{Fact, Truth};

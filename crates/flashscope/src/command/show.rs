@@ -1,6 +1,7 @@
 //! What check, measure and import do alike once observations are there: show findings, write files, choose the exit code.
 
 use flashscope_device::layer::Cost;
+use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::{Cause, Ended, Observations};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
@@ -20,6 +21,7 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         flashscope: json::VERSION.to_owned(),
         target: target.text.clone(),
         device_name: target.name.clone(),
+        attachment: target.attachment.clone(),
         measured_at: crate::wall_clock::now(),
         observations,
         cost: target.device.cost(),
@@ -39,6 +41,7 @@ pub fn run_of_log(
         flashscope: json::VERSION.to_owned(),
         target: name.to_owned(),
         device_name,
+        attachment: Attachment::default(),
         measured_at: String::new(),
         observations,
         cost: Cost::default(),

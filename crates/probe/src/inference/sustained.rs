@@ -102,6 +102,19 @@ impl Fill {
         rounded(self.stream.iter().take(self.begins_at).map(|stretch| stretch.bytes).sum())
     }
 
+    /// Where the stream becomes slow, if it does.
+    #[must_use]
+    pub const fn slowdown(&self) -> Option<Slowdown> {
+        self.slowdown
+    }
+
+    /// What a byte takes in the long run, seconds, and the share by which that may be wrong.
+    #[must_use]
+    pub fn lasting(&self) -> Option<(f64, f64)> {
+        let mean = self.mean()?;
+        Some((mean.seconds_per_byte, mean.error.max(mean.halves / 2.0)))
+    }
+
     /// The middle between what a byte takes before and behind the slow-down, if there was one.
     pub fn middle(&self) -> Option<f64> {
         self.slowdown.map(|slowdown| f64::midpoint(slowdown.fast, slowdown.slow))

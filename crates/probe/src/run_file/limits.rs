@@ -46,6 +46,11 @@ pub fn check(run: &RunFile) -> Checked {
         .and_then(|()| size("bytes_written", cost.bytes_written))
         .and_then(|()| time("device_time", cost.device_time))
         .map_err(|error| error.inside("cost"))?;
+    size("attachment.request_max", run.attachment.request_max.unwrap_or_default())?;
+    each("attachment.volumes", &run.attachment.volumes, |volume| {
+        size("start", volume.start)?;
+        size("data_start", volume.data_start.unwrap_or_default())
+    })?;
     each("observations", &run.observations, observations)
 }
 

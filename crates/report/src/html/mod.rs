@@ -69,6 +69,7 @@ fn words(verdict: &Verdict) -> Markup {
         section class="words" {
             (paragraphs("What it is", &verdict.what_it_is))
             (paragraphs("What it means", &verdict.what_it_means))
+            (paragraphs("What holds it back", &verdict.what_holds_it_back))
             (paragraphs("How sure", &verdict.how_sure))
         }
     }

@@ -25,6 +25,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.paragraph(verdict.headline.as_str(), Ink::Strong);
     page.list("What it is", &verdict.what_it_is);
     page.list("What it means", &verdict.what_it_means);
+    page.list("What holds it back", &verdict.what_holds_it_back);
     page.list("How sure", &verdict.how_sure);
     let advice: Vec<Sentence> = advice(report).into_iter().map(|advice| advice.text).collect();
     page.list("What to do", &advice);

@@ -1,5 +1,6 @@
 //! What to do, and because of which finding. Only what follows from findings.
 
+use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::{Finding, FindingId, Outcome};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use super::sentence::Sentence;
 use crate::Report;
 
 /// One piece of advice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// A short name that does not change between versions.
     pub id: &'static str,
@@ -17,22 +18,82 @@ pub struct Advice {
     pub text: Sentence,
     /// The finding it follows from, with how sure that is.
     pub because: Sentence,
+    /// How many times as fast the everyday copy gets by it, where that is known (docs/diagnosis.md).
+    pub gain: Option<Gain>,
 }
 
-/// The advice that follows from a report's findings, the most useful first.
+impl Advice {
+    /// The same, with what it gains to be rid of this layer.
+    fn against(self, diagnosis: &Diagnosis, layer: Layer) -> Self {
+        Self { gain: diagnosis.cost(layer).map(|cost| cost.gain), ..self }
+    }
+}
+
+type Rule = fn(&Report<'_>, &Diagnosis) -> Option<Advice>;
+
+/// The advice that follows from a report's findings and diagnosis, the most useful first.
 #[must_use]
 pub fn advice(report: &Report<'_>) -> Vec<Advice> {
-    let rules =
-        [align_partitions, limit_streams, write_in_order, write_whole_pages, keep_fat_area, measure_more];
-    rules.into_iter().filter_map(|rule| rule(report)).collect()
+    let rules: [Rule; 10] = [
+        faster_port,
+        faster_reader,
+        rest_between_copies,
+        align_filesystem,
+        align_partitions,
+        limit_streams,
+        write_in_order,
+        write_whole_pages,
+        keep_fat_area,
+        measure_more,
+    ];
+    let diagnosis = report.diagnosis();
+    let advice = rules.into_iter().filter_map(|rule| rule(report, &diagnosis));
+    let mut advice: Vec<Advice> = advice.collect();
+    let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(LITTLE);
+    advice.sort_by(|a, b| likely(b).total_cmp(&likely(a)));
+    advice
+}
+
+/// Advice that follows from what a layer costs.
+fn against(diagnosis: &Diagnosis, layer: Layer, id: &'static str, text: &str) -> Option<Advice> {
+    let cost = diagnosis.cost(layer)?;
+    Some(Advice {
+        id,
+        text: Sentence::new(text),
+        because: Sentence::new(&cost.evidence),
+        gain: Some(cost.gain),
+    })
+}
+
+fn faster_port(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let brake = report.run.attachment.link.as_ref().and_then(|link| link.brake.as_deref());
+    let text = match brake {
+        Some(brake) => format!("plug it into a port that is as fast as the device: it is {brake}"),
+        None => "plug it into a port that is as fast as the device".to_owned(),
+    };
+    against(diagnosis, Layer::Link, "faster_port", &text)
+}
+
+fn faster_reader(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    against(diagnosis, Layer::Reader, "faster_reader", "use a card reader that is as fast as the card")
+}
+
+fn rest_between_copies(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let text = "keep each copy within what it writes fast, and let it rest before the next";
+    against(diagnosis, Layer::SlcCache, "rest_between_copies", text)
+}
+
+fn align_filesystem(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let text = "format it anew so that its clusters begin at a page (mkfs.vfat -R or -s, mkfs.exfat -b)";
+    against(diagnosis, Layer::Filesystem, "align_filesystem", text)
 }
 
 fn because(id: &'static str, finding: &Finding, text: String) -> Option<Advice> {
     let because = format!("{}: {}", finding.id.title(), hedged(finding)?);
-    Some(Advice { id, text: Sentence::new(text), because: Sentence::new(because) })
+    Some(Advice { id, text: Sentence::new(text), because: Sentence::new(because), gain: None })
 }
 
-fn align_partitions(report: &Report<'_>) -> Option<Advice> {
+fn align_partitions(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let finding = report.found(FindingId::EraseBlockBytes)?;
     let block = report.size(FindingId::EraseBlockBytes)?;
     because(
@@ -40,9 +101,10 @@ fn align_partitions(report: &Report<'_>) -> Option<Advice> {
         finding,
         format!("start every partition at a multiple of {block} (sector {})", block.sectors().0),
     )
+    .map(|advice| advice.against(diagnosis, Layer::Alignment))
 }
 
-fn limit_streams(report: &Report<'_>) -> Option<Advice> {
+fn limit_streams(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let finding = report.found(FindingId::OpenUnitsLinear)?;
     let text = match finding.count()? {
         1 => "write one file at a time, not several side by side".to_owned(),
@@ -50,17 +112,17 @@ fn limit_streams(report: &Report<'_>) -> Option<Advice> {
             format!("write to at most {count} places at a time, the filesystem's own bookkeeping included")
         }
     };
-    because("limit_streams", finding, text)
+    because("limit_streams", finding, text).map(|advice| advice.against(diagnosis, Layer::OpenUnits))
 }
 
-fn write_in_order(report: &Report<'_>) -> Option<Advice> {
+fn write_in_order(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     let finding = report.found(FindingId::FtlClass)?;
     let (FtlClass::LinearOnly, _) = report.class()? else { return None };
     let text = "keep databases, virtual machines and other random writes off it; copy whole files".to_owned();
     because("write_in_order", finding, text)
 }
 
-fn write_whole_pages(report: &Report<'_>) -> Option<Advice> {
+fn write_whole_pages(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let id = if report.size(FindingId::WriteUnitBytes).is_some() {
         FindingId::WriteUnitBytes
     } else {
@@ -72,16 +134,17 @@ fn write_whole_pages(report: &Report<'_>) -> Option<Advice> {
         report.found(id)?,
         format!("write at least {size} at a time, e.g. dd bs={} or a cluster of that size", size.get()),
     )
+    .map(|advice| advice.against(diagnosis, Layer::SmallWrites))
 }
 
-fn keep_fat_area(report: &Report<'_>) -> Option<Advice> {
+fn keep_fat_area(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     let area = report.size(FindingId::FatAreaBytes)?;
     let text = format!("keep the file allocation table, or any journal, within the first {area}");
     because("keep_fat_area", report.found(FindingId::FatAreaBytes)?, text)
 }
 
 /// The first unknown, in the order of a report, that something would decide.
-fn measure_more(report: &Report<'_>) -> Option<Advice> {
+fn measure_more(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     let findings = FindingId::ALL.into_iter().filter_map(|id| report.finding(id));
     let undecided = findings.filter_map(|finding| match &finding.outcome {
         Outcome::Unknown { reason, would_decide } if !would_decide.is_empty() => {
@@ -94,5 +157,6 @@ fn measure_more(report: &Report<'_>) -> Option<Advice> {
         id: "measure_more",
         text: Sentence::new(format!("measure more: {would_decide}")),
         because: Sentence::new(format!("{} is unknown: {reason}", id.title())),
+        gain: None,
     })
 }

@@ -3,6 +3,7 @@
 //! Every figure is either hedged (how sure, or between which values) or says what it rests on.
 
 mod advice;
+mod bottleneck;
 mod course;
 mod headline;
 mod hedge;
@@ -33,6 +34,8 @@ pub struct Verdict {
     pub what_it_is: Vec<Sentence>,
     /// What follows for the person who uses it.
     pub what_it_means: Vec<Sentence>,
+    /// Which layer holds it back, and what it would give to lift it.
+    pub what_holds_it_back: Vec<Sentence>,
     /// How sure all this is, what is not known, and what would decide it.
     pub how_sure: Vec<Sentence>,
 }
@@ -49,6 +52,7 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
         headline: headline::headline(report, &figures),
         what_it_is: what_it_is::sentences(report),
         what_it_means: what_it_means::sentences(report, &figures),
+        what_holds_it_back: bottleneck::sentences(&report.diagnosis()),
         how_sure: how_sure::sentences(report),
     }
 }
@@ -70,6 +74,7 @@ fn of_speeds(report: &Report<'_>) -> Verdict {
         headline: Sentence::new(headline),
         what_it_is: Vec::new(),
         what_it_means: [course::sentences(report), rows(speeds::Words::what_it_means)].concat(),
+        what_holds_it_back: Vec::new(),
         how_sure: [rows(speeds::Words::how_sure), sure].concat(),
     }
 }

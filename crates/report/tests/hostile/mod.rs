@@ -20,6 +20,7 @@ pub fn empty() -> RunFile {
         flashscope: String::new(),
         target: String::new(),
         device_name: String::new(),
+        attachment: flashscope_probe::diagnosis::Attachment::default(),
         measured_at: String::new(),
         observations: Vec::new(),
         cost: Cost::default(),

@@ -134,6 +134,7 @@ pub fn run() -> RunFile {
         flashscope: "0.1.0".to_owned(),
         target: "/dev/sdb".to_owned(),
         device_name: "Patriot Xporter XT Boost 16 GB".to_owned(),
+        attachment: flashscope_probe::diagnosis::Attachment::default(),
         measured_at: "2026-11-21T20:13:08Z".to_owned(),
         observations: data.into_iter().map(observations).collect(),
         cost: Cost {

@@ -1,0 +1,165 @@
+//! The link, or a card's reader: whether it is full, and what a faster one would give.
+//!
+//! A write takes something for itself and something for each byte, and that is what the link takes or what the flash takes,
+//! whichever is more. Where the bytes go as fast as the link carries them, the flash behind may be faster: how much, writes within
+//! a page tell, which the link does not hold up.
+
+use flashscope_device::Bytes;
+
+use super::gain::{Cure, Range};
+use super::ladder::Line;
+use super::workload::{Part, Workload};
+use super::{Layer, Link, Seen, Unweighed, alignment, slc_cache};
+use crate::finding::{Finding, FindingId};
+use crate::inference::wording::speed;
+
+/// From this share of the least that a link carries it is full,
+const FULL: f64 = 0.85;
+/// up to this share of the most: what is faster goes another way.
+const OVERFULL: f64 = 1.2;
+/// What a card does over the fastest bus of most readers and cards, UHS-I at 104 MHz: 92 % of 104 MB/s at most.
+const CARD_MAX: f64 = 96e6;
+/// The request at which usb-storage cuts from `SuperSpeed` on.
+const REQUEST_MAX: Bytes = Bytes::mib(1);
+/// A part of a page takes so many times as long as a whole one in a stream, typically: the rest of it is read first.
+const PART_OF_PAGE: f64 = 1.2;
+/// And so many times more or less.
+const FLASH_FACTOR: f64 = 1.5;
+/// What small writes take beside what every write takes is known if it is at least this share.
+const PROGRAM_MIN: f64 = 0.2;
+/// A small write that takes this share of its place on the line, or less, is not held up by the link.
+const ON_THE_LINE: f64 = 1.15;
+/// Writes within a page that seem to need so many times what a byte takes now are dear for another reason.
+const SLOWER_MAX: f64 = 1.4;
+/// At least this share of the time is left.
+const LEFT_MIN: f64 = 0.05;
+
+pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
+    let Some(link) = sound(seen) else {
+        let reason = "how it is plugged in is not known".to_owned();
+        return Err(Unweighed { layer: Layer::Link, reason });
+    };
+    let Some((way, most)) = Way::full(seen, link).zip(most(link)) else { return Ok(None) };
+    let extra = alignment::extra(seen);
+    let after = Part::ALL.map(|part| {
+        let now = workload.pace(part).seconds;
+        let saved = way.saves(seen, part, most)?;
+        // What alignment costs shows wholly once the link does not hide it.
+        let hidden = extra.as_ref().map_or(0.0, |extra| extra.whole(part) - extra.likely(part));
+        let after = |saved: f64| (now - saved + hidden).max(now * LEFT_MIN);
+        Some(Range { low: after(saved.high), likely: after(saved.likely), high: after(saved.low) })
+    });
+    let layer = if link.is_readers { Layer::Reader } else { Layer::Link };
+    Ok(Some(Cure { layer, after, evidence: evidence(link, way.per_byte) }))
+}
+
+fn line(seen: &Seen<'_>) -> Option<Line> {
+    seen.ladder.line(seen.attachment.request_max.filter(|cut| !cut.is_zero()))
+}
+
+/// How long the flash waits for the link, likely, seconds for each byte of a part; 0 where the link is not full.
+pub fn slack(seen: &Seen<'_>, part: Part) -> f64 {
+    let way = sound(seen).and_then(|link| Way::full(seen, link));
+    let saved = way.filter(|_| part != Part::Small).map(|way| way.waits(f64::INFINITY));
+    saved.map_or(0.0, |saved| saved.likely)
+}
+
+fn sound<'a>(seen: &Seen<'a>) -> Option<&'a Link> {
+    seen.attachment.link.as_ref().filter(|link| link.is_sound())
+}
+
+/// The most that could come through elsewhere, bytes per second; `None` if the device could do no more.
+fn most(link: &Link) -> Option<f64> {
+    let could = link.could.as_ref().map(|(_, (_, most))| *most);
+    could.or(link.is_readers.then_some(CARD_MAX)).filter(|most| *most > link.carries.1)
+}
+
+/// What writes take over a full link, seconds.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    per_byte: f64,
+    per_write: f64,
+    /// Whether a cache took writes as fast before it was full: emptying it may or may not overlap with the data's way.
+    is_behind_a_cache: bool,
+    /// What the flash needs for a byte.
+    flash: Option<Range>,
+}
+
+impl Way {
+    /// `None` if the link is not full.
+    fn full(seen: &Seen<'_>, link: &Link) -> Option<Self> {
+        let is_full =
+            |per_byte: f64| (FULL * link.carries.0..OVERFULL * link.carries.1).contains(&(1.0 / per_byte));
+        let line = line(seen);
+        let per_write = line.map_or(0.0, |line| line.per_write);
+        let cached = slc_cache::before_full(seen).filter(|fast| is_full(*fast));
+        let (per_byte, is_behind_a_cache) =
+            match line.map(|line| line.per_byte).filter(|slope| is_full(*slope)) {
+                Some(slope) => (slope, cached.is_some()),
+                None => (
+                    cached.or_else(|| Some(seen.ladder.best()).filter(|best| is_full(*best)))?,
+                    cached.is_some(),
+                ),
+            };
+        let per_write = if is_behind_a_cache { 0.0 } else { per_write };
+        let flash = flash(seen).filter(|flash| !is_behind_a_cache && flash.likely < per_byte * SLOWER_MAX);
+        Some(Self { per_byte, per_write, is_behind_a_cache, flash })
+    }
+
+    /// How long the flash waits for each byte, if a link that carries `most` took its place.
+    fn waits(self, most: f64) -> Range {
+        let now = self.per_byte;
+        let all = now - 1.0 / most;
+        match self.flash {
+            Some(Range { low, likely, high }) => Range {
+                low: (now - high).clamp(0.0, all),
+                likely: (now - likely).clamp(0.0, all),
+                high: (now - low).clamp(0.0, all),
+            },
+            // A geometric middle: the flash is as likely twice as fast as the link as half as fast as the faster one.
+            None if self.is_behind_a_cache => Range { low: 0.0, likely: all / 2.0, high: all },
+            None => Range { low: 0.0, likely: (now - (now / most).sqrt()).clamp(0.0, all), high: all },
+        }
+    }
+
+    /// What a byte of a part takes less behind a link that carries `most`, seconds; `None` if the link does not hold it up.
+    fn saves(self, seen: &Seen<'_>, part: Part, most: f64) -> Option<Range> {
+        let request = part.request();
+        if part == Part::Small {
+            let on_the_line = self.per_write + self.per_byte * request.as_f64();
+            let seconds = seen.ladder.seconds_per_byte(request) * request.as_f64();
+            return (seconds < on_the_line * ON_THE_LINE).then(|| self.waits(most).or_nothing());
+        }
+        // Larger requests are cut into fewer pieces.
+        let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero()).unwrap_or(REQUEST_MAX);
+        let pieces = |cut: Bytes| request.as_f64() / cut.min(request).as_f64();
+        let fewer = self.per_write * (pieces(cut) - pieces(cut.max(REQUEST_MAX))) / request.as_f64();
+        let waits = self.waits(most);
+        Some(Range { low: waits.low, likely: waits.likely + fewer, high: waits.high + fewer })
+    }
+}
+
+/// What the flash needs for a byte, seconds, if the page is known: the smallest writes program a page as a whole, and take beside
+/// that what every write takes.
+fn flash(seen: &Seen<'_>) -> Option<Range> {
+    let bytes = |id| seen.finding(id).and_then(Finding::bytes);
+    let page = bytes(FindingId::PageBytes)?.as_f64().max(1.0);
+    if bytes(FindingId::WriteBufferBytes).is_some_and(|buffer| !buffer.is_zero()) {
+        // Small writes end before the flash has them.
+        return None;
+    }
+    let small = seen.ladder.smallest_seconds();
+    let program = small - line(seen)?.per_write;
+    let likely = program / page / PART_OF_PAGE;
+    (program > small * PROGRAM_MIN).then(|| Range::within(likely, FLASH_FACTOR))
+}
+
+fn evidence(link: &Link, per_byte: f64) -> String {
+    let reached = speed(1.0 / per_byte);
+    match &link.could {
+        Some((could, _)) => {
+            format!("its writes go at {reached}, all that {} carries; the device could do {could}", link.name)
+        }
+        None => format!("its writes go at {reached}, all that {} carries", link.name),
+    }
+}

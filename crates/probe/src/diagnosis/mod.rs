@@ -1,0 +1,242 @@
+//! Diagnosis: which layer holds a device back, by what the *everyday copy* gains where that layer is lifted. Pure, from what was
+//! measured and how the device is plugged in.
+//!
+//! Each rule says what a byte of each part of the copy would take without its layer, from how much to how much; the
+//! bottleneck is the layer with the largest gain. docs/diagnosis.md says why, rule by rule.
+
+mod alignment;
+mod attachment;
+mod gain;
+mod ladder;
+mod link;
+mod open_units;
+mod slc_cache;
+mod small_writes;
+mod workload;
+
+use serde::Serialize;
+
+use crate::finding::{Finding, FindingId};
+use crate::inference::wording::speed;
+use crate::observation::{Data, Observations};
+
+pub use attachment::{Attachment, Link, Volume};
+pub use gain::Gain;
+pub use workload::{IN_TURN, LONG, MEDIUM, PLACES, SMALL};
+
+use ladder::Ladder;
+use workload::{Part, Workload};
+
+/// A layer that would give less is not worth a word: runs differ by as much.
+pub const LITTLE: f64 = 1.25;
+
+/// What may hold a device back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// The link between host and device.
+    Link,
+    /// The reader that a card sits in.
+    Reader,
+    /// Writes smaller than what the flash takes at a time.
+    SmallWrites,
+    /// A partition that begins in the middle of a page.
+    Alignment,
+    /// A filesystem whose data begins in the middle of a page, in a partition that does not.
+    Filesystem,
+    /// More erase blocks written in turn than the controller keeps open.
+    OpenUnits,
+    /// A cache of single-level cells that is full, or blocks that have to be collected.
+    SlcCache,
+    /// The flash itself: how fast it takes data under the best conditions.
+    Flash,
+}
+
+impl Layer {
+    /// The layer as it stands in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Reader => "reader",
+            Self::SmallWrites => "small_writes",
+            Self::Alignment => "alignment",
+            Self::Filesystem => "filesystem",
+            Self::OpenUnits => "open_units",
+            Self::SlcCache => "slc_cache",
+            Self::Flash => "flash",
+        }
+    }
+
+    /// The layer in words.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Link => "the link",
+            Self::Reader => "the card reader",
+            Self::SmallWrites => "small writes",
+            Self::Alignment => "the partition's alignment",
+            Self::Filesystem => "the filesystem's alignment",
+            Self::OpenUnits => "writing to several places in turn",
+            Self::SlcCache => "a full cache, or collection",
+            Self::Flash => "the flash itself",
+        }
+    }
+}
+
+/// A layer that costs something, and what it would give to lift it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cost {
+    /// The layer.
+    pub layer: Layer,
+    /// How many times as fast the everyday copy gets without it.
+    pub gain: Gain,
+    /// One sentence with the measured figures.
+    pub evidence: String,
+}
+
+/// A layer that could not be weighed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unweighed {
+    /// The layer.
+    pub layer: Layer,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// Which layer holds a device back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bottleneck {
+    /// This one; it comes first of the costs.
+    Layer(Cost),
+    /// Nothing else gives more than a little.
+    Flash {
+        /// One sentence with the measured figures.
+        evidence: String,
+    },
+    /// It is not known.
+    Unknown {
+        /// One sentence.
+        reason: String,
+        /// What would tell.
+        would_decide: &'static str,
+    },
+}
+
+/// What holds a device back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// The layer that counts.
+    pub bottleneck: Bottleneck,
+    /// Every layer that was weighed and costs something, the largest gain first.
+    pub costs: Vec<Cost>,
+    /// Those that could not be weighed.
+    pub unweighed: Vec<Unweighed>,
+}
+
+impl Diagnosis {
+    /// The layer that holds the device back, if that is known.
+    #[must_use]
+    pub const fn layer(&self) -> Option<Layer> {
+        match &self.bottleneck {
+            Bottleneck::Layer(cost) => Some(cost.layer),
+            Bottleneck::Flash { .. } => Some(Layer::Flash),
+            Bottleneck::Unknown { .. } => None,
+        }
+    }
+
+    /// What this layer costs, if it was weighed and costs something.
+    #[must_use]
+    pub fn cost(&self, layer: Layer) -> Option<&Cost> {
+        self.costs.iter().find(|cost| cost.layer == layer)
+    }
+}
+
+/// What was seen, concluded from it, and known of how the device is plugged in.
+#[derive(Debug, Clone, Copy)]
+struct Seen<'a> {
+    observations: &'a [Observations],
+    findings: &'a [Finding],
+    attachment: &'a Attachment,
+    ladder: &'a Ladder,
+}
+
+impl Seen<'_> {
+    fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id == id)
+    }
+}
+
+/// The diagnosis of a device from what was measured, what was concluded from it, and how it is plugged in.
+#[must_use]
+pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
+    let Some(ladder) = Ladder::of(observations) else { return nothing_written() };
+    let seen = Seen { observations, findings, attachment, ladder: &ladder };
+    let (workload, mut unweighed) = workload::measured(&seen);
+    let cures = [
+        link::cure(&seen, &workload),
+        small_writes::cure(&seen, &workload),
+        alignment::cure(&seen, &workload),
+        open_units::cure(&seen, &workload),
+        slc_cache::cure(&seen, &workload),
+    ];
+    let mut costs = Vec::new();
+    for cure in cures {
+        match cure {
+            Ok(Some(cure)) => costs.extend(cure.cost(&workload)),
+            Ok(None) => {}
+            Err(reason) => unweighed.push(reason),
+        }
+    }
+    costs.sort_by(|a, b| b.gain.likely.total_cmp(&a.gain.likely));
+    unweighed.sort_by_key(|unweighed| unweighed.layer);
+    unweighed.dedup_by_key(|unweighed| unweighed.layer);
+    Diagnosis { bottleneck: bottleneck(&seen, &workload, &costs, &unweighed), costs, unweighed }
+}
+
+fn nothing_written() -> Diagnosis {
+    let bottleneck = Bottleneck::Unknown {
+        reason: "no writes of every size were measured, so that it is not known where the time goes"
+            .to_owned(),
+        would_decide: "the writing tests (check --erase, which destroys what is on it)",
+    };
+    Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new() }
+}
+
+/// The largest cost, if it is worth a word; otherwise the flash, if everything was weighed that is usually larger.
+fn bottleneck(seen: &Seen<'_>, workload: &Workload, costs: &[Cost], unweighed: &[Unweighed]) -> Bottleneck {
+    if let Some(first) = costs.first().filter(|first| first.gain.likely >= LITTLE) {
+        return Bottleneck::Layer(first.clone());
+    }
+    let open = |layer| unweighed.iter().find(|unweighed| unweighed.layer == layer);
+    let would_decide = [
+        (Layer::SlcCache, "a long stream of writes (check --erase --sustained)"),
+        (Layer::OpenUnits, "the writing tests on a quieter machine"),
+        (Layer::Link, "the device on a USB port, or in a card reader that the kernel tells the speed of"),
+    ];
+    let first = would_decide.into_iter().find_map(|(layer, decides)| Some((open(layer)?, decides)));
+    match first {
+        Some((unweighed, would_decide)) => Bottleneck::Unknown {
+            reason: format!(
+                "nothing that was weighed costs much, but {} was not: {}",
+                unweighed.layer.title(),
+                unweighed.reason
+            ),
+            would_decide,
+        },
+        None => Bottleneck::Flash { evidence: of_flash(seen, workload) },
+    }
+}
+
+fn of_flash(seen: &Seen<'_>, workload: &Workload) -> String {
+    let best = speed(1.0 / seen.ladder.seconds_per_byte(Part::Long.request()));
+    let long = speed(1.0 / workload.pace(Part::Long).seconds);
+    format!(
+        "single large writes reach {best} and long copies {long}; nothing around the flash costs much of that"
+    )
+}
+
+/// The last data of one kind.
+fn last<'a, T>(observations: &'a [Observations], of: impl Fn(&'a Data) -> Option<&'a T>) -> Option<&'a T> {
+    observations.iter().rev().find_map(|seen| of(&seen.data))
+}

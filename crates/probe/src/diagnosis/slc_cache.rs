@@ -1,0 +1,115 @@
+//! What a long copy loses once a cache is full, or old data has to be collected.
+
+use super::gain::{Cure, Range};
+use super::workload::{Pace, Part, Workload};
+use super::{Layer, Seen, Unweighed, last};
+use crate::finding::{Finding, FindingId, Outcome, Value};
+use crate::inference::wording::speed;
+use crate::inference::{Fill, Stalls, stalls_of};
+use crate::observation::{Data, SustainedData};
+
+/// Speeds before and behind are told to a few hundredths.
+const FACTOR: f64 = 1.08;
+/// What single large writes reach beside a stream is known worse: a stall may be in one and not in the other.
+const FACTOR_OF_LADDER: f64 = 1.2;
+/// What is left between stalls is known worse where they take most of the time.
+const FACTOR_OF_STALLS: f64 = 1.35;
+/// A speed that is known worse is not known.
+const ERROR_MAX: f64 = 0.1;
+/// At least this share of the time is left.
+const LEFT_MIN: f64 = 0.01;
+
+/// What a byte of a long copy takes, or why that is not known.
+pub fn pace(seen: &Seen<'_>) -> Result<Pace, String> {
+    let finding = seen.finding(FindingId::SustainedWriteBytesPerS);
+    match finding.map(|finding| &finding.outcome) {
+        Some(Outcome::Found { value: Value::BytesPerSecond(rate), low, high, .. }) if *rate > 0.0 => {
+            let half = match (low, high) {
+                (Value::BytesPerSecond(low), Value::BytesPerSecond(high)) if *low > 0.0 => {
+                    (high / low).sqrt()
+                }
+                _ => 1.0,
+            };
+            Ok(Pace { seconds: 1.0 / rate, factor: half.max(Pace::of(1.0).factor) })
+        }
+        // Where single times make no sense, a long stream took what it took.
+        Some(Outcome::Unknown { reason, .. }) => lasting(seen).ok_or_else(|| reason.clone()),
+        _ => Err("no long stream of writes was measured".to_owned()),
+    }
+}
+
+/// From the stream itself, if it went on for long and its halves are alike.
+fn lasting(seen: &Seen<'_>) -> Option<Pace> {
+    let fill = stream(seen).map(Fill::of).filter(Fill::is_settled)?;
+    let (seconds, error) = fill.lasting()?;
+    (error <= ERROR_MAX).then(|| Pace { seconds, factor: Pace::of(1.0).factor.max(1.0 + 2.0 * error) })
+}
+
+/// What stalls that come again and again add to each byte, seconds; 0 without any.
+pub fn stalls(seen: &Seen<'_>) -> f64 {
+    let known =
+        stream(seen).filter(|_| pace(seen).is_ok()).and_then(|stream| stalls_without_a_cache(seen, stream));
+    known.map_or(0.0, |stalls| stalls.share * stalls.seconds_per_byte)
+}
+
+/// Stalls that come again and again, where no cache was found: a stream that they interrupt may seem to slow down.
+fn stalls_without_a_cache(seen: &Seen<'_>, stream: &SustainedData) -> Option<Stalls> {
+    let cache = seen.finding(FindingId::SlcCacheBytes).and_then(Finding::bytes).unwrap_or_default();
+    stalls_of(stream).filter(|_| cache.is_zero())
+}
+
+pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
+    let cure = |after, evidence| Ok(Some(Cure { layer: Layer::SlcCache, after, evidence }));
+    let Some(stream) = stream(seen).filter(|_| pace(seen).is_ok()) else { return Ok(None) };
+    let now = |part| workload.pace(part).seconds;
+    let slow = speed(1.0 / now(Part::Long));
+    if let Some(stalls) = stalls_without_a_cache(seen, stream) {
+        let text = format!(
+            "stalls take {:.0} % of the time of a long copy, one each {}, and leave {slow}",
+            stalls.share * 100.0,
+            stalls.period
+        );
+        let without = |part| (now(part) - workload.stalls).max(now(part) * LEFT_MIN);
+        return cure(Part::ALL.map(|part| Some(Range::within(without(part), FACTOR_OF_STALLS))), text);
+    }
+    if let Some(slowdown) = Fill::of(stream).slowdown() {
+        let text = format!("a long copy falls from {} to {slow}", speed(1.0 / slowdown.fast));
+        return cure(in_the_cache(workload, slowdown.fast), text);
+    }
+    let single = seen.ladder.seconds_per_byte(Part::Long.request());
+    let long = pace(seen).map_or(single, |pace| pace.seconds);
+    if long < single * FACTOR_OF_LADDER {
+        return Ok(None);
+    }
+    let text = format!("single large writes reach {}, a long copy only {slow}", speed(1.0 / single));
+    let after = Range::within(now(Part::Long) - long + single, FACTOR_OF_LADDER);
+    cure([Some(after), None, None, None], text)
+}
+
+/// What a byte took before a cache was full, seconds, if one was.
+pub fn before_full(seen: &Seen<'_>) -> Option<f64> {
+    let stream = stream(seen).filter(|_| pace(seen).is_ok() && stalls(seen) <= 0.0)?;
+    Fill::of(stream).slowdown().map(|slowdown| slowdown.fast)
+}
+
+/// All parts where everything goes into the cache: at most as fast as large writes, and no faster than now at least.
+fn in_the_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
+    let long = workload.pace(Part::Long).seconds;
+    let share = (fast / long).min(1.0);
+    Part::ALL.map(|part| {
+        let now = workload.pace(part).seconds;
+        let low = fast.min(now);
+        Some(match part {
+            Part::Long => Range::within(fast, FACTOR),
+            Part::Medium => Range { low, likely: (now - (long - fast)).max(low), high: now },
+            Part::Small | Part::InTurn => Range { low, likely: now * share.sqrt(), high: now },
+        })
+    })
+}
+
+fn stream<'a>(seen: &Seen<'a>) -> Option<&'a SustainedData> {
+    last(seen.observations, |data| match data {
+        Data::Sustained(data) => Some(data),
+        _ => None,
+    })
+}

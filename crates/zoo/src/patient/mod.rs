@@ -1,0 +1,134 @@
+//! Patients: sound sticks, sticks with one ailment, sticks with two; and how much faster the everyday copy gets on each where one
+//! of its ailments is cured, measured by writing it. Nothing here shares anything with the diagnosis.
+
+mod ailment;
+mod build;
+mod copy;
+
+use flashscope_device::Bytes;
+use flashscope_sim::VirtualStick;
+use flashscope_sim::profile::Bus;
+
+use self::build::Build;
+use self::copy::Habit;
+use crate::draw::Draw;
+use crate::error::ZooError;
+
+pub use self::ailment::Ailment;
+
+/// A stick with known ailments. The same seed, index and number make the same one on every machine.
+#[derive(Debug, Clone)]
+pub struct Patient {
+    /// Its number.
+    pub index: u64,
+    /// What is wrong with it, the worst first, and how many times as fast the everyday copy gets without.
+    pub ailments: Vec<(Ailment, f64)>,
+    /// The seed to measure it with.
+    pub survey_seed: u64,
+    build: Build,
+    seed: u64,
+}
+
+/// An ailment makes the copy at least this much slower,
+const AILING_MIN: f64 = 1.4;
+/// or this much beside another one;
+const AILING_BESIDE_MIN: f64 = 1.25;
+/// of two, one gains at least so many times as much as the other;
+const WORSE_MIN: f64 = 1.1;
+/// what is sound, no more than this.
+const SOUND_MAX: f64 = 1.15;
+/// So many draws that are neither, and other ailments are tried: not all can be ill beside each other.
+const TRIES: u64 = 40;
+
+impl Patient {
+    /// The patient of this number with so many ailments: none, one or two.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if a drawn profile is impossible, [`ZooError::Patient`] if none of many draws is ill enough.
+    pub fn new(seed: u64, index: u64, ailments: usize) -> Result<Self, ZooError> {
+        let mut draw = Draw::new(seed ^ (ailments as u64) << 32, index);
+        for _ in 0..TRIES {
+            let mut wanted = match ailments {
+                0 => Vec::new(),
+                1 => vec![Ailment::draw(&mut draw)],
+                _ => Ailment::draw_two(&mut draw).to_vec(),
+            };
+            // What it is plugged into decides how fast its flash is, and so how bad the rest is.
+            wanted.sort_unstable();
+            let drawn = (0..TRIES).map(|_| Self::draw(index, &wanted, &mut draw));
+            if let Some(patient) = drawn.filter_map(Result::transpose).next() {
+                return patient;
+            }
+        }
+        Err(ZooError::Patient)
+    }
+
+    /// One draw; `None` if it is not ill enough, or ill in another way.
+    fn draw(index: u64, wanted: &[Ailment], draw: &mut Draw) -> Result<Option<Self>, ZooError> {
+        let build = wanted.iter().fold(Build::sound(draw), |build, each| build.ailing(*each, draw));
+        let (survey_seed, seed) = (draw.seed(), draw.seed());
+        let mut patient = Self { index, ailments: Vec::new(), survey_seed, build, seed };
+        Ok(patient.is_as_wanted(wanted)?.then_some(patient))
+    }
+
+    /// Measures what each cure gains; whether that makes it the patient that was wanted.
+    fn is_as_wanted(&mut self, wanted: &[Ailment]) -> Result<bool, ZooError> {
+        let now = copy::seconds_per_byte(&self.build, Habit::default(), self.seed)?;
+        for ailment in wanted {
+            self.ailments.push((*ailment, now / self.cured(*ailment)?));
+        }
+        self.ailments.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let least = if wanted.len() == 1 { AILING_MIN } else { AILING_BESIDE_MIN };
+        let is_one_worse = self.ailments.windows(2).all(|pair| pair[0].1 >= pair[1].1 * WORSE_MIN);
+        let is_ill = is_one_worse && self.ailments.iter().all(|(_, gain)| *gain >= least);
+        // Small writes cost something on every stick: only those are sound on which that is little.
+        let is_else_sound = wanted.contains(&Ailment::DearSmallWrites)
+            || now / self.cured(Ailment::DearSmallWrites)? <= SOUND_MAX;
+        Ok(is_ill && is_else_sound)
+    }
+
+    /// Seconds for a byte of the copy without this ailment.
+    fn cured(&self, ailment: Ailment) -> Result<f64, ZooError> {
+        let habit = Habit {
+            packs: ailment == Ailment::DearSmallWrites,
+            in_order: ailment == Ailment::FewOpenUnits,
+            rested: ailment == Ailment::FullCache,
+        };
+        copy::seconds_per_byte(&self.build.cured(ailment), habit, self.seed)
+    }
+
+    /// Makes the stick.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if it is impossible.
+    pub fn device(&self) -> Result<VirtualStick, ZooError> {
+        Ok(VirtualStick::new(&self.build.profile()?, self.seed.rotate_left(17)))
+    }
+
+    /// What it is plugged into, and what it could do.
+    #[must_use]
+    pub const fn buses(&self) -> (Bus, Bus) {
+        (self.build.bus, self.build.own_bus())
+    }
+
+    /// Whether it is a card in a reader.
+    #[must_use]
+    pub const fn is_card(&self) -> bool {
+        self.build.is_card
+    }
+
+    /// Where its partition begins.
+    #[must_use]
+    pub const fn partition_start(&self) -> Bytes {
+        self.build.partition_start
+    }
+
+    /// As a virtual stick of one's own (`flashscope check sim:FILE`), with what is wrong with it as a comment.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let ailments = self.ailments.iter().map(|(ailment, gain)| {
+            format!("# {}: the everyday copy is {gain:.2} times as fast without\n", ailment.words())
+        });
+        ailments.chain([self.build.toml()]).collect()
+    }
+}

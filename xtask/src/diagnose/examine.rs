@@ -1,0 +1,143 @@
+//! One patient, checked as `flashscope check --erase --sustained` does, and its diagnosis.
+
+use std::fmt::Write as _;
+
+use flashscope_device::Bytes;
+use flashscope_probe::Silent;
+use flashscope_probe::diagnosis::{Attachment, Bottleneck, Cost, Diagnosis, Link, Volume, diagnose};
+use flashscope_probe::inference::infer;
+use flashscope_probe::survey::Survey;
+use flashscope_sim::profile::Bus;
+use flashscope_zoo::{Ailment, Patient, ZooError};
+
+/// A patient, and what it was told.
+#[derive(Debug)]
+pub struct Examined {
+    pub patient: Patient,
+    pub diagnosis: Diagnosis,
+}
+
+/// An ailment beside what was predicted of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Predicted {
+    pub ailment: Ailment,
+    /// How many times as fast the copy really gets without.
+    pub gain: f64,
+    /// From how much to how much that was predicted; `None` if nothing was.
+    pub predicted: Option<(f64, f64)>,
+}
+
+impl Predicted {
+    pub fn is_covered(&self) -> bool {
+        self.predicted.is_some_and(|(low, high)| (low..=high).contains(&self.gain))
+    }
+}
+
+impl Examined {
+    pub fn of(patient: Patient) -> Result<Self, ZooError> {
+        let mut device = patient.device()?;
+        let survey = Survey::new(true, patient.survey_seed);
+        let mut seen = survey.fill(&mut device, &mut Silent);
+        seen.extend(survey.run(&mut device, &mut Silent));
+        let diagnosis = diagnose(&seen, &infer(&seen), &attachment(&patient));
+        Ok(Self { patient, diagnosis })
+    }
+
+    /// Whether the layer that is named is the one of the worst ailment; without an ailment, the flash itself.
+    pub fn is_right(&self) -> bool {
+        let truth = self.patient.ailments.first().map_or("flash", |(ailment, _)| ailment.layer());
+        self.diagnosis.layer().is_some_and(|layer| layer.as_str() == truth)
+    }
+
+    /// Every ailment with its prediction.
+    pub fn predicted(&self) -> impl Iterator<Item = Predicted> + '_ {
+        self.patient.ailments.iter().map(|(ailment, gain)| {
+            let of_layer = |cost: &&Cost| cost.layer.as_str() == ailment.layer();
+            let cost = self.diagnosis.costs.iter().find(of_layer);
+            let predicted = cost.map(|cost| (cost.gain.low, cost.gain.high));
+            Predicted { ailment: *ailment, gain: *gain, predicted }
+        })
+    }
+
+    /// A line, if something is not as it should be.
+    pub fn miss(&self) -> Option<String> {
+        let is_fine = self.is_right() && self.predicted().all(|each| each.is_covered());
+        (!is_fine).then(|| {
+            let right = if self.is_right() { "right" } else { "WRONG" };
+            format!("{:>5} {right}: {}; {}\n", self.patient.index, self.ailments(), self.told())
+        })
+    }
+
+    fn ailments(&self) -> String {
+        let each = self.predicted().map(|Predicted { ailment, gain, predicted }| {
+            let predicted =
+                predicted.map_or("nothing".to_owned(), |(low, high)| format!("{low:.2} to {high:.2}"));
+            format!("{} {gain:.2} (predicted {predicted})", ailment.words())
+        });
+        let all: Vec<String> = each.collect();
+        if all.is_empty() { "sound".to_owned() } else { all.join(", ") }
+    }
+
+    fn told(&self) -> String {
+        let first = match &self.diagnosis.bottleneck {
+            Bottleneck::Unknown { reason, .. } => format!("told unknown: {reason}"),
+            Bottleneck::Layer(cost) => format!("told {}", cost.layer.as_str()),
+            Bottleneck::Flash { .. } => "told flash".to_owned(),
+        };
+        let likely = self
+            .diagnosis
+            .costs
+            .iter()
+            .map(|cost| format!("{} {:.2}", cost.layer.as_str(), cost.gain.likely));
+        format!("{first} ({})", likely.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The patient's profile, and its whole diagnosis as comments.
+    pub fn explain(&self) -> String {
+        let mut text = self.patient.describe();
+        let (now, own) = self.patient.buses();
+        let _ = writeln!(
+            text,
+            "\n# plugged into {now}, made for {own}; its partition begins at {}",
+            self.patient.partition_start()
+        );
+        let _ = writeln!(text, "# {}; {}", self.ailments(), self.told());
+        for Cost { layer, gain, evidence } in &self.diagnosis.costs {
+            let _ = writeln!(
+                text,
+                "# {}: {:.2} to {:.2}, likely {:.2}: {evidence}",
+                layer.as_str(),
+                gain.low,
+                gain.high,
+                gain.likely
+            );
+        }
+        for unweighed in &self.diagnosis.unweighed {
+            let _ = writeln!(text, "# not weighed: {}: {}", unweighed.layer.as_str(), unweighed.reason);
+        }
+        text
+    }
+}
+
+/// What a host knows of a patient. Of a card it sees the reader.
+fn attachment(patient: &Patient) -> Attachment {
+    let (now, own) = patient.buses();
+    let could = if patient.is_card() { None } else { mbit_per_s(own) };
+    let link = mbit_per_s(now).and_then(|now| Link::usb(now, could));
+    let link = link.map(|link| Link { is_readers: patient.is_card(), ..link });
+    let partition = Volume { name: "sdx1".to_owned(), start: patient.partition_start(), data_start: None };
+    // What usb-storage cuts at: 240 sectors below SuperSpeed.
+    let request_max =
+        Some(if matches!(now, Bus::UsbFull | Bus::UsbHigh) { Bytes::kib(120) } else { Bytes::mib(1) });
+    Attachment { link, request_max, volumes: vec![partition] }
+}
+
+const fn mbit_per_s(bus: Bus) -> Option<f64> {
+    match bus {
+        Bus::UsbFull => Some(12.0),
+        Bus::UsbHigh => Some(480.0),
+        Bus::UsbSuper5 => Some(5000.0),
+        Bus::UsbSuper10 => Some(10_000.0),
+        _ => None,
+    }
+}
