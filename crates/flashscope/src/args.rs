@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
+use flashscope_probe::file_sizes::FileProfile;
 use flashscope_probe::observation::Order;
 
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
@@ -251,6 +252,79 @@ pub enum BenchPart {
     /// Through the page cache with zeros and with random bytes, with a flush at the end, with one behind every write, and past the
     /// cache. In a directory it writes a file of its own, which has no name and is gone whatever happens.
     Methods(BenchMethods),
+    /// Many small files against one large file of the same bytes, in a folder on the mounted stick.
+    ///
+    /// Times making them until the data is really there, reads them back cold, and says what they take in space and why they take as
+    /// long as they do. It makes files in a new folder of its own inside DIR and removes it, also after Ctrl-C. Needs no root; with it,
+    /// folders and tables are read back cold too.
+    #[command(after_help = FILES_EXAMPLES)]
+    Files(BenchFiles),
+}
+
+const FILES_EXAMPLES: &str = "\
+Examples:
+  flashscope bench files /media/me/STICK
+  flashscope bench files /media/me/STICK --profile photos
+  flashscope bench files /media/me/STICK --like ~/website --flush each";
+
+/// `flashscope bench files`
+#[derive(Debug, Args)]
+pub struct BenchFiles {
+    /// A folder on the mounted stick.
+    #[arg(value_name = "DIR")]
+    pub folder: String,
+    /// How many files there are and how large they are.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::HelpPages, conflicts_with = "like")]
+    pub profile: ProfileName,
+    /// Files as large as those in and below FOLDER, and as many (2000 at most, unless --count says more). Nothing in it is copied.
+    #[arg(long, value_name = "FOLDER")]
+    pub like: Option<PathBuf>,
+    /// How many files, from 1 to 1000000. Without it: 2000 (photos: 40), or fewer where the stick is too slow for the time budget.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: Option<u32>,
+    /// When data is sent to the stick.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = FlushName::End)]
+    pub flush: FlushName,
+    /// How often all of it is done, from 1 to 100.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Begin no round that would end later than so many seconds after the first began.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub time_budget: u64,
+    /// Seed of sizes and data.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Kinds of folders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// Pages of a manual: most under 2 KB, 8 KiB on average.
+    HelpPages,
+    /// A source tree: half below 5 KiB, 15 KiB on average.
+    KernelSource,
+    /// Photographs of some 4 MiB.
+    Photos,
+}
+
+impl ProfileName {
+    /// Its sizes.
+    pub const fn profile(self) -> FileProfile {
+        match self {
+            Self::HelpPages => FileProfile::HelpPages,
+            Self::KernelSource => FileProfile::KernelSource,
+            Self::Photos => FileProfile::Photos,
+        }
+    }
+}
+
+/// When data is sent to the stick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FlushName {
+    /// Once, behind all files (syncfs): as a copy does it, and then ejecting the stick.
+    End,
+    /// Behind every file too (fsync): close to mounts with the options sync or flush.
+    Each,
 }
 
 /// `flashscope bench methods`

@@ -1,8 +1,10 @@
 //! The documents of `--json`. Every one begins with `format` and `flashscope`.
 
 mod disk;
+mod files;
 
 pub use disk::{disk, idle};
+pub use files::files;
 
 use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
 use flashscope_probe::inference::{Change, Course, Recovered, Speed, course};

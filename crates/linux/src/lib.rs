@@ -8,7 +8,7 @@
 //! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves,
 //! - [`activity`] is what a disk is doing: speed, what waits in memory for it, who writes.
 //!
-//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs` and `resident.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -21,6 +21,7 @@ mod disk;
 mod engine;
 mod error;
 mod failure;
+mod files;
 mod geometry;
 mod identify;
 mod idle;
@@ -30,6 +31,7 @@ mod open;
 mod printable;
 mod queue;
 mod remark;
+mod resident;
 mod ring;
 mod roots;
 mod scratch;
@@ -49,6 +51,7 @@ pub use device::LinuxDevice;
 pub use disk::{Bus, Disk, Partition, Scsi};
 pub use engine::Engine;
 pub use error::OpenError;
+pub use files::{Cold, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk};
 pub use identify::{Identity, identify};
 pub use idle::{Idle, Idleness};
 pub use list::{ListError, Listing, list};

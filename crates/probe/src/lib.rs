@@ -10,6 +10,7 @@ mod belief;
 mod boundary;
 pub mod diagnosis;
 pub mod experiment;
+pub mod file_sizes;
 pub mod finding;
 pub mod flashbench;
 pub mod inference;

@@ -1,5 +1,6 @@
 //! What was seen, unjudged: enough to infer again without the device.
 
+mod files;
 mod speed;
 
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use flashscope_device::{ByteRange, Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
 
+pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 /// Everything one experiment saw.

@@ -149,7 +149,8 @@ pub fn text(claims: &[Claim], width: usize, style: Style) -> String {
     );
     let why: Option<Vec<Sentence>> =
         truth.map(|truth| claims.iter().flat_map(|claim| named(claim, truth)).collect());
-    terminal::claims(&Sentence::new(headline), &table(claims), &why.unwrap_or_default(), width, style)
+    let why = [("Why they differ", why.unwrap_or_default())];
+    terminal::tabled(&Sentence::new(headline), ("Ways to write", &table(claims)), &why, width, style)
 }
 
 fn named(claim: &Claim, truth: f64) -> Vec<Sentence> {

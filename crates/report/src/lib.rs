@@ -19,6 +19,7 @@ pub mod claims;
 mod clean;
 pub mod compare;
 mod figures;
+pub mod files;
 mod html;
 mod quantity;
 mod rate;

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod destinations;
+mod files;
 mod fits;
 mod imports;
 mod lists;

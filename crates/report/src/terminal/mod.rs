@@ -54,18 +54,20 @@ pub(crate) fn plain(
     page.text
 }
 
-/// What ways of writing claim, as text.
-pub(crate) fn claims(
+/// A sentence, a table under its title, and lists under theirs, as text.
+pub(crate) fn tabled(
     headline: &Sentence,
-    table: &chart::Table,
-    why: &[Sentence],
+    (title, table): (&str, &chart::Table),
+    lists: &[(&str, Vec<Sentence>)],
     width: usize,
     style: Style,
 ) -> String {
     let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
     page.paragraph(headline.as_str(), Ink::Strong);
-    page.block("Ways to write", &findings::plain(table, page.width));
-    page.list("Why they differ", why);
+    page.block(title, &findings::plain(table, page.width));
+    for (title, sentences) in lists {
+        page.list(title, sentences);
+    }
     page.text
 }
 

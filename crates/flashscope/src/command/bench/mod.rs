@@ -1,5 +1,6 @@
 //! `flashscope bench`: how fast a target really is.
 
+mod files;
 mod methods;
 mod rows;
 mod sustained;
@@ -19,6 +20,7 @@ pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
         Some(BenchPart::Write(write)) => {
             rows::run(&write.target, &write.rows, Some(&write.erase), &[Write], printer)
         }
+        Some(BenchPart::Files(files)) => files::run(files, printer),
         Some(BenchPart::Methods(methods)) => methods::run(methods, printer),
         Some(BenchPart::Sustained(sustained)) => sustained::run(sustained, printer),
         None => {

@@ -1,0 +1,288 @@
+//! `flashscope bench files`: many small files against one large file, in a folder on the stick.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use flashscope_device::layer::Interrupt;
+use flashscope_device::{Bytes, Pattern};
+use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, NoStick, Part, Requests, walk};
+use flashscope_probe::file_sizes;
+use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
+use flashscope_report::files;
+
+use crate::args::{BenchFiles, FlushName};
+use crate::exit::{Exit, Failure};
+use crate::interrupt::on_interrupt;
+use crate::json;
+use crate::printer::Printer;
+
+/// So many files tell how long all of them will take.
+const PILOT: usize = 32;
+/// Fewer files than these tell nothing of many.
+const COUNT_MIN: u32 = 100;
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a folder that cannot be used so, 3 if writing or reading fails.
+pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
+    let place = open(&arguments.folder)?;
+    let mut model = Model::of(arguments, printer)?;
+    place.permit(&model.sizes).map_err(failure)?;
+    announce(arguments, &place, &model, printer);
+    let mut rounds = Rounds { arguments, place: &place, interrupt: on_interrupt()?, generation: 0 };
+    let mut data = data(arguments, &place, &model);
+    let ended = rounds.adapt(&mut model, printer).and_then(|()| rounds.all(&model, &mut data, printer));
+    show(arguments, &data, printer)?;
+    match ended {
+        Err(FilesError::Interrupted) => Ok(Exit::Interrupted),
+        Err(error) => Err(failure(error)),
+        Ok(()) if wrong(&data) => Ok(Exit::Problem),
+        Ok(()) => Ok(Exit::Fine),
+    }
+}
+
+fn open(folder: &str) -> Result<FilesPlace, Failure> {
+    if let Some(stick) = folder.strip_prefix("sim:") {
+        let error = anyhow!(
+            "{folder} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {stick} --loop), make a \
+             filesystem on it, mount that, and name the folder"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    FilesPlace::open(Path::new(folder)).map_err(failure)
+}
+
+/// The files to be made.
+struct Model {
+    name: String,
+    sizes: Vec<Bytes>,
+    files_per_folder: u32,
+}
+
+impl Model {
+    fn of(arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
+        match &arguments.like {
+            Some(folder) => Self::like(folder, arguments, printer),
+            None => Ok(Self::of_profile(arguments, arguments.count)),
+        }
+    }
+
+    fn of_profile(arguments: &BenchFiles, count: Option<u32>) -> Self {
+        let profile = arguments.profile.profile();
+        Self {
+            name: profile.name().to_owned(),
+            sizes: profile.sizes(count.unwrap_or(profile.usual_count()), arguments.seed),
+            files_per_folder: profile.files_per_folder(),
+        }
+    }
+
+    fn like(folder: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
+        let walked = walk(folder).map_err(failure)?;
+        let name = format!("like {}", folder.display());
+        let found = u32::try_from(walked.sizes.len()).unwrap_or(u32::MAX);
+        if walked.unreadable > 0 {
+            printer.remark(format!("note: {} folders in it could not be looked into", walked.unreadable));
+        }
+        let count = arguments.count.unwrap_or(found.min(file_sizes::FileProfile::HelpPages.usual_count()));
+        let files_per_folder = (found / walked.folders.max(1)).max(1);
+        Ok(Self { name, sizes: file_sizes::like(&walked.sizes, count, arguments.seed), files_per_folder })
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + *size)
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.sizes.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Says what is measured and what it will take before it begins.
+fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: &Printer) {
+    let folder = &arguments.folder;
+    let ground = place.ground();
+    let on = if ground.source.is_empty() { String::new() } else { format!(" on {}", ground.source) };
+    printer.remark(format!(
+        "{folder}: {} with clusters of {}{on}, {}",
+        if ground.filesystem.is_empty() { "an unknown filesystem" } else { &ground.filesystem },
+        ground.cluster,
+        ground.options
+    ));
+    for instead in &ground.instead {
+        printer.remark(format!("note: {folder}: {}", self::instead(*instead).text()));
+    }
+    for left in place.left_behind() {
+        printer.remark(format!(
+            "note: {folder}/{left} was left behind by a measurement that was killed; remove it"
+        ));
+    }
+    let (bytes, rounds) = (model.bytes(), arguments.rounds);
+    printer.remark(format!(
+        "{} files ({}) of {bytes} in all, then one file of as much; up to {rounds} rounds, so at most {} will be written, in a folder \
+         of its own, which is removed. Small files may take minutes; after {} s no new round begins",
+        model.count(),
+        model.name,
+        bytes * (2 * u64::from(rounds)),
+        arguments.time_budget
+    ));
+}
+
+/// Rounds under way.
+struct Rounds<'a> {
+    arguments: &'a BenchFiles,
+    place: &'a FilesPlace,
+    interrupt: Interrupt,
+    generation: u32,
+}
+
+impl Rounds<'_> {
+    /// Makes some files to see how long all will take, and says so; where nobody said how many, no more than there is time for.
+    fn adapt(&mut self, model: &mut Model, printer: &Printer) -> Result<(), FilesError> {
+        if model.sizes.len() < 2 * PILOT {
+            return Ok(());
+        }
+        let pilot = self.part(&model.sizes[..PILOT], model.files_per_folder)?;
+        let each = took(&pilot).as_secs_f64() / PILOT as f64;
+        let expected = each * f64::from(model.count());
+        printer.remark(format!(
+            "{PILOT} files took {:.1} s, so {} will take about {expected:.0} s",
+            took(&pilot).as_secs_f64(),
+            model.count()
+        ));
+        let budget = self.arguments.time_budget as f64;
+        if expected > budget && self.arguments.count.is_none() && model.count() > COUNT_MIN {
+            let count = ((budget / each) as u32).clamp(COUNT_MIN, model.count());
+            model.sizes.truncate(count as usize);
+            printer.remark(format!(
+                "that is more than {budget} s, so only {count} of them are made; --count or --time-budget sets it otherwise"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Rounds until there are as many as asked for, or the time is spent; one in any case.
+    fn all(&mut self, model: &Model, data: &mut FilesData, printer: &Printer) -> Result<(), FilesError> {
+        let budget = Duration::from_secs(self.arguments.time_budget);
+        let mut spent = Duration::ZERO;
+        for round in 1..=self.arguments.rounds {
+            printer.detail(format!("round {round}"));
+            let small = self.part(&model.sizes, model.files_per_folder)?;
+            let large = self.part(&[model.bytes()], 1)?;
+            data.cold = cold(small.cold);
+            spent += took(&small) + took(&large);
+            data.rounds.push(FilesRound { small: part(&small), large: part(&large) });
+            // A round that would not fit is not begun.
+            if spent + spent / round > budget && round < self.arguments.rounds {
+                printer.remark(format!(
+                    "{round} of {} rounds: another would take longer than {} s in all (--time-budget)",
+                    self.arguments.rounds, self.arguments.time_budget
+                ));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files with data that no file before held.
+    fn part(&mut self, sizes: &[Bytes], files_per_folder: u32) -> Result<Part, FilesError> {
+        let pattern = Pattern { seed: self.arguments.seed, generation: self.generation };
+        self.generation += 1;
+        let flush = match self.arguments.flush {
+            FlushName::End => FlushWhen::AtEnd,
+            FlushName::Each => FlushWhen::EachFile,
+        };
+        self.place.run(sizes, files_per_folder, flush, pattern, &self.interrupt)
+    }
+}
+
+/// All that files took.
+fn took(part: &Part) -> Duration {
+    part.made + part.flush + part.read + part.removed
+}
+
+fn wrong(data: &FilesData) -> bool {
+    data.rounds.iter().any(|round| round.small.wrong + round.large.wrong > 0)
+}
+
+fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model) -> FilesData {
+    let ground = place.ground();
+    FilesData {
+        profile: model.name.clone(),
+        flush: match arguments.flush {
+            FlushName::End => FlushTime::AtEnd,
+            FlushName::Each => FlushTime::EachFile,
+        },
+        cluster: ground.cluster,
+        filesystem: ground.filesystem.clone(),
+        cold: ColdBy::Advice,
+        instead: ground.instead.iter().copied().map(instead).collect(),
+        rounds: Vec::new(),
+    }
+}
+
+const fn instead(no_stick: NoStick) -> Instead {
+    match no_stick {
+        NoStick::Memory => Instead::Memory,
+        NoStick::Network => Instead::Network,
+        NoStick::Overlay => Instead::Overlay,
+        NoStick::UserSpace => Instead::UserSpace,
+        NoStick::SystemDisk => Instead::SystemDisk,
+    }
+}
+
+const fn cold(cold: Cold) -> ColdBy {
+    match cold {
+        Cold::Advised => ColdBy::Advice,
+        Cold::Dropped => ColdBy::Drop,
+    }
+}
+
+/// Nothing takes no time at all, whatever a clock says.
+const SECONDS_MIN: f64 = 1e-9;
+
+fn part(part: &Part) -> FilesPart {
+    let seconds = |time: Duration| time.as_secs_f64().max(SECONDS_MIN);
+    let traffic = |requests: Requests| Traffic {
+        requests: requests.requests,
+        bytes: requests.bytes,
+        busy_s: requests.busy.as_secs_f64(),
+    };
+    FilesPart {
+        files: part.files,
+        bytes: part.bytes,
+        allocated: part.allocated,
+        made_s: seconds(part.made),
+        flush_s: part.flush.as_secs_f64(),
+        read_s: seconds(part.read),
+        removed_s: part.removed.as_secs_f64(),
+        each_made_ns: part.each_made_ns.clone(),
+        each_read_ns: part.each_read_ns.clone(),
+        warm: part.warm,
+        wrong: part.wrong,
+        writes: part.writes.map(traffic),
+        reads: part.reads.map(traffic),
+    }
+}
+
+/// What was measured, also where it ended early; nothing where no round came to its end.
+fn show(arguments: &BenchFiles, data: &FilesData, printer: &Printer) -> Result<(), Failure> {
+    if data.rounds.is_empty() {
+        return Ok(());
+    }
+    if printer.json {
+        printer.document(&json::files(&arguments.folder, arguments.seed, data))?;
+    } else {
+        printer.result(&files::text(data, printer.width(), printer.style()))?;
+    }
+    Ok(())
+}
+
+fn failure(error: FilesError) -> Failure {
+    let exit = match &error {
+        FilesError::System { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
+}

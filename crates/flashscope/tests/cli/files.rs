@@ -1,0 +1,146 @@
+//! `flashscope bench files`: what is told, what is refused, and that nothing is left behind.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::served::{Mounted, Served, has, run};
+use crate::{document, flashscope, skip, stderr, stdout};
+
+/// A folder in memory: fast, and nobody else's data waits there for a flush.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().count() == 0
+}
+
+#[test]
+fn files_in_memory_are_measured_and_said_to_be_there() {
+    let folder = folder();
+    let told =
+        document(&["bench", "files", folder.path().to_str().unwrap(), "--count", "200", "--rounds", "2"]);
+    if told["filesystem"] != "tmpfs" {
+        return skip("/dev/shm is no tmpfs here");
+    }
+    assert_eq!(told["instead"][0], "memory");
+    // How long it takes is the machine's business; that a device makes it slow is never said.
+    assert!(["unknown", "none"].contains(&told["cause"].as_str().unwrap()), "{told}");
+    assert_eq!((&told["rounds"], &told["small"]["files"]), (&2.into(), &200.into()));
+    assert_eq!(told["small"]["bytes"], told["large"]["bytes"]);
+    assert!(told["small"]["cached"].as_str().unwrap().contains("in memory"), "{told}");
+    assert!(told["small"]["allocated_bytes"].as_u64() >= told["small"]["bytes"].as_u64());
+    assert_eq!(told["small"]["wrong_files"], 0);
+    let spread = |key: &str| told["small"]["files_per_s"][key].as_f64().unwrap();
+    assert!(spread("low") <= spread("median") && spread("median") <= spread("high"));
+    assert!(is_empty(folder.path()));
+}
+
+#[test]
+fn files_are_like_those_of_a_folder() {
+    let (folder, model) = (folder(), folder());
+    for (name, length) in [("a", 10), ("b", 3000), ("c", 70_000)] {
+        std::fs::write(model.path().join(name), vec![7; length]).unwrap();
+    }
+    let (folder, model) = (folder.path().to_str().unwrap(), model.path().to_str().unwrap());
+    let told = document(&["bench", "files", folder, "--like", model, "--rounds", "1"]);
+    assert_eq!((&told["small"]["files"], &told["small"]["bytes"]), (&3.into(), &73_010.into()));
+    let more = document(&["bench", "files", folder, "--like", model, "--count", "40", "--rounds", "1"]);
+    assert_eq!(more["small"]["files"], 40);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    let empty = folder.path().join("empty");
+    std::fs::write(&file, [1]).unwrap();
+    std::fs::create_dir(&empty).unwrap();
+    let [folder, file, empty] = [folder.path(), &file, &empty].map(|path| path.to_str().unwrap());
+    for (arguments, words) in [
+        (&["/no/such/folder"][..], "no such folder"),
+        (&[file], "no folder"),
+        (&["sim:generic-2g"], "sim serve generic-2g --loop"),
+        (&[folder, "--like", empty], "no files"),
+        (&[folder, "--like", "/no/such/folder"], "no such folder"),
+        (&[folder, "--profile", "photos", "--count", "1000000"], "do not fit"),
+        (&[folder, "--count", "0"], "--count"),
+        (&[folder, "--like", empty, "--profile", "photos"], "--profile"),
+    ] {
+        let output = flashscope(&[&["bench", "files"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(words) && stdout(&output).is_empty(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+    assert!(is_empty(Path::new(empty)));
+}
+
+#[test]
+fn whoever_presses_ctrl_c_finds_nothing_left() {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args([
+            "bench",
+            "files",
+            folder.path().to_str().unwrap(),
+            "-v",
+            "--count",
+            "20000",
+            "--rounds",
+            "100",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.starts_with("round 1")));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(is_empty(folder.path()));
+}
+
+#[test]
+fn a_full_filesystem_is_said_before_and_a_read_only_one_too() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("mounting a filesystem in tests needs root");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    run("mount", &["-t", "tmpfs", "-o", "size=1m,nr_inodes=50", "tmpfs", path]);
+    let many = flashscope(&["bench", "files", path, "--count", "60"]);
+    let large = flashscope(&["bench", "files", path, "--profile", "photos", "--count", "1"]);
+    run("mount", &["-o", "remount,ro", path]);
+    let read_only = flashscope(&["bench", "files", path, "--count", "5"]);
+    run("umount", &[path]);
+    for (output, words) in [(many, "more files"), (large, "do not fit"), (read_only, "read-only")] {
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn small_writes_on_the_controller_of_a_cheap_stick_are_named() {
+    if !has("mkfs.ext4") {
+        return;
+    }
+    let Some(stick) = Served::start_in_real_time(&["generic-2g", "--loop", "--speed", "10"]) else { return };
+    let device = stick.block_device().to_owned();
+    run("mkfs.ext4", &["-q", "-O", "^has_journal", "-E", "lazy_itable_init=0", &device]);
+    let mounted = Mounted::from(&device);
+    let folder = mounted.path().to_str().unwrap();
+    let told = document(&["bench", "files", folder, "--count", "60", "--rounds", "1", "--flush", "each"]);
+    assert_eq!(told["cause"], "small_writes", "{told}");
+    assert!(told["ratio"]["median"].as_f64().unwrap() > 5.0, "{told}");
+    assert!(told["verdict"].as_str().unwrap().contains("small writes on this controller"), "{told}");
+    assert!(told["instead"].as_array().unwrap().is_empty() && told["small"]["wrong_files"] == 0, "{told}");
+    drop(mounted);
+    stick.stop();
+}

@@ -1,0 +1,288 @@
+//! Why many small files take longer than one large file of the same bytes.
+//!
+//! The time until the data is there is a product: bytes that reach the device, times how long the device is busy with a byte, times
+//! how much longer all of it takes than the device is busy. So the ratio of two such times is the product of three ratios, and the
+//! largest of them names the cause.
+
+use flashscope_device::Bytes;
+
+use super::statistics::median;
+use crate::observation::{FilesData, FilesPart, FilesRound, Traffic};
+
+/// Small files that take no longer than this many times as long cost nothing worth a cause.
+const RATIO_MIN: f64 = 1.5;
+/// A cause is named if its factor is as large, and holds this share of the logarithm of the whole.
+const FACTOR_MIN: f64 = 1.3;
+const SHARE_MIN: f64 = 0.4;
+/// Reads of files of which more than this share was still in memory are no reads of the device.
+const WARM_MAX: f64 = 0.02;
+/// Space above this many times the bytes is worth a sentence.
+const BLOAT_MIN: f64 = 1.5;
+
+/// A figure of each round: the middle, the least and the most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The median of the rounds.
+    pub median: f64,
+    /// The least.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+}
+
+impl Spread {
+    /// Of the figures of all rounds; `None` without one.
+    fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
+        let figures: Vec<f64> = figures.filter(|figure| figure.is_finite()).collect();
+        let median = median(&figures)?;
+        let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Some(Self { median, low, high })
+    }
+}
+
+/// How fast files of one kind were, over all rounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilesSpeed {
+    /// Seconds until the data was there.
+    pub durable_s: Spread,
+    /// Files a second, until the data was there.
+    pub files_per_s: Spread,
+    /// Bytes a second, until the data was there.
+    pub bytes_per_s: Spread,
+    /// Bytes a second, read back.
+    pub read_bytes_per_s: Spread,
+    /// Files a second, read back.
+    pub read_files_per_s: Spread,
+    /// Why the reads are none of the device, where they cannot be.
+    pub read_cached: Option<String>,
+    /// Bytes of space for each byte.
+    pub bloat: f64,
+}
+
+/// How fast files were that `of` picks from each round; `None` without rounds.
+#[must_use]
+pub fn files(data: &FilesData, of: impl Fn(&FilesRound) -> &FilesPart) -> Option<FilesSpeed> {
+    let parts: Vec<&FilesPart> = data.rounds.iter().map(of).collect();
+    let over = |figure: fn(&FilesPart) -> f64| Spread::of(parts.iter().map(|part| figure(part)));
+    Some(FilesSpeed {
+        durable_s: over(FilesPart::durable_s)?,
+        files_per_s: over(|part| f64::from(part.files) / part.durable_s())?,
+        bytes_per_s: over(|part| part.bytes.as_f64() / part.durable_s())?,
+        read_bytes_per_s: over(|part| part.bytes.as_f64() / part.read_s)?,
+        read_files_per_s: over(|part| f64::from(part.files) / part.read_s)?,
+        read_cached: parts.iter().find_map(|part| cached(part)),
+        bloat: over(FilesPart::bloat)?.median,
+    })
+}
+
+/// Why reads were none of the device: what was in memory needs no device, and what a device did not carry it did not read.
+fn cached(part: &FilesPart) -> Option<String> {
+    if let Some(warm) = part.warm.filter(|warm| *warm > WARM_MAX) {
+        return Some(format!("{:.0} % of the pages were still in memory", warm * 100.0));
+    }
+    let carried = part.reads?.bytes;
+    (carried.as_f64() < part.bytes.as_f64() * (1.0 - WARM_MAX))
+        .then(|| format!("only {carried} of {} came from the device", part.bytes))
+}
+
+/// Why the small files take as long as they do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FilesCause {
+    /// They take hardly longer than one large file.
+    None,
+    /// The device takes longer for each byte: its writes are small, and cost more than their bytes.
+    SmallWrites {
+        /// What the small files sent to it.
+        small: Traffic,
+        /// What the large file sent to it.
+        large: Traffic,
+        /// How many times as long a byte takes.
+        factor: f64,
+    },
+    /// More bytes reach the device: the filesystem writes its tables along, or whole blocks for parts.
+    Tables {
+        /// What the small files sent to it.
+        small: Traffic,
+        /// What they hold.
+        bytes: Bytes,
+        /// How many times as many bytes.
+        factor: f64,
+    },
+    /// The device waits: programs and the filesystem take the time.
+    Host {
+        /// The share of the time in which the device was busy.
+        busy: f64,
+        /// How many times as long it takes for the same business.
+        factor: f64,
+    },
+    /// It is not known.
+    Unknown {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// What many small files cost beside one large file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilesVerdict {
+    /// How many times as long they take until they are there.
+    pub ratio: Spread,
+    /// Why.
+    pub cause: FilesCause,
+    /// Bytes of space for each byte, where that is worth a word.
+    pub bloat: Option<f64>,
+}
+
+/// The verdict over all rounds; `None` without one.
+#[must_use]
+pub fn files_verdict(data: &FilesData) -> Option<FilesVerdict> {
+    let ratio = |round: &FilesRound| round.small.durable_s() / round.large.durable_s();
+    let ratios = Spread::of(data.rounds.iter().map(ratio))?;
+    let bloat = files(data, |round| &round.small)?.bloat;
+    Some(FilesVerdict {
+        ratio: ratios,
+        cause: cause(data, ratios.median),
+        bloat: (bloat > BLOAT_MIN).then_some(bloat),
+    })
+}
+
+fn cause(data: &FilesData, ratio: f64) -> FilesCause {
+    if ratio < RATIO_MIN {
+        return FilesCause::None;
+    }
+    let sum = |of: fn(&FilesRound) -> &FilesPart| Sum::of(data.rounds.iter().map(of));
+    match (sum(|round| &round.small), sum(|round| &round.large)) {
+        (Some(small), Some(large)) => largest(&small, &large),
+        _ => FilesCause::Unknown { reason: "the kernel does not count the requests of what it lies on" },
+    }
+}
+
+/// The largest of the three factors, if it says most of the whole.
+fn largest(small: &Sum, large: &Sum) -> FilesCause {
+    let tables = small.traffic.bytes.as_f64() / large.traffic.bytes.as_f64();
+    let writes = small.busy_per_byte() / large.busy_per_byte();
+    let host = small.waits() / large.waits();
+    let whole = tables * writes * host;
+    let names = |factor: f64| factor > FACTOR_MIN && factor.ln() > whole.ln() * SHARE_MIN;
+    if names(writes) {
+        FilesCause::SmallWrites { small: small.traffic, large: large.traffic, factor: writes }
+    } else if names(tables) {
+        FilesCause::Tables { small: small.traffic, bytes: small.bytes, factor: tables }
+    } else if names(host) {
+        FilesCause::Host { busy: small.traffic.busy_s / small.durable_s, factor: host }
+    } else {
+        FilesCause::Unknown { reason: "no single cause says most of it" }
+    }
+}
+
+/// All rounds of one kind together.
+struct Sum {
+    traffic: Traffic,
+    bytes: Bytes,
+    durable_s: f64,
+}
+
+impl Sum {
+    /// `None` where something was not counted, or where nothing came of it.
+    fn of<'a>(parts: impl Iterator<Item = &'a FilesPart>) -> Option<Self> {
+        let traffic = Traffic { requests: 0, bytes: Bytes::ZERO, busy_s: 0.0 };
+        let mut sum = Self { traffic, bytes: Bytes::ZERO, durable_s: 0.0 };
+        for part in parts {
+            let writes = part.writes?;
+            sum.traffic.requests += writes.requests;
+            sum.traffic.bytes = sum.traffic.bytes.checked_add(writes.bytes)?;
+            sum.traffic.busy_s += writes.busy_s;
+            sum.bytes = sum.bytes.checked_add(part.bytes)?;
+            sum.durable_s += part.durable_s();
+        }
+        let is_seen = sum.traffic.requests > 0 && !sum.traffic.bytes.is_zero() && sum.traffic.busy_s > 0.0;
+        is_seen.then_some(sum)
+    }
+
+    fn busy_per_byte(&self) -> f64 {
+        self.traffic.busy_s / self.traffic.bytes.as_f64()
+    }
+
+    /// How much longer all of it took than the device was busy.
+    fn waits(&self) -> f64 {
+        self.durable_s / self.traffic.busy_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{ColdBy, FlushTime};
+
+    /// 1000 files in 10 MB that take `seconds`, in `requests` of `megabytes` in all, while the device is busy for `busy`.
+    fn part(seconds: f64, requests: u64, megabytes: f64, busy_s: f64) -> FilesPart {
+        let traffic = Traffic { requests, bytes: Bytes::new((megabytes * 1e6) as u64), busy_s };
+        FilesPart {
+            files: 1000,
+            bytes: Bytes::new(10_000_000),
+            allocated: Bytes::new(40_000_000),
+            made_s: seconds * 0.1,
+            flush_s: seconds * 0.9,
+            read_s: 2.0,
+            removed_s: 0.0,
+            each_made_ns: Vec::new(),
+            each_read_ns: Vec::new(),
+            warm: Some(0.0),
+            wrong: 0,
+            writes: Some(traffic),
+            reads: Some(traffic),
+        }
+    }
+
+    fn data(small: FilesPart, large: FilesPart) -> FilesData {
+        FilesData {
+            profile: "help-pages".to_owned(),
+            flush: FlushTime::AtEnd,
+            cluster: Bytes::kib(32),
+            filesystem: "vfat".to_owned(),
+            cold: ColdBy::Advice,
+            instead: Vec::new(),
+            rounds: vec![FilesRound { small, large }],
+        }
+    }
+
+    fn cause_of(small: FilesPart, large: FilesPart) -> FilesCause {
+        files_verdict(&data(small, large)).unwrap().cause
+    }
+
+    #[test]
+    fn the_largest_factor_names_the_cause() {
+        let large = || part(2.0, 80, 10.0, 1.9);
+        let small_writes = cause_of(part(40.0, 1000, 11.0, 39.0), large());
+        assert!(
+            matches!(small_writes, FilesCause::SmallWrites { factor, .. } if (17.0..20.0).contains(&factor))
+        );
+        assert!(matches!(cause_of(part(12.0, 1000, 50.0, 11.0), large()), FilesCause::Tables { .. }));
+        let host = cause_of(part(40.0, 100, 10.0, 2.0), large());
+        assert!(matches!(host, FilesCause::Host { busy, .. } if busy == 0.05), "{host:?}");
+        assert_eq!(cause_of(part(2.5, 1000, 12.0, 2.4), large()), FilesCause::None);
+    }
+
+    #[test]
+    fn what_nobody_counted_and_what_has_no_single_cause_is_unknown() {
+        let large = part(2.0, 80, 10.0, 1.9);
+        let uncounted = FilesPart { writes: None, ..part(40.0, 0, 0.0, 0.0) };
+        assert!(matches!(cause_of(uncounted, large.clone()), FilesCause::Unknown { .. }));
+        let nothing_came = part(40.0, 0, 0.0, 0.0);
+        assert!(matches!(cause_of(nothing_came, large.clone()), FilesCause::Unknown { .. }));
+        let of_each_a_part = cause_of(part(16.0, 1000, 20.0, 7.6), large);
+        assert!(matches!(of_each_a_part, FilesCause::Unknown { .. }), "{of_each_a_part:?}");
+    }
+
+    #[test]
+    fn reads_out_of_memory_are_marked_and_space_is_told() {
+        let seen = data(FilesPart { warm: Some(0.5), ..part(4.0, 9, 10.0, 1.0) }, part(2.0, 80, 2.0, 1.9));
+        let small = files(&seen, |round| &round.small).unwrap();
+        assert!(small.read_cached.unwrap().contains("50 %") && small.bloat == 4.0);
+        let large = files(&seen, |round| &round.large).unwrap();
+        assert!(large.read_cached.unwrap().contains("came from the device"));
+        assert_eq!(files_verdict(&seen).unwrap().bloat, Some(4.0));
+        assert!(files_verdict(&FilesData { rounds: Vec::new(), ..seen }).is_none());
+    }
+}

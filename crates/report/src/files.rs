@@ -1,0 +1,278 @@
+//! Many small files beside one large file: a verdict, a table, and why.
+
+use flashscope_probe::inference::statistics::quantile;
+use flashscope_probe::inference::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict};
+use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
+
+use crate::chart::Table;
+use crate::words::Sentence;
+use crate::{Style, quantity, terminal};
+
+/// The verdict in one sentence; without a round, that there is none.
+#[must_use]
+pub fn headline(data: &FilesData) -> Sentence {
+    let text = match (files_verdict(data), data.rounds.first()) {
+        (Some(verdict), Some(round)) => format!("{}{}", how_much(&verdict, round, data), cause(&verdict)),
+        _ => "unknown: no round came to its end".to_owned(),
+    };
+    Sentence::new(text)
+}
+
+fn how_much(verdict: &FilesVerdict, round: &FilesRound, data: &FilesData) -> String {
+    let many = quantity::counted(round.small.files.into(), "file");
+    let of = |of: fn(&FilesRound) -> &FilesPart| {
+        files(data, of).map_or_else(String::new, |speed| quantity::seconds(speed.durable_s.median))
+    };
+    let (small, large) = (of(|round| &round.small), of(|round| &round.large));
+    if verdict.cause == FilesCause::None {
+        return format!("{many} take about as long as one file of the same bytes: {small}, and {large}");
+    }
+    let ratio = quantity::ratio(verdict.ratio.median);
+    format!("{many} take {ratio} times as long as one file of the same bytes, {small} instead of {large}")
+}
+
+fn cause(verdict: &FilesVerdict) -> String {
+    match &verdict.cause {
+        FilesCause::None => String::new(),
+        FilesCause::SmallWrites { .. } => ": small writes on this controller are what costs".to_owned(),
+        FilesCause::Tables { .. } => ": the filesystem's own tables are what costs".to_owned(),
+        FilesCause::Host { .. } => {
+            ": the device waits most of that time; programs and the filesystem take it".to_owned()
+        }
+        FilesCause::Unknown { reason } => format!("; why is unknown: {reason}"),
+    }
+}
+
+/// What the verdict rests on, what the files take in space, and what of it is no speed of the device.
+#[must_use]
+pub fn because(data: &FilesData) -> Vec<Sentence> {
+    let verdict = files_verdict(data);
+    let [small, large] = both(data);
+    let cached =
+        [("the small files", small), ("the one file", large)].into_iter().filter_map(|(name, speed)| {
+            let reason = speed?.read_cached?;
+            Some(format!("reading {name} back is marked as cached and counts for nothing: {reason}"))
+        });
+    let parts = [
+        verdict.as_ref().and_then(evidence),
+        verdict.as_ref().and_then(|verdict| space(verdict, data)),
+        wrong(data),
+    ];
+    parts.into_iter().flatten().chain(cached).map(Sentence::new).collect()
+}
+
+fn evidence(verdict: &FilesVerdict) -> Option<String> {
+    match &verdict.cause {
+        FilesCause::SmallWrites { small, large, factor } => Some(format!(
+            "of the small files, {} reached the device; of the one file, {}: each byte takes {} times as long in small writes",
+            writes(small),
+            writes(large),
+            quantity::ratio(*factor)
+        )),
+        FilesCause::Tables { small, bytes, factor } => Some(format!(
+            "{} reached the device for {bytes} of files, {} times what one file takes: folders and tables are written along",
+            small.bytes,
+            quantity::ratio(*factor)
+        )),
+        FilesCause::Host { busy, factor } => Some(format!(
+            "the device was busy for {:.0} % of the time, and all of it took {} times as long as for one file",
+            busy * 100.0,
+            quantity::ratio(*factor)
+        )),
+        FilesCause::None | FilesCause::Unknown { .. } => None,
+    }
+}
+
+/// `2105 writes of 7.6 KiB, 98.4 ms each`. What took less than a tick of the kernel has no time.
+fn writes(traffic: &Traffic) -> String {
+    let each = traffic.requests.max(1) as f64;
+    let size = quantity::three_digits(traffic.bytes.as_f64() / each / 1024.0);
+    let time = if traffic.busy_s > 0.0 {
+        format!(", {} each", quantity::seconds(traffic.busy_s / each))
+    } else {
+        String::new()
+    };
+    format!("{} of {size} KiB{time}", quantity::counted(traffic.requests, "write"))
+}
+
+fn space(verdict: &FilesVerdict, data: &FilesData) -> Option<String> {
+    let small = &data.rounds.first()?.small;
+    let times = quantity::three_digits(verdict.bloat?);
+    Some(format!(
+        "space: {times}x bloat, {} for {} of files, in clusters of {}; the system writes the bytes and not the rest of the cluster, \
+         so that costs room, not time",
+        small.allocated, small.bytes, data.cluster
+    ))
+}
+
+fn wrong(data: &FilesData) -> Option<String> {
+    let wrong: u32 = data.rounds.iter().map(|round| round.small.wrong + round.large.wrong).sum();
+    let files = quantity::counted(wrong.into(), "file");
+    (wrong > 0).then(|| {
+        format!("{files} did not hold what had been written: save what this stick holds, and trust it with nothing")
+    })
+}
+
+/// How it was measured.
+#[must_use]
+pub fn conditions(data: &FilesData) -> Vec<Sentence> {
+    let filesystem = if data.filesystem.is_empty() { "unknown" } else { &data.filesystem };
+    let flush = match data.flush {
+        FlushTime::AtEnd => "once when all files were closed (syncfs)",
+        FlushTime::EachFile => "behind every file (fsync), and once at the end (syncfs)",
+    };
+    let cold = match data.cold {
+        ColdBy::Drop => {
+            "every file was given up (posix_fadvise) and the kernel dropped its caches (drop_caches)"
+        }
+        ColdBy::Advice => {
+            "every file was given up (posix_fadvise); folders and tables may have stayed in memory, which only root can change"
+        }
+    };
+    let rounds = match data.rounds.len() {
+        1 => "one round, so there is no spread".to_owned(),
+        rounds => format!("{rounds} rounds; the middle one, and the least and the most"),
+    };
+    let texts = [
+        format!("files: {}", data.profile),
+        format!("filesystem: {filesystem}, clusters of {}", data.cluster),
+        format!("flushed {flush}; the times are those until then"),
+        format!("read back cold: {cold}"),
+        rounds,
+    ];
+    let instead = data.instead.iter().map(|instead| instead.text().to_owned());
+    texts.into_iter().chain(instead).map(Sentence::new).collect()
+}
+
+/// The small files, and the one.
+#[must_use]
+pub fn both(data: &FilesData) -> [Option<FilesSpeed>; 2] {
+    [files(data, |round| &round.small), files(data, |round| &round.large)]
+}
+
+/// All of it as text, lines at most `width` columns wide.
+#[must_use]
+pub fn text(data: &FilesData, width: usize, style: Style) -> String {
+    let lists = [("Why", because(data)), ("How", conditions(data))];
+    terminal::tabled(&headline(data), ("Files", &table(data)), &lists, width, style)
+}
+
+fn table(data: &FilesData) -> Table {
+    let header = ["", "small files", "one file"].map(str::to_owned).to_vec();
+    let ([Some(small), Some(large)], Some(round)) = (both(data), data.rounds.first()) else {
+        return Table { header, rows: Vec::new() };
+    };
+    let speeds = [&small, &large];
+    let parts = [&round.small, &round.large];
+    let row = |name: &str, [small, large]: [String; 2]| vec![name.to_owned(), small, large];
+    let rows = vec![
+        row("files", parts.map(|part| part.files.to_string())),
+        row("bytes", parts.map(|part| part.bytes.to_string())),
+        row("there after", speeds.map(|speed| spread(speed.durable_s, quantity::seconds))),
+        row("files a second", speeds.map(|speed| spread(speed.files_per_s, quantity::three_digits))),
+        row("written", speeds.map(|speed| spread(speed.bytes_per_s, quantity::speed))),
+        row("read back", speeds.map(read)),
+        row("each one read", [each_read(data, |round| &round.small), each_read(data, |round| &round.large)]),
+        row("space", parts.map(|part| part.allocated.to_string())),
+        row(
+            "reached the device",
+            parts.map(|part| part.writes.as_ref().map_or_else(|| "unknown".to_owned(), writes)),
+        ),
+        row("removed in", parts.map(|part| quantity::seconds(part.removed_s))),
+    ];
+    Table { header, rows }
+}
+
+/// The median and the 99th percentile of all files of all rounds.
+fn each_read(data: &FilesData, of: fn(&FilesRound) -> &FilesPart) -> String {
+    let all = data.rounds.iter().map(of).flat_map(|part| &part.each_read_ns);
+    let times: Vec<f64> = all.map(|each| *each as f64 / 1e9).collect();
+    match (quantile(&times, 0.5), quantile(&times, 0.99)) {
+        (Some(median), Some(high)) => {
+            format!("{}, 99 % in {}", quantity::seconds(median), quantity::seconds(high))
+        }
+        _ => "unknown".to_owned(),
+    }
+}
+
+fn read(speed: &FilesSpeed) -> String {
+    let mark = if speed.read_cached.is_some() { " (cached)" } else { "" };
+    format!("{}{mark}", spread(speed.read_bytes_per_s, quantity::speed))
+}
+
+/// `210 s (205 s to 214 s)`; one figure where all rounds gave it.
+fn spread(spread: Spread, shown: fn(f64) -> String) -> String {
+    let [median, low, high] = [spread.median, spread.low, spread.high].map(shown);
+    if low == high { median } else { format!("{median} ({low} to {high})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_probe::observation::Instead;
+
+    use super::*;
+
+    fn part(files: u32, made_s: f64, requests: u64) -> FilesPart {
+        FilesPart {
+            files,
+            bytes: Bytes::mib(16),
+            allocated: if files == 1 { Bytes::mib(16) } else { Bytes::mib(64) },
+            made_s,
+            flush_s: 0.0,
+            read_s: 4.0,
+            removed_s: 1.0,
+            each_made_ns: Vec::new(),
+            each_read_ns: vec![2_000_000; 10],
+            warm: Some(0.0),
+            wrong: 0,
+            writes: Some(Traffic { requests, bytes: Bytes::mib(17), busy_s: made_s }),
+            reads: None,
+        }
+    }
+
+    fn data(small_s: f64) -> FilesData {
+        let round = FilesRound { small: part(2000, small_s, 2100), large: part(1, 10.0, 140) };
+        FilesData {
+            profile: "help-pages".to_owned(),
+            flush: FlushTime::AtEnd,
+            cluster: Bytes::kib(32),
+            filesystem: "vfat".to_owned(),
+            cold: ColdBy::Drop,
+            instead: Vec::new(),
+            rounds: vec![round],
+        }
+    }
+
+    #[test]
+    fn the_verdict_names_small_writes_and_the_bloat() {
+        let text = text(&data(160.0), 100, Style::Plain);
+        let start = "2000 files take 16 times as long as one file of the same bytes, 160 s instead of 10.0 s: small writes";
+        assert!(text.replace('\n', " ").starts_with(start), "{text}");
+        for words in [
+            "2100 writes of 8.29 KiB, 76.2 ms each",
+            "4.00x bloat, 64 MiB for 16 MiB",
+            "clusters of 32 KiB",
+            "drop_caches",
+        ] {
+            assert!(text.replace("\n   ", "").contains(words), "{words}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_difference_no_stick_or_no_read_is_said() {
+        assert!(headline(&data(12.0)).as_str().starts_with("2000 files take about as long"));
+        let mut seen = data(160.0);
+        seen.instead.push(Instead::SystemDisk);
+        seen.rounds[0].small.warm = Some(0.7);
+        seen.rounds[0].small.wrong = 3;
+        let told = format!("{:?}{:?}", because(&seen), conditions(&seen));
+        for words in ["system runs from", "70 % of the pages", "3 files did not hold"] {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+        seen.rounds[0].small.writes = None;
+        assert!(headline(&seen).as_str().contains("why is unknown"));
+        seen.rounds.clear();
+        assert!(text(&seen, 80, Style::Plain).starts_with("Unknown: no round"));
+    }
+}
