@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
-use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Roots, identify};
+use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Remark, Roots, copy_speed, identify};
 use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
@@ -38,6 +38,8 @@ pub struct Target {
     pub interrupt: Interrupt,
     /// The most that the way to it lets through, if that is known.
     pub link: Option<LinkLimit>,
+    /// Whether its requests go through the page cache.
+    pub is_buffered: bool,
     /// How many of its requests failed.
     pub failed_requests: u64,
     /// The device.
@@ -117,6 +119,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
     Ok(Target {
         text: text.to_owned(),
         link: Some(link),
+        is_buffered: false,
         name: format!("virtual stick: {}", target.profile.description),
         identity,
         attachment: attachment::of_virtual(&target),
@@ -145,6 +148,7 @@ fn open_real(
         _ => Exit::Usage,
     };
     let device = opened.or_exit_bare(exit)?;
+    let is_buffered = device.remarks().contains(&Remark::Buffered);
     let remarks = device.remarks().iter().map(ToString::to_string).collect();
     let whole = device.capabilities().whole();
     let writable = device.capabilities().writable;
@@ -155,7 +159,8 @@ fn open_real(
         text: text.to_owned(),
         name: identity.name.clone(),
         identity: describe(&identity, whole.length.get()),
-        link: link(&identity),
+        link: Some(link(&identity).unwrap_or_else(memory)),
+        is_buffered,
         attachment: attachment::of_real(&identity),
         remarks,
         writable: writable && may_write,
@@ -170,6 +175,11 @@ fn link(identity: &Identity) -> Option<LinkLimit> {
     let usb = identity.disk.as_ref()?.usb.as_ref()?;
     let name = format!("USB at {} Mbit/s", usb.link_mbit_per_s?);
     Some(LinkLimit { bytes_per_s: usb.carries_per_s()?, name })
+}
+
+/// Whatever lies between, nothing reaches a program faster than this machine copies memory.
+fn memory() -> LinkLimit {
+    LinkLimit { bytes_per_s: copy_speed(), name: "this machine's memory".to_owned() }
 }
 
 fn describe(identity: &Identity, capacity_bytes: u64) -> Value {

@@ -26,6 +26,7 @@ mod geometry;
 mod identify;
 mod idle;
 mod list;
+mod memory;
 mod mounts;
 mod open;
 mod printable;
@@ -55,6 +56,7 @@ pub use files::{Cold, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, 
 pub use identify::{Identity, identify};
 pub use idle::{Idle, Idleness};
 pub use list::{ListError, Listing, list};
+pub use memory::copy_speed;
 pub use mounts::Mount;
 pub use open::{Access, OpenOptions, open};
 pub use printable::printable;

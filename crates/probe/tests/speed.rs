@@ -4,8 +4,11 @@
 
 use flashscope_device::layer::{Budget, ReadOnly};
 use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_probe::experiment::Speed as Experiment;
+use flashscope_device::{
+    ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, Instant, Op, Pattern,
+    Payload, Tag,
+};
+use flashscope_probe::experiment::{Samples, Speed as Experiment, Sustained};
 use flashscope_probe::inference::{Speed, speed};
 use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use flashscope_probe::{Ended, Experiment as _, Observations, Silent};
@@ -16,7 +19,11 @@ fn case(direction: Direction, order: Order, request: Bytes, queue_depth: u32) ->
 }
 
 fn measured(device: &mut dyn Device, cases: &[SpeedCase], budget: &Budget) -> Observations {
-    Experiment { cases: cases.to_vec(), link: None, seed: 5 }.measure(device, budget, &mut Silent)
+    Experiment { cases: cases.to_vec(), link: None, is_buffered: false, seed: 5 }.measure(
+        device,
+        budget,
+        &mut Silent,
+    )
 }
 
 fn cells(seen: Observations) -> Vec<SpeedCell> {
@@ -127,4 +134,51 @@ fn same_seed_same_requests() {
         cells(measured(&mut VirtualStick::new(&profile, 3), &cases, &Budget::UNLIMITED))
     };
     assert_eq!(run(), run());
+}
+
+/// Notes of every write whether its data is the pattern.
+struct Noting {
+    device: MemoryDevice,
+    patterns: u64,
+    others: u64,
+}
+
+impl Device for Noting {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        match &op {
+            Op::Write { payload: Payload::Pattern(_), .. } => self.patterns += 1,
+            Op::Write { .. } => self.others += 1,
+            _ => {}
+        }
+        self.device.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.device.wait()
+    }
+}
+
+#[test]
+fn zeros_and_repeated_data_are_never_used_to_measure() {
+    let mut device = Noting { device: MemoryDevice::new(Bytes::mib(64)), patterns: 0, others: 0 };
+    measured(&mut device, &Experiment::usual_cases(Direction::Write), &Budget::UNLIMITED);
+    Samples { count: 12, size: Bytes::mib(1), seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    Sustained { seed: 1, is_thorough: true }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    assert!(
+        device.patterns > 100 && device.others == 0,
+        "{} patterns, {} others",
+        device.patterns,
+        device.others
+    );
+    let blank =
+        device.device.contents().chunks(4096).filter(|block| block.iter().all(|byte| *byte == 0)).count();
+    assert!(blank < 16 * 256, "what was written is there: {blank} blocks are still zeros");
 }

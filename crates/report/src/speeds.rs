@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use flashscope_device::Bytes;
 use flashscope_probe::RunFile;
-use flashscope_probe::inference::{Speed, speed};
+use flashscope_probe::inference::{Speed, speed_of};
 use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
 use crate::chart::Table;
@@ -13,7 +13,7 @@ use crate::quantity;
 /// Every kind of request of a run, in the order in which they were made, with its speed; `None` from too few requests.
 #[must_use]
 pub fn speeds(run: &RunFile) -> Vec<(SpeedCase, Option<Speed>)> {
-    cells(run).map(|(data, cell)| (cell.case, speed(cell, data.link.as_ref()))).collect()
+    cells(run).map(|(data, cell)| (cell.case, speed_of(data, cell))).collect()
 }
 
 fn cells(run: &RunFile) -> impl Iterator<Item = (&SpeedData, &SpeedCell)> {

@@ -41,6 +41,8 @@ pub struct Speed {
     pub cases: Vec<SpeedCase>,
     /// The most that the way to the device lets through, for the inference.
     pub link: Option<LinkLimit>,
+    /// Whether requests go through the page cache, for the inference.
+    pub is_buffered: bool,
     /// The seed of data and places.
     pub seed: u64,
 }
@@ -121,7 +123,8 @@ impl Experiment for Speed {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = SpeedData { link: self.link.clone(), ..SpeedData::default() };
+        let mut data =
+            SpeedData { link: self.link.clone(), is_buffered: self.is_buffered, ..SpeedData::default() };
         if let Err(refusal) = self.permit(device) {
             return not_started(device, self.seed, Data::Speed(data), refusal);
         }

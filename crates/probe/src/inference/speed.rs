@@ -6,7 +6,7 @@ use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::slowdown::{Slowdown, Stretch};
 use super::statistics::{count, median, quantile};
 use crate::finding::Confidence;
-use crate::observation::{LinkLimit, SpeedCase, SpeedCell};
+use crate::observation::{Direction, LinkLimit, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Requests are looked at in so many groups at most.
 const STRETCHES_MAX: usize = 240;
@@ -28,6 +28,10 @@ const HALF_WIDTH_MIN: f64 = 0.005;
 const CONFIDENCE: f64 = 0.95;
 /// What a link is said to carry may be exceeded by so much before a result is not believed: clocks differ.
 const LINK_TOLERANCE: f64 = 1.02;
+
+/// No flash gives a page in less: the fastest kind takes 25 us (HP, "Solid state storage technology for `ProLiant` servers", table of
+/// NAND timings).
+const FLASH_READ_SECONDS: f64 = 25e-6;
 
 /// How fast equal requests are.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +112,42 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         latency: latencies(running)?,
         cached: link.and_then(|link| impossible(bytes_per_s, link)),
     })
+}
+
+/// How fast the requests of one cell of a run are, held against what link, method and flash allow; `None` from too few.
+#[must_use]
+pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
+    let mut speed = speed(cell, data.link.as_ref())?;
+    speed.cached = speed.cached.or_else(|| not_read(data, cell));
+    Some(speed)
+}
+
+/// Why reads were answered by something else than flash.
+fn not_read(data: &SpeedData, cell: &SpeedCell) -> Option<String> {
+    if cell.case.direction != Direction::Read {
+        return None;
+    }
+    if data.is_buffered {
+        return Some("the requests went through the page cache, which reads ahead".to_owned());
+    }
+    let is_blank = data.contents.mostly_blank() == Some(true);
+    // What holds nothing is answered alike in every row; what a cache may hold, only where it is too fast.
+    let shows = |seen: &&SpeedCell| (is_blank || *seen == cell) && is_faster_than_flash(seen);
+    data.cells.iter().find(shows).map(|seen| {
+        let request = seen.case.request;
+        let nothing = if is_blank { "; what was read holds nothing, and no flash was asked" } else { "" };
+        format!(
+            "no flash gives {request} here and there in less than {:.0} us{nothing}",
+            FLASH_READ_SECONDS * 1e6
+        )
+    })
+}
+
+/// One read at a time, here and there, so that nothing can be read ahead: half of them took less than flash takes for a page.
+fn is_faster_than_flash(cell: &SpeedCell) -> bool {
+    let case = cell.case;
+    (case.direction, case.order, case.queue_depth) == (Direction::Read, Order::Random, 1)
+        && latencies(&cell.took_ns).is_some_and(|times| times.p50 < FLASH_READ_SECONDS)
 }
 
 /// Whether more requests would tell little more.
@@ -211,7 +251,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::observation::{Direction, Order};
+    use crate::observation::Contents;
 
     /// Requests of 1 MiB one behind the other, each of so many milliseconds.
     fn cell(milliseconds: impl Iterator<Item = u64>) -> SpeedCell {
@@ -256,6 +296,47 @@ mod tests {
         assert!(!is_clear(&cell((0..30).map(|_| 50))), "too short");
         assert!(!is_clear(&cell((0..90).map(|index| 20 + index))), "it drifts");
         assert!(speed(&cell((0..5).map(|_| 50)), None).is_none(), "too few");
+    }
+
+    /// Reads of 4 KiB here and there, each of so many microseconds; and reads in order beside them.
+    fn reads(microseconds: u64) -> SpeedData {
+        let mut data = SpeedData::default();
+        for (order, took) in [(Order::Random, microseconds), (Order::Linear, 400)] {
+            let case =
+                SpeedCase { direction: Direction::Read, order, request: Bytes::kib(4), queue_depth: 1 };
+            let mut cell = SpeedCell::new(case);
+            let took = Duration::from_micros(took);
+            (1..=300).for_each(|index| cell.keep(took, took * index));
+            data.cells.push(cell);
+        }
+        data
+    }
+
+    #[test]
+    fn what_no_flash_can_do_is_no_speed_of_flash() {
+        let cached = |data: &SpeedData| {
+            data.cells.iter().map(|cell| speed_of(data, cell).unwrap().cached.is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(cached(&reads(110)), [false, false]);
+        assert_eq!(cached(&reads(9)), [true, false]);
+        let mut blank = reads(9);
+        blank.contents = Contents { looked_at: 16, blank: 16 };
+        assert_eq!(cached(&blank), [true, true]);
+        let why = speed_of(&blank, &blank.cells[1]).unwrap().cached.unwrap();
+        assert!(why.contains("25 us") && why.contains("holds nothing"), "{why}");
+        blank.cells[0] = reads(110).cells[0].clone();
+        assert_eq!(cached(&blank), [false, false], "blank and as slow as flash may be flash");
+    }
+
+    #[test]
+    fn what_went_through_the_page_cache_is_no_read() {
+        let mut data = reads(110);
+        data.is_buffered = true;
+        assert!(data.cells.iter().all(|cell| speed_of(&data, cell).unwrap().cached.is_some()));
+        for cell in &mut data.cells {
+            cell.case.direction = Direction::Write;
+        }
+        assert!(data.cells.iter().all(|cell| speed_of(&data, cell).unwrap().cached.is_none()));
     }
 
     #[test]

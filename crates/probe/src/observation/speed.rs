@@ -15,6 +15,9 @@ pub struct SpeedData {
     /// The most that the way to the device lets through, if that is known.
     #[serde(default)]
     pub link: Option<LinkLimit>,
+    /// Whether requests went through the page cache, because the filesystem refuses to go past it.
+    #[serde(default)]
+    pub is_buffered: bool,
     /// What the device held where it was read, by places here and there.
     #[serde(default)]
     pub contents: Contents,

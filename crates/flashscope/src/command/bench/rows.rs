@@ -63,7 +63,12 @@ fn permitted(target: &Target, directions: &[Direction]) -> Result<Vec<Direction>
 }
 
 fn experiment(rows: &Rows, direction: Direction, target: &Target) -> Speed {
-    Speed { cases: cases(rows, direction), link: target.link.clone(), seed: rows.seed }
+    Speed {
+        cases: cases(rows, direction),
+        link: target.link.clone(),
+        is_buffered: target.is_buffered,
+        seed: rows.seed,
+    }
 }
 
 /// The usual kinds of request, or those of every order, size and depth that was named.
