@@ -14,7 +14,7 @@ use flashscope_linux::{OpenOptions, open};
 use serde_json::Value;
 
 use super::random_reads::{READ, measure};
-use super::{ROUNDS, Row, Sample, run_peer, zram};
+use super::{ROUNDS, Row, Sample, bench, run_peer, zram};
 
 /// What to read.
 #[derive(Debug, Args)]
@@ -25,6 +25,12 @@ pub struct Arguments {
     /// How long each turn takes, seconds.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     seconds: u32,
+    /// Compare the rows of `bench` instead: 1 MiB in order, 4 KiB here and there at depths 1 and 8, for as long as each takes.
+    #[arg(long)]
+    bench: bool,
+    /// With --bench: writes too. What the image file, or the loop device over one, holds is lost.
+    #[arg(long, requires = "bench")]
+    erase: bool,
 }
 
 /// One of fio's ways to read: its engine and options.
@@ -83,6 +89,9 @@ pub fn run(arguments: &Arguments) -> Result<Vec<Row>> {
     zram::prepare(&arguments.device)?;
     // What cannot be opened is refused here, in our words: fio would try every engine on it.
     drop(open(&arguments.device, &OpenOptions::default())?);
+    if arguments.bench {
+        return bench::run(&arguments.device, arguments.erase);
+    }
     [(1, ENGINES_ALONE), (32, ENGINES_QUEUED)]
         .into_iter()
         .map(|(queue_depth, engines)| compare(arguments, queue_depth, engines))
@@ -137,26 +146,26 @@ fn fio(arguments: &Arguments, queue_depth: u32, engine: Engine) -> Result<Sample
         .arg(format!("--ioengine={}", engine[0]))
         .args(&engine[1..]);
     let output = run_peer(&mut command, "fio")?;
-    parse(&String::from_utf8_lossy(&output.stdout))
+    parse(&String::from_utf8_lossy(&output.stdout), "read")
 }
 
 /// fio takes a colon in `--filename` for the end of a name.
-fn escaped(path: &Path) -> String {
+pub fn escaped(path: &Path) -> String {
     path.display().to_string().replace(':', "\\:")
 }
 
-/// The figures in fio's JSON, which warnings may precede.
-fn parse(text: &str) -> Result<Sample> {
+/// The figures of `read` or `write` in fio's JSON, which warnings may precede.
+pub fn parse(text: &str, direction: &str) -> Result<Sample> {
     let json = text.find('{').map_or("", |start| &text[start..]);
     let document: Value = serde_json::from_str(json).context("fio printed no JSON")?;
     let job = &document["jobs"][0];
     let number =
         |value: &Value, name: &str| value[name].as_f64().with_context(|| format!("fio's JSON lacks {name}"));
-    let requests = number(&job["read"], "total_ios")?;
+    let requests = number(&job[direction], "total_ios")?;
     if requests == 0.0 || number(job, "error")? != 0.0 {
-        bail!("fio read nothing");
+        bail!("fio made no {direction}s");
     }
     let seconds = number(job, "job_runtime")? / 1e3;
     let cpu_share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
-    Ok(Sample { rate: number(&job["read"], "iops")?, cpu: cpu_share * seconds / requests })
+    Ok(Sample { rate: number(&job[direction], "iops")?, cpu: cpu_share * seconds / requests })
 }

@@ -1,5 +1,6 @@
 //! flashscope beside its peers: the same work in the same run, in turns, so that what disturbs one disturbs the other.
 
+mod bench;
 mod f3;
 mod fio;
 mod flashbench;

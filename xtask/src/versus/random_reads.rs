@@ -65,6 +65,6 @@ impl Places {
 }
 
 /// CPU time of this process and its threads, in user space and in the kernel.
-fn process_cpu() -> Duration {
+pub fn process_cpu() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }

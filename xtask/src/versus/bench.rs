@@ -1,0 +1,96 @@
+//! Beside fio: the rows of `bench`, with the same sizes and depths for as long.
+//!
+//! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers; fio's is its
+//! requests over its time. CPU time is that of our whole process, and what fio itself reports of its thread: both favour fio. Written data
+//! is new in every request on both sides (`--refill_buffers`).
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Consent};
+use flashscope_linux::{Access, OpenOptions, open};
+use flashscope_probe::experiment::Speed;
+use flashscope_probe::inference::speed;
+use flashscope_probe::observation::{Data, Direction, Order, SpeedCase};
+use flashscope_probe::{Experiment as _, Silent};
+
+use super::fio::{escaped, parse};
+use super::random_reads::process_cpu;
+use super::{Row, Sample, run_peer};
+
+/// What each figure is the median of.
+const ROUNDS: u64 = 3;
+
+/// Reads, and with permission writes, of the kinds that `bench` makes.
+pub fn run(device: &Path, may_erase: bool) -> Result<Vec<Row>> {
+    cases(may_erase).into_iter().map(|case| compare(device, case)).collect()
+}
+
+fn cases(may_erase: bool) -> Vec<SpeedCase> {
+    let directions = if may_erase { &[Direction::Write, Direction::Read][..] } else { &[Direction::Read] };
+    let kinds = [
+        (Order::Linear, Bytes::mib(1), 1),
+        (Order::Random, Bytes::kib(4), 1),
+        (Order::Random, Bytes::kib(4), 8),
+    ];
+    let of = |direction: &Direction| {
+        let direction = *direction;
+        kinds.map(|(order, request, queue_depth)| SpeedCase { direction, order, request, queue_depth })
+    };
+    directions.iter().flat_map(of).collect()
+}
+
+fn compare(device: &Path, case: SpeedCase) -> Result<Row> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let (sample, seconds) = measure(device, case, round)?;
+        ours.push(sample);
+        theirs.push(fio(device, case, seconds)?);
+    }
+    let order = if case.order == Order::Linear { "in order" } else { "random" };
+    let (verb, request, depth) = (case.direction.as_str(), case.request, case.queue_depth);
+    Ok(Row::of(format!("{verb}s/s, {order}, {request}, queue depth {depth}"), &ours, &theirs))
+}
+
+/// One row of `bench`, and how long it took in whole seconds.
+fn measure(path: &Path, case: SpeedCase, seed: u64) -> Result<(Sample, u64)> {
+    let consent = Consent::to_erase(path.to_string_lossy());
+    let access = if case.direction == Direction::Write { Access::Erase(&consent) } else { Access::ReadOnly };
+    let mut device =
+        open(path, &OpenOptions { access, queue_depth: case.queue_depth, ..OpenOptions::default() })?;
+    let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
+    let cpu_before = process_cpu();
+    let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    let cpu = (process_cpu() - cpu_before).as_secs_f64();
+    let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
+    let cell = data.cells.first().context("bench made no requests")?;
+    let rate = speed(cell, None).context("bench made too few requests")?.requests_per_s();
+    let seconds = cell.ended_ns.last().map_or(1, |last| last.div_ceil(1_000_000_000));
+    Ok((Sample { rate, cpu: cpu / cell.took_ns.len() as f64 }, seconds))
+}
+
+/// The same requests for as long by fio, from where `bench` begins.
+fn fio(device: &Path, case: SpeedCase, seconds: u64) -> Result<Sample> {
+    let kind = match (case.direction, case.order) {
+        (Direction::Read, Order::Linear) => "read",
+        (Direction::Read, Order::Random) => "randread",
+        (Direction::Write, Order::Linear) => "write",
+        (Direction::Write, Order::Random) => "randwrite",
+    };
+    let engine = if case.queue_depth == 1 { "psync" } else { "io_uring" };
+    let mut command = Command::new("fio");
+    command
+        .args(["--name=versus", "--direct=1", "--norandommap=1", "--randrepeat=0", "--time_based"])
+        .args(["--offset=16m", "--output-format=json"])
+        .arg(format!("--rw={kind}"))
+        .arg(format!("--bs={}", case.request.get()))
+        .arg(format!("--iodepth={}", case.queue_depth))
+        .arg(format!("--ioengine={engine}"))
+        .arg(format!("--runtime={seconds}"))
+        .arg(format!("--filename={}", escaped(device)))
+        .arg(if case.direction == Direction::Read { "--readonly" } else { "--refill_buffers" });
+    let output = run_peer(&mut command, "fio")?;
+    parse(&String::from_utf8_lossy(&output.stdout), case.direction.as_str())
+}
