@@ -252,6 +252,10 @@ pub enum BenchPart {
     /// Through the page cache with zeros and with random bytes, with a flush at the end, with one behind every write, and past the
     /// cache. In a directory it writes a file of its own, which has no name and is gone whatever happens.
     Methods(BenchMethods),
+    /// What hdparm -T, -t and -W show, told apart: memory, the page cache, the device, the drive's own cache.
+    ///
+    /// Reads only. Each figure is named for what it is, and what did not come from the device is marked as cached.
+    Cache(BenchCache),
     /// Many small files against one large file of the same bytes, in a folder on the mounted stick.
     ///
     /// Times making them until the data is really there, reads them back cold, and says what they take in space and why they take as
@@ -259,6 +263,22 @@ pub enum BenchPart {
     /// folders and tables are read back cold too.
     #[command(after_help = FILES_EXAMPLES)]
     Files(BenchFiles),
+}
+
+/// `flashscope bench cache`
+#[derive(Debug, Args)]
+pub struct BenchCache {
+    /// A disk, a partition or an image file.
+    pub target: String,
+    /// How long each layer is read in a round, from 1 to 60.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub seconds: u64,
+    /// How many rounds, from 1 to 100.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Also switch the drive's own write cache on and off (SCSI disks, as root), read with both, and put it back.
+    #[arg(long)]
+    pub switch_cache: bool,
 }
 
 const FILES_EXAMPLES: &str = "\

@@ -171,7 +171,8 @@ fn open_real(
     })
 }
 
-fn link(identity: &Identity) -> Option<LinkLimit> {
+/// The most that the link of what was identified carries, where that is known.
+pub fn link(identity: &Identity) -> Option<LinkLimit> {
     let usb = identity.disk.as_ref()?.usb.as_ref()?;
     let name = format!("USB at {} Mbit/s", usb.link_mbit_per_s?);
     Some(LinkLimit { bytes_per_s: usb.carries_per_s()?, name })

@@ -13,6 +13,7 @@
 #![deny(missing_docs)]
 
 pub mod activity;
+mod cache_switch;
 mod card;
 mod clock;
 mod describe;
@@ -25,6 +26,7 @@ mod files;
 mod geometry;
 mod identify;
 mod idle;
+mod layers;
 mod list;
 mod memory;
 mod mounts;
@@ -47,6 +49,7 @@ mod volume;
 mod watch;
 mod ways;
 
+pub use cache_switch::{CacheSwitch, CacheSwitchError};
 pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificData};
 pub use device::LinuxDevice;
 pub use disk::{Bus, Disk, Partition, Scsi};
@@ -55,6 +58,7 @@ pub use error::OpenError;
 pub use files::{Cold, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk};
 pub use identify::{Identity, identify};
 pub use idle::{Idle, Idleness};
+pub use layers::{Layer, LayerError, LayerRead, Layers};
 pub use list::{ListError, Listing, list};
 pub use memory::copy_speed;
 pub use mounts::Mount;

@@ -21,6 +21,7 @@ pub mod compare;
 mod figures;
 pub mod files;
 mod html;
+pub mod layers;
 mod quantity;
 mod rate;
 mod report;

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod cache;
 mod destinations;
 mod files;
 mod fits;

@@ -32,7 +32,8 @@ pub struct Spread {
 
 impl Spread {
     /// Of the figures of all rounds; `None` without one.
-    fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
+    #[must_use]
+    pub fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
         let figures: Vec<f64> = figures.filter(|figure| figure.is_finite()).collect();
         let median = median(&figures)?;
         let low = figures.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,5 +1,6 @@
 //! `flashscope bench`: how fast a target really is.
 
+mod cache;
 mod files;
 mod methods;
 mod rows;
@@ -20,6 +21,7 @@ pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
         Some(BenchPart::Write(write)) => {
             rows::run(&write.target, &write.rows, Some(&write.erase), &[Write], printer)
         }
+        Some(BenchPart::Cache(cache)) => cache::run(cache, printer),
         Some(BenchPart::Files(files)) => files::run(files, printer),
         Some(BenchPart::Methods(methods)) => methods::run(methods, printer),
         Some(BenchPart::Sustained(sustained)) => sustained::run(sustained, printer),

@@ -1,0 +1,99 @@
+//! Switching a disk's own write cache, and back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::queue::WriteCache;
+use crate::roots::Roots;
+use crate::sysfs::Sysfs;
+
+/// The switch of a SCSI disk's write cache. Dropping it puts the cache back as it was, also while a panic unwinds.
+#[derive(Debug)]
+pub struct CacheSwitch {
+    attribute: PathBuf,
+    was: String,
+}
+
+/// Why a cache cannot be switched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CacheSwitchError {
+    /// It is no disk that speaks SCSI: cards, image files, loop devices.
+    #[error("it has no SCSI caching page (the kernel's queue/write_cache is only what the kernel believes)")]
+    NoSwitch,
+    /// The system or the disk refuses.
+    #[error("the disk or the system refuses: {reason}")]
+    Refused {
+        /// What the kernel said.
+        reason: String,
+    },
+}
+
+impl CacheSwitch {
+    /// The switch of the disk at `path`, as it stands now.
+    ///
+    /// # Errors
+    /// [`CacheSwitchError::NoSwitch`] if there is none.
+    pub fn of(path: &Path, roots: &Roots) -> Result<Self, CacheSwitchError> {
+        let disk = Sysfs::at(&roots.sysfs).node_at(path).ok_or(CacheSwitchError::NoSwitch)?;
+        let disk = if disk.partition_start().is_some() { disk.below("..") } else { Some(disk) };
+        let device = disk.and_then(|disk| disk.below("device")).ok_or(CacheSwitchError::NoSwitch)?;
+        let scsi = device.entries("scsi_disk").into_iter().next().ok_or(CacheSwitchError::NoSwitch)?;
+        Self::at(roots.sysfs.join(scsi.place()).join("cache_type"))
+    }
+
+    fn at(attribute: PathBuf) -> Result<Self, CacheSwitchError> {
+        let was = fs::read_to_string(&attribute).map_err(|_| CacheSwitchError::NoSwitch)?;
+        Ok(Self { attribute, was: was.trim().to_owned() })
+    }
+
+    /// How it stood.
+    #[must_use]
+    pub fn was(&self) -> &str {
+        &self.was
+    }
+
+    /// Switches it (MODE SELECT of SCSI's caching page), and looks whether the disk did so.
+    ///
+    /// # Errors
+    /// [`CacheSwitchError::Refused`]
+    pub fn switch(&self, to: WriteCache) -> Result<(), CacheSwitchError> {
+        let refused = |error: &std::io::Error| CacheSwitchError::Refused { reason: error.to_string() };
+        fs::write(&self.attribute, to.as_str()).map_err(|error| refused(&error))?;
+        let now = fs::read_to_string(&self.attribute).map_err(|error| refused(&error))?;
+        if now.trim() == to.as_str() {
+            Ok(())
+        } else {
+            Err(CacheSwitchError::Refused { reason: format!("it still says {}", now.trim()) })
+        }
+    }
+}
+
+impl Drop for CacheSwitch {
+    fn drop(&mut self) {
+        // A disk that was taken out has nothing to put back.
+        let _ = fs::write(&self.attribute, &self.was);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_switched_and_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let attribute = folder.path().join("cache_type");
+        fs::write(&attribute, "write back\n").unwrap();
+        let switch = CacheSwitch::at(attribute.clone()).unwrap();
+        switch.switch(WriteCache::WriteThrough).unwrap();
+        assert_eq!(
+            (fs::read_to_string(&attribute).unwrap().as_str(), switch.was()),
+            ("write through", "write back")
+        );
+        drop(switch);
+        assert_eq!(fs::read_to_string(&attribute).unwrap(), "write back");
+        assert_eq!(CacheSwitch::at(folder.path().join("none")).unwrap_err(), CacheSwitchError::NoSwitch);
+        let file = CacheSwitch::of(&attribute, &Roots::default());
+        assert_eq!(file.unwrap_err(), CacheSwitchError::NoSwitch);
+    }
+}

@@ -1,0 +1,227 @@
+//! Memory, page cache and device beside one another: which figure is the stick's.
+
+use flashscope_device::Bytes;
+use flashscope_probe::inference::Spread;
+use flashscope_probe::observation::LinkLimit;
+
+use crate::chart::Table;
+use crate::words::Sentence;
+use crate::{Style, quantity, terminal};
+
+/// A layer that gives this many times what the device does is worth a sentence.
+const RATIO: f64 = 1.15;
+/// Of what was read, the device carries nearly all, or it was not read from there.
+const CARRIED_MIN: f64 = 0.98;
+/// What a link is said to carry may be exceeded by so much: clocks differ.
+const LINK_TOLERANCE: f64 = 1.02;
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The same pages again and again.
+    Memory,
+    /// In order through the page cache.
+    PageCache,
+    /// In order past it.
+    Device,
+    /// The same with the drive's own cache switched on.
+    CacheOn,
+    /// The same with the drive's own cache switched off.
+    CacheOff,
+}
+
+impl Kind {
+    /// A short name that does not change between versions.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::PageCache => "page_cache",
+            Self::Device => "device",
+            Self::CacheOn => "device_cache_on",
+            Self::CacheOff => "device_cache_off",
+        }
+    }
+
+    /// As people measure it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory (hdparm -T)",
+            Self::PageCache => "page cache (hdparm -t)",
+            Self::Device => "device (O_DIRECT)",
+            Self::CacheOn => "device, its cache on (-W1)",
+            Self::CacheOff => "device, its cache off (-W0)",
+        }
+    }
+}
+
+/// What reading one layer gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerSpeed {
+    /// Which.
+    pub kind: Kind,
+    /// Bytes a second of each round.
+    pub bytes_per_s: Vec<f64>,
+    /// How much was read in all.
+    pub bytes: Bytes,
+    /// How much of it the device carried, where that was counted.
+    pub carried: Option<Bytes>,
+}
+
+impl LayerSpeed {
+    /// Over all rounds; `None` without one.
+    #[must_use]
+    pub fn spread(&self) -> Option<Spread> {
+        Spread::of(self.bytes_per_s.iter().copied())
+    }
+
+    /// Why this is no speed of the device, where it claims to be one and cannot be.
+    #[must_use]
+    pub fn cached(&self, link: Option<&LinkLimit>) -> Option<String> {
+        if self.kind == Kind::Memory {
+            return Some("it never leaves memory".to_owned());
+        }
+        if let Some(carried) =
+            self.carried.filter(|carried| carried.as_f64() < self.bytes.as_f64() * CARRIED_MIN)
+        {
+            return Some(format!("only {carried} of {} came from the device", self.bytes));
+        }
+        let link = link?;
+        let median = self.spread()?.median;
+        (median > link.bytes_per_s.as_f64() * LINK_TOLERANCE).then(|| {
+            format!("{} carries no more than {}", link.name, quantity::speed(link.bytes_per_s.as_f64()))
+        })
+    }
+}
+
+/// What was read, and what is known of the drive's own cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layers {
+    /// Each layer.
+    pub speeds: Vec<LayerSpeed>,
+    /// The most that the way to the device lets through, if that is known.
+    pub link: Option<LinkLimit>,
+    /// What the drive says of its own write cache, in words.
+    pub write_cache: String,
+}
+
+impl Layers {
+    /// The speed of the device, if what was measured is one.
+    #[must_use]
+    pub fn device(&self) -> Option<Spread> {
+        let plain = self.speeds.iter().find(|speed| speed.kind == Kind::Device)?;
+        plain.spread().filter(|_| plain.cached(self.link.as_ref()).is_none())
+    }
+
+    /// The figure to remember.
+    #[must_use]
+    pub fn headline(&self) -> Sentence {
+        Sentence::new(self.device().map_or_else(
+            || "unknown: what was read did not come from the device alone".to_owned(),
+            |device| format!("the device itself reads {}", quantity::speed(device.median)),
+        ))
+    }
+
+    /// What the other figures are.
+    #[must_use]
+    pub fn because(&self) -> Vec<Sentence> {
+        let each = self.speeds.iter().filter_map(|speed| self.why(speed));
+        let cache = format!("the drive's own write cache: {}", self.write_cache);
+        each.chain([cache]).map(Sentence::new).collect()
+    }
+
+    fn why(&self, speed: &LayerSpeed) -> Option<String> {
+        let (name, median) = (speed.kind.name(), speed.spread()?.median);
+        let times = self.device().map(|device| median / device.median);
+        if speed.kind == Kind::Memory {
+            let times = times
+                .map_or_else(String::new, |times| format!(", {} times the device", quantity::ratio(times)));
+            return Some(format!(
+                "{name}: {} is how fast the kernel copies what it has{times}; it says nothing of the stick",
+                quantity::speed(median)
+            ));
+        }
+        if let Some(why) = speed.cached(self.link.as_ref()) {
+            return Some(format!(
+                "{name}: {} is cached, for {why}; it counts for nothing",
+                quantity::speed(median)
+            ));
+        }
+        let times = times.filter(|_| speed.kind == Kind::PageCache)?;
+        if times > RATIO {
+            Some(format!(
+                "{name}: {} times the device alone, for the kernel asks ahead while the program copies",
+                quantity::ratio(times)
+            ))
+        } else if times < 1.0 / RATIO {
+            Some(format!(
+                "{name}: the device alone gives {} times as much; reading ahead is too short for it, or copying too slow",
+                quantity::ratio(1.0 / times)
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// All of it as text, lines at most `width` columns wide.
+    #[must_use]
+    pub fn text(&self, width: usize, style: Style) -> String {
+        let header = ["read from", "speed", "between"].map(str::to_owned).to_vec();
+        let rows = self.speeds.iter().filter_map(|speed| self.row(speed)).collect();
+        let table = Table { header, rows };
+        terminal::tabled(&self.headline(), ("Layers", &table), &[("Why", self.because())], width, style)
+    }
+
+    fn row(&self, speed: &LayerSpeed) -> Option<Vec<String>> {
+        let spread = speed.spread()?;
+        let is_cached = speed.kind != Kind::Memory && speed.cached(self.link.as_ref()).is_some();
+        let mark = if is_cached { " (cached)" } else { "" };
+        Some(vec![
+            speed.kind.name().to_owned(),
+            format!("{}{mark}", quantity::speed(spread.median)),
+            format!("{} and {}", quantity::speed(spread.low), quantity::speed(spread.high)),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(device: f64, carried: u64) -> Layers {
+        let speed = |kind, megabytes: f64, carried| LayerSpeed {
+            kind,
+            bytes_per_s: vec![megabytes * 0.9e6, megabytes * 1e6, megabytes * 1.1e6],
+            bytes: Bytes::mib(100),
+            carried,
+        };
+        let speeds = vec![
+            speed(Kind::Memory, 12_800.0, Some(Bytes::ZERO)),
+            speed(Kind::PageCache, 40.0, Some(Bytes::mib(101))),
+            speed(Kind::Device, device, Some(Bytes::mib(carried))),
+        ];
+        let link = LinkLimit { bytes_per_s: Bytes::new(53_248_000), name: "USB at 480 Mbit/s".to_owned() };
+        Layers { speeds, link: Some(link), write_cache: "write through".to_owned() }
+    }
+
+    #[test]
+    fn the_devices_figure_is_the_one_to_remember() {
+        let text = layers(30.0, 100).text(100, Style::Plain);
+        assert!(text.starts_with("The device itself reads 30.0 MB/s."), "{text}");
+        let text = text.replace("\n    ", " ");
+        for words in ["427 times the device", "1.3 times the device alone", "write through", "12800 MB/s"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_the_link_or_the_device_did_not_carry_is_no_speed_of_it() {
+        for (told, words) in [(layers(400.0, 100), "480 Mbit/s"), (layers(30.0, 50), "50 MiB of 100 MiB")] {
+            let text = told.text(100, Style::Plain).replace("\n    ", " ");
+            assert!(
+                text.starts_with("Unknown") && text.contains("(cached)") && text.contains(words),
+                "{text}"
+            );
+        }
+    }
+}
