@@ -23,12 +23,9 @@ fn write(offset: u64, data: &[u8]) -> Ask {
     Ask::Write { offset: Bytes::new(offset), data: Buffer::from(data), then_flush: false }
 }
 
-/// Sends `asks` to a server of `device`, all before it looks, and returns what it answers.
-fn serve(
-    device: impl Device,
-    pace: Pace,
-    asks: Vec<Ask>,
-) -> (Vec<Result<Vec<u8>, Errno>>, Ended<impl Device>) {
+/// Sends `asks` to a server of `device`, all before it looks, and returns what it answers. Whoever asked is there until all is
+/// answered: nothing is begun for one who is gone.
+fn serve<D: Device + Send>(device: D, pace: Pace, asks: Vec<Ask>) -> (Vec<Result<Vec<u8>, Errno>>, Ended<D>) {
     let (sender, messages): (Sender<Message>, _) = channel();
     let waiting: Vec<Answers> = asks
         .into_iter()
@@ -38,9 +35,12 @@ fn serve(
             answer
         })
         .collect();
-    drop(sender);
-    let ended = Server::new(device, pace, Clock::start()).run(&messages);
-    (waiting.iter().map(|answer| answer.recv().unwrap()).collect(), ended)
+    std::thread::scope(|scope| {
+        let server = scope.spawn(move || Server::new(device, pace, Clock::start()).run(&messages));
+        let answers = waiting.iter().map(|answer| answer.recv().unwrap()).collect();
+        drop(sender);
+        (answers, server.join().unwrap())
+    })
 }
 
 #[test]
