@@ -43,19 +43,24 @@ fn sizes(report: &Report<'_>) -> Option<String> {
 fn open_units(report: &Report<'_>) -> Option<String> {
     match (found(report, FindingId::OpenUnitsLinear), found(report, FindingId::OpenUnitsRandom)) {
         (Some((linear, linear_sure)), Some((random, random_sure))) => Some(format!(
-            "it keeps {linear} erase blocks open at a time {linear_sure} when each is written from start to end, \
-             {random} {random_sure} when they are written in random order"
+            "it keeps {} open at a time {linear_sure} when each is written from start to end, {random} {random_sure} when they \
+             are written in random order",
+            blocks(&linear)
         )),
         (Some((linear, sure)), None) => Some(format!(
-            "it keeps {linear} erase blocks open at a time {sure} when each is written from start to end; for random \
-             order this is unknown"
+            "it keeps {} open at a time {sure} when each is written from start to end; for random order this is unknown",
+            blocks(&linear)
         )),
         (None, Some((random, sure))) => Some(format!(
-            "it keeps {random} erase blocks open at a time {sure} when they are written in random order; from start to \
-             end this is unknown"
+            "it keeps {} open at a time {sure} when they are written in random order; from start to end this is unknown",
+            blocks(&random)
         )),
         (None, None) => None,
     }
+}
+
+fn blocks(number: &str) -> String {
+    format!("{number} erase block{}", if number == "1" { "" } else { "s" })
 }
 
 fn class(report: &Report<'_>) -> Option<String> {
