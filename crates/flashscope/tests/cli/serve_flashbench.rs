@@ -57,11 +57,15 @@ fn flashbench_sees_the_erase_block_and_so_does_measure() {
     }
     let device = served.block_device();
     let theirs = ["--align", "--blocksize=1024"];
-    let tables = [flashbench(device, &theirs), measure(device, &["align", "--block-size", "1KiB"], &theirs)];
-    for table in tables {
-        let (at, below) = step(&table, Bytes::mib(8));
-        assert!(at > below + 60e-6, "{at} s at 8 MiB and above, {below} s below: {table:?}");
-    }
+    let ours = ["align", "--block-size", "1KiB"];
+    let tells = |measured: &dyn Fn() -> Data| {
+        let faint = |_| Some(step(&measured(), Bytes::mib(8))).filter(|(at, below)| *at <= below + 60e-6);
+        // In real time a busy machine can hold up any row.
+        let steps: Vec<_> = (0..3).map_while(faint).collect();
+        assert!(steps.len() < 3, "s at 8 MiB and above, and below: {steps:?}");
+    };
+    tells(&|| flashbench(device, &theirs));
+    tells(&|| measure(device, &ours, &theirs));
 }
 
 /// The time of a request of each size, seconds; the largest size first.
