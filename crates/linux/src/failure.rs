@@ -12,6 +12,20 @@ pub enum Failure {
     Short,
 }
 
+/// What the kernel refused while a target was worked on, where nothing better is known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{path}: {during} failed: {errno}; the stick may have been taken out, and the kernel's log (dmesg) may say why"
+)]
+pub struct Refused {
+    /// What was worked on.
+    pub path: String,
+    /// What was going on.
+    pub during: &'static str,
+    /// What the kernel said.
+    pub errno: Errno,
+}
+
 /// True if the device itself is gone: unplugged, or its medium taken out.
 pub fn means_gone(errno: Errno) -> bool {
     matches!(errno, Errno::NODEV | Errno::NXIO | Errno::NOMEDIUM)

@@ -14,6 +14,7 @@ use crate::activity::Counters;
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::error::OpenError;
+use crate::failure::Refused;
 use crate::open::{OpenOptions, open};
 use crate::printable::printable;
 use crate::sysfs::{Node, Sysfs};
@@ -58,17 +59,8 @@ pub enum LayerError {
     #[error("interrupted")]
     Interrupted,
     /// Anything else.
-    #[error(
-        "{path}: {during} failed: {errno}; the stick may have been taken out, and the kernel's log (dmesg) may say why"
-    )]
-    System {
-        /// The target.
-        path: String,
-        /// What was going on.
-        during: &'static str,
-        /// What the kernel said.
-        errno: Errno,
-    },
+    #[error(transparent)]
+    System(Refused),
 }
 
 /// A target that is read through its layers.
@@ -127,7 +119,7 @@ impl Layers {
     }
 
     fn failed(&self, during: &'static str, errno: Errno) -> LayerError {
-        LayerError::System { path: self.path.clone(), during, errno }
+        LayerError::System(Refused { path: self.path.clone(), during, errno })
     }
 }
 

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use flashscope_device::Bytes;
 use flashscope_probe::Silent;
 use flashscope_probe::diagnosis::{Attachment, Bottleneck, Cost, Diagnosis, Link, Volume, diagnose};
 use flashscope_probe::inference::infer;
 use flashscope_probe::survey::Survey;
-use flashscope_sim::profile::Bus;
 use flashscope_zoo::{Ailment, Patient, ZooError};
 
 /// A patient, and what it was told.
@@ -122,22 +120,10 @@ impl Examined {
 /// What a host knows of a patient. Of a card it sees the reader.
 fn attachment(patient: &Patient) -> Attachment {
     let (now, own) = patient.buses();
-    let could = if patient.is_card() { None } else { mbit_per_s(own) };
-    let link = mbit_per_s(now).and_then(|now| Link::usb(now, could));
+    let could = if patient.is_card() { None } else { own.usb_mbit_per_s() };
+    let link = now.usb_mbit_per_s().and_then(|now| Link::usb(now, could));
     let link = link.map(|link| Link { is_readers: patient.is_card(), ..link });
     let partition = Volume { name: "sdx1".to_owned(), start: patient.partition_start(), data_start: None };
-    // What usb-storage cuts at: 240 sectors below SuperSpeed.
-    let request_max =
-        Some(if matches!(now, Bus::UsbFull | Bus::UsbHigh) { Bytes::kib(120) } else { Bytes::mib(1) });
+    let request_max = Some(now.figures().max_command);
     Attachment { link, request_max, volumes: vec![partition] }
-}
-
-const fn mbit_per_s(bus: Bus) -> Option<f64> {
-    match bus {
-        Bus::UsbFull => Some(12.0),
-        Bus::UsbHigh => Some(480.0),
-        Bus::UsbSuper5 => Some(5000.0),
-        Bus::UsbSuper10 => Some(10_000.0),
-        _ => None,
-    }
 }

@@ -3,27 +3,17 @@
 use flashscope_device::Bytes;
 use flashscope_linux::{Card, Disk, Filesystem, Identity, Sort};
 use flashscope_probe::diagnosis::{Attachment, Link, Volume};
-use flashscope_sim::profile::{Bus, Link as SimLink};
+use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
 /// A virtual stick's: it could do what its profile's link does. Of USB no more is known than of real sticks. Nothing lies on it.
 pub fn of_virtual(target: &SimTarget) -> Attachment {
     let (now, own) = (&target.profile.link, &target.own_link);
-    let usb = mbit_per_s(now.bus).and_then(|mbit| Link::usb(mbit, mbit_per_s(own.bus)));
+    let usb = now.bus.usb_mbit_per_s().and_then(|mbit| Link::usb(mbit, own.bus.usb_mbit_per_s()));
     let link = usb.unwrap_or_else(|| exact(now, own));
     let link = Link { is_readers: now.card.is_some(), ..link };
     let request_max = Some(target.profile.link.timing().max_command);
     Attachment { link: Some(link), request_max, volumes: Vec::new() }
-}
-
-const fn mbit_per_s(bus: Bus) -> Option<f64> {
-    match bus {
-        Bus::UsbFull => Some(12.0),
-        Bus::UsbHigh => Some(480.0),
-        Bus::UsbSuper5 => Some(5000.0),
-        Bus::UsbSuper10 => Some(10_000.0),
-        _ => None,
-    }
 }
 
 fn exact(now: &SimLink, own: &SimLink) -> Link {

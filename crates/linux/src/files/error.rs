@@ -3,6 +3,8 @@
 use flashscope_device::Bytes;
 use rustix::io::Errno;
 
+use crate::failure::Refused;
+
 /// Why files could not be measured. `path` is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
@@ -73,17 +75,8 @@ pub enum FilesError {
     #[error("interrupted")]
     Interrupted,
     /// Anything else.
-    #[error(
-        "{path}: {during} failed: {errno}; the stick may have been taken out, and the kernel's log (dmesg) may say why"
-    )]
-    System {
-        /// The folder.
-        path: String,
-        /// What was going on.
-        during: &'static str,
-        /// What the kernel said.
-        errno: Errno,
-    },
+    #[error(transparent)]
+    System(Refused),
 }
 
 impl FilesError {
@@ -97,7 +90,7 @@ impl FilesError {
             Errno::ACCESS | Errno::PERM => Self::Forbidden { path, during },
             Errno::NOSPC | Errno::DQUOT => Self::Full { path, needed },
             Errno::FBIG => Self::TooLarge { path, size: needed },
-            errno => Self::System { path, during, errno },
+            errno => Self::System(Refused { path, during, errno }),
         }
     }
 

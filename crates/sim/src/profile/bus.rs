@@ -83,6 +83,18 @@ impl Bus {
         matches!(self, Self::UsbFull | Self::UsbHigh | Self::UsbSuper5 | Self::UsbSuper10)
     }
 
+    /// The signalling rate by which USB is named, 10^6 bits per second; `None` for SD.
+    #[must_use]
+    pub const fn usb_mbit_per_s(self) -> Option<f64> {
+        match self {
+            Self::UsbFull => Some(12.0),
+            Self::UsbHigh => Some(480.0),
+            Self::UsbSuper5 => Some(5000.0),
+            Self::UsbSuper10 => Some(10_000.0),
+            _ => None,
+        }
+    }
+
     /// Its figures. The sources of the ceilings:
     ///
     /// - USB 2.0, section 5.8.4: 19 bulk packets of 64 bytes in a frame of 1 ms at full speed, 13 of 512 bytes in a
