@@ -1,8 +1,8 @@
-//! How fast a stick writes when nothing helps any more: measured on the model itself, without noise.
+//! How fast a stick writes when nothing helps any more: measured on the model itself.
 
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
 
-use crate::profile::{Background, Profile};
+use crate::profile::{Background, Profile, Stall};
 use crate::stick::VirtualStick;
 
 // As large as requests come from a host, and small enough to end soon after a cache is full.
@@ -14,7 +14,8 @@ const WINDOW_MAX: Bytes = Bytes::gib(96);
 
 impl Profile {
     /// What a perfect measurement of endless writing in sequence, in requests of 1 MiB, would find, in bytes per second: caches and
-    /// buffers are full, collection stalls as it must, and the stick is as hot as it gets.
+    /// buffers are full, collection stalls as it must, and the stick is as hot as it gets. What holds single requests up counts: it
+    /// never makes one shorter. Every stall takes the mean of all, or a window of some stalls would be as far off as they differ.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -22,9 +23,12 @@ impl Profile {
         reason = "positive, and no link carries 2^53 bytes per second"
     )]
     pub fn sustained_write_per_s(&self) -> Bytes {
-        let mut quiet = self.clone();
-        (quiet.noise.jitter, quiet.noise.outliers_per_million) = (0.0, 0.0);
-        let mut stick = VirtualStick::new(&quiet, 1);
+        let mut even = self.clone();
+        even.background
+            .iter_mut()
+            .filter_map(|background| background.stall.as_mut())
+            .for_each(Stall::even_out);
+        let mut stick = VirtualStick::new(&even, 1);
         let (begin, end) = (self.settles_after(), self.settles_after() + self.window());
         write(&mut stick, Bytes::ZERO, begin);
         let before = stick.now();

@@ -410,6 +410,8 @@ fn the_sustained_rate_is_what_remains_when_nothing_helps() {
     // The buffer hides the link's 100 us behind the flash's 4100 us.
     about(&[BUFFER], 16.0 * 4100.0);
     about(&[BACKGROUND, STALL], 16.0 * 4200.0 + 300_000.0);
+    // Stalls that differ count with their mean.
+    about(&[BACKGROUND, STALL, "duration_max_us = 500000"], 16.0 * 4200.0 + 400_000.0);
 }
 
 #[test]

@@ -43,6 +43,12 @@ impl Background {
 }
 
 impl Stall {
+    /// Lets each take what all take on average.
+    pub(crate) fn even_out(&mut self) {
+        self.duration_us = f64::midpoint(self.duration_us, self.longest_us());
+        self.duration_max_us = None;
+    }
+
     fn check(&self) -> Result<(), ProfileError> {
         size("background.stall.every", self.every, SECTOR, CAPACITY_MAX)?;
         number("background.stall.duration_us", self.duration_us, 1.0, TIME_MAX_US)?;
