@@ -122,7 +122,7 @@ impl<D: Device> Device for Meter<D> {
         if let Some(limit) = self.budget.broken_by(&self.cost, kind, length) {
             return Err(DeviceError::BudgetSpent { limit });
         }
-        self.started_at.get_or_insert(self.device.now());
+        self.started_at.get_or_insert_with(|| self.device.now());
         self.device.submit(tag, op)?;
         self.cost.count(kind, length);
         Ok(())

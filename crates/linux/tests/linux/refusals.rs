@@ -73,7 +73,7 @@ fn what_the_kernel_has_no_room_for_waits_until_it_has() {
         run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 1024), PATTERN));
         let mut device = image.readable(Engine::Ring, 4);
         let read = |tag| check(range(tag * 64, 64));
-        // Half a queue: handed over at once.
+        // An eighth of a queue: handed over at once.
         submit(&mut device, 0, read);
         submit(&mut device, 1, read);
         let first = refusing(errno, || {
@@ -91,7 +91,8 @@ fn what_the_kernel_has_no_room_for_waits_until_it_has() {
 fn nothing_is_written_after_an_error_was_reported() {
     for errno in [libc::EAGAIN, libc::EPERM] {
         let image = Image::of(SIZE);
-        let mut device = image.erasable(Engine::Ring, 4);
+        // One request is less than an eighth of the queue: it is handed over by the wait.
+        let mut device = image.erasable(Engine::Ring, 16);
         let write = |tag| Op::write(range(tag * 4, 4), PATTERN);
         let failed = refusing(errno, || {
             submit(&mut device, 0, write);
