@@ -9,7 +9,7 @@ use flashscope_device::{Bytes, Device, Instant};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::is_clear;
+use crate::inference::{CLEAR_AFTER, is_clear};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Left alone at the start of the device, where it is large enough: partition table and FAT area.
@@ -31,8 +31,9 @@ const PATIENCE_FOR_FEW: u32 = 6;
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
-/// How often a row looks back at itself, requests.
-const REQUESTS_PER_LOOK: usize = 16;
+/// A row looks back at itself each time it has become longer by this share: looking takes time, which the device would idle
+/// away.
+const LOOK_AFTER_SHARE: u32 = 16;
 
 /// The experiment *speed*.
 #[derive(Debug, Clone, PartialEq)]
@@ -206,27 +207,21 @@ impl Rows<'_, '_> {
     ) -> Result<(), Stop> {
         let mut made = 0;
         let mut goes_on = true;
+        let mut looks = Looks::default();
         loop {
             while goes_on && made < requests_max(case) && in_flight(made, cell) < case.queue_depth {
                 self.submit(case, course)?;
                 made += 1;
             }
-            match self.session.wait()? {
-                None => return Ok(()),
-                Some((ended, Some(took))) => cell.keep(took, ended.since(began)),
+            let Some((ended, took)) = self.session.wait()? else { return Ok(()) };
+            let ended = ended.since(began);
+            match took {
+                Some(took) => cell.keep(took, ended),
                 // One that failed counts as made, and is not in flight any more.
-                Some((_, None)) => made -= 1,
+                None => made -= 1,
             }
-            goes_on = goes_on && !self.is_enough(cell, began);
+            goes_on = goes_on && !looks.is_enough(cell, ended);
         }
-    }
-
-    fn is_enough(&self, cell: &SpeedCell, began: Instant) -> bool {
-        let (made, took) = (cell.took_ns.len(), self.session.now().since(began));
-        let patience = if made < REQUESTS_MIN { PATIENCE_FOR_FEW } else { 1 } * patience(cell.case);
-        let looks = made.is_multiple_of(REQUESTS_PER_LOOK.max(made / 64));
-        let short = is_large_row(cell.case) && cell.transferred() < BYTES_MIN_LARGE;
-        took >= patience || looks && !short && is_clear(cell)
     }
 
     fn submit(&mut self, case: SpeedCase, course: Course) -> Result<(), Stop> {
@@ -250,6 +245,35 @@ impl Rows<'_, '_> {
             cell.flush = self.session.flush()?;
         }
         Ok(())
+    }
+}
+
+/// When a row looks back at itself.
+#[derive(Debug)]
+struct Looks {
+    next: Duration,
+}
+
+impl Default for Looks {
+    /// Nothing is clear before.
+    fn default() -> Self {
+        Self { next: CLEAR_AFTER }
+    }
+}
+
+impl Looks {
+    /// Whether a row that has lasted so long tells enough.
+    fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
+        let few = cell.took_ns.len() < REQUESTS_MIN;
+        if lasted >= patience(cell.case) * if few { PATIENCE_FOR_FEW } else { 1 } {
+            return true;
+        }
+        let short = is_large_row(cell.case) && cell.transferred() < BYTES_MIN_LARGE;
+        if few || short || lasted < self.next {
+            return false;
+        }
+        self.next = lasted + lasted / LOOK_AFTER_SHARE;
+        is_clear(cell)
     }
 }
 

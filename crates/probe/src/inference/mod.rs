@@ -31,7 +31,7 @@ pub use changes::Change;
 pub use course::{Course, Recovered, course, stalls_of};
 pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict};
 pub(crate) use slowdown::Slowdown;
-pub(crate) use speed::is_clear;
+pub(crate) use speed::{CLEAR_AFTER, is_clear};
 pub use speed::{Latencies, Speed, Startup, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};

@@ -1,5 +1,7 @@
 //! How fast equal requests are: what holds for as long as they go on, apart from how they started.
 
+use std::time::Duration;
+
 use flashscope_device::Bytes;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
@@ -17,7 +19,7 @@ const LATER_HIGH: f64 = 0.95;
 /// up to this share of all.
 const STARTUP_SHARE: usize = 2;
 /// A mean over less time is none: the host's own hold-ups last as long.
-const CLEAR_SECONDS: f64 = 2.0;
+pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
 /// The interval that is narrow enough, on either side.
 const CLEAR_HALF_WIDTH: f64 = 0.01;
 /// Two halves of what is clear differ by no more.
@@ -155,7 +157,7 @@ fn is_faster_than_flash(cell: &SpeedCell) -> bool {
 pub fn is_clear(cell: &SpeedCell) -> bool {
     let mean = Course::of(cell).and_then(|course| course.mean());
     mean.is_some_and(|mean| {
-        mean.seconds >= CLEAR_SECONDS
+        mean.seconds >= CLEAR_AFTER.as_secs_f64()
             && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
@@ -248,8 +250,6 @@ const fn seconds(nanoseconds: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::observation::Contents;
 
