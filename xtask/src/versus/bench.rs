@@ -1,11 +1,14 @@
 //! Beside fio: the rows of `bench`, with the same sizes and depths for as long.
 //!
 //! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers; fio's is its
-//! requests over its time. CPU time is that of our whole process, and what fio itself reports of its thread: both favour fio. Written data
-//! is new in every request on both sides (`--refill_buffers`).
+//! requests over its time. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
+//! both, and what it does is no difference between them. Both begin at the same place, ask one at a time with `pread` and
+//! `pwrite` and several with `io_uring`, and write data that is new in every request (`--refill_buffers`). CPU time is that of our
+//! whole process, and what fio itself reports of its thread: both favour fio.
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use flashscope_device::layer::Budget;
@@ -20,12 +23,18 @@ use super::fio::{escaped, parse};
 use super::random_reads::process_cpu;
 use super::{Row, Sample, run_peer};
 
-/// What each figure is the median of.
-const ROUNDS: u64 = 3;
+/// How long each side works at most in a turn. Sticks whose requests take seconds get as long for a few of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns {
+    /// How many of each side.
+    pub count: u32,
+    /// The most that one takes.
+    pub limit: Duration,
+}
 
-/// Reads, and with permission writes, of the kinds that `bench` makes.
-pub fn run(device: &Path, may_erase: bool) -> Result<Vec<Row>> {
-    cases(may_erase).into_iter().map(|case| compare(device, case)).collect()
+/// Reads, and with permission writes, of the kinds that `bench` makes. `tell` hears of each turn when it is over.
+pub fn run(device: &Path, may_erase: bool, turns: Turns, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
+    cases(may_erase).into_iter().map(|case| compare(device, case, turns, tell)).collect()
 }
 
 fn cases(may_erase: bool) -> Vec<SpeedCase> {
@@ -42,33 +51,46 @@ fn cases(may_erase: bool) -> Vec<SpeedCase> {
     directions.iter().flat_map(of).collect()
 }
 
-fn compare(device: &Path, case: SpeedCase) -> Result<Row> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        let (sample, seconds) = measure(device, case, round)?;
-        ours.push(sample);
-        theirs.push(fio(device, case, seconds)?);
-    }
+fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) -> Result<Row> {
     let order = if case.order == Order::Linear { "in order" } else { "random" };
     let (verb, request, depth) = (case.direction.as_str(), case.request, case.queue_depth);
-    Ok(Row::of(format!("{verb}s/s, {order}, {request}, queue depth {depth}"), &ours, &theirs))
+    let work = format!("{verb}s/s, {order}, {request}, queue depth {depth}");
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let mut seconds = 0;
+    for turn in 0..turns.count {
+        let is_fio_first = turn % 2 == 1;
+        if is_fio_first {
+            theirs.push(fio(device, case, seconds)?);
+        }
+        let (sample, took) = measure(device, case, turn.into(), turns.limit)?;
+        ours.push(sample);
+        seconds = took;
+        if !is_fio_first {
+            theirs.push(fio(device, case, seconds)?);
+        }
+        if let (Some(our), Some(their)) = (ours.last(), theirs.last()) {
+            tell(&format!("{work}: turn {} of {}: {our}, fio {their}", turn + 1, turns.count));
+        }
+    }
+    Ok(Row::of(work, &ours, &theirs))
 }
 
 /// One row of `bench`, and how long it took in whole seconds.
-fn measure(path: &Path, case: SpeedCase, seed: u64) -> Result<(Sample, u64)> {
+fn measure(path: &Path, case: SpeedCase, seed: u64, limit: Duration) -> Result<(Sample, u64)> {
     let consent = Consent::to_erase(path.to_string_lossy());
     let access = if case.direction == Direction::Write { Access::Erase(&consent) } else { Access::ReadOnly };
     let mut device =
         open(path, &OpenOptions { access, queue_depth: case.queue_depth, ..OpenOptions::default() })?;
     let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
+    let budget = Budget { device_time: Some(limit), ..Budget::UNLIMITED };
     let cpu_before = process_cpu();
-    let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    let seen = experiment.measure(&mut device, &budget, &mut Silent);
     let cpu = (process_cpu() - cpu_before).as_secs_f64();
     let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
     let cell = data.cells.first().context("bench made no requests")?;
-    let rate = speed(cell, None).context("bench made too few requests")?.requests_per_s();
+    let rate = speed(cell, None).context("bench made too few requests; allow more time (--limit)")?;
     let seconds = cell.ended_ns.last().map_or(1, |last| last.div_ceil(1_000_000_000));
-    Ok((Sample { rate, cpu: cpu / cell.took_ns.len() as f64 }, seconds))
+    Ok((Sample { rate: rate.requests_per_s(), cpu: cpu / cell.took_ns.len() as f64 }, seconds))
 }
 
 /// The same requests for as long by fio, from where `bench` begins.

@@ -13,8 +13,9 @@ use clap::Args;
 use flashscope_linux::{OpenOptions, open};
 use serde_json::Value;
 
+use super::bench::{self, Turns};
 use super::random_reads::{READ, measure};
-use super::{ROUNDS, Row, Sample, bench, run_peer, zram};
+use super::{ROUNDS, Row, Sample, run_peer, zram};
 
 /// What to read.
 #[derive(Debug, Args)]
@@ -31,6 +32,12 @@ pub struct Arguments {
     /// With --bench: writes too. What the image file, or the loop device over one, holds is lost.
     #[arg(long, requires = "bench")]
     erase: bool,
+    /// With --bench: how many turns each side takes for each row.
+    #[arg(long, default_value_t = 5, requires = "bench", value_parser = clap::value_parser!(u32).range(1..=100))]
+    turns: u32,
+    /// With --bench: how long a turn takes at most, seconds. A turn that tells enough ends before.
+    #[arg(long, default_value_t = 20, requires = "bench", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    limit: u64,
 }
 
 /// One of fio's ways to read: its engine and options.
@@ -83,14 +90,15 @@ const ENGINES_QUEUED: &[Engine] = &[
     &["io_uring", "--fixedbufs", "--registerfiles", "--sqthread_poll"],
 ];
 
-/// The rows of both queue depths.
-pub fn run(arguments: &Arguments) -> Result<Vec<Row>> {
+/// The rows of both queue depths. `tell` hears how far it is.
+pub fn run(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
     run_peer(Command::new("fio").arg("--version"), "fio")?;
     zram::prepare(&arguments.device)?;
     // What cannot be opened is refused here, in our words: fio would try every engine on it.
     drop(open(&arguments.device, &OpenOptions::default())?);
     if arguments.bench {
-        return bench::run(&arguments.device, arguments.erase);
+        let turns = Turns { count: arguments.turns, limit: Duration::from_secs(arguments.limit) };
+        return bench::run(&arguments.device, arguments.erase, turns, tell);
     }
     [(1, ENGINES_ALONE), (32, ENGINES_QUEUED)]
         .into_iter()

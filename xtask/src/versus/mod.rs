@@ -5,9 +5,10 @@ mod f3;
 mod fio;
 mod flashbench;
 mod random_reads;
+mod row;
 mod zram;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +16,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::say;
+use row::{Row, Sample, table};
 
 /// What each figure is the median of.
 const ROUNDS: usize = 5;
@@ -43,12 +45,17 @@ enum Peer {
 /// Compares with one peer and prints the figures.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let rows = match &arguments.peer {
-        Peer::Fio(arguments) => fio::run(arguments)?,
+        Peer::Fio(arguments) => fio::run(arguments, &tell)?,
         Peer::F3(arguments) => f3::run(arguments)?,
         Peer::Flashbench(peer) => return costs(&flashbench::run(peer)?, arguments.json),
     };
     let text = if arguments.json { json(&rows)? } else { table(&rows) };
     Ok(say(&text)?)
+}
+
+/// Says how far it is, apart from what is found. Whoever does not listen misses nothing else.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// What answers cost is no rate, and has a table of its own.
@@ -57,68 +64,12 @@ fn costs(comparison: &flashbench::Comparison, is_json: bool) -> Result<()> {
     Ok(say(&if is_json { json()? + "\n" } else { comparison.table() })?)
 }
 
-/// What one side did in one round.
-#[derive(Debug, Clone, Copy)]
-struct Sample {
-    /// Requests per second, or bytes per second.
-    rate: f64,
-    /// CPU time per request or per byte, seconds.
-    cpu: f64,
-}
-
-/// One piece of work, done by both.
-#[derive(Debug, Serialize)]
-struct Row {
-    work: String,
-    ours: f64,
-    peer: f64,
-    /// Above 1 where we are faster.
-    ratio: f64,
-    /// Below 1 where we use less CPU time.
-    cpu_ratio: f64,
-}
-
-impl Row {
-    /// The medians of both sides.
-    fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
-        let rates = |side: &[Sample]| median(side.iter().map(|sample| sample.rate));
-        let cpus = |side: &[Sample]| median(side.iter().map(|sample| sample.cpu));
-        let (ours_rate, peer_rate) = (rates(ours), rates(peer));
-        Self {
-            work,
-            ours: ours_rate,
-            peer: peer_rate,
-            ratio: ours_rate / peer_rate,
-            cpu_ratio: cpus(ours) / cpus(peer),
-        }
-    }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[middle],
-        _ => f64::midpoint(values[middle - 1], values[middle]),
-    }
-}
-
 fn json(rows: &[Row]) -> Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
         rows: &'a [Row],
     }
     Ok(serde_json::to_string_pretty(&Document { rows })? + "\n")
-}
-
-fn table(rows: &[Row]) -> String {
-    let mut text = format!("{:<64} {:>12} {:>12} {:>7} {:>7}\n", "work", "ours", "peer", "ratio", "CPU");
-    for Row { work, ours, peer, ratio, cpu_ratio } in rows {
-        text += &format!("{work:<64} {ours:>12.0} {peer:>12.0} {ratio:>7.2} {cpu_ratio:>7.2}\n");
-    }
-    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less\n"
 }
 
 /// Runs a peer's program to its end. Where it is missing, says which Debian package holds it.

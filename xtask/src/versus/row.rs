@@ -1,0 +1,174 @@
+//! One piece of work, done by both in turns: the medians, how far apart the turns were, and what that says of the two.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What one side did in one round.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Requests per second, or bytes per second.
+    pub rate: f64,
+    /// CPU time per request or per byte, seconds.
+    pub cpu: f64,
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:.1}/s and {:.1} us of CPU time each", self.rate, self.cpu * 1e6)
+    }
+}
+
+/// The smallest and the largest of several figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Span {
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    fn of(values: &[f64]) -> Self {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { low, high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max) }
+    }
+
+    fn text(self, digits: usize) -> String {
+        format!("{:.digits$}..{:.digits$}", self.low, self.high)
+    }
+}
+
+/// Whether both sides saw the same speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The medians are within the tolerance.
+    Agree,
+    /// The rounds are further apart from each other than the sides are: nothing can be said.
+    Noise,
+    /// Neither.
+    Differ,
+}
+
+impl Verdict {
+    /// Speeds that differ by no more are the same.
+    pub const TOLERANCE: f64 = 0.03;
+
+    /// Of the ratio of the medians, and that of each round.
+    fn of(ratio: f64, rounds: Span) -> Self {
+        let is_near = |ratio: f64| (ratio - 1.0).abs() <= Self::TOLERANCE;
+        match ratio {
+            near if is_near(near) => Self::Agree,
+            _ if rounds.low <= 1.0 + Self::TOLERANCE && rounds.high >= 1.0 - Self::TOLERANCE => Self::Noise,
+            _ => Self::Differ,
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Agree => "agree",
+            Self::Noise => "noise",
+            Self::Differ => "differ",
+        }
+    }
+}
+
+/// One piece of work, done by both.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    pub work: String,
+    /// The medians of both sides, and how far apart their rounds were.
+    pub ours: f64,
+    pub ours_span: Span,
+    pub peer: f64,
+    pub peer_span: Span,
+    /// Above 1 where we are faster; of the medians, and of each round.
+    pub ratio: f64,
+    pub ratio_span: Span,
+    /// Below 1 where we use less CPU time.
+    pub cpu_ratio: f64,
+    pub cpu_ratio_span: Span,
+    /// Whether both saw the same speed.
+    pub verdict: Verdict,
+}
+
+impl Row {
+    /// The medians of both sides; samples of one round stand in the same place.
+    pub fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
+        let rates = |side: &[Sample]| side.iter().map(|sample| sample.rate).collect::<Vec<_>>();
+        let cpus = |side: &[Sample]| side.iter().map(|sample| sample.cpu).collect::<Vec<_>>();
+        let (ours_rates, peer_rates) = (rates(ours), rates(peer));
+        let ratio = median(&ours_rates) / median(&peer_rates);
+        let ratio_span = Span::of(&ratios(&ours_rates, &peer_rates));
+        Self {
+            work,
+            ours: median(&ours_rates),
+            ours_span: Span::of(&ours_rates),
+            peer: median(&peer_rates),
+            peer_span: Span::of(&peer_rates),
+            ratio,
+            ratio_span,
+            cpu_ratio: median(&cpus(ours)) / median(&cpus(peer)),
+            cpu_ratio_span: Span::of(&ratios(&cpus(ours), &cpus(peer))),
+            verdict: Verdict::of(ratio, ratio_span),
+        }
+    }
+}
+
+fn ratios(ours: &[f64], peer: &[f64]) -> Vec<f64> {
+    ours.iter().zip(peer).map(|(ours, peer)| ours / peer).collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+/// All rows, with what their columns mean.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<56} {:>10} {:>10} {:>6} {:>11}  {:<6} {:>5} {:>11}\n",
+        "work", "ours", "peer", "ratio", "rounds", "", "CPU", "rounds"
+    );
+    for row in rows {
+        text += &format!(
+            "{:<56} {:>10.0} {:>10.0} {:>6.2} {:>11}  {:<6} {:>5.2} {:>11}\n",
+            row.work,
+            row.ours,
+            row.peer,
+            row.ratio,
+            row.ratio_span.text(2),
+            row.verdict.text(),
+            row.cpu_ratio,
+            row.cpu_ratio_span.text(2)
+        );
+    }
+    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less; rounds: the smallest and the largest ratio of a \
+            round.\nagree: the medians are within 3 %; noise: they are not, but the rounds differ as much among themselves\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ours: &[f64], peer: &[f64]) -> Row {
+        let side =
+            |rates: &[f64]| rates.iter().map(|rate| Sample { rate: *rate, cpu: 2.0 }).collect::<Vec<_>>();
+        Row::of("reads".to_owned(), &side(ours), &side(peer))
+    }
+
+    #[test]
+    fn a_row_says_whether_it_agrees_and_how_far_its_rounds_were_apart() {
+        let even = row(&[100.0, 101.0, 99.0], &[101.0, 100.0, 102.0]);
+        assert_eq!((even.ours, even.peer, even.verdict), (100.0, 101.0, Verdict::Agree));
+        assert_eq!((even.ours_span, even.cpu_ratio), (Span { low: 99.0, high: 101.0 }, 1.0));
+        assert_eq!(row(&[90.0, 91.0, 90.0], &[100.0; 3]).verdict, Verdict::Differ);
+        assert_eq!(row(&[90.0, 120.0, 80.0], &[100.0; 3]).verdict, Verdict::Noise);
+        assert!(table(&[even]).contains("agree"));
+    }
+}
