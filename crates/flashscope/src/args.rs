@@ -221,7 +221,7 @@ pub struct Bench {
     /// One part alone.
     #[command(subcommand)]
     pub part: Option<BenchPart>,
-    /// A disk, an image file, or sim:NAME.
+    /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
     #[arg(required = true)]
     pub target: Option<String>,
     /// What is asked for.
@@ -236,16 +236,19 @@ pub struct Bench {
 #[derive(Debug, Subcommand)]
 pub enum BenchPart {
     /// Reads in order and here and there, of several sizes, with one or several in flight.
+    ///
+    /// In a folder it reads a file of its own, which it fills first. That file has no name and is gone whatever happens.
     Read(BenchRead),
     /// Writes in order and here and there, of several sizes, with one or several in flight.
     ///
     /// The row of large writes goes on for 64 MiB at least, so that stalls are part of its speed, and for ten minutes at
-    /// most.
+    /// most. In a folder it writes a file of its own, which has no name and is gone whatever happens; that needs no --erase.
     Write(BenchWrite),
     /// One long stream of writes, until caches are spent and the speed that lasts is known.
     ///
     /// Finds what a cache takes, the speed behind it, the period of stalls, and what pauses give back. It writes a third of the
-    /// target or more where no cache is found, and waits for six minutes in pauses where one is.
+    /// target or more where no cache is found, and waits for six minutes in pauses where one is. In a folder it writes a file of its
+    /// own, which has no name and is gone whatever happens; that needs no --erase.
     Sustained(BenchSustained),
     /// The same writes as people do them, side by side: what each way claims, and when the data is really there.
     ///
@@ -363,7 +366,7 @@ pub struct BenchMethods {
 /// `flashscope bench sustained`
 #[derive(Debug, Args)]
 pub struct BenchSustained {
-    /// A disk, an image file, or sim:NAME.
+    /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
     pub target: String,
     /// Samples of this number and size spread over the target, each with a flush, as GNOME Disks writes them; such as
     /// 1000x10MiB.
@@ -386,7 +389,7 @@ pub struct BenchSustained {
 /// `flashscope bench read`
 #[derive(Debug, Args)]
 pub struct BenchRead {
-    /// A disk, an image file, or sim:NAME.
+    /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
     pub target: String,
     /// What is asked for.
     #[command(flatten)]
@@ -396,7 +399,7 @@ pub struct BenchRead {
 /// `flashscope bench write`
 #[derive(Debug, Args)]
 pub struct BenchWrite {
-    /// A disk, an image file, or sim:NAME.
+    /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
     pub target: String,
     /// What is asked for.
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! From what was typed as TARGET to a device that can be measured.
 
 mod attachment;
+mod folder;
 
 use std::path::Path;
 
@@ -14,6 +15,8 @@ use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt;
+
+pub use folder::{failure as folder_failure, instead, open_in_folder};
 
 /// A device behind its layers: counted, limited, interruptible.
 pub type Measured = Meter<Interruptible<Box<dyn Device>>>;

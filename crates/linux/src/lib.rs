@@ -56,7 +56,9 @@ pub use disk::{Bus, Disk, Partition, Scsi};
 pub use engine::Engine;
 pub use error::OpenError;
 pub use failure::Refused;
-pub use files::{Cold, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk};
+pub use files::{
+    Cold, FileSize, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk,
+};
 pub use identify::{Identity, identify};
 pub use idle::{Idle, Idleness};
 pub use layers::{Layer, LayerError, LayerRead, Layers};

@@ -18,7 +18,7 @@ use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
 
 /// The most that one request may carry: the largest erase block seen, so that one write can fill one.
-const MAX_REQUEST: Bytes = Bytes::mib(64);
+pub const MAX_REQUEST: Bytes = Bytes::mib(64);
 
 /// The most requests in flight; no stick queues as many.
 const QUEUE_DEPTH_MAX: u32 = 1024;

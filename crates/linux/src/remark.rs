@@ -9,6 +9,11 @@ use flashscope_device::Bytes;
 pub enum Remark {
     /// The target is a file: its filesystem and the disk below are measured along with it.
     ImageFile,
+    /// The target is a file of our own in a folder: requests go through its filesystem.
+    OwnFile {
+        /// How large the file is.
+        size: Bytes,
+    },
     /// The target is a partition: boundaries are counted from its start, not from the disk's.
     Partition {
         /// Where it starts on its disk.
@@ -42,6 +47,11 @@ impl fmt::Display for Remark {
             Self::ImageFile => formatter.write_str(
                 "this is a file: what is measured is its filesystem and the disk below, not a stick of its own",
             ),
+            Self::OwnFile { size } => write!(
+                formatter,
+                "requests go to a file of {size} of flashscope's own, through the filesystem: what that costs is measured along with \
+                 the stick, and places out of order lie within the file only. The file has no name and is gone at the end"
+            ),
             Self::Partition { start } => write!(
                 formatter,
                 "this is a partition that starts at {start} ({}): boundaries are counted from there; name the \
@@ -53,7 +63,7 @@ impl fmt::Display for Remark {
             ),
             Self::Buffered => formatter.write_str(
                 "the filesystem refuses direct I/O: requests pass through the page cache, so short times may be those \
-                 of memory; copy the image to another filesystem (ext4, xfs)",
+                 of memory; use another filesystem (ext4, xfs)",
             ),
             Self::OddSize { size, logical_block } => write!(
                 formatter,

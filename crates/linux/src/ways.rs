@@ -1,18 +1,19 @@
 //! The same bytes written as people write them: what each way claims, and when the data is really there.
 
 use std::io::Read;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Consent, Device, Instant, Pattern};
-use rustix::fs::{Advice, FileType, Mode, OFlags};
+use rustix::fs::{Advice, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::error::OpenError;
+use crate::files::{again, unnamed_file};
 use crate::geometry::is_in_memory;
 use crate::open::{Access, OpenOptions, open};
 use crate::printable::printable;
@@ -145,10 +146,7 @@ impl Place {
     /// [`WaysError`], with what to try.
     pub fn own_file(folder: &Path) -> Result<Self, WaysError> {
         let path = printable(&folder.to_string_lossy());
-        let name = folder.join(format!(".flashscope-bench-{}", std::process::id()));
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let made = rustix::fs::open(&name, flags, Mode::RUSR | Mode::WUSR)
-            .and_then(|file| rustix::fs::unlink(&name).map(|()| file));
+        let made = unnamed_file(folder);
         let file = made.map_err(|errno| error(&path, "making a file", errno, Bytes::ZERO))?;
         Ok(Self { path, file, erased: None })
     }
@@ -322,11 +320,6 @@ impl LinuxDevice {
     pub(crate) fn again(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         again(self.file(), flags)
     }
-}
-
-/// Opens an open file once more with other flags, also where it has no name any more (proc(5)).
-fn again(file: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(format!("/proc/self/fd/{}", file.as_raw_fd()), flags, Mode::empty())
 }
 
 fn is_file(mode: u32) -> bool {

@@ -41,9 +41,60 @@ fn writing_needs_permission_and_sizes_must_fit() {
     let refused = flashscope(&["bench", "write", &image]);
     assert_eq!(refused.status.code(), Some(4));
     assert!(stderr(&refused).contains("--erase"), "{}", stderr(&refused));
-    for arguments in [&["bench"][..], &["bench", "read", &image, "--size", "1000"], &["bench", "/"]] {
+    for arguments in [&["bench"][..], &["bench", "read", &image, "--size", "1000"]] {
         assert_eq!(flashscope(arguments).status.code(), Some(2), "{arguments:?}");
     }
+}
+
+/// In memory, where nobody waits for a disk.
+fn folder_in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn is_empty(folder: &tempfile::TempDir) -> bool {
+    std::fs::read_dir(folder.path()).unwrap().count() == 0
+}
+
+#[test]
+fn in_a_folder_a_file_of_our_own_is_measured_without_permission_and_nothing_is_left() {
+    let folder = folder_in_memory();
+    let name = folder.path().to_str().unwrap();
+    let row = ["--size", "1MiB", "--order", "sequential", "--time-budget", "1"];
+    for part in ["read", "write"] {
+        let output = flashscope(&[&["bench", part, name, "--json"], &row[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(document["identity"]["kind"], "folder", "{document}");
+        assert!(document["identity"]["capacity_bytes"].as_u64().unwrap() >= 16 << 20, "{document}");
+        assert!(
+            document["cost"]["bytes_written"].as_u64().unwrap() >= 16 << 20,
+            "filling counts: {document}"
+        );
+        assert!(stderr(&output).contains("flashscope's own"), "{}", stderr(&output));
+        assert_eq!(name.starts_with("/dev/shm"), stderr(&output).contains("measures memory"));
+        assert!(is_empty(&folder));
+    }
+    let samples = document(&["bench", "sustained", name, "--samples", "12x1MiB"]);
+    assert_eq!(
+        (&samples["cost"]["writes"], &samples["cost"]["bytes_written"]),
+        (&12.into(), &(12 << 20).into())
+    );
+    assert!(is_empty(&folder));
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_so_is_refused_with_what_to_do() {
+    let folder = folder_in_memory();
+    let name = folder.path().to_str().unwrap();
+    for (arguments, words) in [
+        (&["write", name, "--erase", "--yes"][..], "leave it out"),
+        (&["read", &format!("{name}/none")], "there is no such"),
+    ] {
+        let output = flashscope(&[&["bench"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+    assert!(is_empty(&folder));
 }
 
 #[test]

@@ -47,6 +47,18 @@ pub enum FilesError {
         /// What was to be written.
         needed: Bytes,
     },
+    /// Too little room for a file that tells anything.
+    #[error(
+        "{path} has {free} free, and {needed} are needed, a reserve for the filesystem included; free some space"
+    )]
+    NoRoom {
+        /// The folder.
+        path: String,
+        /// What is free.
+        free: Bytes,
+        /// What is needed.
+        needed: Bytes,
+    },
     /// The filesystem takes no more names.
     #[error("{path} takes only {free} more files, and {needed} are needed; make fewer (--count)")]
     Names {

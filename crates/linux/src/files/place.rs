@@ -52,6 +52,16 @@ impl FilesPlace {
         &self.ground
     }
 
+    /// The folder itself, with links resolved.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name, safe to print.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
     /// Folders that a measurement left behind when it was killed.
     #[must_use]
     pub fn left_behind(&self) -> Vec<String> {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Pattern};
-use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, NoStick, Part, Requests, walk};
+use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
 use flashscope_probe::file_sizes;
-use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
+use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
 use flashscope_report::files;
 
 use crate::args::{BenchFiles, FlushName};
@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::json;
 use crate::printer::Printer;
+use crate::target::{folder_failure as failure, instead};
 
 /// So many files tell how long all of them will take.
 const PILOT: usize = 32;
@@ -111,7 +112,7 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
         ground.options
     ));
     for instead in &ground.instead {
-        printer.remark(format!("note: {folder}: {}", self::instead(*instead).text()));
+        printer.remark(format!("note: {folder}: {}", crate::target::instead(*instead).text()));
     }
     for left in place.left_behind() {
         printer.remark(format!(
@@ -222,16 +223,6 @@ fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model) -> FilesData 
     }
 }
 
-const fn instead(no_stick: NoStick) -> Instead {
-    match no_stick {
-        NoStick::Memory => Instead::Memory,
-        NoStick::Network => Instead::Network,
-        NoStick::Overlay => Instead::Overlay,
-        NoStick::UserSpace => Instead::UserSpace,
-        NoStick::SystemDisk => Instead::SystemDisk,
-    }
-}
-
 const fn cold(cold: Cold) -> ColdBy {
     match cold {
         Cold::Advised => ColdBy::Advice,
@@ -277,12 +268,4 @@ fn show(arguments: &BenchFiles, data: &FilesData, printer: &Printer) -> Result<(
         printer.result(&files::text(data, printer.width(), printer.style()))?;
     }
     Ok(())
-}
-
-fn failure(error: FilesError) -> Failure {
-    let exit = match &error {
-        FilesError::System { .. } => Exit::Failed,
-        _ => Exit::Usage,
-    };
-    Failure { exit, error: error.into() }
 }

@@ -2,6 +2,7 @@
 
 mod cache;
 mod files;
+mod folder;
 mod methods;
 mod rows;
 mod sustained;

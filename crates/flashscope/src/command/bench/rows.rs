@@ -3,10 +3,12 @@
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
+use flashscope_linux::FileSize;
 use flashscope_probe::Experiment;
 use flashscope_probe::experiment::Speed;
 use flashscope_probe::observation::{Direction, Order, SpeedCase};
 
+use super::folder;
 use crate::args::{Erase, OrderName, Rows};
 use crate::command::check::budget;
 use crate::command::show;
@@ -20,10 +22,15 @@ use crate::target::{self, Target};
 /// As many requests as the usual rows have in flight at most.
 const QUEUE_DEPTH_USUAL: u32 = 32;
 
+/// In a folder, a file of this size is read and written: as much as most rows transfer. It takes half a minute to fill at 8 MB/s.
+const FILE: Bytes = Bytes::mib(256);
+/// A smaller one lies in the stick's own memory.
+const FILE_MIN: Bytes = Bytes::mib(16);
+
 /// Runs the rows of these directions; without permission to write, the reads alone if there are any.
 ///
 /// # Errors
-/// As [`outputs::permit`], [`target::open_queued`] and [`show::measurement`].
+/// As [`outputs::permit`], [`target::open_queued`], [`target::open_in_folder`] and [`show::measurement`].
 pub fn run(
     name: &str,
     rows: &Rows,
@@ -32,10 +39,7 @@ pub fn run(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     outputs::permit(&rows.output.files, target::file(name))?;
-    let consent = erase.map(|erase| confirm::erase(name, erase, printer)).transpose()?.flatten();
-    let queue_depth = rows.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_USUAL);
-    let budget = budget(&rows.budgets, None);
-    let mut target = target::open_queued(name, consent.as_ref(), budget, queue_depth)?;
+    let mut target = open(name, rows, erase, printer)?;
     let directions = permitted(&target, directions)?;
     announce(&target, printer);
     let mut progress = Progress::new(printer);
@@ -49,6 +53,19 @@ pub fn run(
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
     show::measurement(&target, &run, &[], &rows.output.files, printer)
+}
+
+/// The target itself; of a folder, a file of our own in it.
+fn open(name: &str, rows: &Rows, erase: Option<&Erase>, printer: &Printer) -> Result<Target, Failure> {
+    let queue_depth = rows.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_USUAL);
+    let budget = budget(&rows.budgets, None);
+    if folder::is_folder(name, erase)? {
+        let largest = rows.sizes.iter().copied().max().unwrap_or_default();
+        let (wanted, least) = (FILE.max(largest * 8), FILE_MIN.max(largest * 4));
+        return folder::filled(name, FileSize { wanted, least }, budget, queue_depth, printer);
+    }
+    let consent = erase.map(|erase| confirm::erase(name, erase, printer)).transpose()?.flatten();
+    target::open_queued(name, consent.as_ref(), budget, queue_depth)
 }
 
 /// The directions that this target may be asked in.

@@ -3,10 +3,12 @@
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
+use flashscope_linux::FileSize;
 use flashscope_probe::Experiment;
 use flashscope_probe::experiment::{Samples, Sustained};
 use flashscope_probe::inference::infer_run;
 
+use super::folder;
 use crate::args::BenchSustained;
 use crate::command::check::budget;
 use crate::command::show;
@@ -17,6 +19,11 @@ use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
 
+/// No stick holds more: all the room there is.
+const CAPACITY_MAX: Bytes = Bytes::gib(1 << 20);
+/// In a folder, a stream over less tells nothing of the long run.
+const FILE_MIN: Bytes = Bytes::mib(64);
+
 /// Runs the command.
 ///
 /// # Errors
@@ -24,8 +31,7 @@ use crate::target::{self, Target};
 pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failure> {
     let name = &arguments.target;
     outputs::permit(&arguments.output.files, target::file(name))?;
-    let consent = confirm::erase(name, &arguments.erase, printer)?;
-    let mut target = target::open(name, consent.as_ref(), budget(&arguments.budgets, None))?;
+    let mut target = open(arguments, printer)?;
     if !target.writable {
         let error = anyhow!("this writes to {name}; allow it with --erase");
         return Err(Failure { exit: Exit::Refused, error });
@@ -38,6 +44,20 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
     let run = show::run_of(&target, vec![seen]);
     let findings = infer_run(&run.observations);
     show::measurement(&target, &run, &findings, &arguments.output.files, printer)
+}
+
+/// The target itself; of a folder, a file of our own in it: as large as the room allows, or the samples need.
+fn open(arguments: &BenchSustained, printer: &Printer) -> Result<Target, Failure> {
+    let (name, budget) = (&arguments.target, budget(&arguments.budgets, None));
+    if folder::is_folder(name, Some(&arguments.erase))? {
+        let size = match arguments.samples {
+            Some((count, size)) => FileSize { wanted: size * u64::from(count), least: size },
+            None => FileSize { wanted: CAPACITY_MAX, least: FILE_MIN },
+        };
+        return target::open_in_folder(name, size, budget, 1);
+    }
+    let consent = confirm::erase(name, &arguments.erase, printer)?;
+    target::open(name, consent.as_ref(), budget)
 }
 
 fn experiment(arguments: &BenchSustained) -> Box<dyn Experiment> {

@@ -1,0 +1,96 @@
+//! A folder on a mounted stick as a target: a file of our own in it.
+
+use std::path::Path;
+
+use flashscope_device::Device;
+use flashscope_device::layer::{Budget, Fence};
+use flashscope_linux::{FileSize, FilesError, FilesPlace, Ground, NoStick, Remark, Roots, identify};
+use flashscope_probe::diagnosis::Attachment;
+use flashscope_probe::observation::Instead;
+use serde_json::{Value, json};
+
+use super::{Target, attachment, layered, link, memory};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+
+/// Opens a file of our own in the folder that `text` names. Nothing else in it is touched, so no permission is asked for.
+///
+/// # Errors
+/// Exit code 2 for a folder that cannot be used so, 3 if the system fails.
+pub fn open_in_folder(
+    text: &str,
+    size: FileSize,
+    budget: Budget,
+    queue_depth: u32,
+) -> Result<Target, Failure> {
+    let interrupt = interrupt::on_interrupt()?;
+    let place = FilesPlace::open(Path::new(text)).map_err(failure)?;
+    let device = place.own_file(size, queue_depth).map_err(failure)?;
+    let ground = place.ground();
+    let identity = ground.source.starts_with("/dev/").then(|| {
+        let source = Path::new(&ground.source);
+        identify(source, &Roots::default())
+    });
+    let mut remarks: Vec<String> =
+        ground.instead.iter().map(|no_stick| instead(*no_stick).text().to_owned()).collect();
+    remarks.extend(device.remarks().iter().map(ToString::to_string));
+    let is_buffered = device.remarks().contains(&Remark::Buffered);
+    let whole = device.capabilities().whole();
+    Ok(Target {
+        text: text.to_owned(),
+        name: name(ground, identity.as_ref().map(|identity| identity.name.as_str())),
+        identity: describe(ground, whole.length.get()),
+        link: Some(identity.as_ref().and_then(link).unwrap_or_else(memory)),
+        is_buffered,
+        // Of the disk below, nothing but the link: what lies on it is not where the file was measured.
+        attachment: identity.map_or_else(Attachment::default, |identity| Attachment {
+            volumes: Vec::new(),
+            ..attachment::of_real(&identity)
+        }),
+        remarks,
+        writable: true,
+        is_virtual: false,
+        failed_requests: 0,
+        device: layered(Box::new(Fence::new(device, whole)), &interrupt, budget),
+        interrupt,
+    })
+}
+
+fn name(ground: &Ground, disk: Option<&str>) -> String {
+    let filesystem = if ground.filesystem.is_empty() { "an unknown filesystem" } else { &ground.filesystem };
+    match disk {
+        Some(disk) => format!("folder on {filesystem}, {disk}"),
+        None if ground.source.is_empty() => format!("folder on {filesystem}"),
+        None => format!("folder on {filesystem} ({})", ground.source),
+    }
+}
+
+fn describe(ground: &Ground, capacity_bytes: u64) -> Value {
+    json!({
+        "kind": "folder",
+        "filesystem": ground.filesystem,
+        "source": ground.source,
+        "options": ground.options,
+        "capacity_bytes": capacity_bytes,
+    })
+}
+
+/// What a folder lies on instead of a stick.
+pub const fn instead(no_stick: NoStick) -> Instead {
+    match no_stick {
+        NoStick::Memory => Instead::Memory,
+        NoStick::Network => Instead::Network,
+        NoStick::Overlay => Instead::Overlay,
+        NoStick::UserSpace => Instead::UserSpace,
+        NoStick::SystemDisk => Instead::SystemDisk,
+    }
+}
+
+/// What an error in a folder leads to.
+pub fn failure(error: FilesError) -> Failure {
+    let exit = match &error {
+        FilesError::System { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
+}
