@@ -42,6 +42,7 @@ pub struct Stalls {
 /// come again after the same number of bytes.
 #[must_use]
 pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
+    let long = &joined(long, request);
     let shortest = long.iter().map(|write| write.took.as_secs_f64()).fold(f64::INFINITY, f64::min);
     let longest = long.iter().map(|write| write.took.as_secs_f64()).fold(0.0, f64::max);
     let thresholds = std::iter::successors(Some(shortest), |at| Some(at * STEP));
@@ -51,6 +52,23 @@ pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         .filter_map(|at| periodic(&at_least(long, at), request, total_seconds))
         .max_by(|a, b| a.share.total_cmp(&b.share))
         .filter(|stalls| stalls.share >= SHARE_MIN)
+}
+
+/// A write and the next as one, where both took long: with a buffer before the flash, the write that runs into a stall waits for the
+/// buffer, and the one behind it for what is left.
+fn joined(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
+    let mut joined: Vec<LongWrite> = Vec::with_capacity(long.len());
+    let mut is_pair = false;
+    for write in long {
+        match joined.last_mut().filter(|last| !is_pair && last.written + request == write.written) {
+            Some(last) => (last.took, last.ended, is_pair) = (last.took + write.took, write.ended, true),
+            None => {
+                joined.push(*write);
+                is_pair = false;
+            }
+        }
+    }
+    joined
 }
 
 fn at_least(long: &[LongWrite], seconds: f64) -> Vec<LongWrite> {
@@ -133,6 +151,15 @@ mod tests {
         assert_eq!(stalls.period, Bytes::mib(300));
         let truth = (299.0 * 0.05 + 30.0) / Bytes::mib(300).as_f64();
         assert!((stalls.seconds_per_byte / truth - 1.0).abs() < 0.001, "{stalls:?}");
+    }
+
+    #[test]
+    fn a_stall_that_a_buffer_spreads_over_two_writes_is_one() {
+        let writes: Vec<u64> =
+            (0..400).map(|index| if [14, 15].contains(&(index % 16)) { 1000 + index } else { 50 }).collect();
+        let stalls = found(&writes).unwrap();
+        assert_eq!(stalls.period, Bytes::mib(16));
+        assert!((2.0..2.8).contains(&stalls.seconds) && stalls.seen == 25, "{stalls:?}");
     }
 
     #[test]

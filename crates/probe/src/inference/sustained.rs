@@ -143,18 +143,24 @@ impl Fill {
 }
 
 /// A stream with stalls that come again and again, in stretches of several periods: shorter ones would be fast where no stall
-/// fell into them. Where that leaves too few, the stream as it is.
+/// fell into them. Where that leaves too few, of fewer periods; where even that does, the stream as it is.
 fn in_periods(stream: Vec<Stretch>, data: &SustainedData) -> Vec<Stretch> {
     let Some(stalls) = stalls_of(data) else { return stream };
-    let least = stalls.period.as_f64() * PERIODS;
+    let of = |periods: f64| in_stretches(&stream, stalls.period.as_f64() * periods);
+    let merged = [PERIODS, PERIODS / 2.0, 1.0].into_iter().map(of).find(|merged| merged.len() >= 2 * BATCHES);
+    merged.unwrap_or(stream)
+}
+
+/// The same stream in stretches of at least so many bytes.
+fn in_stretches(stream: &[Stretch], least: f64) -> Vec<Stretch> {
     let mut merged: Vec<Stretch> = Vec::new();
-    for next in &stream {
+    for next in stream {
         match merged.last_mut().filter(|last| last.bytes < least) {
             Some(last) => *last = last.and(next),
             None => merged.push(*next),
         }
     }
-    if merged.len() < 2 * BATCHES { stream } else { merged }
+    merged
 }
 
 /// Writes of `request` bytes as a stretch.
