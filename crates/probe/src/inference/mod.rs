@@ -44,7 +44,7 @@ use self::published::Published;
 use flashscope_device::Bytes;
 
 use crate::Method;
-use crate::finding::{Confidence, Finding, FindingId, Outcome};
+use crate::finding::{Confidence, Finding, FindingId, Outcome, Value};
 use crate::observation::{
     AlignData, BlockEndsData, Data, Ended, FatAreaData, Merges, Observations, OpenUnitsData, Order, Source,
     SustainedData, WriteBufferData, WriteSizeData,
@@ -63,6 +63,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let ladder = seen.ladder();
     let of_stream = seen.page_of_stream();
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
+    let boundaries_show = shows_surely(&align.boundary_signal) || of_stream.as_ref().is_some_and(is_sure);
     let [linear, random, class, merge] = seen.open_units();
     let [cache, sustained] = seen.sustained();
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
@@ -88,7 +89,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
             .filter(|finding| rests_on_erase_block(finding.id))
             .for_each(|finding| doubt(finding, &assumed, is_published));
     }
-    if let Some(objection) = sanity::objection(observations) {
+    if let Some(objection) = sanity::objection(observations, boundaries_show) {
         findings.iter_mut().for_each(|finding| objection.apply(finding));
     }
     findings.into_iter().map(unless_unsure).map(|finding| with_reason(finding, observations)).collect()
@@ -132,8 +133,15 @@ pub fn erase_blocks(observations: &[Observations], method: Method) -> Vec<(Bytes
 const SURE: f64 = 0.95;
 
 fn sure_page(page: &Finding) -> Option<Bytes> {
-    page.bytes()
-        .filter(|_| matches!(&page.outcome, Outcome::Found { confidence, .. } if confidence.get() >= SURE))
+    page.bytes().filter(|_| is_sure(page))
+}
+
+fn shows_surely(signal: &Finding) -> bool {
+    is_sure(signal) && matches!(signal.value(), Some(Value::Shows(Some(_))))
+}
+
+fn is_sure(finding: &Finding) -> bool {
+    matches!(&finding.outcome, Outcome::Found { confidence, .. } if confidence.get() >= SURE)
 }
 
 /// What the last search for open units tells of merges, beside their number.

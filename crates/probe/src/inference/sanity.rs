@@ -54,9 +54,10 @@ impl Objection {
     }
 }
 
-/// The first objection there is. Published means have lost what this needs, so only measured times are looked at.
+/// The first objection there is. Published means have lost what this needs, so only measured times are looked at. Where
+/// boundaries of flash show, a page may be as large as any write, and each then takes as long.
 #[must_use]
-pub fn objection(observations: &[Observations]) -> Option<Objection> {
+pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option<Objection> {
     let measured: Vec<&Data> = observations
         .iter()
         .filter(|seen| seen.conditions.source == Source::Measured)
@@ -64,7 +65,7 @@ pub fn objection(observations: &[Observations]) -> Option<Objection> {
         .collect();
     standing_clock(&measured)
         .or_else(|| ever_slower(&measured))
-        .or_else(|| size_does_not_matter(&measured))
+        .or_else(|| size_does_not_matter(&measured).filter(|_| !boundaries_show))
         .or_else(|| memory(&measured))
 }
 
@@ -283,7 +284,7 @@ mod tests {
     }
 
     fn reason(observations: &[Observations]) -> Option<String> {
-        objection(observations).map(|objection| objection.reason)
+        objection(observations, false).map(|objection| objection.reason)
     }
 
     #[track_caller]
@@ -314,6 +315,7 @@ mod tests {
     fn times_that_do_not_depend_on_the_size_are_no_sticks() {
         assert_reason(&[writes(|_, _| 1e-3)], "nothing to do with what is asked");
         assert_reason(&[writes(|_, at| 1e-3 * (0.1 + scattered(at)))], "nothing to do with what is asked");
+        assert!(objection(&[writes(|_, _| 1e-3)], true).is_none());
         // A merge of 0.3 s with every write, and 20 MB/s.
         let merging = |size: Bytes, at| 0.3 + 0.02 * scattered(at) + size.as_f64() / 20e6;
         assert_eq!(reason(&[writes(merging)]), None);
@@ -321,7 +323,7 @@ mod tests {
 
     #[test]
     fn reads_out_of_memory_are_no_sticks_but_their_speed_is_real() {
-        let objection = objection(&[reads(|at| 2e-6 * (1.0 + 0.1 * scattered(at)))]).unwrap();
+        let objection = objection(&[reads(|at| 2e-6 * (1.0 + 0.1 * scattered(at)))], true).unwrap();
         assert!(objection.reason.contains("too fast for a stick"), "{objection:?}");
         let unit = || {
             Finding::exact(
