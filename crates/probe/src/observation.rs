@@ -273,9 +273,21 @@ pub struct OpenUnitsData {
     /// Writes out of order into the part of one unit that was written just before.
     #[serde(default)]
     pub out_of_order: Vec<Duration>,
+    /// Groups of pages of one unit, written in order and then once more from the last to the first.
+    #[serde(default)]
+    pub groups: Vec<Group>,
     /// Writes at the starts of units, where no unit was open before the first of each pair.
     #[serde(default)]
     pub beginnings: Vec<Beginnings>,
+}
+
+/// As many pages as a log maps at once at most, at a multiple of their size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Behind the group before it.
+    pub in_order: Duration,
+    /// Over that, once the group behind it was written anew.
+    pub backward: Duration,
 }
 
 /// Two units that were written to their ends, or nearly, and are then begun anew one after the other.

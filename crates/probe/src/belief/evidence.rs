@@ -5,7 +5,8 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::{Belief, Prior, Slowness};
-use crate::observation::{Beginnings, OpenUnitsCell, Order};
+use crate::inference::statistics::median;
+use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
 /// another block, does not count. `None` if there are too few.
@@ -117,3 +118,23 @@ pub fn is_slow_over_data(out_of_order: &[Duration], slowness: Slowness) -> bool 
 
 /// The first two writes out of order may open the block.
 const OPENING: usize = 2;
+
+/// Whether groups of pages that a log maps at once at most cost a merge as well where they are out of order: then it is no log
+/// that completes less. `None` if too few were written. The first of either order may open the block.
+fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
+    let seconds = |of: fn(&Group) -> Duration| groups.iter().map(move |group| of(group).as_secs_f64());
+    let in_order = median(&seconds(|group| group.in_order).collect::<Vec<_>>())?;
+    let backward: Vec<f64> = seconds(|group| group.backward).skip(1).collect();
+    median(&backward)
+        .filter(|_| backward.len() >= GROUPS_MIN)
+        .map(|backward| backward - in_order > merge_seconds / 2.0)
+}
+
+/// Whether the layer is no log, though its merges are short.
+#[must_use]
+pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
+    linear.merge_seconds().and_then(|seconds| merges_whole_groups(&data.groups, seconds)) == Some(true)
+}
+
+/// So many groups tell, beside the first.
+const GROUPS_MIN: usize = 3;

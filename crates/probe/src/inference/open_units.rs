@@ -71,11 +71,12 @@ impl<'a> Search<'a> {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
         let random = belief::random(&data.cells, &linear, most_in_turn(data));
-        let kind =
-            if belief::is_slow_over_data(&data.out_of_order, slowness) { Kind::Log } else { Kind::Blocks };
+        let is_no_log = belief::is_no_log(data, &linear);
+        let is_log = belief::is_slow_over_data(&data.out_of_order, slowness) && !is_no_log;
+        let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::is_one_run(&data.beginnings, slowness);
         let search = Self { data, cells: &data.cells, slowness, kind, linear, random };
-        Ok(match search.over_data() {
+        Ok(match search.over_data().filter(|_| !is_no_log) {
             Some(log) => log,
             None if is_one_run => Self { kind: Kind::OneRun, ..search },
             None => search,

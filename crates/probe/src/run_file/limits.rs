@@ -78,6 +78,10 @@ fn data(data: &Data) -> Checked {
             each("controls", &data.controls, times)?;
             each("rewritten", &data.rewritten, open_units)?;
             each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
+            each("groups", &data.groups, |group| {
+                time("in_order", group.in_order)?;
+                time("backward", group.backward)
+            })?;
             each("beginnings", &data.beginnings, |pair| {
                 time("alone", pair.alone)?;
                 time("behind", pair.behind)

@@ -6,13 +6,18 @@ use flashscope_device::Bytes;
 use super::Search;
 use crate::belief::{self, Belief, Slowness};
 use crate::experiment::pool::Pool;
-use crate::experiment::session::{Stop, fill, range};
-use crate::observation::{Beginnings, Order};
+use crate::experiment::session::{PIECE, Stop, fill, range};
+use crate::observation::{Beginnings, Group, Order};
 
 /// A merge below so many writes may be less than that of a block.
 const SHORT_MERGE: f64 = 4.5;
 /// Writes out of order over data: two that may open the block, and enough to tell.
 const OUT_OF_ORDER: u32 = 8;
+/// A log maps no more pages at once than these, where as many fit.
+const MAPPED: [u64; 2] = [8, 4];
+/// So many groups are written twice, of as many at least as lie in a block.
+const GROUPS: u64 = 6;
+const GROUPS_LEAST: u64 = 4;
 /// So many places of a unit are written and then written again.
 const REWRITTEN_PLACES: u32 = 12;
 /// So much is written at most before it is written again.
@@ -37,7 +42,7 @@ const SURVEY_SIZES: u32 = 4;
 /// How many requests these tests take at most, pieces of whole blocks apart, where up to so many units are written in turn.
 pub(super) fn requests_max(units_max: u32) -> u64 {
     let surveyed = SURVEY_ROUNDS * SURVEY_SIZES * (units_max + 1);
-    u64::from(surveyed + OUT_OF_ORDER) + PAIRS * 4
+    u64::from(surveyed + OUT_OF_ORDER) + PAIRS * 4 + GROUPS * 2
 }
 
 impl Search<'_, '_> {
@@ -81,8 +86,34 @@ impl Search<'_, '_> {
                 self.data.out_of_order.extend(written.and_then(|written| written.latency));
             }
             if belief::is_slow_over_data(&self.data.out_of_order, linear.slowness()) {
-                self.rewrite()?;
+                self.write_groups()?;
+                if !belief::is_no_log(self.data, linear) {
+                    self.rewrite()?;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Groups of pages of one block in order, and then from the last to the first: a log that maps no more than a group at once has
+    /// nothing to complete.
+    fn write_groups(&mut self) -> Result<(), Stop> {
+        let page = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
+        let fit = (PIECE / page).min(self.experiment.erase_block / page / GROUPS_LEAST);
+        let Some(pages) = MAPPED.into_iter().find(|pages| *pages <= fit) else { return Ok(()) };
+        let group = page * pages;
+        let groups = (self.experiment.erase_block / group).min(GROUPS);
+        let Some(unit) = self.units.take() else { return Ok(()) };
+        let at = |index: u64| range(unit + group * index, group);
+        let mut forward = Vec::new();
+        for index in 0..groups {
+            forward.push((index, self.session.write_through(at(index))?));
+        }
+        for (index, in_order) in forward.into_iter().rev() {
+            let backward = self.session.write_through(at(index))?;
+            self.data
+                .groups
+                .extend(in_order.zip(backward).map(|(in_order, backward)| Group { in_order, backward }));
         }
         Ok(())
     }
