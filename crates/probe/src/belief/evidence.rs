@@ -56,7 +56,8 @@ fn after_all(mut belief: Belief, cells: &[OpenUnitsCell], order: Order) -> Belie
 }
 
 /// The same belief where a stick stalls now and then: merges may take far longer than stalls, and then a higher limit
-/// between quick and slow tells more. The one is taken by which the numbers explain most.
+/// between quick and slow tells more. The one is taken by which the numbers explain most, unless it runs through the midst of
+/// what is slow.
 #[must_use]
 pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell], order: Order) -> Belief {
     if belief.stalls() < STALLS_NOW_AND_THEN {
@@ -64,9 +65,12 @@ pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell]
     }
     let mut best =
         if belief.slowness() == slowness { belief } else { after_all(belief.anew(slowness), cells, order) };
+    let slow = best.slow_share();
     for limit in LIMITS {
         let other = after_all(best.anew(slowness.beyond_stalls(limit)), cells, order);
-        if other.explains() > best.explains() + MORE_EXPLAINED {
+        let stalls = slow - other.slow_share();
+        let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
+        if is_plausible && other.explains() > best.explains() + MORE_EXPLAINED {
             best = other;
         }
     }
@@ -75,6 +79,8 @@ pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell]
 
 /// Stalls so frequent are looked at.
 const STALLS_NOW_AND_THEN: f64 = 0.03;
+/// What is slow for every fifth write is no stall, however little a number explains which of them are.
+const STALLS_MOST: f64 = 0.2;
 /// The limits tried, multiples of what a write without a merge takes.
 const LIMITS: [f64; 3] = [6.0, 15.0, 40.0];
 /// Nats by which another limit must explain more.

@@ -56,6 +56,8 @@ pub struct Belief {
     prior: Prior,
     /// How many of the writes were slow, each by its probability.
     slow: f64,
+    /// How many may as well have been slow as quick.
+    doubtful: f64,
     hypotheses: Vec<Hypothesis>,
     writes_into: HashMap<u32, (usize, u32)>,
     recent: Vec<usize>,
@@ -103,6 +105,7 @@ impl Belief {
             slowness,
             prior,
             slow: 0.0,
+            doubtful: 0.0,
             hypotheses: hypotheses.collect(),
             writes_into: HashMap::new(),
             recent: Vec::new(),
@@ -140,8 +143,17 @@ impl Belief {
         let all = || self.hypotheses.iter().flat_map(|each| each.weights);
         let best = all().fold(f64::NEG_INFINITY, f64::max);
         let evidence = best + all().map(|weight| (weight - best).exp()).sum::<f64>().ln();
-        let share = self.slow / count(self.writes.max(1));
-        evidence + entropy(share) * count(self.writes)
+        evidence + entropy(self.slow_share()) * count(self.writes)
+    }
+
+    /// The share of writes that were slow.
+    pub(super) fn slow_share(&self) -> f64 {
+        self.slow / count(self.writes.max(1))
+    }
+
+    /// The share of writes whose times leave open whether they were.
+    pub(super) fn doubtful_share(&self) -> f64 {
+        self.doubtful / count(self.writes.max(1))
     }
 
     /// Units are full after so many writes: in linear order they then need no place any more.
@@ -199,6 +211,7 @@ impl Belief {
         self.forget_the_impossible();
         self.writes += 1;
         self.slow += slow;
+        self.doubtful += 4.0 * slow * (1.0 - slow);
         self.quick_since += 1;
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
