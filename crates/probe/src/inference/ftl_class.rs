@@ -29,7 +29,11 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
     }
     if search.kind == Kind::Log {
         let value = Value::Class { class: FtlClass::LogStructured, above: None };
-        let confidence = if search.is_over_data() { OVER_DATA } else { BY_SHORT_MERGES };
+        let confidence = match (search.is_over_data(), data.groups.is_empty()) {
+            (_, false) => BY_GROUPS,
+            (true, true) => OVER_DATA,
+            (false, true) => BY_SHORT_MERGES,
+        };
         return Finding::exact(ID, value, Confidence::new(confidence), log(search));
     }
     let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
@@ -92,6 +96,8 @@ fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
 
 /// How sure it is that a log was seen over data: blocks that take nothing out of order and copy inside much faster than they write look like a log.
 const OVER_DATA: f64 = 0.93;
+/// The same where groups of pages out of order cost nothing more.
+const BY_GROUPS: f64 = 0.98;
 /// And where only the length of merges tells a log from blocks that take nothing out of order.
 const BY_SHORT_MERGES: f64 = 0.9;
 

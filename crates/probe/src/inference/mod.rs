@@ -64,7 +64,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let of_stream = seen.page_of_stream();
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let boundaries_show = shows_surely(&align.boundary_signal) || of_stream.as_ref().is_some_and(is_sure);
-    let [linear, random, class, merge] = seen.open_units();
+    let ([linear, random, class, merge], is_log) = seen.open_units();
     let [cache, sustained] = seen.sustained();
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
@@ -86,7 +86,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     if let Some(assumed) = assumed {
         findings
             .iter_mut()
-            .filter(|finding| rests_on_erase_block(finding.id))
+            .filter(|finding| rests_on_erase_block(finding.id, is_log))
             .for_each(|finding| doubt(finding, &assumed, is_published));
     }
     if let Some(objection) = sanity::objection(observations, boundaries_show) {
@@ -201,19 +201,23 @@ impl<'a> Seen<'a> {
         self.write_size.last().and_then(|data| page::page(data))
     }
 
-    /// Linear, random, class, merge.
-    fn open_units(&self) -> [Finding; 4] {
-        match self.open_units.last() {
-            Some(data) => {
-                let search = open_units::Search::new(data);
-                [
-                    open_units::open_units(&search, Order::Linear),
-                    open_units::open_units(&search, Order::Random),
-                    ftl_class::ftl_class(data, &search),
-                    merge::merge_seconds(&search),
-                ]
-            }
-            None if self.published.is_empty() => {
+    /// Linear, random, class, merge; and whether the layer is a log.
+    fn open_units(&self) -> ([Finding; 4], bool) {
+        let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
+        let search = open_units::Search::new(data);
+        let is_log = search.as_ref().is_ok_and(|search| search.kind == open_units::Kind::Log);
+        let findings = [
+            open_units::open_units(&search, Order::Linear),
+            open_units::open_units(&search, Order::Random),
+            ftl_class::ftl_class(data, &search),
+            merge::merge_seconds(&search),
+        ];
+        (findings, is_log)
+    }
+
+    fn published_open_units(&self) -> [Finding; 4] {
+        match self.published.last() {
+            None => {
                 const IDS: [FindingId; 4] = [
                     FindingId::OpenUnitsLinear,
                     FindingId::OpenUnitsRandom,
@@ -223,7 +227,7 @@ impl<'a> Seen<'a> {
                 let reason = "no writes into erase blocks in turn were measured";
                 IDS.map(|id| Finding::unknown(id, reason, "write tests (--erase)"))
             }
-            None => {
+            Some(_) => {
                 let tables = self.tables();
                 let merge = "a table of means does not tell single merges";
                 [
@@ -268,15 +272,12 @@ impl<'a> Seen<'a> {
     }
 }
 
-const fn rests_on_erase_block(id: FindingId) -> bool {
-    matches!(
-        id,
-        FindingId::OpenUnitsLinear
-            | FindingId::OpenUnitsRandom
-            | FindingId::FatAreaBytes
-            | FindingId::FtlClass
-            | FindingId::MergeSeconds
-    )
+const fn rests_on_erase_block(id: FindingId, is_log: bool) -> bool {
+    match id {
+        FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds => !is_log,
+        FindingId::OpenUnitsRandom | FindingId::FatAreaBytes => true,
+        _ => false,
+    }
 }
 
 /// A published table rests on the erase block that somebody chose, who had seen more than the log shows: that costs a

@@ -38,6 +38,9 @@ const MERGES_MIN: usize = 4;
 /// Where more of the writes are slow for other reasons, they may be all that was seen.
 const FEW_STALLS: f64 = 0.02;
 
+/// What a log maps at once is completed in fewer writes than this; what costs more is another thing: a cache that is emptied,
+/// say.
+const COMPLETED_MOST: f64 = 7.0;
 /// Fewer places than this in a block make the search less sure.
 const FEW_PLACES: f64 = 24.0;
 
@@ -89,7 +92,8 @@ impl<'a> Search<'a> {
         let slowness = belief::unmerged(cells)?;
         let linear = belief::over_data(cells, slowness);
         let over = Self { data, cells, slowness, kind: Kind::Log, linear, random: self.random.clone() };
-        over.fits(Order::Linear).is_some().then_some(over)
+        let (seconds, _) = over.merge(Order::Linear, over.fits(Order::Linear)?)?;
+        (seconds < slowness.typical_seconds() * COMPLETED_MOST).then_some(over)
     }
 
     /// Whether the number was found over data only.
