@@ -161,6 +161,8 @@ pub enum FtlClass {
     HybridLog,
     /// Writes into a log: the cost beyond its open blocks grows step by step.
     LogStructured,
+    /// Maps single pages, wherever there is space; what is slow is collecting it, once for every so many bytes.
+    PageMapped,
 }
 
 impl FtlClass {
@@ -172,6 +174,7 @@ impl FtlClass {
             Self::OpenBlock => "open-block",
             Self::HybridLog => "hybrid-log",
             Self::LogStructured => "log-structured",
+            Self::PageMapped => "page-mapped",
         }
     }
 }

@@ -144,3 +144,22 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
 
 /// So many groups tell, beside the first.
 const GROUPS_MIN: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_cost_a_merge_out_of_order_belong_to_no_log() {
+        let milliseconds = |(in_order, backward)| Group {
+            in_order: Duration::from_millis(in_order),
+            backward: Duration::from_millis(backward),
+        };
+        // The last group opens the block, the first one is written when it is opened.
+        let merged = [(20, 36), (20, 20), (20, 36), (20, 36), (38, 36)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&merged, 0.019), Some(true));
+        assert_eq!(merges_whole_groups(&merged[..3], 0.019), None);
+        let completed = [(20, 31), (20, 20), (20, 21), (20, 20), (38, 20)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
+    }
+}

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::open_units::{Kind, Search, beginnings, evidence, one_run_confidence};
+use super::open_units::{Kind, Search, beginnings, collection, evidence, one_run_confidence};
 use super::statistics::count;
 use super::wording::time;
 use crate::belief::{self, Law};
@@ -35,6 +35,10 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
             (false, true) => BY_SHORT_MERGES,
         };
         return Finding::exact(ID, value, Confidence::new(confidence), log(search));
+    }
+    if search.kind == Kind::Collected {
+        let value = Value::Class { class: FtlClass::PageMapped, above: None };
+        return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection(search));
     }
     let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
     let above = escaping_request(data, search, linear);
@@ -96,6 +100,8 @@ fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
 
 /// How sure it is that a log was seen over data: blocks that take nothing out of order and copy inside much faster than they write look like a log.
 const OVER_DATA: f64 = 0.93;
+/// How sure it is that single pages are mapped where space is collected evenly: a log of many streams does the same.
+const BY_COLLECTION: f64 = 0.9;
 /// The same where groups of pages out of order cost nothing more.
 const BY_GROUPS: f64 = 0.98;
 /// And where only the length of merges tells a log from blocks that take nothing out of order.

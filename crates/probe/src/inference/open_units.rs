@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use flashscope_device::Bytes;
+
 use super::statistics::{count, median};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Slowness};
@@ -26,6 +28,8 @@ pub enum Kind {
     Log,
     /// One run in order; what else is written waits in logs.
     OneRun,
+    /// Pages go wherever there is space, and space is collected once for every so many bytes.
+    Collected,
 }
 
 /// So many of the last turns are looked at where any block has to go.
@@ -41,6 +45,11 @@ const FEW_STALLS: f64 = 0.02;
 /// What a log maps at once is completed in fewer writes than this; what costs more is another thing: a cache that is emptied,
 /// say.
 const COMPLETED_MOST: f64 = 7.0;
+/// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
+/// tell that space is collected: by chance it differs by twenty and more.
+const EVEN: [(usize, u64); 2] = [(12, 5), (96, 12)];
+/// And one comes after so many writes at least.
+const COLLECTED_WRITES: u64 = 4;
 /// Fewer places than this in a block make the search less sure.
 const FEW_PLACES: f64 = 24.0;
 
@@ -82,6 +91,7 @@ impl<'a> Search<'a> {
         Ok(match search.over_data().filter(|_| !is_no_log) {
             Some(log) => log,
             None if is_one_run => Self { kind: Kind::OneRun, ..search },
+            None if search.collected().is_some() => Self { kind: Kind::Collected, ..search },
             None => search,
         })
     }
@@ -135,7 +145,7 @@ impl<'a> Search<'a> {
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::Log, Order::Random) => return None,
+            (Kind::OneRun | Kind::Log, Order::Random) | (Kind::Collected, _) => return None,
             _ => {}
         }
         let belief = self.belief(order);
@@ -165,6 +175,19 @@ impl<'a> Search<'a> {
         let verdict = belief.verdict();
         let beyond: f64 = belief.numbers().iter().skip(self.most(order) as usize).sum();
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
+    }
+
+    /// After how many bytes in linear order space is collected, and how long that takes, seconds, if slow writes come so evenly that
+    /// they have nothing to do with the blocks that are written: a block that is chosen by chance, or is one too many, comes back
+    /// unevenly.
+    pub fn collected(&self) -> Option<(Bytes, f64)> {
+        let request = self.data.cells.first()?.request;
+        let (seconds, _) = self.merge(Order::Linear, 0)?;
+        let is_slow = self.searched(Order::Linear).map(|(_, latency)| self.slowness.is_slow(latency));
+        let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
+        let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let bytes = request * EVEN.into_iter().find_map(|even| evenly(&apart, even))?;
+        (bytes <= self.data.erase_block).then_some((bytes, seconds))
     }
 
     /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
@@ -239,6 +262,14 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The median of the last so many distances, if they are that even.
+fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
+    let mut last = apart[apart.len().checked_sub(number)?..].to_vec();
+    last.sort_unstable();
+    let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
+    (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
+}
+
 /// The most units that were written in turn in linear order.
 fn most_in_turn(data: &OpenUnitsData) -> u32 {
     let linear = data.cells.iter().filter(|cell| cell.order == Order::Linear);
@@ -263,6 +294,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
         (Kind::OneRun, Order::Linear) => return one_run(search),
         (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
         (Kind::Log, Order::Random) => return Finding::unknown(id, LOG, ""),
+        (Kind::Collected, _) => return Finding::unknown(id, collection(search), ""),
         _ => {}
     }
     let belief = search.belief(order);
@@ -284,6 +316,15 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
 const SHARED_LOGS: &str = "what is written out of order waits in logs that all blocks share: the cost grows with the data, not with the blocks";
 const LOG: &str =
     "a log takes each write where it stands: out of order every write pays, into however many blocks";
+
+/// One sentence with how often space is collected, and how long that takes.
+pub fn collection(search: &Search<'_>) -> String {
+    let (bytes, seconds) = search.collected().unwrap_or_default();
+    format!(
+        "one write in {bytes} takes {} longer, evenly and into whatever blocks: pages go wherever there is space, and space is collected",
+        time(seconds)
+    )
+}
 
 /// How sure it is that only one run is taken in order, after several pairs and after one: that a cache was emptied just then
 /// looks the same.
@@ -362,5 +403,24 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
             order.as_str(),
             time(search.slowness.typical_seconds())
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_distances_are_told_from_those_by_chance() {
+        let [few, many] = EVEN;
+        let even: Vec<u64> = (0..20).map(|at| 7 + at % 2).collect();
+        assert_eq!(evenly(&even, few), Some(8));
+        let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();
+        assert_eq!((evenly(&rough, few), evenly(&rough, many)), (None, Some(8)));
+        // One block too many comes back anywhere in its turn.
+        let chance: Vec<u64> = (0..120).map(|at| 1 + at * 37 % 40).collect();
+        assert_eq!((evenly(&chance, few), evenly(&chance, many)), (None, None));
+        assert_eq!(evenly(&[1; 20], few), None, "every write merges");
+        assert_eq!(evenly(&even[..11], few), None);
     }
 }

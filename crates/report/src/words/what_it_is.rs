@@ -75,6 +75,7 @@ fn class(report: &Report<'_>) -> Option<String> {
             "one block at a time is written in order; whatever else is written waits in logs that are merged when full"
         }
         FtlClass::LogStructured => "too many open blocks slow it down step by step, not at once",
+        FtlClass::PageMapped => "any place is as good as another, but it stops now and then to collect space",
     };
     let text = format!("its controller is {}{} ({sure}): {meaning}", class.as_str(), scope(above));
     Some(match above {
