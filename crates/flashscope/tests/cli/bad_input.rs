@@ -42,8 +42,8 @@ fn sizes_that_no_stick_can_have_exit_with_2() {
     open_units(&["--erase-block", "64KiB", "--block-size", "64KiB"], &["64 KiB", "4 KiB"]);
     open_units(&["--erase-block", "8MiB", "--block-size", "4MiB"], &["8 MiB", "512 KiB"]);
     open_units(&["--erase-block", "8MiB", "--block-size", "100"], &["512 B", "1 GiB"]);
-    // Without --erase-block it is measured first: 512 KiB.
-    open_units(&["--block-size", "256KiB"], &["512 KiB", "32 KiB"]);
+    // Without --erase-block it is measured first: 256 KiB.
+    open_units(&["--block-size", "128KiB"], &["256 KiB", "16 KiB"]);
     open_units(&["--format", "flashbench", "--block-size", "8MiB"], &["8 MiB", "4 MiB"]);
     let fat_area = ["measure", "fat-area", "sim:generic-2g", "--erase-block", "1MiB", "--block-size", "1MiB"];
     assert_refused(&fat_area, 2, &["1 MiB", "64 KiB"]);
@@ -82,7 +82,7 @@ fn impossible_profiles_name_key_and_value() {
     let good = stdout(&flashscope(&["sim", "show", "generic-2g"]));
     let cases = [
         ("open_units_linear = 1", "open_units_linear = -1", "open_units_linear"),
-        ("erase_block = \"512KiB\"", "erase_block = \"1e30\"", "erase_block"),
+        ("erase_block = \"256KiB\"", "erase_block = \"1e30\"", "erase_block"),
         ("open_units_linear = 1", "open_unitz = 1", "open_unitz"),
     ];
     for (from, to, says) in cases {

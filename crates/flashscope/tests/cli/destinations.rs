@@ -172,6 +172,6 @@ fn results_are_shown_also_when_writing_them_fails_at_the_end() {
     let output =
         flashscope(&["check", "sim:generic-2g", "-q", "-o", &path("page.html"), "-o", &path("kept.json")]);
     assert_ends(&output, 3, "page.html");
-    assert!(stdout(&output).contains("512 KiB"));
+    assert!(stdout(&output).contains("256 KiB"));
     assert!(Path::new(&path("kept.json")).exists());
 }
