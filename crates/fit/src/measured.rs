@@ -197,7 +197,9 @@ pub(crate) fn cells(data: &Data) -> Vec<Cell> {
         | Data::Sustained(_)
         | Data::WriteBuffer(_)
         | Data::BlockEnds(_)
-        | Data::Speed(_) => Vec::new(),
+        | Data::Speed(_)
+        | Data::Files(_)
+        | Data::Methods(_) => Vec::new(),
     };
     cells.into_iter().filter(|cell| cell.seconds > 0.0 && cell.seconds.is_finite()).collect()
 }

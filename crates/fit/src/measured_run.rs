@@ -30,7 +30,9 @@ impl Measured {
             | Data::Sustained(_)
             | Data::WriteBuffer(_)
             | Data::BlockEnds(_)
-            | Data::Speed(_) => None,
+            | Data::Speed(_)
+            | Data::Files(_)
+            | Data::Methods(_) => None,
         });
         let erase_block = told.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
         let searched = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
@@ -80,7 +82,12 @@ fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
         // It opens and closes erase blocks in an order of its own, which no command of flashbench does.
         Data::FatArea(_) => Vec::new(),
         // flashbench has no such tables.
-        Data::Sustained(_) | Data::WriteBuffer(_) | Data::BlockEnds(_) | Data::Speed(_) => Vec::new(),
+        Data::Sustained(_)
+        | Data::WriteBuffer(_)
+        | Data::BlockEnds(_)
+        | Data::Speed(_)
+        | Data::Files(_)
+        | Data::Methods(_) => Vec::new(),
     }
 }
 

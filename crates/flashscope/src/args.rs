@@ -317,6 +317,9 @@ pub struct BenchFiles {
     /// Seed of sizes and data.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Kinds of folders.
@@ -361,6 +364,9 @@ pub struct BenchMethods {
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// `flashscope bench sustained`

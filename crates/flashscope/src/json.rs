@@ -2,13 +2,13 @@
 
 mod disk;
 mod files;
+mod methods;
 
 pub use disk::{disk, idle};
-pub use files::files;
 
 use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
 use flashscope_probe::inference::{Change, Course, Recovered, Speed, course};
-use flashscope_probe::observation::SpeedCase;
+use flashscope_probe::observation::{Data, SpeedCase};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, advice};
@@ -24,6 +24,15 @@ pub fn document(fields: Value) -> Value {
         document.extend(fields);
     }
     document
+}
+
+/// The document of a run of `bench files` or `bench methods`; `None` for other runs.
+pub fn bench(run: &RunFile) -> Option<Value> {
+    run.observations.iter().rev().find_map(|seen| match &seen.data {
+        Data::Files(data) => Some(files::files(run, seen.conditions.seed, data)),
+        Data::Methods(data) => Some(methods::methods(run, data)),
+        _ => None,
+    })
 }
 
 /// The document of a check, a measurement or an import.

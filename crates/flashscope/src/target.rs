@@ -174,6 +174,27 @@ fn open_real(
     })
 }
 
+/// How something that is measured without a device of its own is plugged in.
+pub struct Plugged {
+    /// One line for people; empty if nothing is known.
+    pub name: String,
+    /// How it hangs on the machine, as far as that is known.
+    pub attachment: Attachment,
+    /// The most that the way to it lets through.
+    pub link: LinkLimit,
+}
+
+/// How the disk, the partition or the image file at `path` is plugged in; of anything else, nothing is known.
+pub fn plugged(path: &Path) -> Plugged {
+    let identity = identify(path, &Roots::default());
+    let is_known = identity.disk.is_some() || path.is_file();
+    Plugged {
+        attachment: attachment::of_real(&identity),
+        link: link(&identity).unwrap_or_else(memory),
+        name: if is_known { identity.name } else { String::new() },
+    }
+}
+
 /// The most that the link of what was identified carries, where that is known.
 pub fn link(identity: &Identity) -> Option<LinkLimit> {
     let usb = identity.disk.as_ref()?.usb.as_ref()?;

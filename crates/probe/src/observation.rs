@@ -1,6 +1,7 @@
 //! What was seen, unjudged: enough to infer again without the device.
 
 mod files;
+mod methods;
 mod speed;
 
 use std::time::Duration;
@@ -9,6 +10,7 @@ use flashscope_device::{ByteRange, Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
 
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
+pub use self::methods::{Claim, MethodsData, Way};
 pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 /// Everything one experiment saw.
@@ -132,13 +134,17 @@ pub enum Data {
     BlockEnds(BlockEndsData),
     /// Equal requests that went on for a while, of several kinds.
     Speed(SpeedData),
+    /// Many small files beside one large file.
+    Files(FilesData),
+    /// The same bytes in the ways in which people write them.
+    Methods(MethodsData),
 }
 
 impl Data {
     /// Whether this tells how fast a device is, and not how it is built.
     #[must_use]
     pub const fn is_of_speed(&self) -> bool {
-        matches!(self, Self::Speed(_) | Self::Sustained(_))
+        matches!(self, Self::Speed(_) | Self::Sustained(_) | Self::Files(_) | Self::Methods(_))
     }
 }
 

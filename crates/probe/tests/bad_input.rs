@@ -166,6 +166,8 @@ fn kept(data: &Data) -> usize {
         Data::Sustained(data) => data.pieces.len(),
         Data::WriteBuffer(data) => data.bursts.len(),
         Data::Speed(data) => data.cells.len(),
+        Data::Files(data) => data.rounds.len(),
+        Data::Methods(data) => data.claims.len(),
     }
 }
 

@@ -33,7 +33,7 @@ fn cells(entry: &Entry) -> usize {
         Data::BlockEnds(data) => data.openings.len(),
         Data::Speed(data) => data.cells.len(),
         Data::FatArea(data) => data.cells.len(),
-        Data::Sustained(_) | Data::WriteBuffer(_) => 0,
+        Data::Sustained(_) | Data::WriteBuffer(_) | Data::Files(_) | Data::Methods(_) => 0,
     }
 }
 

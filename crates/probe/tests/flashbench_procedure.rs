@@ -46,7 +46,7 @@ fn cells(observations: &Observations) -> usize {
         Data::OpenUnits(open) => open.cells.len(),
         Data::FatArea(fat) => fat.cells.len(),
         Data::WriteSize(sizes) => sizes.cells.len(),
-        Data::Sustained(_) | Data::WriteBuffer(_) => 0,
+        Data::Sustained(_) | Data::WriteBuffer(_) | Data::Files(_) | Data::Methods(_) => 0,
         Data::BlockEnds(ends) => ends.openings.len(),
         Data::Speed(speed) => speed.cells.len(),
     }

@@ -72,7 +72,9 @@ fn numbers(data: &Data) -> Vec<(String, f64)> {
         | Data::Sustained(_)
         | Data::WriteBuffer(_)
         | Data::BlockEnds(_)
-        | Data::Speed(_) => Vec::new(),
+        | Data::Speed(_)
+        | Data::Files(_)
+        | Data::Methods(_) => Vec::new(),
     }
 }
 

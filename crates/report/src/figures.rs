@@ -69,7 +69,9 @@ impl Figures {
             | Data::Sustained(_)
             | Data::WriteBuffer(_)
             | Data::BlockEnds(_)
-            | Data::Speed(_) => {}
+            | Data::Speed(_)
+            | Data::Files(_)
+            | Data::Methods(_) => {}
             Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.take_open_units(cell, report)),
             Data::WriteSize(data) => {
                 for cell in &data.cells {

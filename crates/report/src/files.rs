@@ -5,13 +5,17 @@ use flashscope_probe::inference::{FilesCause, FilesSpeed, FilesVerdict, Spread, 
 use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
 
 use crate::chart::Table;
+use crate::quantity;
+use crate::tabled::Tabled;
 use crate::words::Sentence;
-use crate::{Style, quantity, terminal};
 
 /// The verdict in one sentence; without a round, that there is none.
 #[must_use]
 pub fn headline(data: &FilesData) -> Sentence {
     let text = match (files_verdict(data), data.rounds.first()) {
+        (Some(FilesVerdict { cause: FilesCause::Cached { reason }, .. }), _) => {
+            format!("unknown: what was said to be written cannot be there: {reason}")
+        }
         (Some(verdict), Some(round)) => format!("{}{}", how_much(&verdict, round, data), cause(&verdict)),
         _ => "unknown: no round came to its end".to_owned(),
     };
@@ -33,7 +37,7 @@ fn how_much(verdict: &FilesVerdict, round: &FilesRound, data: &FilesData) -> Str
 
 fn cause(verdict: &FilesVerdict) -> String {
     match &verdict.cause {
-        FilesCause::None => String::new(),
+        FilesCause::None | FilesCause::Cached { .. } => String::new(),
         FilesCause::SmallWrites { .. } => ": small writes on this controller are what costs".to_owned(),
         FilesCause::Tables { .. } => ": the filesystem's own tables are what costs".to_owned(),
         FilesCause::Host { .. } => {
@@ -79,7 +83,7 @@ fn evidence(verdict: &FilesVerdict) -> Option<String> {
             busy * 100.0,
             quantity::ratio(*factor)
         )),
-        FilesCause::None | FilesCause::Unknown { .. } => None,
+        FilesCause::None | FilesCause::Cached { .. } | FilesCause::Unknown { .. } => None,
     }
 }
 
@@ -150,11 +154,15 @@ pub fn both(data: &FilesData) -> [Option<FilesSpeed>; 2] {
     [files(data, |round| &round.small), files(data, |round| &round.large)]
 }
 
-/// All of it as text, lines at most `width` columns wide.
+/// All of it: the verdict, the figures, why, and how.
 #[must_use]
-pub fn text(data: &FilesData, width: usize, style: Style) -> String {
-    let lists = [("Why", because(data)), ("How", conditions(data))];
-    terminal::tabled(&headline(data), ("Files", &table(data)), &lists, width, style)
+pub fn tabled(data: &FilesData) -> Tabled {
+    Tabled {
+        headline: headline(data),
+        title: "Files",
+        table: table(data),
+        lists: vec![("Why", because(data)), ("How", conditions(data))],
+    }
 }
 
 fn table(data: &FilesData) -> Table {
@@ -170,7 +178,7 @@ fn table(data: &FilesData) -> Table {
         row("bytes", parts.map(|part| part.bytes.to_string())),
         row("there after", speeds.map(|speed| spread(speed.durable_s, quantity::seconds))),
         row("files a second", speeds.map(|speed| spread(speed.files_per_s, quantity::three_digits))),
-        row("written", speeds.map(|speed| spread(speed.bytes_per_s, quantity::speed))),
+        row("written", speeds.map(written)),
         row("read back", speeds.map(read)),
         row("each one read", [each_read(data, |round| &round.small), each_read(data, |round| &round.large)]),
         row("space", parts.map(|part| part.allocated.to_string())),
@@ -195,6 +203,11 @@ fn each_read(data: &FilesData, of: fn(&FilesRound) -> &FilesPart) -> String {
     }
 }
 
+fn written(speed: &FilesSpeed) -> String {
+    let mark = if speed.write_cached.is_some() { " (cached)" } else { "" };
+    format!("{}{mark}", spread(speed.bytes_per_s, quantity::speed))
+}
+
 fn read(speed: &FilesSpeed) -> String {
     let mark = if speed.read_cached.is_some() { " (cached)" } else { "" };
     format!("{}{mark}", spread(speed.read_bytes_per_s, quantity::speed))
@@ -209,9 +222,14 @@ fn spread(spread: Spread, shown: fn(f64) -> String) -> String {
 #[cfg(test)]
 mod tests {
     use flashscope_device::Bytes;
-    use flashscope_probe::observation::Instead;
+    use flashscope_probe::observation::{Instead, LinkLimit};
 
     use super::*;
+    use crate::Style;
+
+    fn text(data: &FilesData, width: usize, style: Style) -> String {
+        tabled(data).text(width, style)
+    }
 
     fn part(files: u32, made_s: f64, requests: u64) -> FilesPart {
         FilesPart {
@@ -240,6 +258,7 @@ mod tests {
             filesystem: "vfat".to_owned(),
             cold: ColdBy::Drop,
             instead: Vec::new(),
+            link: None,
             rounds: vec![round],
         }
     }
@@ -272,6 +291,14 @@ mod tests {
         }
         seen.rounds[0].small.writes = None;
         assert!(headline(&seen).as_str().contains("why is unknown"));
+        // 16 MiB in 10 s are more than full speed carries.
+        seen.link =
+            Some(LinkLimit { bytes_per_s: Bytes::new(1_216_000), name: "USB at 12 Mbit/s".to_owned() });
+        let told = text(&seen, 80, Style::Plain);
+        assert!(
+            told.starts_with("Unknown: what was said to be written") && told.contains("(cached)"),
+            "{told}"
+        );
         seen.rounds.clear();
         assert!(text(&seen, 80, Style::Plain).starts_with("Unknown: no round"));
     }

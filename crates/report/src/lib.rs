@@ -27,6 +27,7 @@ mod rate;
 mod report;
 mod speeds;
 mod svg;
+mod tabled;
 mod terminal;
 mod wall;
 pub mod words;
@@ -37,6 +38,7 @@ pub use html::html;
 pub use report::Report;
 pub use speeds::speeds;
 pub use svg::drawing;
+pub use tabled::Tabled;
 
 pub use terminal::{Style, terminal, wrapped};
 pub use words::{Advice, Sentence, Verdict, advice, stream, verdict};

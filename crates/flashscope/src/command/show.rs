@@ -2,7 +2,7 @@
 
 use flashscope_device::layer::Cost;
 use flashscope_probe::diagnosis::Attachment;
-use flashscope_probe::observation::{Cause, Ended, Observations};
+use flashscope_probe::observation::{Cause, Conditions, Data, Ended, Observations, Source};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
 use flashscope_report::{Report, terminal};
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::json;
 use crate::outputs;
 use crate::printer::Printer;
-use crate::target::Target;
+use crate::target::{Plugged, Target};
 
 /// The run of a target that was measured now.
 pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
@@ -27,6 +27,27 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         cost: target.device.cost(),
         remarks: target.remarks.clone(),
     }
+}
+
+/// The run of a bench that needs no device of its own: what it saw, and what it cost.
+pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Cost) -> RunFile {
+    RunFile {
+        format: FORMAT,
+        flashscope: json::VERSION.to_owned(),
+        target: target.to_owned(),
+        device_name: plugged.name,
+        attachment: plugged.attachment,
+        measured_at: crate::wall_clock::now(),
+        observations: vec![seen],
+        cost,
+        remarks: Vec::new(),
+    }
+}
+
+/// What a bench saw that chose no part of the device itself.
+pub const fn seen_by_bench(data: Data, seed: u64, ended: Ended) -> Observations {
+    let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed };
+    Observations { data, conditions, ended }
 }
 
 /// The run of a log that somebody else measured.
@@ -57,7 +78,8 @@ pub fn findings(
     printer: &Printer,
 ) -> Result<(), Failure> {
     if printer.json {
-        return Ok(printer.document(&json::findings(run, findings, identity))?);
+        let document = json::bench(run).unwrap_or_else(|| json::findings(run, findings, identity));
+        return Ok(printer.document(&document)?);
     }
     let report = Report { run, findings };
     Ok(printer.result(&terminal(&report, printer.width(), printer.style()))?)
@@ -137,14 +159,8 @@ mod tests {
 
     fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
         let printer = Printer::new(&Global { json: false, quiet: true, verbose: false, color: Color::Never });
-        let conditions = flashscope_probe::observation::Conditions {
-            source: flashscope_probe::observation::Source::Measured,
-            capacity: None,
-            region: None,
-            seed: 0,
-        };
-        let data =
-            flashscope_probe::observation::Data::Align(flashscope_probe::observation::AlignData::default());
+        let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 0 };
+        let data = Data::Align(flashscope_probe::observation::AlignData::default());
         let seen = ended.map(|ended| Observations { data, conditions, ended });
         let run = run_of_log("", String::new(), seen.into_iter().collect(), Vec::new());
         exit(&run, failed_requests, &printer)

@@ -1,5 +1,6 @@
 //! The document of `bench files`.
 
+use flashscope_probe::RunFile;
 use flashscope_probe::inference::statistics::quantile;
 use flashscope_probe::inference::{FilesCause, FilesSpeed, Spread, files_verdict};
 use flashscope_probe::observation::{FilesData, FilesPart, FilesRound};
@@ -7,11 +8,12 @@ use flashscope_report::files::{because, both, conditions, headline};
 use serde_json::{Value, json};
 
 /// Many small files beside one large file: figures over all rounds, and why.
-pub fn files(target: &str, seed: u64, data: &FilesData) -> Value {
+pub fn files(run: &RunFile, seed: u64, data: &FilesData) -> Value {
     let verdict = files_verdict(data);
     let [small, large] = both(data);
     super::document(json!({
-        "target": target,
+        "target": run.target,
+        "measured_at": run.measured_at,
         "seed": seed,
         "profile": data.profile,
         "filesystem": data.filesystem,
@@ -19,6 +21,7 @@ pub fn files(target: &str, seed: u64, data: &FilesData) -> Value {
         "flush": data.flush,
         "cold": data.cold,
         "instead": data.instead,
+        "link": data.link,
         "rounds": data.rounds.len(),
         "verdict": headline(data),
         "cause": verdict.as_ref().map(|verdict| cause(&verdict.cause)),
@@ -36,6 +39,7 @@ const fn cause(cause: &FilesCause) -> &'static str {
         FilesCause::SmallWrites { .. } => "small_writes",
         FilesCause::Tables { .. } => "filesystem",
         FilesCause::Host { .. } => "host",
+        FilesCause::Cached { .. } => "cached",
         FilesCause::Unknown { .. } => "unknown",
     }
 }
@@ -62,6 +66,7 @@ fn part(data: &FilesData, speed: Option<&FilesSpeed>, of: fn(&FilesRound) -> &Fi
         "read_bytes_per_s": spread(speed.read_bytes_per_s),
         "read_files_per_s": spread(speed.read_files_per_s),
         "cached": speed.read_cached,
+        "write_cached": speed.write_cached,
         "each_closed_s": percentiles(data, of, |part| &part.each_made_ns),
         "each_read_s": percentiles(data, of, |part| &part.each_read_ns),
         "warm": data.rounds.iter().map(of).map(|part| part.warm).collect::<Vec<_>>(),

@@ -113,12 +113,22 @@ fn a_stored_run_shows_the_same_speeds_and_nothing_that_was_not_measured() {
 fn ways_to_write_are_told_and_leave_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
-    let document = document(&["bench", "methods", name, "--size", "4MiB"]);
+    let kept = tempfile::tempdir().unwrap();
+    let run = kept.path().join("run.json");
+    let run = run.to_str().unwrap();
+    let document = document(&["bench", "methods", name, "--size", "4MiB", "-o", run]);
     let ways = document["ways"].as_array().unwrap();
     assert!(ways.len() >= 4 && ways[0]["way"] == "buffered_zeros", "{document}");
     assert!(ways.iter().all(|way| way["durable_seconds"].as_f64() >= way["claimed_seconds"].as_f64()));
     assert!(document["true_bytes_per_s"].as_f64().unwrap() > 0.0);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(
+        ways.iter().all(|way| way["cached"].is_null()),
+        "memory carries what a filesystem takes: {document}"
+    );
+    let again = crate::document(&["report", run]);
+    assert_eq!((&again["ways"][0]["way"], &again["target"]), (&ways[0]["way"], &document["target"]));
+    assert!(stdout(&flashscope(&["report", run])).contains("dd bs=1M conv=fdatasync"));
 }
 
 #[test]

@@ -40,6 +40,33 @@ fn files_in_memory_are_measured_and_said_to_be_there() {
 }
 
 #[test]
+fn a_stored_run_of_files_tells_the_same_again() {
+    let (folder, kept) = (folder(), tempfile::tempdir().unwrap());
+    let path = |name: &str| kept.path().join(name).to_str().unwrap().to_owned();
+    let (run, page) = (path("run.flashscope.json"), path("page.html"));
+    let bench = ["bench", "files", folder.path().to_str().unwrap(), "--count", "30", "--rounds", "1"];
+    let told = document(&[&bench[..], &["-o", &run, "-o", &page]].concat());
+    let stored = document(&["report", &run]);
+    for key in ["verdict", "profile", "seed", "measured_at", "cause", "how"] {
+        assert_eq!(stored[key], told[key], "{key}");
+    }
+    assert_eq!(stored["small"]["each_read_s"].is_object(), told["small"]["each_read_s"].is_object());
+    let again = flashscope(&["report", &run]);
+    assert!(stdout(&again).contains("reached the device") && !stdout(&again).contains("erase block"));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("small files"));
+    let many = flashscope(&["report", "compare", &run, &run]);
+    assert_eq!(many.status.code(), Some(2));
+    assert!(stderr(&many).contains("no long stream"), "{}", stderr(&many));
+    let damaged = std::fs::read_to_string(&run).unwrap().replacen("\"made_s\": ", "\"made_s\": -", 1);
+    std::fs::write(&run, damaged).unwrap();
+    let refused = flashscope(&["report", &run]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("rounds[0].small.made_s"), "{}", stderr(&refused));
+    let same = flashscope(&[&bench[..], &["-o", "/no/such/place/run.json"]].concat());
+    assert_eq!(same.status.code(), Some(2), "it is said before anything is written");
+}
+
+#[test]
 fn files_are_like_those_of_a_folder() {
     let (folder, model) = (folder(), folder());
     for (name, length) in [("a", 10), ("b", 3000), ("c", 70_000)] {

@@ -6,6 +6,7 @@
 
 use flashscope_device::Bytes;
 
+use super::speed::impossible;
 use super::statistics::median;
 use crate::observation::{FilesData, FilesPart, FilesRound, Traffic};
 
@@ -55,6 +56,8 @@ pub struct FilesSpeed {
     pub read_bytes_per_s: Spread,
     /// Files a second, read back.
     pub read_files_per_s: Spread,
+    /// Why the data cannot have been there when a flush said so, where it cannot.
+    pub write_cached: Option<String>,
     /// Why the reads are none of the device, where they cannot be.
     pub read_cached: Option<String>,
     /// Bytes of space for each byte.
@@ -72,9 +75,22 @@ pub fn files(data: &FilesData, of: impl Fn(&FilesRound) -> &FilesPart) -> Option
         bytes_per_s: over(|part| part.bytes.as_f64() / part.durable_s())?,
         read_bytes_per_s: over(|part| part.bytes.as_f64() / part.read_s)?,
         read_files_per_s: over(|part| f64::from(part.files) / part.read_s)?,
-        read_cached: parts.iter().find_map(|part| cached(part)),
+        write_cached: parts.iter().find_map(|part| not_written(data, part)),
+        read_cached: parts
+            .iter()
+            .find_map(|part| cached(part).or_else(|| not_carried(data, part.read_s, part))),
         bloat: over(FilesPart::bloat)?.median,
     })
+}
+
+/// Why data cannot have been on the device when a flush said so.
+fn not_written(data: &FilesData, part: &FilesPart) -> Option<String> {
+    not_carried(data, part.durable_s(), part)
+}
+
+/// Why what files hold cannot have come through in so many seconds.
+fn not_carried(data: &FilesData, seconds: f64, part: &FilesPart) -> Option<String> {
+    data.link.as_ref().and_then(|link| impossible(part.bytes.as_f64() / seconds, link))
 }
 
 /// Why reads were none of the device: what was in memory needs no device, and what a device did not carry it did not read.
@@ -117,6 +133,11 @@ pub enum FilesCause {
         /// How many times as long it takes for the same business.
         factor: f64,
     },
+    /// They were said to be there faster than anything reaches the device: there is nothing to compare.
+    Cached {
+        /// What does not carry as much.
+        reason: String,
+    },
     /// It is not known.
     Unknown {
         /// Why.
@@ -149,6 +170,10 @@ pub fn files_verdict(data: &FilesData) -> Option<FilesVerdict> {
 }
 
 fn cause(data: &FilesData, ratio: f64) -> FilesCause {
+    let mut parts = data.rounds.iter().flat_map(|round| [&round.small, &round.large]);
+    if let Some(reason) = parts.find_map(|part| not_written(data, part)) {
+        return FilesCause::Cached { reason };
+    }
     if ratio < RATIO_MIN {
         return FilesCause::None;
     }
@@ -214,7 +239,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{ColdBy, FlushTime};
+    use crate::observation::{ColdBy, FlushTime, LinkLimit};
 
     /// 1000 files in 10 MB that take `seconds`, in `requests` of `megabytes` in all, while the device is busy for `busy`.
     fn part(seconds: f64, requests: u64, megabytes: f64, busy_s: f64) -> FilesPart {
@@ -244,6 +269,7 @@ mod tests {
             filesystem: "vfat".to_owned(),
             cold: ColdBy::Advice,
             instead: Vec::new(),
+            link: None,
             rounds: vec![FilesRound { small, large }],
         }
     }
@@ -274,6 +300,21 @@ mod tests {
         assert!(matches!(cause_of(nothing_came, large.clone()), FilesCause::Unknown { .. }));
         let of_each_a_part = cause_of(part(16.0, 1000, 20.0, 7.6), large);
         assert!(matches!(of_each_a_part, FilesCause::Unknown { .. }), "{of_each_a_part:?}");
+    }
+
+    #[test]
+    fn what_the_link_cannot_carry_is_no_verdict() {
+        // 10 MB in 40 s and in 2 s.
+        let link =
+            |bytes_per_s| Some(LinkLimit { bytes_per_s: Bytes::new(bytes_per_s), name: "a link".to_owned() });
+        let seen = data(part(40.0, 1000, 11.0, 39.0), part(2.0, 80, 10.0, 1.9));
+        let slow = FilesData { link: link(1_216_000), ..seen.clone() };
+        assert!(matches!(files_verdict(&slow).unwrap().cause, FilesCause::Cached { .. }));
+        let [small, large] = [files(&slow, |round| &round.small), files(&slow, |round| &round.large)];
+        assert_eq!((small.unwrap().write_cached, large.clone().unwrap().read_cached.is_some()), (None, true));
+        assert!(large.unwrap().write_cached.unwrap().contains("a link carries"));
+        let fast = FilesData { link: link(42_000_000), ..seen };
+        assert!(matches!(files_verdict(&fast).unwrap().cause, FilesCause::SmallWrites { .. }));
     }
 
     #[test]

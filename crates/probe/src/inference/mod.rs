@@ -11,6 +11,7 @@ mod files;
 mod ftl_class;
 pub(crate) mod ladder;
 mod merge;
+mod methods;
 mod open_units;
 mod page;
 mod published;
@@ -30,6 +31,7 @@ pub use align::steps;
 pub use changes::Change;
 pub use course::{Course, Recovered, course, stalls_of};
 pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict};
+pub use methods::{cached, truth};
 pub(crate) use slowdown::Slowdown;
 pub(crate) use speed::{CLEAR_AFTER, is_clear};
 pub use speed::{Latencies, Speed, Startup, speed, speed_of};
@@ -180,7 +182,7 @@ impl<'a> Seen<'a> {
                 Data::Sustained(data) => seen.sustained = Some((data, each)),
                 Data::WriteBuffer(data) => seen.write_buffer = Some(data),
                 Data::BlockEnds(data) => seen.block_ends = Some(data),
-                Data::Align(_) | Data::Speed(_) => {}
+                Data::Align(_) | Data::Speed(_) | Data::Files(_) | Data::Methods(_) => {}
             }
         }
         seen

@@ -178,6 +178,8 @@ fn times(data: &Data) -> Vec<f64> {
             let took = data.cells.iter().flat_map(|cell| &cell.took_ns);
             took.map(|nanoseconds| Duration::from_nanos(*nanoseconds).as_secs_f64()).collect()
         }
+        // Of files and of whole streams, not of requests.
+        Data::Files(_) | Data::Methods(_) => Vec::new(),
     }
 }
 
@@ -197,7 +199,9 @@ fn equal_requests(data: &Data) -> Vec<f64> {
         | Data::FatArea(_)
         | Data::Sustained(_)
         | Data::WriteBuffer(_)
-        | Data::Speed(_) => Vec::new(),
+        | Data::Speed(_)
+        | Data::Files(_)
+        | Data::Methods(_) => Vec::new(),
         Data::BlockEnds(data) => data.openings.iter().map(|opening| opening.second.as_secs_f64()).collect(),
     }
 }

@@ -164,7 +164,7 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
 }
 
 /// Why a speed cannot be the device's.
-fn impossible(bytes_per_s: f64, link: &LinkLimit) -> Option<String> {
+pub fn impossible(bytes_per_s: f64, link: &LinkLimit) -> Option<String> {
     let most = link.bytes_per_s.as_f64() * LINK_TOLERANCE;
     (bytes_per_s > most).then(|| format!("{} carries no more than {} MB/s", link.name, megabytes(link)))
 }

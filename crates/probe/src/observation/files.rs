@@ -3,6 +3,8 @@
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::LinkLimit;
+
 /// Rounds of the same files, and of one file of as many bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FilesData {
@@ -19,6 +21,9 @@ pub struct FilesData {
     /// What is measured instead of a stick, where that is known.
     #[serde(default)]
     pub instead: Vec<Instead>,
+    /// The most that the way to the device lets through, if that is known.
+    #[serde(default)]
+    pub link: Option<LinkLimit>,
     /// Each with new files.
     pub rounds: Vec<FilesRound>,
 }

@@ -7,8 +7,8 @@ use flashscope_device::Bytes;
 
 use super::RunFile;
 use crate::observation::{
-    AlignSample, Burst, Conditions, Crossing, Data, LongWrite, Observations, OpenUnitsCell, Opening,
-    PageEdge, Piece, SpeedCell, Times,
+    AlignSample, Burst, Claim, Conditions, Crossing, Data, FilesPart, LinkLimit, LongWrite, Observations,
+    OpenUnitsCell, Opening, PageEdge, Piece, SpeedCell, Times, Traffic,
 };
 
 /// A number that no measurement gives.
@@ -129,10 +129,54 @@ fn data(data: &Data) -> Checked {
             each("bursts", &data.bursts, burst)
         }
         Data::Speed(data) => {
-            size("link.bytes_per_s", data.link.as_ref().map_or(Bytes::ZERO, |link| link.bytes_per_s))?;
+            link(data.link.as_ref())?;
             each("cells", &data.cells, speed)
         }
+        Data::Files(data) => {
+            size("cluster", data.cluster)?;
+            link(data.link.as_ref())?;
+            each("rounds", &data.rounds, |round| {
+                files(&round.small).map_err(|error| error.inside("small"))?;
+                files(&round.large).map_err(|error| error.inside("large"))
+            })
+        }
+        Data::Methods(data) => {
+            link(data.link.as_ref())?;
+            each("claims", &data.claims, claim)
+        }
     }
+}
+
+fn link(link: Option<&LinkLimit>) -> Checked {
+    size("link.bytes_per_s", link.map_or(Bytes::ZERO, |link| link.bytes_per_s))
+}
+
+fn files(part: &FilesPart) -> Checked {
+    size("bytes", part.bytes)?;
+    size("allocated", part.allocated)?;
+    positive("made_s", part.made_s)?;
+    positive("read_s", part.read_s)?;
+    seconds("flush_s", part.flush_s)?;
+    seconds("removed_s", part.removed_s)?;
+    seconds("warm", part.warm.unwrap_or(0.0))?;
+    each("each_made_ns", &part.each_made_ns, |took| time("", Duration::from_nanos(*took)))?;
+    each("each_read_ns", &part.each_read_ns, |took| time("", Duration::from_nanos(*took)))?;
+    traffic(part.writes.as_ref()).map_err(|error| error.inside("writes"))?;
+    traffic(part.reads.as_ref()).map_err(|error| error.inside("reads"))
+}
+
+fn traffic(traffic: Option<&Traffic>) -> Checked {
+    let Some(traffic) = traffic else { return Ok(()) };
+    size("bytes", traffic.bytes)?;
+    size("requests", Bytes::new(traffic.requests))?;
+    seconds("busy_s", traffic.busy_s)
+}
+
+fn claim(claim: &Claim) -> Checked {
+    size("bytes", claim.bytes)?;
+    positive("claimed_s", claim.claimed_s)?;
+    positive("durable_s", claim.durable_s)?;
+    claim.source_s.map_or(Ok(()), |source| positive("source_s", source))
 }
 
 fn speed(cell: &SpeedCell) -> Checked {
@@ -235,6 +279,16 @@ fn count(name: &str, number: u32, least: u32) -> Checked {
 
 fn time(name: &str, time: Duration) -> Checked {
     permit(time < TIME_END, name, format!("{} s", time.as_secs()), "times lie below 1000000 s")
+}
+
+fn seconds(name: &str, seconds: f64) -> Checked {
+    let is_time = (0.0..TIME_END.as_secs_f64()).contains(&seconds);
+    permit(is_time, name, seconds, "it must lie between 0 and 1000000")
+}
+
+fn positive(name: &str, seconds: f64) -> Checked {
+    let is_time = seconds > 0.0 && seconds < TIME_END.as_secs_f64();
+    permit(is_time, name, seconds, "it must lie above 0 and below 1000000")
 }
 
 fn permit(is_allowed: bool, name: &str, found: impl ToString, allowed: &'static str) -> Checked {

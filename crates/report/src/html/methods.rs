@@ -55,6 +55,14 @@ const fn method(data: &Data) -> (&'static str, &'static str) {
             "Equal requests, one kind after the other, until their speed is clear. What the start-up took is told apart from \
              what stays, and every speed has its interval and the spread of its requests."
         }
+        Data::Files(_) => {
+            "Many small files, then one file of the same bytes: made, flushed, read back cold and removed. What reached the device tells \
+             whether its writes, the filesystem's tables or the host take the time."
+        }
+        Data::Methods(_) => {
+            "The same bytes in the ways in which people write them. Each claims a speed when it stops the clock; the true one is \
+             that of data which nothing can guess, until a flush says that it is there."
+        }
     };
     (experiment(data), text)
 }

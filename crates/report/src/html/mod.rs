@@ -12,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::bound::bound;
 use crate::clean::printable;
 use crate::words::{Sentence, Verdict, advice, verdict};
-use crate::{Advice, Report, chart};
+use crate::{Advice, Report, Tabled, chart};
 
 /// Colours first, so that the rest can use them.
 const STYLE: &str =
@@ -21,7 +21,11 @@ const STYLE: &str =
 /// The page. Everything that comes from a device or a log is escaped and freed of control characters.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
-    page(&name(report), &body(report, &verdict(report)))
+    let body = match Tabled::of(report.run) {
+        Some(tabled) => of_bench(report, &tabled),
+        None => body(report, &verdict(report)),
+    };
+    page(&name(report), &body)
 }
 
 /// A page with this title and these parts.
@@ -44,10 +48,7 @@ pub(crate) fn page(title: &str, main: &Markup) -> String {
 
 fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
     html! {
-        header {
-            p class="device" { (name(report)) }
-            h1 { (bound(verdict.headline.as_str())) }
-        }
+        (header(report, verdict.headline.as_str()))
         (words(verdict))
         (advice_list(&advice(report)))
         (speed_table(&crate::speeds::table(report.run)))
@@ -55,8 +56,31 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         (charts::section(&chart::charts(report)))
         (conditions::section(report))
         (methods::section(report))
-        footer { p { "Written by flashscope " (printable(&report.run.flashscope)) "." } }
+        (footer(report))
     }
+}
+
+fn of_bench(report: &Report<'_>, tabled: &Tabled) -> Markup {
+    html! {
+        (header(report, tabled.headline.as_str()))
+        (tabled.markup())
+        (conditions::section(report))
+        (methods::section(report))
+        (footer(report))
+    }
+}
+
+fn header(report: &Report<'_>, headline: &str) -> Markup {
+    html! {
+        header {
+            p class="device" { (name(report)) }
+            h1 { (bound(headline)) }
+        }
+    }
+}
+
+fn footer(report: &Report<'_>) -> Markup {
+    html! { footer { p { "Written by flashscope " (printable(&report.run.flashscope)) "." } } }
 }
 
 fn name(report: &Report<'_>) -> String {

@@ -10,7 +10,7 @@ pub use style::Style;
 
 use crate::clean::printable;
 use crate::words::{Sentence, advice, verdict};
-use crate::{Report, chart, html};
+use crate::{Report, Tabled, chart, html};
 use style::Ink;
 pub use wrap::wrapped;
 
@@ -21,6 +21,11 @@ const LEAST_WIDTH: usize = 20;
 #[must_use]
 pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
+    if let Some(tabled) = Tabled::of(report.run) {
+        page.text = tabled.text(page.width, style);
+        page.list("Conditions", &conditions(report));
+        return page.text;
+    }
     let verdict = verdict(report);
     page.paragraph(verdict.headline.as_str(), Ink::Strong);
     page.list("What it is", &verdict.what_it_is);

@@ -96,5 +96,7 @@ pub const fn experiment(data: &Data) -> &'static str {
         Data::WriteBuffer(_) => "write-buffer",
         Data::BlockEnds(_) => "block-ends",
         Data::Speed(_) => "speed",
+        Data::Files(_) => "files",
+        Data::Methods(_) => "methods",
     }
 }

@@ -4,19 +4,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use flashscope_device::layer::Interrupt;
+use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_device::{Bytes, Pattern};
 use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
 use flashscope_probe::file_sizes;
-use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
-use flashscope_report::files;
+use flashscope_probe::observation::{
+    Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
+};
+use serde_json::Value;
 
 use crate::args::{BenchFiles, FlushName};
+use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
-use crate::json;
+use crate::outputs;
 use crate::printer::Printer;
-use crate::target::{folder_failure as failure, instead};
+use crate::target::{Plugged, folder_failure as failure, instead, plugged};
 
 /// So many files tell how long all of them will take.
 const PILOT: usize = 32;
@@ -28,18 +31,21 @@ const COUNT_MIN: u32 = 100;
 /// # Errors
 /// Exit code 2 for a folder that cannot be used so, 3 if writing or reading fails.
 pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
+    outputs::permit(&arguments.output.files, Path::new(&arguments.folder))?;
     let place = open(&arguments.folder)?;
     let mut model = Model::of(arguments, printer)?;
     place.permit(&model.sizes).map_err(failure)?;
     announce(arguments, &place, &model, printer);
     let mut rounds = Rounds { arguments, place: &place, interrupt: on_interrupt()?, generation: 0 };
-    let mut data = data(arguments, &place, &model);
+    let plugged = plugged(Path::new(&place.ground().source));
+    let mut data = data(arguments, &place, &model, &plugged);
     let ended = rounds.adapt(&mut model, printer).and_then(|()| rounds.all(&model, &mut data, printer));
-    show(arguments, &data, printer)?;
+    let was_wrong = wrong(&data);
+    show(arguments, data, plugged, &ended, printer)?;
     match ended {
         Err(FilesError::Interrupted) => Ok(Exit::Interrupted),
         Err(error) => Err(failure(error)),
-        Ok(()) if wrong(&data) => Ok(Exit::Problem),
+        Ok(()) if was_wrong => Ok(Exit::Problem),
         Ok(()) => Ok(Exit::Fine),
     }
 }
@@ -207,7 +213,7 @@ fn wrong(data: &FilesData) -> bool {
     data.rounds.iter().any(|round| round.small.wrong + round.large.wrong > 0)
 }
 
-fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model) -> FilesData {
+fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model, plugged: &Plugged) -> FilesData {
     let ground = place.ground();
     FilesData {
         profile: model.name.clone(),
@@ -219,6 +225,7 @@ fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model) -> FilesData 
         filesystem: ground.filesystem.clone(),
         cold: ColdBy::Advice,
         instead: ground.instead.iter().copied().map(instead).collect(),
+        link: Some(plugged.link.clone()),
         rounds: Vec::new(),
     }
 }
@@ -258,14 +265,44 @@ fn part(part: &Part) -> FilesPart {
 }
 
 /// What was measured, also where it ended early; nothing where no round came to its end.
-fn show(arguments: &BenchFiles, data: &FilesData, printer: &Printer) -> Result<(), Failure> {
+fn show(
+    arguments: &BenchFiles,
+    data: FilesData,
+    plugged: Plugged,
+    ended: &Result<(), FilesError>,
+    printer: &Printer,
+) -> Result<(), Failure> {
     if data.rounds.is_empty() {
         return Ok(());
     }
-    if printer.json {
-        printer.document(&json::files(&arguments.folder, arguments.seed, data))?;
-    } else {
-        printer.result(&files::text(data, printer.width(), printer.style()))?;
+    let ended = match ended {
+        Ok(()) => Ended::Complete,
+        Err(error) => Ended::Early { reason: error.to_string(), cause: cause(error) },
+    };
+    let cost = cost(&data);
+    let seen = show::seen_by_bench(Data::Files(data), arguments.seed, ended);
+    let run = show::run_of_bench(&arguments.folder, plugged, seen, cost);
+    let shown = show::findings(&run, &[], &Value::Null, printer);
+    let stored = outputs::write(&arguments.output.files, &run, &[], printer);
+    shown.and(stored)
+}
+
+const fn cause(error: &FilesError) -> Cause {
+    match error {
+        FilesError::Interrupted => Cause::Interrupt,
+        _ => Cause::Device,
     }
-    Ok(())
+}
+
+/// What all rounds wrote and read, in the requests that the kernel counted, else in files.
+fn cost(data: &FilesData) -> Cost {
+    let mut cost = Cost::default();
+    for part in data.rounds.iter().flat_map(|round| [&round.small, &round.large]) {
+        cost.writes += part.writes.map_or(part.files.into(), |writes| writes.requests);
+        cost.reads += part.reads.map_or(part.files.into(), |reads| reads.requests);
+        cost.bytes_written += part.bytes;
+        cost.bytes_read += part.bytes;
+        cost.device_time += Duration::from_secs_f64(part.durable_s() + part.read_s + part.removed_s);
+    }
+    cost
 }

@@ -1,26 +1,31 @@
 //! `flashscope bench methods`: the same writes as people do them, side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use flashscope_device::Bytes;
-use flashscope_device::layer::Interrupt;
-use flashscope_linux::{OpenError, Place, WayToWrite, WaysError, Written};
-use flashscope_report::claims::{Claim, Kind, reasons, text, truth};
-use serde_json::{Value, json};
+use flashscope_device::layer::{Cost, Interrupt};
+use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
+use flashscope_probe::observation::{Claim, Data, Ended, Instead, MethodsData, Way};
+use serde_json::Value;
 
 use crate::args::BenchMethods;
+use crate::command::show;
 use crate::confirm;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
-use crate::json;
+use crate::outputs;
 use crate::printer::Printer;
+use crate::target::plugged;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Exit code 2 for a target that cannot be used so, 3 if writing fails, 4 without permission to erase.
 pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure> {
+    let name = &arguments.target;
+    outputs::permit(&arguments.output.files, Path::new(name))?;
     let place = place(arguments, printer)?;
     announce(arguments, &place, printer);
     let interrupt = on_interrupt()?;
@@ -28,12 +33,35 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
         Err(WaysError::Interrupted) => return Ok(Exit::Interrupted),
         claims => claims.map_err(failure)?,
     };
-    if printer.json {
-        printer.document(&document(&arguments.target, &claims))?;
-    } else {
-        printer.result(&text(&claims, printer.width(), printer.style()))?;
+    let plugged = plugged(&below(Path::new(name)));
+    let cost = cost(&claims);
+    let data = MethodsData { claims, link: Some(plugged.link.clone()), instead: instead(&place) };
+    let seen = show::seen_by_bench(Data::Methods(data), 0, Ended::Complete);
+    let run = show::run_of_bench(name, plugged, seen, cost);
+    let shown = show::findings(&run, &[], &Value::Null, printer);
+    let stored = outputs::write(&arguments.output.files, &run, &[], printer);
+    shown.and(stored).map(|()| Exit::Fine)
+}
+
+/// What a directory lies on, as it was named when it was mounted; anything else itself.
+fn below(path: &Path) -> PathBuf {
+    let ground = path.is_dir().then(|| FilesPlace::open(path).ok()).flatten();
+    ground.map_or_else(|| path.to_owned(), |place| PathBuf::from(&place.ground().source))
+}
+
+fn instead(place: &Place) -> Vec<Instead> {
+    let all = [(place.is_in_memory(), Instead::Memory), (place.is_on_system_disk(), Instead::SystemDisk)];
+    all.into_iter().filter_map(|(is_so, instead)| is_so.then_some(instead)).collect()
+}
+
+/// What was written, 1 MiB at a time.
+fn cost(claims: &[Claim]) -> Cost {
+    Cost {
+        writes: claims.iter().map(|claim| claim.bytes / Bytes::mib(1)).sum(),
+        bytes_written: claims.iter().map(|claim| claim.bytes).sum(),
+        device_time: claims.iter().map(|claim| Duration::from_secs_f64(claim.durable_s)).sum(),
+        ..Cost::default()
     }
-    Ok(Exit::Fine)
 }
 
 /// A file of our own in a directory; or the target itself, which may be erased.
@@ -101,13 +129,13 @@ fn claims(
     Ok(claims)
 }
 
-const fn kind(way: WayToWrite) -> Kind {
+const fn kind(way: WayToWrite) -> Way {
     match way {
-        WayToWrite::Zeros => Kind::Zeros,
-        WayToWrite::Random => Kind::Random,
-        WayToWrite::FlushAtEnd => Kind::FlushAtEnd,
-        WayToWrite::FlushEach => Kind::FlushEach,
-        WayToWrite::Direct => Kind::Direct,
+        WayToWrite::Zeros => Way::Zeros,
+        WayToWrite::Random => Way::Random,
+        WayToWrite::FlushAtEnd => Way::FlushAtEnd,
+        WayToWrite::FlushEach => Way::FlushEach,
+        WayToWrite::Direct => Way::Direct,
     }
 }
 
@@ -115,37 +143,14 @@ const fn kind(way: WayToWrite) -> Kind {
 const SECONDS_MIN: f64 = 1e-9;
 
 fn claim(written: &Written) -> Claim {
-    let seconds = |time: std::time::Duration| time.as_secs_f64().max(SECONDS_MIN);
+    let seconds = |time: Duration| time.as_secs_f64().max(SECONDS_MIN);
     Claim {
-        kind: kind(written.way),
+        way: kind(written.way),
         bytes: written.bytes,
         claimed_s: seconds(written.claimed),
         durable_s: seconds(written.durable),
         source_s: written.source.map(seconds),
     }
-}
-
-fn document(target: &str, claims: &[Claim]) -> Value {
-    let truth = truth(claims);
-    let way = |claim: &Claim| {
-        json!({
-            "way": claim.kind.id(),
-            "command": claim.kind.command(),
-            "bytes": claim.bytes,
-            "claimed_seconds": claim.claimed_s,
-            "claimed_bytes_per_s": claim.claimed(),
-            "durable_seconds": claim.durable_s,
-            "durable_bytes_per_s": claim.durable(),
-            "source_bytes_per_s": claim.source(),
-            "times_truth": truth.map(|truth| claim.claimed() / truth),
-            "why": truth.map(|truth| reasons(claim, truth)).unwrap_or_default(),
-        })
-    };
-    json::document(json!({
-        "target": target,
-        "true_bytes_per_s": truth,
-        "ways": claims.iter().map(way).collect::<Vec<_>>(),
-    }))
 }
 
 fn failure(error: WaysError) -> Failure {

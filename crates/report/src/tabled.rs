@@ -1,0 +1,56 @@
+//! A verdict, a table and lists of sentences: what a bench says that is no row of requests.
+
+use flashscope_probe::RunFile;
+use flashscope_probe::observation::Data;
+use maud::{Markup, html};
+
+use crate::bound::bound;
+use crate::chart::Table;
+use crate::words::Sentence;
+use crate::{Style, claims, files, html, terminal};
+
+/// What such a bench says.
+#[derive(Debug, Clone)]
+pub struct Tabled {
+    /// The verdict.
+    pub headline: Sentence,
+    /// What the table is called.
+    pub title: &'static str,
+    /// The figures.
+    pub table: Table,
+    /// Sentences under their titles; those without any are left out.
+    pub lists: Vec<(&'static str, Vec<Sentence>)>,
+}
+
+impl Tabled {
+    /// Of the last such bench of a run; `None` if it has none.
+    #[must_use]
+    pub fn of(run: &RunFile) -> Option<Self> {
+        run.observations.iter().rev().find_map(|seen| match &seen.data {
+            Data::Files(data) => Some(files::tabled(data)),
+            Data::Methods(data) => Some(claims::tabled(data)),
+            _ => None,
+        })
+    }
+
+    /// As text, lines at most `width` columns wide.
+    #[must_use]
+    pub fn text(&self, width: usize, style: Style) -> String {
+        terminal::tabled(&self.headline, (self.title, &self.table), &self.lists, width, style)
+    }
+
+    /// The parts of a page.
+    pub(crate) fn markup(&self) -> Markup {
+        html! {
+            section class="speeds" { h2 { (self.title) } (html::plain_table(&self.table)) }
+            section class="words" {
+                @for (title, sentences) in &self.lists {
+                    @if !sentences.is_empty() {
+                        h2 { (title) }
+                        ul { @for sentence in sentences { li { (bound(sentence.as_str())) } } }
+                    }
+                }
+            }
+        }
+    }
+}
