@@ -159,6 +159,9 @@ fn bottleneck(diagnosis: &Diagnosis) -> Value {
         }
     };
     document["costs"] = json!(diagnosis.costs);
+    if !diagnosis.illusions.is_empty() {
+        document["illusions"] = json!(diagnosis.illusions);
+    }
     document["unweighed"] = json!(diagnosis.unweighed);
     document
 }

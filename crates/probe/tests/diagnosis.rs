@@ -3,25 +3,37 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Attachment, Bottleneck, Diagnosis, LITTLE, Layer, Link, Volume, diagnose};
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
+use flashscope_probe::diagnosis::{
+    Attachment, Bottleneck, Diagnosis, Driver, LITTLE, Layer, Link, Volume, diagnose,
+};
 use flashscope_probe::inference::infer;
+use flashscope_probe::observation::{Claim, Conditions, Data, MethodsData, Source, Way};
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Observations, Silent};
+use flashscope_probe::{Ended, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
 
 /// A stick that lacks nothing, but for what differs from it: 68 MB/s, more than any high-speed link carries.
 #[derive(Clone, Copy)]
 struct Build {
     bus: &'static str,
+    cut_kib: u64,
+    page_kib: u64,
     overhead_us: u32,
     partial_page_us: u32,
     open_units: u32,
     cache: &'static str,
 }
 
-const SOUND: Build =
-    Build { bus: "usb-super-5", overhead_us: 40, partial_page_us: 560, open_units: 12, cache: "" };
+const SOUND: Build = Build {
+    bus: "usb-super-5",
+    cut_kib: 1024,
+    page_kib: 32,
+    overhead_us: 40,
+    partial_page_us: 560,
+    open_units: 12,
+    cache: "",
+};
 
 /// Cells behind the cache take what the flash of a sound stick takes; the cache is three times as fast.
 const CACHE: &str = "[slc_cache]\nbasis = \"assumed\"\nsize = \"96MiB\"\noverhead_us = 40\npage_program_us = 160\n\
@@ -32,18 +44,19 @@ const STALLS: &str = "[background]\nbasis = \"assumed\"\nidle_after_us = 2e6\n[b
 
 impl Build {
     fn profile(self) -> Profile {
-        let Self { bus, overhead_us, partial_page_us, open_units, cache } = self;
+        let Self { bus, cut_kib, page_kib, overhead_us, partial_page_us, open_units, cache } = self;
         let text = format!(
             "name = \"built\"\ndescription = \"built\"\ncapacity = \"1GiB\"\n\
              [[source]]\nwhat = \"made up\"\nwhere = \"here\"\n\
-             [link]\nbasis = \"assumed\"\nbus = \"{bus}\"\n\
+             [link]\nbasis = \"assumed\"\nbus = \"{bus}\"\nmax_command = \"{cut_kib}KiB\"\n\
              [read]\nbasis = \"assumed\"\naccess_us = 300\n\
              [[read.boundary]]\nperiod = \"4MiB\"\nacross_us = 200\n\
-             [write]\nbasis = \"assumed\"\noverhead_us = {overhead_us}\npage_program_us = 480\npartial_page_us = {partial_page_us}\n\
-             [ftl]\nbasis = \"assumed\"\nerase_block = \"4MiB\"\npage = \"32KiB\"\n\
+             [write]\nbasis = \"assumed\"\noverhead_us = {overhead_us}\npage_program_us = {}\npartial_page_us = {partial_page_us}\n\
+             [ftl]\nbasis = \"assumed\"\nerase_block = \"4MiB\"\npage = \"{page_kib}KiB\"\n\
              [policy.open_blocks]\nbasis = \"assumed\"\nopen_units_linear = {open_units}\n\
              open_units_random = {open_units}\nvictim = \"lru\"\nmerge_us = 150000\n\
-             {cache}[noise]\nbasis = \"assumed\"\njitter = 0.01\noutliers_per_million = 0\noutlier_us = 1000\n"
+             {cache}[noise]\nbasis = \"assumed\"\njitter = 0.01\noutliers_per_million = 0\noutlier_us = 1000\n",
+            15 * page_kib
         );
         Profile::parse(&text).unwrap()
     }
@@ -60,8 +73,9 @@ impl Build {
     /// A USB stick for 5000 Mbit/s, wherever it is plugged in.
     fn attachment(self) -> Attachment {
         let now = if self.bus == "usb-high" { 480.0 } else { 5000.0 };
-        let cut = if self.bus == "usb-high" { Bytes::kib(120) } else { Bytes::mib(1) };
-        Attachment { link: Link::usb(now, Some(5000.0)), request_max: Some(cut), volumes: Vec::new() }
+        let driver = Some(Driver { name: "usb-storage".to_owned(), leaves_uas: false });
+        let request_max = Some(Bytes::kib(self.cut_kib));
+        Attachment { link: Link::usb(now, Some(5000.0)), request_max, driver, volumes: Vec::new() }
     }
 
     fn diagnosis(self) -> Diagnosis {
@@ -72,6 +86,11 @@ impl Build {
         let seen = self.checked();
         diagnose(&seen, &infer(&seen), attachment)
     }
+}
+
+/// Four pages of 120 us in a command, which takes 400 us beside them.
+const fn ailing_by_its_driver() -> Build {
+    Build { cut_kib: 32, page_kib: 8, partial_page_us: 140, overhead_us: 400, ..SOUND }
 }
 
 fn volume(start_sector: u64, data_start: u64) -> Volume {
@@ -103,7 +122,7 @@ fn a_stick_without_an_ailment_is_as_fast_as_its_flash() {
 
 #[test]
 fn a_fast_stick_in_a_slow_port_is_held_back_by_the_link_and_a_card_by_its_reader() {
-    let ailing = Build { bus: "usb-high", ..SOUND };
+    let ailing = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
     let seen = ailing.checked();
     let findings = infer(&seen);
     let diagnosis = diagnose(&seen, &findings, &ailing.attachment());
@@ -117,6 +136,27 @@ fn a_fast_stick_in_a_slow_port_is_held_back_by_the_link_and_a_card_by_its_reader
     // Where it can do no more, no port helps.
     let alone = Attachment { link: Some(Link { is_readers: false, ..link }), ..ailing.attachment() };
     assert_eq!(diagnose(&seen, &findings, &alone).cost(Layer::Link), None);
+}
+
+#[test]
+fn a_driver_that_cuts_requests_is_named_if_it_can_be_told_not_to() {
+    let ailing = ailing_by_its_driver();
+    let seen = ailing.checked();
+    let findings = infer(&seen);
+    let diagnosis = diagnose(&seen, &findings, &ailing.attachment());
+    assert_only(&diagnosis, Layer::Driver);
+    let cost = diagnosis.cost(Layer::Driver).unwrap();
+    assert!(cost.evidence.contains("cuts requests at 32 KiB"), "{}", cost.evidence);
+    assert!(cost.gain.low <= 1.7 && 1.7 <= cost.gain.high, "{:?}", cost.gain);
+    let another = Some(Driver { name: "sdhci".to_owned(), leaves_uas: false });
+    for driver in [None, another] {
+        let attachment = Attachment { driver, ..ailing.attachment() };
+        assert_eq!(diagnose(&seen, &findings, &attachment).cost(Layer::Driver), None);
+    }
+    // A page in each command: what of its time is the page's cannot be told, and so nor that it is the flash.
+    let one_page = Build { cut_kib: 32, overhead_us: 400, ..SOUND };
+    let Bottleneck::Unknown { would_decide, .. } = one_page.diagnosis().bottleneck else { panic!("told") };
+    assert!(would_decide.contains("max_sectors"));
 }
 
 #[test]
@@ -165,6 +205,8 @@ fn of_two_ailments_the_larger_comes_first() {
     assert_eq!(order(merges), [Layer::OpenUnits, Layer::SmallWrites]);
     let cache = Build { cache: CACHE, overhead_us: 400, ..SOUND };
     assert_eq!(order(cache), [Layer::SlcCache, Layer::SmallWrites]);
+    let cut = Build { open_units: 2, ..ailing_by_its_driver() };
+    assert_eq!(order(cut), [Layer::OpenUnits, Layer::Driver]);
 }
 
 #[test]
@@ -179,4 +221,54 @@ fn what_was_not_measured_is_not_named() {
     let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
     let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
     assert!(would_decide.contains("--sustained"));
+}
+
+/// What people's ways to write 64 MiB see of a stick, from sources of so many bytes a second: what goes to memory first is there at
+/// once, and then has its way to the stick; what the source brings waits for it.
+fn ways(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
+    let (bytes, mut stick) = (Bytes::mib(64), VirtualStick::new(&build.profile(), 3));
+    for step in 0..64 {
+        let range = ByteRange::new(Bytes::mib(8 + step), Bytes::mib(1));
+        stick.run(Op::write(range, Pattern::new(1))).unwrap();
+    }
+    let device = stick.now().as_nanos() as f64 / 1e9;
+    let memory = bytes.as_f64() / 2e9;
+    let from = |way, source: f64| {
+        let source = bytes.as_f64() / source;
+        Claim {
+            way,
+            bytes,
+            claimed_s: memory + source,
+            durable_s: device.max(source) + memory,
+            source_s: Some(source),
+        }
+    };
+    let flushed = Claim { way: Way::FlushAtEnd, bytes, claimed_s: device, durable_s: device, source_s: None };
+    let claims = vec![from(Way::Zeros, zeros), from(Way::Random, random), flushed];
+    let data = Data::Methods(MethodsData { claims, ..MethodsData::default() });
+    let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 1 };
+    vec![Observations { data, conditions, ended: Ended::Complete }]
+}
+
+fn of_ways(build: Build, zeros: f64, random: f64) -> Diagnosis {
+    diagnose(&ways(build, zeros, random), &[], &build.attachment())
+}
+
+#[test]
+fn a_source_slower_than_the_stick_is_named_and_memory_is_told_apart_from_it() {
+    // 66 MB/s, and a source of 20.
+    let slow = of_ways(SOUND, 20e6, 20e6);
+    assert_eq!(slow.layer(), Some(Layer::DataSource), "{slow:#?}");
+    let gain = slow.cost(Layer::DataSource).unwrap().gain;
+    assert!(gain.low <= 3.3 && 3.3 <= gain.high && slow.illusions.is_empty(), "{slow:#?}");
+    // Fast ones fill memory: that limits nothing, and says nothing of the stick.
+    let cached = of_ways(SOUND, 10e9, 10e9);
+    assert_eq!((cached.layer(), cached.illusions.len(), cached.costs.len()), (None, 2, 0), "{cached:#?}");
+    assert!(cached.illusions.iter().all(|told| told.layer == Layer::PageCache && told.times > 10.0));
+    // Both: zeros out of memory, and a slow source of random data. Only the source costs anything.
+    let both = of_ways(SOUND, 10e9, 20e6);
+    assert_eq!((both.layer(), both.illusions.len()), (Some(Layer::DataSource), 1), "{both:#?}");
+    // A source that would hold up a faster stick is none where the stick is slower.
+    let slower = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
+    assert_eq!(of_ways(slower, 10e9, 60e6).cost(Layer::DataSource), None);
 }

@@ -6,6 +6,7 @@
 mod hostile;
 mod sample;
 
+use flashscope_probe::diagnosis::{Attachment, Driver};
 use flashscope_probe::observation::Cause;
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -225,6 +226,31 @@ fn advice_follows_from_findings_alone() {
     let fat = Value::Bytes(flashscope_device::Bytes::mib(4));
     let fat = Finding::exact(FindingId::FatAreaBytes, fat, Confidence::new(0.9), "");
     assert_eq!(ids(&[fat]), ["keep_fat_area"]);
+}
+
+#[test]
+fn advice_says_what_it_gives_or_that_nobody_knows() {
+    let mut run = sample::run();
+    let driver = Driver { name: "usb-storage".to_owned(), leaves_uas: true };
+    run.attachment = Attachment { driver: Some(driver), ..Attachment::default() };
+    let told = |run: &RunFile| -> Vec<String> {
+        let findings = sample::findings();
+        advice(&Report { run, findings: &findings })
+            .iter()
+            .map(|advice| advice.told().as_str().to_owned())
+            .collect()
+    };
+    let with = told(&run);
+    let of = |word: &str| with.iter().find(|told| told.contains(word)).unwrap().clone();
+    assert!(
+        of("at a time, e.g. dd").ends_with("an everyday copy gets 1.1 to 1.3 times as fast."),
+        "{with:?}"
+    );
+    assert!(of("at most").ends_with("(an everyday copy gains nothing by it)."), "{with:?}");
+    assert!(of("uas driver").contains("several requests at a time"), "{with:?}");
+    run.observations.clear();
+    let without = told(&run);
+    assert!(without.iter().all(|told| told.ends_with("(what that gives was not measured).")), "{without:?}");
 }
 
 #[test]

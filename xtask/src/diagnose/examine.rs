@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flashscope_probe::Silent;
-use flashscope_probe::diagnosis::{Attachment, Bottleneck, Cost, Diagnosis, Link, Volume, diagnose};
+use flashscope_probe::diagnosis::{Attachment, Bottleneck, Cost, Diagnosis, Driver, Link, Volume, diagnose};
 use flashscope_probe::inference::infer;
 use flashscope_probe::survey::Survey;
 use flashscope_zoo::{Ailment, Patient, ZooError};
@@ -124,6 +124,7 @@ fn attachment(patient: &Patient) -> Attachment {
     let link = now.usb_mbit_per_s().and_then(|now| Link::usb(now, could));
     let link = link.map(|link| Link { is_readers: patient.is_card(), ..link });
     let partition = Volume { name: "sdx1".to_owned(), start: patient.partition_start(), data_start: None };
-    let request_max = Some(now.figures().max_command);
-    Attachment { link, request_max, volumes: vec![partition] }
+    let usb_storage = Driver { name: "usb-storage".to_owned(), leaves_uas: false };
+    let driver = patient.driver_can_be_told.then_some(usb_storage);
+    Attachment { link, request_max: Some(patient.request_max()), driver, volumes: vec![partition] }
 }

@@ -1,6 +1,7 @@
 //! The document of `bench methods`.
 
 use flashscope_probe::RunFile;
+use flashscope_probe::diagnosis::diagnose;
 use flashscope_probe::inference::{cached, truth};
 use flashscope_probe::observation::{Claim, MethodsData};
 use flashscope_report::claims::reasons;
@@ -30,6 +31,7 @@ pub fn methods(run: &RunFile, data: &MethodsData) -> Value {
         "true_bytes_per_s": truth,
         "link": data.link,
         "instead": data.instead,
+        "bottleneck": super::bottleneck(&diagnose(&run.observations, &[], &run.attachment)),
         "ways": data.claims.iter().map(way).collect::<Vec<_>>(),
     }))
 }

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_linux::{Card, Disk, Filesystem, Identity, Sort};
-use flashscope_probe::diagnosis::{Attachment, Link, Volume};
+use flashscope_probe::diagnosis::{Attachment, Driver, Link, Volume};
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
@@ -13,7 +13,8 @@ pub fn of_virtual(target: &SimTarget) -> Attachment {
     let link = usb.unwrap_or_else(|| exact(now, own));
     let link = Link { is_readers: now.card.is_some(), ..link };
     let request_max = Some(target.profile.link.timing().max_command);
-    Attachment { link: Some(link), request_max, volumes: Vec::new() }
+    // Where it is cut is the profile's, and no driver's to change.
+    Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new() }
 }
 
 fn exact(now: &SimLink, own: &SimLink) -> Link {
@@ -27,7 +28,13 @@ fn exact(now: &SimLink, own: &SimLink) -> Link {
 pub fn of_real(identity: &Identity) -> Attachment {
     let Some(disk) = &identity.disk else { return Attachment::default() };
     let volumes = if identity.partition.is_some() { Vec::new() } else { volumes(disk) };
-    Attachment { link: link(disk), request_max: disk.queue.max_request, volumes }
+    Attachment { link: link(disk), request_max: disk.queue.max_request, driver: driver(disk), volumes }
+}
+
+fn driver(disk: &Disk) -> Option<Driver> {
+    let usb = disk.usb.as_ref()?;
+    let name = usb.driver.clone()?;
+    Some(Driver { leaves_uas: usb.offers_uas == Some(true) && name != "uas", name })
 }
 
 fn link(disk: &Disk) -> Option<Link> {

@@ -122,6 +122,7 @@ fn ways_to_write_are_told_and_leave_nothing_behind() {
     assert!(ways.iter().all(|way| way["durable_seconds"].as_f64() >= way["claimed_seconds"].as_f64()));
     assert!(document["true_bytes_per_s"].as_f64().unwrap() > 0.0);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(["found", "unknown"].contains(&document["bottleneck"]["status"].as_str().unwrap()));
     assert!(
         ways.iter().all(|way| way["cached"].is_null()),
         "memory carries what a filesystem takes: {document}"
@@ -158,6 +159,9 @@ fn the_page_cache_claims_ten_times_the_truth_of_a_cheap_stick() {
     let zeros = &document["ways"][0];
     assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
     assert!(zeros["why"].to_string().contains("Page cache"), "{zeros}");
+    let illusion = &document["bottleneck"]["illusions"][0];
+    assert_eq!(illusion["layer"], "page_cache", "{document}");
+    assert!(illusion["times"].as_f64().unwrap() > 10.0, "{illusion}");
     stick.stop();
 }
 

@@ -44,11 +44,16 @@ impl Extra {
 
 /// Of the volume that loses most; `None` where all data begins at a page, or no page is known.
 pub fn extra(seen: &Seen<'_>) -> Option<Extra> {
+    extra_cut_at(seen, seen.attachment.request_max)
+}
+
+/// The same, if requests were cut elsewhere.
+pub fn extra_cut_at(seen: &Seen<'_>, cut: Option<Bytes>) -> Option<Extra> {
     let page = seen.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())?;
     let volume = seen.attachment.volumes.iter().find(|volume| !begin(volume).is_multiple_of(page))?;
     let part = part_seconds(seen, page);
     let whole = seen.ladder.slope().min(seen.ladder.seconds_per_byte(page)) * page.as_f64();
-    let takes = Takes { page, part, whole, cut: seen.attachment.request_max.filter(|cut| !cut.is_zero()) };
+    let takes = Takes { page, part, whole, cut: cut.filter(|cut| !cut.is_zero()) };
     let of_part = |of: Part| takes.longer(of.request(), begin(volume));
     Some(Extra {
         layer: if volume.start.is_multiple_of(page) { Layer::Filesystem } else { Layer::Alignment },
@@ -64,6 +69,10 @@ pub fn extra(seen: &Seen<'_>) -> Option<Extra> {
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     if seen.attachment.volumes.is_empty() {
         let reason = "no partition is known".to_owned();
+        return Err(Unweighed { layer: Layer::Alignment, reason });
+    }
+    if seen.finding(FindingId::PageBytes).and_then(Finding::bytes).is_none() {
+        let reason = "no page is known".to_owned();
         return Err(Unweighed { layer: Layer::Alignment, reason });
     }
     let Some(extra) = extra(seen) else { return Ok(None) };

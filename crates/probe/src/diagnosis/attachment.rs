@@ -12,6 +12,9 @@ pub struct Attachment {
     /// The largest request that the host makes; longer ones are cut.
     #[serde(default)]
     pub request_max: Option<Bytes>,
+    /// The driver that talks to it; `None` if that is not known.
+    #[serde(default)]
+    pub driver: Option<Driver>,
     /// Where partitions and their data begin, on the whole device; empty if that is not known.
     #[serde(default)]
     pub volumes: Vec<Volume>,
@@ -33,6 +36,16 @@ pub struct Link {
     /// Whether the link belongs to a card reader, so that another reader is another link.
     #[serde(default)]
     pub is_readers: bool,
+}
+
+/// The driver between the kernel and a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Driver {
+    /// What the kernel calls it, e.g. `usb-storage`.
+    pub name: String,
+    /// Whether the device also speaks UAS, which takes several commands at a time, and this driver does not.
+    #[serde(default)]
+    pub leaves_uas: bool,
 }
 
 /// A partition, or a filesystem on the whole device.

@@ -21,6 +21,17 @@ pub struct Gain {
     pub high: f64,
 }
 
+impl Gain {
+    /// No gain, as far as anybody can tell.
+    pub const NONE: Self = Self { low: 1.0, likely: 1.0, high: LEAST };
+
+    /// Whether there is nothing to be had at all.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.high <= LEAST
+    }
+}
+
 /// What a byte would take, seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {

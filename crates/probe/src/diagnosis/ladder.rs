@@ -11,7 +11,7 @@ const OFTEN_MAX: Bytes = Bytes::kib(256);
 /// A larger write that takes so many times its share of the next smaller one was held up.
 const HELD_UP: f64 = 1.15;
 /// Writes of this size and more are longer on their way than a page is programmed, where the link is full.
-const LINE_MIN: Bytes = Bytes::kib(48);
+pub const LINE_MIN: Bytes = Bytes::kib(48);
 /// Fewer sizes make no line.
 const LINE_RUNGS: usize = 4;
 
@@ -75,11 +75,11 @@ impl Ladder {
         self.rungs.iter().map(|rung| rung.seconds).fold(f64::INFINITY, f64::min)
     }
 
-    /// What writes take by pieces and bytes, if the host cuts them at `cut`: the least squares of the shares by which times differ
-    /// from that. `None` of too few sizes, or where more bytes do not take longer.
-    pub fn line(&self, cut: Option<Bytes>) -> Option<Line> {
+    /// What writes of these sizes take by pieces and bytes, if the host cuts them at `cut`: the least squares of the shares by which
+    /// times differ from that. `None` of too few sizes, or where more bytes do not take longer.
+    pub fn line(&self, cut: Option<Bytes>, of: impl Fn(Bytes) -> bool) -> Option<Line> {
         let (mut nn, mut ns, mut ss, mut n, mut s) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        let rungs = self.rungs.iter().filter(|rung| rung.size >= LINE_MIN);
+        let rungs = self.rungs.iter().filter(|rung| of(rung.size));
         for rung in rungs.clone() {
             let pieces =
                 (rung.size.as_f64() / cut.unwrap_or(rung.size).as_f64().max(1.0)).ceil() / rung.seconds;
@@ -135,8 +135,11 @@ mod tests {
         for (kib, seconds) in [(4, 1e-3), (18, 1.5e-3), (48, 3e-3), (2, 1e-3), (2048, 128e-3)] {
             assert!((time(kib) / seconds - 1.0).abs() < 1e-9, "{kib}: {}", time(kib));
         }
-        let cut = ladder.line(None);
-        assert!(cut.is_none(), "two sizes are no line: {cut:?}");
+        let cut = ladder.line(None, |_| true);
+        assert!(
+            ladder.line(None, |size| size > Bytes::kib(32)).is_none() && cut.is_some(),
+            "two sizes are no line: {cut:?}"
+        );
         assert!((ladder.slope() * Bytes::kib(960).as_f64() - 60e-3).abs() < 1e-9);
         assert!((ladder.best() * Bytes::kib(1024).as_f64() - 64e-3).abs() < 1e-9);
     }
@@ -145,7 +148,7 @@ mod tests {
     fn pieces_and_bytes_are_told_apart() {
         let takes = |kib: u64| 2e-4 * kib.div_ceil(120) as f64 + 3e-8 * Bytes::kib(kib).as_f64();
         let rungs = [48, 64, 96, 128, 256, 1024].map(|kib| (kib, takes(kib)));
-        let line = ladder(&rungs).line(Some(Bytes::kib(120))).unwrap();
+        let line = ladder(&rungs).line(Some(Bytes::kib(120)), |_| true).unwrap();
         assert!(
             (line.per_write / 2e-4 - 1.0).abs() < 1e-6 && (line.per_byte / 3e-8 - 1.0).abs() < 1e-6,
             "{line:?}"

@@ -7,9 +7,8 @@
 use flashscope_device::Bytes;
 
 use super::gain::{Cure, Range};
-use super::ladder::Line;
 use super::workload::{Part, Workload};
-use super::{Layer, Link, Seen, Unweighed, alignment, slc_cache};
+use super::{Layer, Link, Seen, Unweighed, alignment, driver, slc_cache};
 use crate::finding::{Finding, FindingId};
 use crate::inference::wording::speed;
 
@@ -19,8 +18,8 @@ const FULL: f64 = 0.85;
 const OVERFULL: f64 = 1.2;
 /// What a card does over the fastest bus of most readers and cards, UHS-I at 104 MHz: 92 % of 104 MB/s at most.
 const CARD_MAX: f64 = 96e6;
-/// The request at which usb-storage cuts from `SuperSpeed` on.
-const REQUEST_MAX: Bytes = Bytes::mib(1);
+/// Where usb-storage cuts below `SuperSpeed`, unless it is told to cut sooner, and then it does so everywhere.
+const REQUEST_USUAL: Bytes = Bytes::kib(120);
 /// A part of a page takes so many times as long as a whole one in a stream, typically: the rest of it is read first.
 const PART_OF_PAGE: f64 = 1.2;
 /// And so many times more or less.
@@ -31,6 +30,10 @@ const PROGRAM_MIN: f64 = 0.2;
 const ON_THE_LINE: f64 = 1.15;
 /// Writes within a page that seem to need so many times what a byte takes now are dear for another reason.
 const SLOWER_MAX: f64 = 1.4;
+/// Behind a full cache, emptying it and the data's way overlap on some sticks and not on others; most of the way is likely saved.
+const APART: f64 = 0.9;
+/// Commands themselves take less over a faster link: up to this share of what they take now.
+const QUICKER: f64 = 0.6;
 /// At least this share of the time is left.
 const LEFT_MIN: f64 = 0.05;
 
@@ -51,10 +54,6 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
     });
     let layer = if link.is_readers { Layer::Reader } else { Layer::Link };
     Ok(Some(Cure { layer, after, evidence: evidence(link, way.per_byte) }))
-}
-
-fn line(seen: &Seen<'_>) -> Option<Line> {
-    seen.ladder.line(seen.attachment.request_max.filter(|cut| !cut.is_zero()))
 }
 
 /// How long the flash waits for the link, likely, seconds for each byte of a part; 0 where the link is not full.
@@ -90,7 +89,7 @@ impl Way {
     fn full(seen: &Seen<'_>, link: &Link) -> Option<Self> {
         let is_full =
             |per_byte: f64| (FULL * link.carries.0..OVERFULL * link.carries.1).contains(&(1.0 / per_byte));
-        let line = line(seen);
+        let line = driver::line(seen);
         let per_write = line.map_or(0.0, |line| line.per_write);
         let cached = slc_cache::before_full(seen).filter(|fast| is_full(*fast));
         let (per_byte, is_behind_a_cache) =
@@ -101,7 +100,6 @@ impl Way {
                     cached.is_some(),
                 ),
             };
-        let per_write = if is_behind_a_cache { 0.0 } else { per_write };
         let flash = flash(seen).filter(|flash| !is_behind_a_cache && flash.likely < per_byte * SLOWER_MAX);
         Some(Self { per_byte, per_write, is_behind_a_cache, flash })
     }
@@ -117,7 +115,7 @@ impl Way {
                 high: (now - low).clamp(0.0, all),
             },
             // A geometric middle: the flash is as likely twice as fast as the link as half as fast as the faster one.
-            None if self.is_behind_a_cache => Range { low: 0.0, likely: all / 2.0, high: all },
+            None if self.is_behind_a_cache => Range { low: 0.0, likely: all * APART, high: all },
             None => Range { low: 0.0, likely: (now - (now / most).sqrt()).clamp(0.0, all), high: all },
         }
     }
@@ -131,11 +129,13 @@ impl Way {
             return (seconds < on_the_line * ON_THE_LINE).then(|| self.waits(most).or_nothing());
         }
         // Larger requests are cut into fewer pieces.
-        let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero()).unwrap_or(REQUEST_MAX);
-        let pieces = |cut: Bytes| request.as_f64() / cut.min(request).as_f64();
-        let fewer = self.per_write * (pieces(cut) - pieces(cut.max(REQUEST_MAX))) / request.as_f64();
+        let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero()).unwrap_or(driver::REQUEST_MAX);
+        let there = if cut < REQUEST_USUAL { cut } else { cut.max(driver::REQUEST_MAX) };
+        let pieces = |cut: Bytes| driver::pieces(request, cut);
+        let fewer = self.per_write * (pieces(cut) - pieces(there)) / request.as_f64();
+        let quicker = QUICKER * self.per_write * pieces(there) / request.as_f64();
         let waits = self.waits(most);
-        Some(Range { low: waits.low, likely: waits.likely + fewer, high: waits.high + fewer })
+        Some(Range { low: waits.low, likely: waits.likely + fewer, high: waits.high + fewer + quicker })
     }
 }
 
@@ -149,7 +149,7 @@ fn flash(seen: &Seen<'_>) -> Option<Range> {
         return None;
     }
     let small = seen.ladder.smallest_seconds();
-    let program = small - line(seen)?.per_write;
+    let program = small - driver::line(seen)?.per_write;
     let likely = program / page / PART_OF_PAGE;
     (program > small * PROGRAM_MIN).then(|| Range::within(likely, FLASH_FACTOR))
 }

@@ -6,6 +6,8 @@
 
 mod alignment;
 mod attachment;
+mod claims;
+mod driver;
 mod gain;
 mod ladder;
 mod link;
@@ -20,7 +22,8 @@ use crate::finding::{Finding, FindingId};
 use crate::inference::wording::speed;
 use crate::observation::{Data, Observations};
 
-pub use attachment::{Attachment, Link, Volume};
+pub use attachment::{Attachment, Driver, Link, Volume};
+pub use claims::Illusion;
 pub use gain::Gain;
 pub use workload::{IN_TURN, LONG, MEDIUM, PLACES, SMALL};
 
@@ -38,6 +41,8 @@ pub enum Layer {
     Link,
     /// The reader that a card sits in.
     Reader,
+    /// The driver, which cuts requests into many commands.
+    Driver,
     /// Writes smaller than what the flash takes at a time.
     SmallWrites,
     /// A partition that begins in the middle of a page.
@@ -48,6 +53,10 @@ pub enum Layer {
     OpenUnits,
     /// A cache of single-level cells that is full, or blocks that have to be collected.
     SlcCache,
+    /// Where the data comes from.
+    DataSource,
+    /// Memory before the device: what is only there seems to be written, and is not. It limits nothing.
+    PageCache,
     /// The flash itself: how fast it takes data under the best conditions.
     Flash,
 }
@@ -59,11 +68,14 @@ impl Layer {
         match self {
             Self::Link => "link",
             Self::Reader => "reader",
+            Self::Driver => "driver",
             Self::SmallWrites => "small_writes",
             Self::Alignment => "alignment",
             Self::Filesystem => "filesystem",
             Self::OpenUnits => "open_units",
             Self::SlcCache => "slc_cache",
+            Self::DataSource => "data_source",
+            Self::PageCache => "page_cache",
             Self::Flash => "flash",
         }
     }
@@ -74,11 +86,14 @@ impl Layer {
         match self {
             Self::Link => "the link",
             Self::Reader => "the card reader",
+            Self::Driver => "the driver",
             Self::SmallWrites => "small writes",
             Self::Alignment => "the partition's alignment",
             Self::Filesystem => "the filesystem's alignment",
             Self::OpenUnits => "writing to several places in turn",
             Self::SlcCache => "a full cache, or collection",
+            Self::DataSource => "the source of the data",
+            Self::PageCache => "the page cache",
             Self::Flash => "the flash itself",
         }
     }
@@ -132,6 +147,8 @@ pub struct Diagnosis {
     pub costs: Vec<Cost>,
     /// Those that could not be weighed.
     pub unweighed: Vec<Unweighed>,
+    /// Speeds that were claimed and are no device's.
+    pub illusions: Vec<Illusion>,
 }
 
 impl Diagnosis {
@@ -149,6 +166,15 @@ impl Diagnosis {
     #[must_use]
     pub fn cost(&self, layer: Layer) -> Option<&Cost> {
         self.costs.iter().find(|cost| cost.layer == layer)
+    }
+
+    /// What it gives to lift this layer: none where it was weighed and costs nothing; `None` where it was not weighed.
+    #[must_use]
+    pub fn gain(&self, layer: Layer) -> Option<Gain> {
+        let is_open = self.unweighed.iter().any(|unweighed| unweighed.layer == layer);
+        let is_nothing = self.costs.is_empty() && self.unweighed.is_empty() && self.layer().is_none();
+        let weighed = (!is_open && !is_nothing).then_some(Gain::NONE);
+        self.cost(layer).map_or(weighed, |cost| Some(cost.gain))
     }
 }
 
@@ -170,11 +196,14 @@ impl Seen<'_> {
 /// The diagnosis of a device from what was measured, what was concluded from it, and how it is plugged in.
 #[must_use]
 pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
-    let Some(ladder) = Ladder::of(observations) else { return nothing_written() };
+    let Some(ladder) = Ladder::of(observations) else {
+        return claims::diagnosis(observations).unwrap_or_else(nothing_written);
+    };
     let seen = Seen { observations, findings, attachment, ladder: &ladder };
     let (workload, mut unweighed) = workload::measured(&seen);
     let cures = [
         link::cure(&seen, &workload),
+        driver::cure(&seen, &workload),
         small_writes::cure(&seen, &workload),
         alignment::cure(&seen, &workload),
         open_units::cure(&seen, &workload),
@@ -191,7 +220,8 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
     costs.sort_by(|a, b| b.gain.likely.total_cmp(&a.gain.likely));
     unweighed.sort_by_key(|unweighed| unweighed.layer);
     unweighed.dedup_by_key(|unweighed| unweighed.layer);
-    Diagnosis { bottleneck: bottleneck(&seen, &workload, &costs, &unweighed), costs, unweighed }
+    let bottleneck = bottleneck(&seen, &workload, &costs, &unweighed);
+    Diagnosis { bottleneck, costs, unweighed, illusions: Vec::new() }
 }
 
 fn nothing_written() -> Diagnosis {
@@ -200,7 +230,7 @@ fn nothing_written() -> Diagnosis {
             .to_owned(),
         would_decide: "the writing tests (check --erase, which destroys what is on it)",
     };
-    Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new() }
+    Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new(), illusions: Vec::new() }
 }
 
 /// The largest cost, if it is worth a word; otherwise the flash, if everything was weighed that is usually larger.
@@ -212,6 +242,7 @@ fn bottleneck(seen: &Seen<'_>, workload: &Workload, costs: &[Cost], unweighed: &
     let would_decide = [
         (Layer::SlcCache, "a long stream of writes (check --erase --sustained)"),
         (Layer::OpenUnits, "the writing tests on a quieter machine"),
+        (Layer::Driver, "larger commands (/sys/block/NAME/device/max_sectors), and the same tests again"),
         (Layer::Link, "the device on a USB port, or in a card reader that the kernel tells the speed of"),
     ];
     let first = would_decide.into_iter().find_map(|(layer, decides)| Some((open(layer)?, decides)));

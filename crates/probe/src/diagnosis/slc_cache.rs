@@ -102,7 +102,9 @@ fn in_the_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
         Some(match part {
             Part::Long => Range::within(fast, FACTOR),
             Part::Medium => Range { low, likely: (now - (long - fast)).max(low), high: now },
-            Part::Small | Part::InTurn => Range { low, likely: now * share.sqrt(), high: now },
+            Part::Small => Range { low, likely: now * share.sqrt(), high: now },
+            // What goes into the cache goes there in one row, and merges nothing; or the cache takes rows only.
+            Part::InTurn => Range { low, likely: (low * now).sqrt(), high: now },
         })
     })
 }

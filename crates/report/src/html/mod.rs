@@ -116,7 +116,7 @@ fn advice_list(advice: &[Advice]) -> Markup {
                 ol {
                     @for advice in advice {
                         li {
-                            (bound(advice.text.as_str())) " "
+                            (bound(advice.told().as_str())) " "
                             span class="because" { (bound(advice.because.as_str())) }
                         }
                     }

@@ -9,7 +9,7 @@ mod wrap;
 pub use style::Style;
 
 use crate::clean::printable;
-use crate::words::{Sentence, advice, verdict};
+use crate::words::{Advice, Sentence, advice, verdict};
 use crate::{Report, Tabled, chart, html};
 use style::Ink;
 pub use wrap::wrapped;
@@ -32,7 +32,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.list("What it means", &verdict.what_it_means);
     page.list("What holds it back", &verdict.what_holds_it_back);
     page.list("How sure", &verdict.how_sure);
-    let advice: Vec<Sentence> = advice(report).into_iter().map(|advice| advice.text).collect();
+    let advice: Vec<Sentence> = advice(report).iter().map(Advice::told).collect();
     page.list("What to do", &advice);
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));

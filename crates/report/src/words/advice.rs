@@ -5,6 +5,7 @@ use flashscope_probe::finding::FtlClass;
 use flashscope_probe::{Finding, FindingId, Outcome};
 use serde::Serialize;
 
+use super::bottleneck::times;
 use super::hedge::hedged;
 use super::sentence::Sentence;
 use crate::Report;
@@ -18,14 +19,31 @@ pub struct Advice {
     pub text: Sentence,
     /// The finding it follows from, with how sure that is.
     pub because: Sentence,
-    /// How many times as fast the everyday copy gets by it, where that is known (docs/diagnosis.md).
+    /// How many times as fast the everyday copy gets by it (docs/diagnosis.md); `None` where that was not measured.
     pub gain: Option<Gain>,
 }
+
+/// What tells more makes nothing faster.
+const MEASURE_MORE: &str = "measure_more";
 
 impl Advice {
     /// The same, with what it gains to be rid of this layer.
     fn against(self, diagnosis: &Diagnosis, layer: Layer) -> Self {
-        Self { gain: diagnosis.cost(layer).map(|cost| cost.gain), ..self }
+        Self { gain: diagnosis.gain(layer), ..self }
+    }
+
+    /// What to do, and what it gives.
+    #[must_use]
+    pub fn told(&self) -> Sentence {
+        let text = self.text.as_str().trim_end_matches('.');
+        match self.gain {
+            _ if self.id == MEASURE_MORE => self.text.clone(),
+            None => Sentence::new(format!("{text} (what that gives was not measured)")),
+            Some(gain) if gain.is_none() => {
+                Sentence::new(format!("{text} (an everyday copy gains nothing by it)"))
+            }
+            Some(gain) => Sentence::new(format!("{text}: an everyday copy gets {}", times(gain))),
+        }
     }
 }
 
@@ -34,9 +52,11 @@ type Rule = fn(&Report<'_>, &Diagnosis) -> Option<Advice>;
 /// The advice that follows from a report's findings and diagnosis, the most useful first.
 #[must_use]
 pub fn advice(report: &Report<'_>) -> Vec<Advice> {
-    let rules: [Rule; 10] = [
+    let rules: [Rule; 12] = [
         faster_port,
         faster_reader,
+        larger_commands,
+        use_uas,
         rest_between_copies,
         align_filesystem,
         align_partitions,
@@ -76,6 +96,23 @@ fn faster_port(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
 
 fn faster_reader(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     against(diagnosis, Layer::Reader, "faster_reader", "use a card reader that is as fast as the card")
+}
+
+fn larger_commands(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let text = "let the kernel send more in a command: echo 2048 > /sys/block/NAME/device/max_sectors as root, until it is unplugged \
+                (if errors follow, it was cut for a reason)";
+    against(diagnosis, Layer::Driver, "larger_commands", text)
+}
+
+/// The everyday copy makes one request at a time, for which it does not matter how many the driver could send.
+fn use_uas(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let driver = report.run.attachment.driver.as_ref().filter(|driver| driver.leaves_uas)?;
+    let text = "let the uas driver have it, for programs that make several requests at a time: the kernel's log (dmesg) says why it \
+                did not take it, and another port may help";
+    let because =
+        format!("it also speaks UAS, and {} has it, which sends one command at a time", driver.name);
+    let gain = diagnosis.layer().map(|_| Gain::NONE);
+    Some(Advice { id: "use_uas", text: Sentence::new(text), because: Sentence::new(because), gain })
 }
 
 fn rest_between_copies(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
@@ -119,7 +156,8 @@ fn write_in_order(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     let finding = report.found(FindingId::FtlClass)?;
     let (FtlClass::LinearOnly, _) = report.class()? else { return None };
     let text = "keep databases, virtual machines and other random writes off it; copy whole files".to_owned();
-    because("write_in_order", finding, text)
+    // The everyday copy has no random writes.
+    because("write_in_order", finding, text).map(|advice| Advice { gain: Some(Gain::NONE), ..advice })
 }
 
 fn write_whole_pages(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
@@ -137,10 +175,13 @@ fn write_whole_pages(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advic
     .map(|advice| advice.against(diagnosis, Layer::SmallWrites))
 }
 
-fn keep_fat_area(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
+fn keep_fat_area(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let area = report.size(FindingId::FatAreaBytes)?;
     let text = format!("keep the file allocation table, or any journal, within the first {area}");
+    // Then the table is one place less that is written in turn: at most what all of them cost.
+    let gain = diagnosis.gain(Layer::OpenUnits).map(|gain| Gain { low: 1.0, likely: 1.0, ..gain });
     because("keep_fat_area", report.found(FindingId::FatAreaBytes)?, text)
+        .map(|advice| Advice { gain, ..advice })
 }
 
 /// The first unknown, in the order of a report, that something would decide.
@@ -154,7 +195,7 @@ fn measure_more(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     });
     let (id, reason, would_decide) = undecided.into_iter().next()?;
     Some(Advice {
-        id: "measure_more",
+        id: MEASURE_MORE,
         text: Sentence::new(format!("measure more: {would_decide}")),
         because: Sentence::new(format!("{} is unknown: {reason}", id.title())),
         gain: None,

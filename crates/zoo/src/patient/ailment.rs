@@ -9,6 +9,8 @@ pub enum Ailment {
     SlowPort,
     /// It is a card in a reader whose own link is slower than the card.
     SlowReader,
+    /// The driver cuts requests into small commands.
+    SmallCommands,
     /// A write of a few KiB takes many times its share of a page.
     DearSmallWrites,
     /// Fewer erase blocks can be open than an everyday copy writes in turn.
@@ -23,9 +25,10 @@ pub enum Ailment {
 
 impl Ailment {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SlowPort,
         Self::SlowReader,
+        Self::SmallCommands,
         Self::DearSmallWrites,
         Self::FewOpenUnits,
         Self::FullCache,
@@ -39,6 +42,7 @@ impl Ailment {
         match self {
             Self::SlowPort => "link",
             Self::SlowReader => "reader",
+            Self::SmallCommands => "driver",
             Self::DearSmallWrites => "small_writes",
             Self::FewOpenUnits => "open_units",
             Self::FullCache | Self::Collection => "slc_cache",
@@ -52,6 +56,7 @@ impl Ailment {
         match self {
             Self::SlowPort => "a slow port",
             Self::SlowReader => "a slow reader",
+            Self::SmallCommands => "a driver that cuts requests",
             Self::DearSmallWrites => "dear small writes",
             Self::FewOpenUnits => "few open units",
             Self::FullCache => "a full cache",

@@ -7,6 +7,7 @@ use flashscope_sim::profile::Bus;
 use flashscope_sim::{Profile, ProfileError};
 
 use super::ailment::Ailment;
+use super::layer::Layer;
 use crate::draw::Draw;
 
 /// The numbers of a stick; times in us.
@@ -23,9 +24,9 @@ pub(super) struct Build {
     partial_page: f64,
     erase_block: Bytes,
     page: Bytes,
-    open_units: u64,
-    picks_lru: bool,
-    merge: f64,
+    layer: Layer,
+    /// Where the driver cuts requests, if not where the bus's usual one does.
+    request_max: Option<Bytes>,
     pub(super) cache: Option<Cache>,
     pub(super) stall: Option<Stall>,
     pub(super) partition_start: Bytes,
@@ -53,6 +54,8 @@ pub(super) struct Stall {
 /// Flash that writes so many megabytes a second is in the best of sticks, and of cards for UHS-I.
 const STICK_MAX: f64 = 250.0;
 const CARD_MAX: f64 = 90.0;
+/// As long as the kernel lets requests be where it is told to.
+const REQUEST_MAX: Bytes = Bytes::mib(1);
 /// Sector 63, where partitions began before 2010.
 const SECTOR_63: Bytes = Bytes::new(63 * 512);
 
@@ -80,9 +83,8 @@ impl Build {
             partial_page: page_program * draw.between(1.0, 1.4),
             erase_block: Bytes::mib(draw.weighted(&[(0.2, 1), (0.2, 2), (0.4, 4), (0.2, 8)])),
             page,
-            open_units: draw.whole(6, 24),
-            picks_lru: draw.chance(0.8),
-            merge: draw.log_between(4e4, 6e5),
+            layer: Layer::sound(page_program, draw),
+            request_max: None,
             cache: None,
             stall: None,
             partition_start: Bytes::mib(draw.weighted(&[(0.3, 4), (0.7, 8)])),
@@ -97,13 +99,14 @@ impl Build {
         match ailment {
             Ailment::SlowPort => self.in_a_slow_port(STICK_MAX, draw),
             Ailment::SlowReader => Self { is_card: true, ..self.in_a_slow_port(CARD_MAX, draw) },
+            Ailment::SmallCommands => self.cut_short(draw),
             Ailment::DearSmallWrites => {
                 // Each write waits for the controller, but for less than what large requests take in all.
                 let large = 1_048_576.0 / self.page.as_f64() * self.page_program;
                 let overhead = draw.log_between(1e3, (large * 0.3).max(2e3));
                 Self { overhead, partial_page: self.partial_page * draw.between(1.0, 1.3), ..self }
             }
-            Ailment::FewOpenUnits => Self { open_units: draw.whole(1, 4), ..self },
+            Ailment::FewOpenUnits => Self { layer: self.layer.with_few_units(draw), ..self },
             Ailment::FullCache => Self { cache: Some(Cache::draw(draw)), ..self },
             Ailment::Collection => Self { stall: Some(Stall::draw(&self, draw)), ..self },
             Ailment::Misaligned => {
@@ -116,6 +119,16 @@ impl Build {
                 }
             }
         }
+    }
+
+    /// With commands of 32 KiB, as Linux makes them for devices that it knows as faulty, and a controller that is slow with each.
+    fn cut_short(self, draw: &mut Draw) -> Self {
+        let request_max = Bytes::kib(32);
+        let page = self.page.min(request_max / 2);
+        let scale = page.as_f64() / self.page.as_f64();
+        let (page_program, partial_page) = (self.page_program * scale, self.partial_page * scale);
+        let overhead = page_program * request_max.as_f64() / page.as_f64() * draw.log_between(0.5, 3.0);
+        Self { request_max: Some(request_max), page, page_program, partial_page, overhead, ..self }
     }
 
     /// At full speed for what is made for high speed, at high speed for the rest.
@@ -133,11 +146,17 @@ impl Build {
         let cured = self.clone();
         match ailment {
             Ailment::SlowPort | Ailment::SlowReader => Self { bus: self.own_bus, ..cured },
+            Ailment::SmallCommands => Self { request_max: Some(REQUEST_MAX), ..cured },
             Ailment::Collection => Self { stall: None, ..cured },
             Ailment::Misaligned => Self { partition_start: Bytes::ZERO, ..cured },
             // What helps is how it is used.
             Ailment::DearSmallWrites | Ailment::FewOpenUnits | Ailment::FullCache => cured,
         }
+    }
+
+    /// Where requests are cut.
+    pub(super) fn request_max(&self) -> Bytes {
+        self.request_max.unwrap_or(self.bus.figures().max_command)
     }
 
     pub(super) const fn own_bus(&self) -> Bus {
@@ -151,8 +170,10 @@ impl Build {
     /// As a virtual stick of one's own: `flashscope check sim:FILE`.
     pub(super) fn toml(&self) -> String {
         let mut text = format!(
-            "name = \"patient\"\ndescription = \"a random stick\"\ncapacity = \"2GiB\"\n\n[link]\nbasis = \"assumed\"\nbus = \"{}\"\n",
-            self.bus
+            "name = \"patient\"\ndescription = \"a random stick\"\ncapacity = \"2GiB\"\n\n[link]\nbasis = \"assumed\"\nbus = \"{}\"\n\
+             max_command = {}\n",
+            self.bus,
+            self.request_max().get()
         );
         let _ = write!(
             text,
@@ -174,17 +195,15 @@ impl Build {
     }
 
     fn writes(&self) -> String {
-        let (units, victim) = (self.open_units, if self.picks_lru { "lru" } else { "random" });
         let mut text = format!(
             "\n[write]\nbasis = \"assumed\"\noverhead_us = {:.1}\npage_program_us = {:.1}\npartial_page_us = {:.1}\n\n\
-             [ftl]\nbasis = \"assumed\"\nerase_block = {}\npage = {}\n\n[policy.open_blocks]\nbasis = \"assumed\"\n\
-             open_units_linear = {units}\nopen_units_random = {units}\nvictim = \"{victim}\"\nmerge_us = {:.0}\n",
+             [ftl]\nbasis = \"assumed\"\nerase_block = {}\npage = {}\n\n{}",
             self.overhead,
             self.page_program,
             self.partial_page,
             self.erase_block.get(),
             self.page.get(),
-            self.merge
+            self.layer.toml(self.page)
         );
         if let Some(cache) = self.cache {
             text += &cache.toml(self);

@@ -4,6 +4,7 @@
 mod ailment;
 mod build;
 mod copy;
+mod layer;
 
 use flashscope_device::Bytes;
 use flashscope_sim::VirtualStick;
@@ -25,6 +26,8 @@ pub struct Patient {
     pub ailments: Vec<(Ailment, f64)>,
     /// The seed to measure it with.
     pub survey_seed: u64,
+    /// Whether its host's driver cuts requests where it is told to.
+    pub driver_can_be_told: bool,
     build: Build,
     seed: u64,
 }
@@ -67,7 +70,8 @@ impl Patient {
     fn draw(index: u64, wanted: &[Ailment], draw: &mut Draw) -> Result<Option<Self>, ZooError> {
         let build = wanted.iter().fold(Build::sound(draw), |build, each| build.ailing(*each, draw));
         let (survey_seed, seed) = (draw.seed(), draw.seed());
-        let mut patient = Self { index, ailments: Vec::new(), survey_seed, build, seed };
+        let mut patient =
+            Self { index, ailments: Vec::new(), survey_seed, driver_can_be_told: false, build, seed };
         Ok(patient.is_as_wanted(wanted)?.then_some(patient))
     }
 
@@ -81,10 +85,19 @@ impl Patient {
         let least = if wanted.len() == 1 { AILING_MIN } else { AILING_BESIDE_MIN };
         let is_one_worse = self.ailments.windows(2).all(|pair| pair[0].1 >= pair[1].1 * WORSE_MIN);
         let is_ill = is_one_worse && self.ailments.iter().all(|(_, gain)| *gain >= least);
-        // Small writes cost something on every stick: only those are sound on which that is little.
-        let is_else_sound = wanted.contains(&Ailment::DearSmallWrites)
-            || now / self.cured(Ailment::DearSmallWrites)? <= SOUND_MAX;
-        Ok(is_ill && is_else_sound)
+        if !is_ill {
+            return Ok(false);
+        }
+        // Small writes and commands cost something on every stick: only those are sound on which that is little. Where commands cost
+        // more and shall not be what ails it, it hangs on a host whose driver cannot be told otherwise.
+        let costs_little = |ailment| {
+            let is_wanted = wanted.contains(&ailment);
+            Ok::<_, ZooError>(is_wanted || now / self.cured(ailment)? <= SOUND_MAX)
+        };
+        let (small, commands) =
+            (costs_little(Ailment::DearSmallWrites)?, costs_little(Ailment::SmallCommands)?);
+        self.driver_can_be_told = commands;
+        Ok(small)
     }
 
     /// Seconds for a byte of the copy without this ailment.
@@ -109,6 +122,12 @@ impl Patient {
     #[must_use]
     pub const fn buses(&self) -> (Bus, Bus) {
         (self.build.bus, self.build.own_bus())
+    }
+
+    /// Where the driver cuts requests.
+    #[must_use]
+    pub fn request_max(&self) -> Bytes {
+        self.build.request_max()
     }
 
     /// Whether it is a card in a reader.

@@ -1,0 +1,92 @@
+//! The driver: what it costs that it cuts requests into more commands than the device needs.
+//!
+//! Each command takes something beside its data. usb-storage cuts at 240 sectors, and at 2048 from `SuperSpeed` on; of devices that it
+//! knows as faulty, or is told are, at 64 or 8 (Linux, drivers/usb/storage: the quirks `MAX_SECTORS_64` and `MAX_SECTORS_MIN`). Where it
+//! cuts can be set while the device is plugged in.
+
+use flashscope_device::Bytes;
+
+use super::gain::{Cure, Range};
+use super::ladder::{LINE_MIN, Line};
+use super::workload::{Part, Workload};
+use super::{Layer, Seen, Unweighed, alignment};
+use crate::finding::{Finding, FindingId};
+use crate::inference::wording::time;
+
+/// The driver that cuts where it is told.
+const ADJUSTABLE: &str = "usb-storage";
+/// As long as it lets requests be by itself on fast links.
+pub const REQUEST_MAX: Bytes = Bytes::mib(1);
+/// What a command takes beside its data is known to this factor: where it ends in the middle of a page, that is part of it.
+const FACTOR: f64 = 1.25;
+/// At least this share of the time is left.
+const LEFT_MIN: f64 = 0.02;
+
+pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
+    let Some(cut) = cut(seen) else { return Ok(None) };
+    let Some(Line { per_write, .. }) = line(seen) else {
+        let reason = format!("pages are hardly smaller than the {cut} at which it cuts requests");
+        return Err(Unweighed { layer: Layer::Driver, reason });
+    };
+    let extra = |cut| alignment::extra_cut_at(seen, Some(cut));
+    let (extra_now, extra_then) = (extra(cut), extra(REQUEST_MAX));
+    let after = Part::ALL.map(|part| {
+        let (request, now) = (part.request(), workload.pace(part).seconds);
+        // Where data begins in the middle of a page, so does each piece.
+        let [parts_now, parts_then] =
+            [&extra_now, &extra_then].map(|extra| extra.as_ref().map_or(0.0, |extra| extra.likely(part)));
+        let fewer = pieces(request, cut) - pieces(request, REQUEST_MAX);
+        let saved = per_write * fewer / request.as_f64() + (parts_now - parts_then).max(0.0);
+        let left = |saved: f64| (now - saved).max(now * LEFT_MIN);
+        (saved > 0.0).then(|| Range {
+            low: left(saved * FACTOR),
+            likely: left(saved),
+            high: left(saved / FACTOR),
+        })
+    });
+    Ok(Some(Cure { layer: Layer::Driver, after, evidence: evidence(cut, per_write) }))
+}
+
+/// What a write takes for each command and for each byte. Where commands are shorter than what tells them apart otherwise, whole pages
+/// do: one and two of them in a command.
+pub fn line(seen: &Seen<'_>) -> Option<Line> {
+    let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero());
+    let Some(cut) = cut.filter(|cut| *cut < LINE_MIN) else {
+        return seen.ladder.line(cut, |size| size >= LINE_MIN);
+    };
+    let page = seen.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())?;
+    (page * 2 <= cut).then(|| seen.ladder.line(Some(cut), |size| size.is_multiple_of(page)))?
+}
+
+/// Where a driver that can be told cuts requests of the copy.
+fn cut(seen: &Seen<'_>) -> Option<Bytes> {
+    let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero() && *cut < REQUEST_MAX)?;
+    let driver = seen.attachment.driver.as_ref()?;
+    (driver.name == ADJUSTABLE).then_some(cut)
+}
+
+/// In how many commands a request is sent.
+pub fn pieces(request: Bytes, cut: Bytes) -> f64 {
+    (request.as_f64() / cut.as_f64().max(1.0)).ceil()
+}
+
+fn evidence(cut: Bytes, per_write: f64) -> String {
+    format!(
+        "{ADJUSTABLE} cuts requests at {cut}, and each piece takes {} beside its data: {} go in {} commands",
+        time(per_write),
+        REQUEST_MAX,
+        pieces(REQUEST_MAX, cut)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_cut_into_whole_and_a_rest() {
+        assert!((pieces(Bytes::mib(1), Bytes::kib(120)) - 9.0).abs() < f64::EPSILON);
+        assert!((pieces(Bytes::kib(64), Bytes::kib(120)) - 1.0).abs() < f64::EPSILON);
+        assert!(evidence(Bytes::kib(32), 5e-4).contains("1 MiB go in 32 commands"));
+    }
+}
