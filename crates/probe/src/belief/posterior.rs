@@ -19,8 +19,6 @@ pub const OPEN_MAX: u32 = 128;
 const HIDDEN: f64 = 0.01;
 /// A block that lacks no more than so many writes is merged too quickly to show.
 const NEARLY_FULL: f64 = 1.5;
-/// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
-const LEAST_RECENT: f64 = 0.7;
 /// While places are left, so many openings go like the one before: what was open before goes on being closed, or there is
 /// nothing to close.
 const OPENS_ALIKE: f64 = 0.85;
@@ -90,7 +88,8 @@ impl Belief {
             Order::Linear => &[Way::AtOnce, Way::FirstFree],
             Order::Random => &[Way::AtOnce, Way::TwoSteps],
         };
-        let shape = |law: Law| if law == Law::LeastRecent { LEAST_RECENT } else { 1.0 - LEAST_RECENT };
+        let every = prior.every_switch();
+        let shape = |law: Law| if law == Law::LeastRecent { every } else { 1.0 - every };
         let numbers = (0..=OPEN_MAX + 1).filter(|number| prior.weight(*number) > 0.0);
         let hypotheses = numbers.flat_map(|number| {
             [Law::LeastRecent, Law::Any].into_iter().flat_map(move |law| {

@@ -1,6 +1,12 @@
 //! Which numbers of open units are plausible before anything was seen.
 
+use super::laws::Law;
 use super::posterior::{Belief, OPEN_MAX};
+
+/// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
+const LEAST_RECENT: f64 = 0.7;
+/// What holds in one order holds in the other but this seldom.
+const ANOTHER_LAW: f64 = 0.02;
 
 /// More than [`OPEN_MAX`], or none at all.
 const MORE: f64 = 0.04;
@@ -17,6 +23,8 @@ pub enum Prior {
     Random {
         /// What was found in linear order, if anything was.
         linear: Option<u32>,
+        /// How likely it is by the linear order that every switch merges with one block too many.
+        every_switch: f64,
     },
 }
 
@@ -25,7 +33,16 @@ impl Prior {
     #[must_use]
     pub fn after(linear: &Belief) -> Self {
         let verdict = linear.verdict();
-        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number) }
+        let every_switch = linear.law(Law::LeastRecent).clamp(ANOTHER_LAW, 1.0 - ANOTHER_LAW);
+        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number), every_switch }
+    }
+
+    /// How plausible it is that one block too many costs a merge at every switch: one controller chooses alike in both orders.
+    pub(super) const fn every_switch(self) -> f64 {
+        match self {
+            Self::Linear => LEAST_RECENT,
+            Self::Random { every_switch, .. } => every_switch,
+        }
     }
 
     /// How plausible this number is, up to a factor.
@@ -33,13 +50,15 @@ impl Prior {
         let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
         let falling = powers / f64::from(number + 2).powf(1.5);
         match (self, number) {
-            (Self::Random { linear: Some(_) }, number) if number > OPEN_MAX => MORE * MORE_THAN_LINEAR,
+            (Self::Random { linear: Some(_), .. }, number) if number > OPEN_MAX => MORE * MORE_THAN_LINEAR,
             (_, number) if number > OPEN_MAX => MORE,
             (Self::Linear, 0) => 0.0,
             (Self::Linear, _) => falling,
             (Self::Random { .. }, 0) => 0.4,
-            (Self::Random { linear: Some(linear) }, number) if number == linear => 0.5 + falling,
-            (Self::Random { linear: Some(linear) }, number) if number > linear => falling * MORE_THAN_LINEAR,
+            (Self::Random { linear: Some(linear), .. }, number) if number == linear => 0.5 + falling,
+            (Self::Random { linear: Some(linear), .. }, number) if number > linear => {
+                falling * MORE_THAN_LINEAR
+            }
             _ => falling,
         }
     }
