@@ -137,7 +137,7 @@ pub fn table(rows: &[Row]) -> String {
     );
     for row in rows {
         text += &format!(
-            "{:<56} {:>10.0} {:>10.0} {:>6.2} {:>11}  {:<6} {:>5.2} {:>11}\n",
+            "{:<56} {:>10.1} {:>10.1} {:>6.2} {:>11}  {:<6} {:>5.2} {:>11}\n",
             row.work,
             row.ours,
             row.peer,
@@ -169,6 +169,6 @@ mod tests {
         assert_eq!((even.ours_span, even.cpu_ratio), (Span { low: 99.0, high: 101.0 }, 1.0));
         assert_eq!(row(&[90.0, 91.0, 90.0], &[100.0; 3]).verdict, Verdict::Differ);
         assert_eq!(row(&[90.0, 120.0, 80.0], &[100.0; 3]).verdict, Verdict::Noise);
-        assert!(table(&[even]).contains("agree"));
+        assert!(table(&[even]).contains("0.97..1.01  agree"));
     }
 }
