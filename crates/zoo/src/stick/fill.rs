@@ -40,7 +40,7 @@ pub(super) fn tell(
     if !settles {
         return Ok(());
     }
-    let slow = profile.sustained_write_per_s().as_f64();
+    let slow = quiet(profile).sustained_write_per_s().as_f64();
     if let Some(cache) = slc_cache(profile, history, slow, seed)? {
         truth.set("slc_cache_bytes", Fact::Number(cache.as_f64()));
     }
@@ -52,7 +52,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// The speed with jitter and held-up requests, which the definition leaves out and nobody can.
+/// The speed with jitter and held-up requests on average; a window of them would be as far off as they differ.
 fn with_noise(profile: &Profile, bytes_per_s: f64) -> f64 {
     let noise = &profile.noise;
     let ideal_s = REQUEST.as_f64() / bytes_per_s;
