@@ -5,7 +5,6 @@ use flashscope_device::{Bytes, SECTOR};
 use super::gain::{Cure, Range};
 use super::workload::{Part, Workload};
 use super::{Layer, Seen, Unweighed, Volume, last, link};
-use crate::finding::{Finding, FindingId};
 use crate::inference::statistics::median;
 use crate::inference::wording::time;
 use crate::observation::{Data, PageEdge};
@@ -44,16 +43,16 @@ impl Extra {
 
 /// Of the volume that loses most; `None` where all data begins at a page, or no page is known.
 pub fn extra(seen: &Seen<'_>) -> Option<Extra> {
-    extra_cut_at(seen, seen.attachment.request_max)
+    extra_cut_at(seen, seen.cut())
 }
 
 /// The same, if requests were cut elsewhere.
 pub fn extra_cut_at(seen: &Seen<'_>, cut: Option<Bytes>) -> Option<Extra> {
-    let page = seen.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())?;
+    let page = seen.page()?;
     let volume = seen.attachment.volumes.iter().find(|volume| !begin(volume).is_multiple_of(page))?;
     let part = part_seconds(seen, page);
     let whole = seen.ladder.slope().min(seen.ladder.seconds_per_byte(page)) * page.as_f64();
-    let takes = Takes { page, part, whole, cut: cut.filter(|cut| !cut.is_zero()) };
+    let takes = Takes { page, part, whole, cut };
     let of_part = |of: Part| takes.longer(of.request(), begin(volume));
     Some(Extra {
         layer: if volume.start.is_multiple_of(page) { Layer::Filesystem } else { Layer::Alignment },
@@ -71,19 +70,14 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
         let reason = "no partition is known".to_owned();
         return Err(Unweighed { layer: Layer::Alignment, reason });
     }
-    if seen.finding(FindingId::PageBytes).and_then(Finding::bytes).is_none() {
+    if seen.page().is_none() {
         let reason = "no page is known".to_owned();
         return Err(Unweighed { layer: Layer::Alignment, reason });
     }
     let Some(extra) = extra(seen) else { return Ok(None) };
     let after = |part: Part| {
         let (now, more) = (workload.pace(part).seconds, extra.likely(part));
-        let without = |more: f64| (now - more).max(now * LEFT_MIN);
-        (more > 0.0).then(|| Range {
-            low: without(more * FACTOR),
-            likely: without(more),
-            high: without(more / FACTOR),
-        })
+        (more > 0.0).then(|| Range::without(now, more, FACTOR, LEFT_MIN))
     };
     Ok(Some(Cure { layer: extra.layer, after: Part::ALL.map(after), evidence: evidence(&extra) }))
 }

@@ -34,7 +34,8 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         Data::Methods(data) => Some(data),
         _ => None,
     })?;
-    let costs: Vec<Cost> = truth(data).and_then(|truth| source(data, truth)).into_iter().collect();
+    let truth = truth(data);
+    let costs: Vec<Cost> = truth.and_then(|truth| source(data, truth)).into_iter().collect();
     let bottleneck = match costs.first().filter(|cost| cost.gain.likely >= LITTLE) {
         Some(cost) => Bottleneck::Layer(cost.clone()),
         None => Bottleneck::Unknown {
@@ -44,7 +45,8 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
             would_decide: "the writing tests on the whole device (check --erase, which destroys what is on it)",
         },
     };
-    Some(Diagnosis { bottleneck, costs, unweighed: Vec::new(), illusions: illusions(data) })
+    let illusions = truth.map_or_else(Vec::new, |truth| illusions(data, truth));
+    Some(Diagnosis { bottleneck, costs, unweighed: Vec::new(), illusions })
 }
 
 /// The slowest of the sources that hold writing up.
@@ -68,8 +70,7 @@ fn told(claim: &Claim, truth: f64) -> String {
     )
 }
 
-fn illusions(data: &MethodsData) -> Vec<Illusion> {
-    let Some(truth) = truth(data) else { return Vec::new() };
+fn illusions(data: &MethodsData, truth: f64) -> Vec<Illusion> {
     let claimed = data
         .claims
         .iter()

@@ -7,10 +7,9 @@
 use flashscope_device::Bytes;
 
 use super::gain::{Cure, Range};
-use super::ladder::{LINE_MIN, Line};
+use super::ladder::{LINE_MIN, Line, pieces};
 use super::workload::{Part, Workload};
 use super::{Layer, Seen, Unweighed, alignment};
-use crate::finding::{Finding, FindingId};
 use crate::inference::wording::time;
 
 /// The driver that cuts where it is told.
@@ -37,12 +36,7 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
             [&extra_now, &extra_then].map(|extra| extra.as_ref().map_or(0.0, |extra| extra.likely(part)));
         let fewer = pieces(request, cut) - pieces(request, REQUEST_MAX);
         let saved = per_write * fewer / request.as_f64() + (parts_now - parts_then).max(0.0);
-        let left = |saved: f64| (now - saved).max(now * LEFT_MIN);
-        (saved > 0.0).then(|| Range {
-            low: left(saved * FACTOR),
-            likely: left(saved),
-            high: left(saved / FACTOR),
-        })
+        (saved > 0.0).then(|| Range::without(now, saved, FACTOR, LEFT_MIN))
     });
     Ok(Some(Cure { layer: Layer::Driver, after, evidence: evidence(cut, per_write) }))
 }
@@ -50,24 +44,18 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
 /// What a write takes for each command and for each byte. Where commands are shorter than what tells them apart otherwise, whole pages
 /// do: one and two of them in a command.
 pub fn line(seen: &Seen<'_>) -> Option<Line> {
-    let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero());
-    let Some(cut) = cut.filter(|cut| *cut < LINE_MIN) else {
-        return seen.ladder.line(cut, |size| size >= LINE_MIN);
+    let Some(cut) = seen.cut().filter(|cut| *cut < LINE_MIN) else {
+        return seen.ladder.line(seen.cut(), |size| size >= LINE_MIN);
     };
-    let page = seen.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())?;
+    let page = seen.page()?;
     (page * 2 <= cut).then(|| seen.ladder.line(Some(cut), |size| size.is_multiple_of(page)))?
 }
 
 /// Where a driver that can be told cuts requests of the copy.
 fn cut(seen: &Seen<'_>) -> Option<Bytes> {
-    let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero() && *cut < REQUEST_MAX)?;
+    let cut = seen.cut().filter(|cut| *cut < REQUEST_MAX)?;
     let driver = seen.attachment.driver.as_ref()?;
     (driver.name == ADJUSTABLE).then_some(cut)
-}
-
-/// In how many commands a request is sent.
-pub fn pieces(request: Bytes, cut: Bytes) -> f64 {
-    (request.as_f64() / cut.as_f64().max(1.0)).ceil()
 }
 
 fn evidence(cut: Bytes, per_write: f64) -> String {
@@ -84,9 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_cut_into_whole_and_a_rest() {
-        assert!((pieces(Bytes::mib(1), Bytes::kib(120)) - 9.0).abs() < f64::EPSILON);
-        assert!((pieces(Bytes::kib(64), Bytes::kib(120)) - 1.0).abs() < f64::EPSILON);
+    fn the_evidence_names_how_many_commands_a_request_takes() {
         assert!(evidence(Bytes::kib(32), 5e-4).contains("1 MiB go in 32 commands"));
     }
 }

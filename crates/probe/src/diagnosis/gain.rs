@@ -46,6 +46,12 @@ impl Range {
         Self { low: seconds / factor, likely: seconds, high: seconds * factor }
     }
 
+    /// What is left of `now` without something known to a factor: at least this share.
+    pub fn without(now: f64, more: f64, factor: f64, left_min: f64) -> Self {
+        let left = |more: f64| (now - more).max(now * left_min);
+        Self { low: left(more * factor), likely: left(more), high: left(more / factor) }
+    }
+
     /// Where it may as well be nothing.
     pub const fn or_nothing(self) -> Self {
         Self { low: 0.0, likely: self.likely / 2.0, high: self.high }

@@ -81,8 +81,7 @@ impl Ladder {
         let (mut nn, mut ns, mut ss, mut n, mut s) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let rungs = self.rungs.iter().filter(|rung| of(rung.size));
         for rung in rungs.clone() {
-            let pieces =
-                (rung.size.as_f64() / cut.unwrap_or(rung.size).as_f64().max(1.0)).ceil() / rung.seconds;
+            let pieces = pieces(rung.size, cut.unwrap_or(rung.size)) / rung.seconds;
             let bytes = rung.size.as_f64() / rung.seconds;
             (nn, ns, ss) = (nn + pieces * pieces, ns + pieces * bytes, ss + bytes * bytes);
             (n, s) = (n + pieces, s + bytes);
@@ -102,6 +101,11 @@ impl Ladder {
             .map(|quarter| (last.seconds - quarter.seconds) / (last.size - quarter.size).as_f64().max(1.0));
         slope.filter(|slope| *slope > 0.0).unwrap_or_else(|| self.best())
     }
+}
+
+/// In how many commands a request is sent.
+pub fn pieces(request: Bytes, cut: Bytes) -> f64 {
+    (request.as_f64() / cut.as_f64().max(1.0)).ceil()
 }
 
 /// Large writes are timed once or twice: one that takes much longer than its share of a smaller one was held up.
@@ -142,6 +146,12 @@ mod tests {
         );
         assert!((ladder.slope() * Bytes::kib(960).as_f64() - 60e-3).abs() < 1e-9);
         assert!((ladder.best() * Bytes::kib(1024).as_f64() - 64e-3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn requests_are_cut_into_whole_and_a_rest() {
+        assert!((pieces(Bytes::mib(1), Bytes::kib(120)) - 9.0).abs() < f64::EPSILON);
+        assert!((pieces(Bytes::kib(64), Bytes::kib(120)) - 1.0).abs() < f64::EPSILON);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use flashscope_device::Bytes;
 
 use super::gain::{Cure, Range};
+use super::ladder::pieces;
 use super::workload::{Part, Workload};
 use super::{Layer, Link, Seen, Unweighed, alignment, driver, slc_cache};
 use crate::finding::{Finding, FindingId};
@@ -129,9 +130,9 @@ impl Way {
             return (seconds < on_the_line * ON_THE_LINE).then(|| self.waits(most).or_nothing());
         }
         // Larger requests are cut into fewer pieces.
-        let cut = seen.attachment.request_max.filter(|cut| !cut.is_zero()).unwrap_or(driver::REQUEST_MAX);
+        let cut = seen.cut().unwrap_or(driver::REQUEST_MAX);
         let there = if cut < REQUEST_USUAL { cut } else { cut.max(driver::REQUEST_MAX) };
-        let pieces = |cut: Bytes| driver::pieces(request, cut);
+        let pieces = |cut: Bytes| pieces(request, cut);
         let fewer = self.per_write * (pieces(cut) - pieces(there)) / request.as_f64();
         let quicker = QUICKER * self.per_write * pieces(there) / request.as_f64();
         let waits = self.waits(most);

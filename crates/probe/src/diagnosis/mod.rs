@@ -16,6 +16,7 @@ mod slc_cache;
 mod small_writes;
 mod workload;
 
+use flashscope_device::Bytes;
 use serde::Serialize;
 
 use crate::finding::{Finding, FindingId};
@@ -190,6 +191,16 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id == id)
+    }
+
+    /// The effective page, if it is known.
+    fn page(&self) -> Option<Bytes> {
+        self.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())
+    }
+
+    /// Where the host cuts requests, if it does and that is known.
+    fn cut(&self) -> Option<Bytes> {
+        self.attachment.request_max.filter(|cut| !cut.is_zero())
     }
 }
 
