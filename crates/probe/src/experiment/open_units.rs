@@ -78,6 +78,11 @@ impl OpenUnits {
         }
     }
 
+    /// The smallest that a log may map at once, as far as it is known.
+    fn mapped_at_once(self) -> Bytes {
+        self.page.unwrap_or(self.request).min(self.request)
+    }
+
     fn writes_max(self) -> usize {
         (self.units_max as usize * WRITES_PER_UNIT).max(WRITES_MIN)
     }

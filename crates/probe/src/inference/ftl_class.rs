@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::open_units::{Kind, Search, beginnings, collection, evidence, one_run_confidence};
+use super::open_units::{Kind, Search, beginnings, evidence, one_run_confidence};
 use super::statistics::count;
 use super::wording::time;
 use crate::belief::{self, Law};
@@ -36,9 +36,9 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         };
         return Finding::exact(ID, value, Confidence::new(confidence), log(search));
     }
-    if search.kind == Kind::Collected {
+    if let Kind::Collected(collection) = search.kind {
         let value = Value::Class { class: FtlClass::PageMapped, above: None };
-        return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection(search));
+        return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection.text());
     }
     let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
     let above = escaping_request(data, search, linear);

@@ -218,28 +218,24 @@ impl<'a> Seen<'a> {
     }
 
     fn published_open_units(&self) -> [Finding; 4] {
-        match self.published.last() {
-            None => {
-                const IDS: [FindingId; 4] = [
-                    FindingId::OpenUnitsLinear,
-                    FindingId::OpenUnitsRandom,
-                    FindingId::FtlClass,
-                    FindingId::MergeSeconds,
-                ];
-                let reason = "no writes into erase blocks in turn were measured";
-                IDS.map(|id| Finding::unknown(id, reason, "write tests (--erase)"))
-            }
-            Some(_) => {
-                let tables = self.tables();
-                let merge = "a table of means does not tell single merges";
-                [
-                    tables.open_units(Order::Linear),
-                    tables.open_units(Order::Random),
-                    tables.ftl_class(),
-                    Finding::unknown(FindingId::MergeSeconds, merge, "write tests on the device (--erase)"),
-                ]
-            }
+        const IDS: [FindingId; 4] = [
+            FindingId::OpenUnitsLinear,
+            FindingId::OpenUnitsRandom,
+            FindingId::FtlClass,
+            FindingId::MergeSeconds,
+        ];
+        if self.published.is_empty() {
+            let reason = "no writes into erase blocks in turn were measured";
+            return IDS.map(|id| Finding::unknown(id, reason, "write tests (--erase)"));
         }
+        let tables = self.tables();
+        let merge = "a table of means does not tell single merges";
+        [
+            tables.open_units(Order::Linear),
+            tables.open_units(Order::Random),
+            tables.ftl_class(),
+            Finding::unknown(FindingId::MergeSeconds, merge, "write tests on the device (--erase)"),
+        ]
     }
 
     /// A sentence about the erase block that the writes assumed, if that is not the one found.

@@ -20,7 +20,7 @@ const MODEL_DOUBT: f64 = 0.005;
 const ANY_DOUBT: f64 = 0.05;
 
 /// What the tests beside the search show of the layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Nothing but blocks that are open or not.
     Blocks,
@@ -29,7 +29,16 @@ pub enum Kind {
     /// One run in order; what else is written waits in logs.
     OneRun,
     /// Pages go wherever there is space, and space is collected once for every so many bytes.
-    Collected,
+    Collected(Collection),
+}
+
+/// How space is collected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Collection {
+    /// After how many bytes.
+    every: Bytes,
+    /// How long it takes, seconds.
+    seconds: f64,
 }
 
 /// So many of the last turns are looked at where any block has to go.
@@ -88,12 +97,11 @@ impl<'a> Search<'a> {
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::is_one_run(&data.beginnings, slowness);
         let search = Self { data, cells: &data.cells, slowness, kind, linear, random };
-        Ok(match search.over_data().filter(|_| !is_no_log) {
-            Some(log) => log,
-            None if is_one_run => Self { kind: Kind::OneRun, ..search },
-            None if search.collected().is_some() => Self { kind: Kind::Collected, ..search },
-            None => search,
-        })
+        if let Some(log) = search.over_data().filter(|_| !is_no_log) {
+            return Ok(log);
+        }
+        let special = if is_one_run { Some(Kind::OneRun) } else { search.collection().map(Kind::Collected) };
+        Ok(Self { kind: special.unwrap_or(kind), ..search })
     }
 
     /// The same with the search over data instead, if that found a number.
@@ -145,7 +153,7 @@ impl<'a> Search<'a> {
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::Log, Order::Random) | (Kind::Collected, _) => return None,
+            (Kind::OneRun | Kind::Log, Order::Random) | (Kind::Collected(_), _) => return None,
             _ => {}
         }
         let belief = self.belief(order);
@@ -177,17 +185,16 @@ impl<'a> Search<'a> {
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 
-    /// After how many bytes in linear order space is collected, and how long that takes, seconds, if slow writes come so evenly that
-    /// they have nothing to do with the blocks that are written: a block that is chosen by chance, or is one too many, comes back
-    /// unevenly.
-    pub fn collected(&self) -> Option<(Bytes, f64)> {
+    /// How space is collected, if slow writes in linear order come so evenly that they have nothing to do with the blocks that are
+    /// written: a block that is chosen by chance, or is one too many, comes back unevenly.
+    fn collection(&self) -> Option<Collection> {
         let request = self.data.cells.first()?.request;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
         let is_slow = self.searched(Order::Linear).map(|(_, latency)| self.slowness.is_slow(latency));
         let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
         let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let bytes = request * EVEN.into_iter().find_map(|even| evenly(&apart, even))?;
-        (bytes <= self.data.erase_block).then_some((bytes, seconds))
+        let every = request * EVEN.into_iter().find_map(|even| evenly(&apart, even))?;
+        (every <= self.data.erase_block).then_some(Collection { every, seconds })
     }
 
     /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
@@ -294,7 +301,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
         (Kind::OneRun, Order::Linear) => return one_run(search),
         (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
         (Kind::Log, Order::Random) => return Finding::unknown(id, LOG, ""),
-        (Kind::Collected, _) => return Finding::unknown(id, collection(search), ""),
+        (Kind::Collected(collection), _) => return Finding::unknown(id, collection.text(), ""),
         _ => {}
     }
     let belief = search.belief(order);
@@ -317,13 +324,15 @@ const SHARED_LOGS: &str = "what is written out of order waits in logs that all b
 const LOG: &str =
     "a log takes each write where it stands: out of order every write pays, into however many blocks";
 
-/// One sentence with how often space is collected, and how long that takes.
-pub fn collection(search: &Search<'_>) -> String {
-    let (bytes, seconds) = search.collected().unwrap_or_default();
-    format!(
-        "one write in {bytes} takes {} longer, evenly and into whatever blocks: pages go wherever there is space, and space is collected",
-        time(seconds)
-    )
+impl Collection {
+    /// One sentence with its figures.
+    pub fn text(self) -> String {
+        format!(
+            "one write in {} takes {} longer, evenly and into whatever blocks: pages go wherever there is space, and space is collected",
+            self.every,
+            time(self.seconds)
+        )
+    }
 }
 
 /// How sure it is that only one run is taken in order, after several pairs and after one: that a cache was emptied just then

@@ -65,7 +65,7 @@ pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option
         .collect();
     standing_clock(&measured)
         .or_else(|| ever_slower(&measured))
-        .or_else(|| size_does_not_matter(&measured).filter(|_| !boundaries_show))
+        .or_else(|| if boundaries_show { None } else { size_does_not_matter(&measured) })
         .or_else(|| memory(&measured))
 }
 

@@ -98,7 +98,7 @@ impl Search<'_, '_> {
     /// Groups of pages of one block in order, and then from the last to the first: a log that maps no more than a group at once has
     /// nothing to complete.
     fn write_groups(&mut self) -> Result<(), Stop> {
-        let page = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
+        let page = self.experiment.mapped_at_once();
         let fit = (PIECE / page).min(self.experiment.erase_block / page / GROUPS_LEAST);
         let Some(pages) = MAPPED.into_iter().find(|pages| *pages <= fit) else { return Ok(()) };
         let group = page * pages;
@@ -120,7 +120,7 @@ impl Search<'_, '_> {
 
     /// The search once more, with requests of a page over data; whether it found a number.
     fn rewrite(&mut self) -> Result<bool, Stop> {
-        let request = self.experiment.page.unwrap_or(self.experiment.request).min(self.experiment.request);
+        let request = self.experiment.mapped_at_once();
         let most = (REWRITTEN_MAX / (request * u64::from(REWRITTEN_PLACES)))
             .min(u64::from(self.experiment.units_max));
         let mut pool =
