@@ -18,6 +18,7 @@ mod specimen;
 mod stick;
 mod truth;
 mod warped;
+mod work;
 
 pub use error::ZooError;
 pub use outside::Kind;

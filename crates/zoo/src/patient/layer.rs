@@ -3,6 +3,7 @@
 use flashscope_device::Bytes;
 
 use crate::draw::Draw;
+use crate::work::Work;
 
 /// The numbers of a translation layer; times in us.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,18 +18,10 @@ pub(super) enum Layer {
     PageMapped { spare: f64, work: Work },
 }
 
-/// What moving data inside takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Work {
-    copy_page: f64,
-    erase: f64,
-}
-
 impl Layer {
     /// One that has room for all places of an everyday copy.
     pub(super) fn sound(page_program: f64, draw: &mut Draw) -> Self {
-        let work =
-            Work { copy_page: page_program + draw.between(50.0, 300.0), erase: draw.between(1500.0, 5000.0) };
+        let work = Work::draw(page_program, draw);
         let spare = draw.between(0.04, 0.12);
         match draw.whole(0, 99) {
             0..55 => Self::open_blocks(draw.whole(6, 24), draw),
@@ -84,11 +77,5 @@ impl Layer {
                 work.toml()
             ),
         }
-    }
-}
-
-impl Work {
-    fn toml(self) -> String {
-        format!("copy_page_us = {:.1}\nerase_us = {:.1}\n", self.copy_page, self.erase)
     }
 }

@@ -7,6 +7,7 @@ use flashscope_device::Bytes;
 use super::geometry::{Age, Geometry, whole};
 use super::size;
 use crate::draw::Draw;
+use crate::work::Work;
 
 /// The numbers of a translation layer.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +26,6 @@ pub(super) struct OpenBlocks {
     merge_us: f64,
     random_merge_copies: f64,
     random_log: Option<Bytes>,
-}
-
-/// What moving data inside takes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
-    copy_page_us: f64,
-    erase_us: f64,
 }
 
 /// A map of pages is not larger than this many of them, so that a thousand sticks are made in minutes.
@@ -87,19 +81,6 @@ impl Policy {
                 work.toml()
             ),
         }
-    }
-}
-
-impl Work {
-    fn draw(page_program_us: f64, draw: &mut Draw) -> Self {
-        Self {
-            copy_page_us: page_program_us + draw.between(50.0, 300.0),
-            erase_us: draw.between(1500.0, 5000.0),
-        }
-    }
-
-    fn toml(self) -> String {
-        format!("copy_page_us = {:.1}\nerase_us = {:.1}\n", self.copy_page_us, self.erase_us)
     }
 }
 
