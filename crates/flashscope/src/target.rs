@@ -162,7 +162,7 @@ fn open_real(
         text: text.to_owned(),
         name: identity.name.clone(),
         identity: describe(&identity, whole.length.get()),
-        link: Some(link(&identity).unwrap_or_else(memory)),
+        link: link(&identity),
         is_buffered,
         attachment: attachment::of_real(&identity),
         remarks,
@@ -202,8 +202,9 @@ pub fn link(identity: &Identity) -> Option<LinkLimit> {
     Some(LinkLimit { bytes_per_s: usb.carries_per_s()?, name })
 }
 
-/// Whatever lies between, nothing reaches a program faster than this machine copies memory.
-fn memory() -> LinkLimit {
+/// Whatever lies between, nothing reaches a program faster than this machine copies memory, which is tried here and takes some
+/// milliseconds.
+pub fn memory() -> LinkLimit {
     LinkLimit { bytes_per_s: copy_speed(), name: "this machine's memory".to_owned() }
 }
 

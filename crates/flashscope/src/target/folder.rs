@@ -9,7 +9,7 @@ use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::Instead;
 use serde_json::{Value, json};
 
-use super::{Target, attachment, layered, link, memory};
+use super::{Target, attachment, layered, link};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 
@@ -40,7 +40,7 @@ pub fn open_in_folder(
         text: text.to_owned(),
         name: name(ground, identity.as_ref().map(|identity| identity.name.as_str())),
         identity: describe(ground, whole.length.get()),
-        link: Some(identity.as_ref().and_then(link).unwrap_or_else(memory)),
+        link: identity.as_ref().and_then(link),
         is_buffered,
         // Of the disk below, nothing but the link: what lies on it is not where the file was measured.
         attachment: identity.map_or_else(Attachment::default, |identity| Attachment {

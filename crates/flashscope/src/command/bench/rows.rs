@@ -6,7 +6,7 @@ use flashscope_device::{Bytes, Device};
 use flashscope_linux::FileSize;
 use flashscope_probe::Experiment;
 use flashscope_probe::experiment::Speed;
-use flashscope_probe::observation::{Direction, Order, SpeedCase};
+use flashscope_probe::observation::{Direction, LinkLimit, Order, SpeedCase};
 
 use super::folder;
 use crate::args::{Erase, OrderName, Rows};
@@ -44,8 +44,9 @@ pub fn run(
     announce(&target, printer);
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
+    let link = target.link.clone().unwrap_or_else(target::memory);
     for direction in directions {
-        let experiment = experiment(rows, direction, &target);
+        let experiment = experiment(rows, direction, &link, &target);
         refuse_what_cannot_be(&experiment, &target)?;
         say_cost(&experiment, direction, printer);
         observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
@@ -79,10 +80,10 @@ fn permitted(target: &Target, directions: &[Direction]) -> Result<Vec<Direction>
     Ok(permitted)
 }
 
-fn experiment(rows: &Rows, direction: Direction, target: &Target) -> Speed {
+fn experiment(rows: &Rows, direction: Direction, link: &LinkLimit, target: &Target) -> Speed {
     Speed {
         cases: cases(rows, direction),
-        link: target.link.clone(),
+        link: Some(link.clone()),
         is_buffered: target.is_buffered,
         seed: rows.seed,
     }
