@@ -1,19 +1,17 @@
 //! Memory, page cache and device beside one another: which figure is the stick's.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::Spread;
+use flashscope_probe::inference::{Spread, exceeds};
 use flashscope_probe::observation::LinkLimit;
 
 use crate::chart::Table;
 use crate::words::Sentence;
-use crate::{Style, quantity, terminal};
+use crate::{Style, Tabled, quantity};
 
 /// A layer that gives this many times what the device does is worth a sentence.
 const RATIO: f64 = 1.15;
 /// Of what was read, the device carries nearly all, or it was not read from there.
 const CARRIED_MIN: f64 = 0.98;
-/// What a link is said to carry may be exceeded by so much: clocks differ.
-const LINK_TOLERANCE: f64 = 1.02;
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +86,7 @@ impl LayerSpeed {
         }
         let link = link?;
         let median = self.spread()?.median;
-        (median > link.bytes_per_s.as_f64() * LINK_TOLERANCE).then(|| {
+        exceeds(median, link).then(|| {
             format!("{} carries no more than {}", link.name, quantity::speed(link.bytes_per_s.as_f64()))
         })
     }
@@ -169,7 +167,8 @@ impl Layers {
         let header = ["read from", "speed", "between"].map(str::to_owned).to_vec();
         let rows = self.speeds.iter().filter_map(|speed| self.row(speed)).collect();
         let table = Table { header, rows };
-        terminal::tabled(&self.headline(), ("Layers", &table), &[("Why", self.because())], width, style)
+        let lists = vec![("Why", self.because())];
+        Tabled { headline: self.headline(), title: "Layers", table, lists }.text(width, style)
     }
 
     fn row(&self, speed: &LayerSpeed) -> Option<Vec<String>> {

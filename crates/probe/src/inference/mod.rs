@@ -34,7 +34,7 @@ pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdi
 pub use methods::{cached, truth};
 pub(crate) use slowdown::Slowdown;
 pub(crate) use speed::{CLEAR_AFTER, is_clear};
-pub use speed::{Latencies, Speed, Startup, speed, speed_of};
+pub use speed::{Latencies, Speed, Startup, exceeds, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub use stalls::Stalls;

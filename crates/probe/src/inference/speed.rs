@@ -163,10 +163,15 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
     })
 }
 
+/// Whether this is more than a link carries.
+#[must_use]
+pub fn exceeds(bytes_per_s: f64, link: &LinkLimit) -> bool {
+    bytes_per_s > link.bytes_per_s.as_f64() * LINK_TOLERANCE
+}
+
 /// Why a speed cannot be the device's.
 pub fn impossible(bytes_per_s: f64, link: &LinkLimit) -> Option<String> {
-    let most = link.bytes_per_s.as_f64() * LINK_TOLERANCE;
-    (bytes_per_s > most).then(|| format!("{} carries no more than {} MB/s", link.name, megabytes(link)))
+    exceeds(bytes_per_s, link).then(|| format!("{} carries no more than {} MB/s", link.name, megabytes(link)))
 }
 
 fn megabytes(link: &LinkLimit) -> u64 {
