@@ -1,6 +1,8 @@
 //! What the kernel's error numbers mean for a request.
 
-use flashscope_device::FailureCause;
+use std::os::fd::AsFd;
+
+use flashscope_device::{Bytes, FailureCause};
 use rustix::io::Errno;
 
 /// Why a transfer did not come to its end.
@@ -24,6 +26,20 @@ pub struct Refused {
     pub during: &'static str,
     /// What the kernel said.
     pub errno: Errno,
+}
+
+/// Fills `buffer` from `offset` on; an interrupted call is made again.
+pub fn read_whole(file: impl AsFd, offset: Bytes, buffer: &mut [u8]) -> Result<(), Failure> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match rustix::io::pread(&file, &mut buffer[done..], offset.get() + done as u64) {
+            Ok(0) => return Err(Failure::Short),
+            Ok(read) => done += read,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Failure::Errno(errno)),
+        }
+    }
+    Ok(())
 }
 
 /// True if the device itself is gone: unplugged, or its medium taken out.

@@ -14,7 +14,7 @@ use crate::activity::Counters;
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::error::OpenError;
-use crate::failure::Refused;
+use crate::failure::{self, Failure, Refused};
 use crate::open::{OpenOptions, open};
 use crate::printable::printable;
 use crate::sysfs::{Node, Sysfs};
@@ -164,16 +164,11 @@ impl Reader<'_> {
     }
 
     fn read(&mut self, file: &OwnedFd, offset: Bytes) -> Result<(), LayerError> {
-        let (mut done, length) = (0, self.piece.to_usize());
-        while done < length {
-            match rustix::io::pread(file, &mut self.memory[done..length], offset.get() + done as u64) {
-                Ok(0) => return Err(self.layers.failed("reading to its end", Errno::IO)),
-                Ok(read) => done += read,
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.layers.failed("reading", errno)),
-            }
-        }
-        Ok(())
+        let piece = &mut self.memory[..self.piece.to_usize()];
+        failure::read_whole(file, offset, piece).map_err(|failure| match failure {
+            Failure::Short => self.layers.failed("reading to its end", Errno::IO),
+            Failure::Errno(errno) => self.layers.failed("reading", errno),
+        })
     }
 }
 

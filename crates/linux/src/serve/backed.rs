@@ -12,7 +12,7 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::error::shown;
-use crate::failure::{Failure, cause};
+use crate::failure::{Failure, cause, read_whole};
 use crate::sysfs::Sysfs;
 use crate::target::punch_hole;
 
@@ -109,10 +109,12 @@ impl<D: Device> Backed<D> {
 
     fn transfer(&self, op: &mut Op) -> Result<Success, Failure> {
         match op {
-            Op::Read { range, into: ReadInto::Bytes(buffer) } => self.read(range.offset, buffer)?,
+            Op::Read { range, into: ReadInto::Bytes(buffer) } => {
+                read_whole(&self.file, range.offset, buffer)?
+            }
             Op::Read { range, into: ReadInto::Check(pattern) } => {
                 let mut read = Buffer::zeroed(range.length);
-                self.read(range.offset, &mut read)?;
+                read_whole(&self.file, range.offset, &mut read)?;
                 return Ok(Success::of_check(pattern.check(range.offset.sectors(), &read)));
             }
             Op::Write { range, payload: Payload::Bytes(buffer) } => self.write(range.offset, buffer)?,
@@ -128,19 +130,6 @@ impl<D: Device> Backed<D> {
             Op::Read { into: ReadInto::Timing, .. } | Op::Flush | Op::Pause { .. } => {}
         }
         Ok(Success::Done)
-    }
-
-    fn read(&self, offset: Bytes, buffer: &mut [u8]) -> Result<(), Failure> {
-        let mut done = 0;
-        while done < buffer.len() {
-            match rustix::io::pread(&self.file, &mut buffer[done..], offset.get() + done as u64) {
-                Ok(0) => return Err(Failure::Short),
-                Ok(read) => done += read,
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(Failure::Errno(errno)),
-            }
-        }
-        Ok(())
     }
 
     fn write(&self, offset: Bytes, bytes: &[u8]) -> Result<(), Failure> {
