@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::served::Served;
 use crate::{document, flashscope, image, stderr, stdout};
 
 fn speeds(document: &Value) -> &Vec<Value> {
@@ -149,20 +148,6 @@ fn ways_that_cannot_be_are_refused_with_what_to_do() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
     }
-}
-
-#[test]
-fn the_page_cache_claims_ten_times_the_truth_of_a_cheap_stick() {
-    let Some(stick) = Served::start_in_real_time(&["cheap-usb3-32g", "--loop"]) else { return };
-    let target = stick.block_device().to_owned();
-    let document = document(&["bench", "methods", &target, "--erase", "--yes", "--size", "8MiB"]);
-    let zeros = &document["ways"][0];
-    assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
-    assert!(zeros["why"].to_string().contains("Page cache"), "{zeros}");
-    let illusion = &document["bottleneck"]["illusions"][0];
-    assert_eq!(illusion["layer"], "page_cache", "{document}");
-    assert!(illusion["times"].as_f64().unwrap() > 10.0, "{illusion}");
-    stick.stop();
 }
 
 #[test]

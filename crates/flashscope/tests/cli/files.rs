@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::served::{Mounted, Served, has, run};
+use crate::served::run;
 use crate::{document, flashscope, skip, stderr, stdout};
 
 /// A folder in memory: fast, and nobody else's data waits there for a flush.
@@ -151,23 +151,4 @@ fn a_full_filesystem_is_said_before_and_a_read_only_one_too() {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
     }
-}
-
-#[test]
-fn small_writes_on_the_controller_of_a_cheap_stick_are_named() {
-    if !has("mkfs.ext4") {
-        return;
-    }
-    let Some(stick) = Served::start_in_real_time(&["generic-2g", "--loop", "--speed", "10"]) else { return };
-    let device = stick.block_device().to_owned();
-    run("mkfs.ext4", &["-q", "-O", "^has_journal", "-E", "lazy_itable_init=0", &device]);
-    let mounted = Mounted::from(&device);
-    let folder = mounted.path().to_str().unwrap();
-    let told = document(&["bench", "files", folder, "--count", "60", "--rounds", "1", "--flush", "each"]);
-    assert_eq!(told["cause"], "small_writes", "{told}");
-    assert!(told["ratio"]["median"].as_f64().unwrap() > 5.0, "{told}");
-    assert!(told["verdict"].as_str().unwrap().contains("small writes on this controller"), "{told}");
-    assert!(told["instead"].as_array().unwrap().is_empty() && told["small"]["wrong_files"] == 0, "{told}");
-    drop(mounted);
-    stick.stop();
 }

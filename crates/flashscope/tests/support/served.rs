@@ -3,20 +3,15 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::skip;
-
-/// What is measured in real time goes one after another.
-static REAL_TIME: Mutex<()> = Mutex::new(());
+use super::skip;
 
 /// `flashscope sim serve … --json`, stopped when dropped.
 pub struct Served {
     child: Child,
-    _turn: Option<MutexGuard<'static, ()>>,
     stdout: BufReader<ChildStdout>,
     pub file: PathBuf,
     pub block_device: Option<PathBuf>,
@@ -25,15 +20,6 @@ pub struct Served {
 impl Served {
     /// Serves a stick; `None`, said aloud, where that cannot be.
     pub fn start(arguments: &[&str]) -> Option<Self> {
-        Self::start_in(arguments, None)
-    }
-
-    /// The same, while no other test measures in real time.
-    pub fn start_in_real_time(arguments: &[&str]) -> Option<Self> {
-        Self::start_in(arguments, Some(REAL_TIME.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn start_in(arguments: &[&str], turn: Option<MutexGuard<'static, ()>>) -> Option<Self> {
         if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             skip("serving a stick in tests needs root and /dev/fuse");
             return None;
@@ -56,13 +42,7 @@ impl Served {
         let ready: Value = serde_json::from_str(&line).unwrap_or_default();
         assert!(!ready.is_null(), "{arguments:?}: {}", said(&mut child));
         let path = |key: &str| ready["serving"][key].as_str().map(PathBuf::from);
-        Some(Self {
-            child,
-            _turn: turn,
-            stdout,
-            file: path("file").unwrap(),
-            block_device: path("block_device"),
-        })
+        Some(Self { child, stdout, file: path("file").unwrap(), block_device: path("block_device") })
     }
 
     pub fn block_device(&self) -> &str {

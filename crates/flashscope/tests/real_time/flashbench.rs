@@ -6,8 +6,9 @@ use flashscope_device::Bytes;
 use flashscope_probe::flashbench::parse::parse;
 use flashscope_probe::observation::{AlignData, Data, OpenUnitsData};
 
-use crate::served::{Served, has};
-use crate::{flashscope, stderr, stdout};
+use crate::support::served::{Served, has};
+use crate::support::{flashscope, stderr, stdout};
+use crate::turn;
 
 /// Runs flashbench on a disk; what its table says.
 fn flashbench(device: &str, arguments: &[&str]) -> Data {
@@ -49,23 +50,34 @@ fn step(data: &Data, erase_block: Bytes) -> (f64, f64) {
     (at[at.len() / 4], below[below.len() * 3 / 4])
 }
 
+/// Whether, at one of these speeds, a served stick gives no reason to object. A busy machine can hold up any row: on a stick that
+/// is half as fast, what differs takes twice as long, and what the machine adds does not.
+fn at_one_of(speeds: [&str; 3], stick: &str, objection: impl Fn(&str) -> Option<String>) {
+    let mut objections = Vec::new();
+    for speed in speeds {
+        let Some(served) = Served::start(&[stick, "--loop", "--speed", speed]) else { return };
+        match objection(served.block_device()) {
+            None => return,
+            Some(said) => objections.push(said),
+        }
+    }
+    assert_eq!(objections, Vec::<String>::new());
+}
+
 #[test]
 fn flashbench_sees_the_erase_block_and_so_does_measure() {
-    let Some(served) = Served::start_in_real_time(&["patriot-xt-16g?noise=0", "--loop"]) else { return };
+    let _turn = turn();
     if !has("flashbench") {
         return;
     }
-    let device = served.block_device();
     let theirs = ["--align", "--blocksize=1024"];
     let ours = ["align", "--block-size", "1KiB"];
-    let tells = |measured: &dyn Fn() -> Data| {
-        let faint = |_| Some(step(&measured(), Bytes::mib(8))).filter(|(at, below)| *at <= below + 60e-6);
-        // In real time a busy machine can hold up any row.
-        let steps: Vec<_> = (0..3).map_while(faint).collect();
-        assert!(steps.len() < 3, "s at 8 MiB and above, and below: {steps:?}");
-    };
-    tells(&|| flashbench(device, &theirs));
-    tells(&|| measure(device, &ours, &theirs));
+    at_one_of(["1", "0.5", "0.25"], "patriot-xt-16g?noise=0", |device| {
+        let tables = [flashbench(device, &theirs), measure(device, &ours, &theirs)];
+        let steps = tables.map(|table| step(&table, Bytes::mib(8)));
+        let is_faint = |(at, below): &(f64, f64)| *at <= below + 60e-6;
+        steps.iter().any(is_faint).then(|| format!("s at 8 MiB and above, and below: {steps:?}"))
+    });
 }
 
 /// The time of a request of each size, seconds; the largest size first.
@@ -95,19 +107,17 @@ fn disagreement(device: &str) -> Option<String> {
     let ratio = median(fits_theirs.iter().zip(&fits_ours).map(|(theirs, ours)| ours / theirs).collect());
     // With nine, chance decides how many of the writes pay a merge: the two agree on the wall, not on each cell.
     let is_wall = |fits: &[f64], wall: &[f64]| wall[4] > 2.0 * fits[4];
-    let agree =
-        (0.9..1.1).contains(&ratio) && is_wall(&fits_theirs, &wall_theirs) && is_wall(&fits_ours, &wall_ours);
+    let agree = (0.8..1.25).contains(&ratio)
+        && is_wall(&fits_theirs, &wall_theirs)
+        && is_wall(&fits_ours, &wall_ours);
     (!agree).then(|| format!("{fits_theirs:?} {fits_ours:?} {wall_theirs:?} {wall_ours:?}"))
 }
 
 #[test]
 fn flashbench_runs_into_the_wall_at_nine_open_units_and_so_does_measure() {
-    let stick = ["patriot-xt-16g?noise=0&erase_block=1MiB", "--loop", "--speed", "5"];
-    let Some(served) = Served::start_in_real_time(&stick) else { return };
+    let _turn = turn();
     if !has("flashbench") {
         return;
     }
-    // In real time a busy machine can hold up any row.
-    let disagreements: Vec<String> = (0..3).map_while(|_| disagreement(served.block_device())).collect();
-    assert!(disagreements.len() < 3, "{disagreements:?}");
+    at_one_of(["4", "1", "0.5"], "patriot-xt-16g?noise=0&erase_block=1MiB", disagreement);
 }

@@ -1,0 +1,54 @@
+//! Speeds of a served stick.
+
+use crate::support::document;
+use crate::support::served::{Mounted, Served, has, run};
+use crate::turn;
+
+#[test]
+fn memory_page_cache_and_device_are_told_apart_on_a_served_stick() {
+    let _turn = turn();
+    let Some(stick) = Served::start(&["generic-2g", "--loop"]) else { return };
+    let target = stick.block_device().to_owned();
+    let told = document(&["bench", "cache", &target, "--seconds", "1", "--rounds", "1", "--switch-cache"]);
+    let layer = |index: usize, key: &str| told["layers"][index][key].clone();
+    assert!(layer(0, "bytes_per_s").as_f64().unwrap() > 200e6 && layer(0, "cached").is_string(), "{told}");
+    assert!(layer(1, "cached").is_null() && layer(2, "cached").is_null(), "{told}");
+    assert!((8e6..21e6).contains(&told["device_bytes_per_s"].as_f64().unwrap()), "{told}");
+    assert!(told["write_cache"].as_str().unwrap().contains("not switchable here"), "{told}");
+    stick.stop();
+}
+
+#[test]
+fn small_writes_on_the_controller_of_a_cheap_stick_are_named() {
+    let _turn = turn();
+    if !has("mkfs.ext4") {
+        return;
+    }
+    let Some(stick) = Served::start(&["generic-2g", "--loop", "--speed", "10"]) else { return };
+    let device = stick.block_device().to_owned();
+    run("mkfs.ext4", &["-q", "-O", "^has_journal", "-E", "lazy_itable_init=0", &device]);
+    let mounted = Mounted::from(&device);
+    let folder = mounted.path().to_str().unwrap();
+    let told = document(&["bench", "files", folder, "--count", "60", "--rounds", "1", "--flush", "each"]);
+    assert_eq!(told["cause"], "small_writes", "{told}");
+    assert!(told["ratio"]["median"].as_f64().unwrap() > 5.0, "{told}");
+    assert!(told["verdict"].as_str().unwrap().contains("small writes on this controller"), "{told}");
+    assert!(told["instead"].as_array().unwrap().is_empty() && told["small"]["wrong_files"] == 0, "{told}");
+    drop(mounted);
+    stick.stop();
+}
+
+#[test]
+fn the_page_cache_claims_ten_times_the_truth_of_a_cheap_stick() {
+    let _turn = turn();
+    let Some(stick) = Served::start(&["cheap-usb3-32g", "--loop"]) else { return };
+    let target = stick.block_device().to_owned();
+    let document = document(&["bench", "methods", &target, "--erase", "--yes", "--size", "8MiB"]);
+    let zeros = &document["ways"][0];
+    assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
+    assert!(zeros["why"].to_string().contains("Page cache"), "{zeros}");
+    let illusion = &document["bottleneck"]["illusions"][0];
+    assert_eq!(illusion["layer"], "page_cache", "{document}");
+    assert!(illusion["times"].as_f64().unwrap() > 10.0, "{illusion}");
+    stick.stop();
+}

@@ -1,0 +1,67 @@
+//! What tests of the program need: it run, what it said, and sticks that are served.
+
+pub mod served;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Runs flashscope without a terminal and returns what it said.
+pub fn flashscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashscope")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The same, with this on its standard input.
+pub fn flashscope_reading(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The one JSON document on standard output.
+pub fn document(arguments: &[&str]) -> Value {
+    let output = flashscope(&[arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+pub fn finding<'a>(document: &'a Value, id: &str) -> &'a Value {
+    document["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == id).unwrap()
+}
+
+/// A published log that the repository carries.
+pub fn published(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name)
+}
+
+/// Says why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
+pub fn skip(reason: &str) {
+    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "not to be skipped: {reason}");
+    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    {
+        eprintln!("skipped: {reason}");
+    }
+}
+
+/// An image file of zeros.
+pub fn image(folder: &tempfile::TempDir, mebibytes: u64) -> String {
+    let path = folder.path().join("stick.img");
+    std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
+    path.to_str().unwrap().to_owned()
+}
