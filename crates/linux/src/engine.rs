@@ -12,12 +12,12 @@ use crate::target::Target;
 /// What is to serve the requests.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// `pread` at queue depth 1, `io_uring` above, what works where that is refused.
+    /// `pread` and `pwrite` for what is asked alone, `io_uring` for several at once, what works where that is refused.
     #[default]
     Best,
     /// `pread` and `pwrite`, one after the other.
     Sync,
-    /// `io_uring`, or an error.
+    /// `io_uring` for every request, or an error.
     Ring,
 }
 
@@ -48,7 +48,7 @@ impl ActiveEngine {
             }
             remarks.push(Remark::ServedByThreads);
         }
-        match RingEngine::new(target, queue_depth) {
+        match RingEngine::new(target, queue_depth, choice == Engine::Best) {
             Err(errno) if choice == Engine::Best => Ok(Self::instead_of_ring(errno, target, remarks)),
             ring => ring.map(|ring| Self::Ring(Box::new(ring))),
         }

@@ -15,7 +15,7 @@ const REGISTERED: Bytes = Bytes::kib(64);
 const FILE: types::Fixed = types::Fixed(0);
 
 /// One request in flight, with the memory it uses.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Slot {
     request: Option<(Tag, Op)>,
     /// When the kernel got it.
@@ -37,11 +37,16 @@ impl Slot {
         libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() }
     }
 
-    /// Puts a request here and describes it to the kernel.
-    pub fn fill(&mut self, index: usize, tag: Tag, op: Op, has_registered_memory: bool) -> squeue::Entry {
+    /// Puts a request here.
+    pub fn fill(&mut self, tag: Tag, op: Op) {
         self.scratch(&op).prepare(&op);
-        let is_registered = has_registered_memory && uses_scratch(&op) && is_small(&op);
-        let (_, op) = self.request.insert((tag, op));
+        self.request = Some((tag, op));
+    }
+
+    /// Describes the request that was put here to the kernel.
+    pub fn entry(&mut self, index: usize, has_registered_memory: bool) -> squeue::Entry {
+        let Some((_, op)) = &mut self.request else { return opcode::Nop::new().build() };
+        let is_registered = has_registered_memory && uses_scratch(op) && is_small(op);
         let scratch = if is_small(op) { &mut self.small } else { &mut self.large };
         let call = Call::from(&*op);
         let entry = match call {
@@ -59,9 +64,18 @@ impl Slot {
         entry.user_data(index as u64)
     }
 
-    /// Drops a request that was put here and never pushed.
-    pub fn clear(&mut self) {
-        self.request = None;
+    /// Makes the request that was put here with a system call, and takes it out. Nothing but the call lies between the two time
+    /// stamps.
+    pub fn serve(&mut self, target: &Target) -> Result<Completion, DeviceError> {
+        self.end(target, |slot, op| {
+            let call = Call::from(&*op);
+            let payload = slot.scratch(op).payload(op);
+            let submitted_at = target.now();
+            let transferred = target.transfer(call, payload, 0);
+            let completed_at = target.now();
+            slot.submitted_at = submitted_at;
+            (transferred, completed_at)
+        })
     }
 
     /// Takes the request out again, with what became of it.
@@ -71,13 +85,22 @@ impl Slot {
         result: i32,
         completed_at: Instant,
     ) -> Result<Completion, DeviceError> {
+        self.end(target, |slot, op| slot.complete(target, op, result, completed_at))
+    }
+
+    /// Takes the request out, which ends with `transfer`.
+    fn end(
+        &mut self,
+        target: &Target,
+        transfer: impl FnOnce(&mut Self, &mut Op) -> (Result<(), Failure>, Instant),
+    ) -> Result<Completion, DeviceError> {
         let Some((tag, mut op)) = self.request.take() else {
             return Err(DeviceError::System {
                 during: "io_uring".to_owned(),
                 errno: Errno::BADF.raw_os_error(),
             });
         };
-        let (transferred, completed_at) = self.complete(target, &mut op, result, completed_at);
+        let (transferred, completed_at) = transfer(self, &mut op);
         target.forget(&op);
         let outcome = match transferred {
             Ok(()) => Ok(self.scratch(&op).verdict(&op)),

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use flashscope_device::{Completion, DeviceError, Op, Tag};
 
-use crate::scratch::Scratch;
-use crate::target::{Call, Target};
+use crate::slot::Slot;
+use crate::target::Target;
 
 /// Serves requests in the order they came, each when its completion is waited for.
 #[derive(Debug, Default)]
 pub struct SyncEngine {
-    scratch: Scratch,
+    slot: Slot,
     waiting: VecDeque<(Tag, Op)>,
 }
 
@@ -33,22 +33,11 @@ impl SyncEngine {
         }
     }
 
-    /// Nothing but the system call lies between the two time stamps.
-    fn serve(&mut self, target: &Target, tag: Tag, mut op: Op) -> Result<Completion, DeviceError> {
+    fn serve(&mut self, target: &Target, tag: Tag, op: Op) -> Result<Completion, DeviceError> {
         if let Err(refusal) = target.capabilities.admit(&op) {
             return Ok(target.refused(tag, op, refusal));
         }
-        self.scratch.prepare(&op);
-        let call = Call::from(&op);
-        let payload = self.scratch.payload(&mut op);
-        let submitted_at = target.now();
-        let transferred = target.transfer(call, payload, 0);
-        let completed_at = target.now();
-        target.forget(&op);
-        let outcome = match transferred {
-            Ok(()) => Ok(self.scratch.verdict(&op)),
-            Err(failure) => Err(target.error(&op, failure)?),
-        };
-        Ok(Completion { tag, submitted_at, completed_at, outcome, buffer: op.into_buffer() })
+        self.slot.fill(tag, op);
+        self.slot.serve(target)
     }
 }

@@ -1,5 +1,5 @@
 //! A kernel that takes no more requests, or fails to. A seccomp filter plays it, in a thread of its own: it answers
-//! every `io_uring_enter` that hands over requests, and lets those pass that only wait.
+//! every `io_uring_enter` that hands over one request, and lets those pass that hand over several or only wait.
 
 use std::fs;
 use std::mem::offset_of;
@@ -16,7 +16,7 @@ const SIZE: Bytes = Bytes::mib(1);
 const TO_SUBMIT: usize =
     offset_of!(libc::seccomp_data, args) + 8 + if cfg!(target_endian = "big") { 4 } else { 0 };
 
-/// Makes the kernel answer this thread with `errno` whenever it hands requests over, for the rest of its life; false
+/// Makes the kernel answer this thread with `errno` whenever it hands one request over, for the rest of its life; false
 /// where filters are not to be had.
 fn refuse_requests(errno: i32) -> bool {
     let (load, equals, answer) = (
@@ -29,7 +29,7 @@ fn refuse_requests(errno: i32) -> bool {
         step(load, offset_of!(libc::seccomp_data, nr) as u32, 0, 0),
         step(equals, libc::SYS_io_uring_enter as u32, 0, 3),
         step(load, TO_SUBMIT as u32, 0, 0),
-        step(equals, 0, 1, 0),
+        step(equals, 1, 0, 1),
         step(answer, libc::SECCOMP_RET_ERRNO | errno.cast_unsigned(), 0, 0),
         step(answer, libc::SECCOMP_RET_ALLOW, 0, 0),
     ];
@@ -41,9 +41,17 @@ fn refuse_requests(errno: i32) -> bool {
         && unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) } == 0
 }
 
-/// What `work` returns under such a kernel; `None`, said aloud, where it cannot be played.
-fn refusing<T: Send>(errno: i32, work: impl FnOnce() -> T + Send) -> Option<T> {
-    let done = thread::scope(|scope| scope.spawn(|| refuse_requests(errno).then(work)).join().unwrap());
+/// What `work` returns under such a kernel, on what was made ready before; `None`, said aloud, where it cannot be played.
+fn refusing<D, T: Send>(
+    errno: i32,
+    ready: impl FnOnce() -> D + Send,
+    work: impl FnOnce(D) -> T + Send,
+) -> Option<T> {
+    let played = || {
+        let ready = ready();
+        refuse_requests(errno).then(|| work(ready))
+    };
+    let done = thread::scope(|scope| scope.spawn(played).join().unwrap());
     if done.is_none() {
         skip("no seccomp filters here");
     }
@@ -71,19 +79,24 @@ fn what_the_kernel_has_no_room_for_waits_until_it_has() {
     for errno in [libc::EAGAIN, libc::EBUSY] {
         let image = Image::of(SIZE);
         run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 1024), PATTERN));
-        let mut device = image.readable(Engine::Ring, 4);
         let read = |tag| check(range(tag * 64, 64));
-        // An eighth of a queue: handed over at once.
-        submit(&mut device, 0, read);
-        submit(&mut device, 1, read);
-        let first = refusing(errno, || {
+        // More than an eighth of a queue: handed over at once.
+        let ready = || {
+            let mut device = image.readable(Engine::Ring, 4);
+            submit(&mut device, 0, read);
+            submit(&mut device, 1, read);
+            device
+        };
+        let tags = refusing(errno, ready, |mut device| {
             submit(&mut device, 2, read);
+            let first = two_tags(&mut device);
             submit(&mut device, 3, read);
-            two_tags(&mut device)
+            let second = two_tags(&mut device);
+            assert!(device.wait().unwrap().is_none());
+            (first, second)
         });
-        let Some(first) = first else { return };
-        assert_eq!((first, two_tags(&mut device)), ([0, 1], [2, 3]));
-        assert!(device.wait().unwrap().is_none());
+        let Some(tags) = tags else { return };
+        assert_eq!(tags, ([0, 1], [2, 3]));
     }
 }
 
@@ -91,19 +104,19 @@ fn what_the_kernel_has_no_room_for_waits_until_it_has() {
 fn nothing_is_written_after_an_error_was_reported() {
     for errno in [libc::EAGAIN, libc::EPERM] {
         let image = Image::of(SIZE);
-        // One request is less than an eighth of the queue: it is handed over by the wait.
-        let mut device = image.erasable(Engine::Ring, 16);
         let write = |tag| Op::write(range(tag * 4, 4), PATTERN);
-        let failed = refusing(errno, || {
+        // One request is less than an eighth of the queue: it is handed over by the wait.
+        let ready = || image.erasable(Engine::Ring, 16);
+        let failed = refusing(errno, ready, |mut device| {
             submit(&mut device, 0, write);
-            device.wait().unwrap_err()
+            let failed = device.wait().unwrap_err();
+            // The kernel would take two.
+            assert_eq!(device.submit(Tag(1), write(1)), Err(failed.clone()));
+            assert_eq!(device.wait().unwrap_err(), failed);
+            failed
         });
         let Some(failed) = failed else { return };
         assert_eq!(failed, DeviceError::System { during: "io_uring".to_owned(), errno });
-        // The kernel would take it now.
-        assert_eq!(device.wait().unwrap_err(), failed);
-        assert_eq!(device.submit(Tag(1), write(1)), Err(failed));
-        drop(device);
         assert!(fs::read(&image.path).unwrap().iter().all(|byte| *byte == 0), "written after error {errno}");
     }
 }

@@ -12,7 +12,8 @@ use tempfile::TempDir;
 pub const PATTERN: Pattern = Pattern::new(11);
 
 /// What each test of an engine runs with.
-pub const ENGINES: [(Engine, u32); 3] = [(Engine::Sync, 1), (Engine::Sync, 32), (Engine::Ring, 32)];
+pub const ENGINES: [(Engine, u32); 4] =
+    [(Engine::Sync, 1), (Engine::Sync, 32), (Engine::Ring, 32), (Engine::Best, 32)];
 
 /// An image file in a folder of its own.
 pub struct Image {
