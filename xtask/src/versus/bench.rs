@@ -2,7 +2,9 @@
 //!
 //! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers; fio's is its
 //! requests over its time. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
-//! both, and what it does is no difference between them. Both begin at the same place, ask one at a time with `pread` and
+//! both, and what it does is no difference between them. Both work on the same processor, the last one: where requests and who
+//! serves them share a processor changes what a request takes by half. Before the first turn of a row each works once for
+//! nothing. Both begin at the same place, ask one at a time with `pread` and
 //! `pwrite` and several with `io_uring`, and write data that is new in every request (`--refill_buffers`). CPU time is that of our
 //! whole process, and what fio itself reports of its thread: both favour fio.
 
@@ -18,6 +20,7 @@ use flashscope_probe::experiment::Speed;
 use flashscope_probe::inference::speed;
 use flashscope_probe::observation::{Data, Direction, Order, SpeedCase};
 use flashscope_probe::{Experiment as _, Silent};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fio::{escaped, parse};
 use super::random_reads::process_cpu;
@@ -34,7 +37,18 @@ pub struct Turns {
 
 /// Reads, and with permission writes, of the kinds that `bench` makes. `tell` hears of each turn when it is over.
 pub fn run(device: &Path, may_erase: bool, turns: Turns, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
+    stay_on_one_processor()?;
     cases(may_erase).into_iter().map(|case| compare(device, case, turns, tell)).collect()
+}
+
+/// Keeps this program, and fio after it, on the last processor that it may use.
+fn stay_on_one_processor() -> Result<()> {
+    let allowed = sched_getaffinity(None).context("asking on which processors this program may run")?;
+    let last =
+        (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)).context("no processor to run on")?;
+    let mut one = CpuSet::new();
+    one.set(last);
+    sched_setaffinity(None, &one).context("staying on one processor")
 }
 
 fn cases(may_erase: bool) -> Vec<SpeedCase> {
@@ -56,7 +70,8 @@ fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) ->
     let (verb, request, depth) = (case.direction.as_str(), case.request, case.queue_depth);
     let work = format!("{verb}s/s, {order}, {request}, queue depth {depth}");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let mut seconds = 0;
+    let (_, mut seconds) = measure(device, case, u64::MAX, turns.limit)?;
+    fio(device, case, seconds)?;
     for turn in 0..turns.count {
         let is_fio_first = turn % 2 == 1;
         if is_fio_first {

@@ -1,4 +1,4 @@
-//! One piece of work, done by both in turns: the medians, how far apart the turns were, and what that says of the two.
+//! One piece of work, done by both in turns: how the turns compare, how far apart they were, and what that says of the two.
 
 use std::fmt;
 
@@ -53,7 +53,7 @@ impl Verdict {
     /// Speeds that differ by no more are the same.
     pub const TOLERANCE: f64 = 0.03;
 
-    /// Of the ratio of the medians, and that of each round.
+    /// Of the median ratio, and that of each round.
     fn of(ratio: f64, rounds: Span) -> Self {
         let is_near = |ratio: f64| (ratio - 1.0).abs() <= Self::TOLERANCE;
         match ratio {
@@ -81,7 +81,7 @@ pub struct Row {
     pub ours_span: Span,
     pub peer: f64,
     pub peer_span: Span,
-    /// Above 1 where we are faster; of the medians, and of each round.
+    /// Above 1 where we are faster: the median of the rounds, in each of which both worked on the machine as it then was.
     pub ratio: f64,
     pub ratio_span: Span,
     /// Below 1 where we use less CPU time.
@@ -92,13 +92,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// The medians of both sides; samples of one round stand in the same place.
+    /// Both sides, round by round; samples of one round stand in the same place.
     pub fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
         let rates = |side: &[Sample]| side.iter().map(|sample| sample.rate).collect::<Vec<_>>();
         let cpus = |side: &[Sample]| side.iter().map(|sample| sample.cpu).collect::<Vec<_>>();
         let (ours_rates, peer_rates) = (rates(ours), rates(peer));
-        let ratio = median(&ours_rates) / median(&peer_rates);
-        let ratio_span = Span::of(&ratios(&ours_rates, &peer_rates));
+        let (rates, cpus) = (ratios(&ours_rates, &peer_rates), ratios(&cpus(ours), &cpus(peer)));
+        let (ratio, ratio_span) = (median(&rates), Span::of(&rates));
         Self {
             work,
             ours: median(&ours_rates),
@@ -107,8 +107,8 @@ impl Row {
             peer_span: Span::of(&peer_rates),
             ratio,
             ratio_span,
-            cpu_ratio: median(&cpus(ours)) / median(&cpus(peer)),
-            cpu_ratio_span: Span::of(&ratios(&cpus(ours), &cpus(peer))),
+            cpu_ratio: median(&cpus),
+            cpu_ratio_span: Span::of(&cpus),
             verdict: Verdict::of(ratio, ratio_span),
         }
     }
@@ -148,8 +148,8 @@ pub fn table(rows: &[Row]) -> String {
             row.cpu_ratio_span.text(2)
         );
     }
-    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less; rounds: the smallest and the largest ratio of a \
-            round.\nagree: the medians are within 3 %; noise: they are not, but the rounds differ as much among themselves\n"
+    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less; both the median of the rounds, with the \
+            smallest and the largest.\nagree: within 3 %; noise: further apart, but the rounds differ as much among themselves\n"
 }
 
 #[cfg(test)]
