@@ -1,6 +1,6 @@
 //! Whether confidence means what it says: claimed against observed.
 
-use flashscope_probe::{Finding, Outcome};
+use flashscope_probe::Finding;
 use serde::Serialize;
 
 use super::judge::Verdict;
@@ -68,18 +68,11 @@ fn wilson(some: usize, all: usize) -> (f64, f64) {
     (((middle - half) / scale).max(0.0), ((middle + half) / scale).min(1.0))
 }
 
-/// The share of intervals that hold the truth, over the findings that give one (its ends differ); `None` without any.
-pub fn coverage<'a>(judged: impl Iterator<Item = (&'a Finding, Verdict)>) -> Option<f64> {
-    let intervals: Vec<bool> = judged
-        .filter(|(finding, verdict)| verdict.is_found() && is_interval(finding))
-        .map(|(_, verdict)| verdict.is_covered())
-        .collect();
-    let covered = intervals.iter().filter(|covered| **covered).count();
-    (!intervals.is_empty()).then(|| part(covered, intervals.len()))
-}
-
-fn is_interval(finding: &Finding) -> bool {
-    matches!(&finding.outcome, Outcome::Found { low, high, .. } if low != high)
+/// The share of intervals that hold the truth; `None` without any.
+pub fn coverage(held: impl Iterator<Item = bool>) -> Option<f64> {
+    let held: Vec<bool> = held.collect();
+    let holding = held.iter().filter(|holds| **holds).count();
+    (!held.is_empty()).then(|| part(holding, held.len()))
 }
 
 #[cfg(test)]

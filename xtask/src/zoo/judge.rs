@@ -48,6 +48,15 @@ impl Verdict {
     }
 }
 
+/// Whether the interval of a finding holds the truth; `None` if nobody knows it, or if its ends are the same: that is a value.
+pub fn interval_holds(finding: &Finding, truth: &Truth) -> Option<bool> {
+    let fact = truth.fact(finding.id.as_str())?;
+    match &finding.outcome {
+        Outcome::Found { low, high, .. } if low != high => Some(holds(*low, *high, fact)),
+        _ => None,
+    }
+}
+
 fn is_exact(value: Value, fact: Fact) -> bool {
     match (value, fact) {
         (Value::Bytes(bytes), Fact::Bytes { low, high }) => (low..=high).contains(&bytes),

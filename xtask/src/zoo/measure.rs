@@ -10,7 +10,7 @@ use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Method, Observations, Observer};
 use flashscope_zoo::{Specimen, ZooError};
 
-use super::judge::Verdict;
+use super::judge::{Verdict, interval_holds};
 
 /// What one survey found and cost.
 #[derive(Debug)]
@@ -72,6 +72,13 @@ impl Measured {
     /// Every judged finding of the surveys that write.
     pub fn writing(&self) -> impl Iterator<Item = (&Finding, Verdict)> {
         self.full.judged(&self.specimen).chain(self.fill.judged(&self.specimen))
+    }
+
+    /// Of each interval that any survey gives, whether it holds the truth.
+    pub fn intervals(&self) -> impl Iterator<Item = bool> {
+        let surveys = [&self.read_only, &self.full, &self.fill];
+        let findings = surveys.into_iter().flat_map(|survey| &survey.findings);
+        findings.filter_map(|finding| interval_holds(finding, &self.specimen.truth))
     }
 
     /// Every judged finding of the survey that only reads.

@@ -59,7 +59,7 @@ impl Report {
             findings: by_finding(&inside().flat_map(Measured::writing).collect::<Vec<_>>()),
             read_only_findings: by_finding(&inside().flat_map(Measured::reading).collect::<Vec<_>>()),
             calibration: calibration::bins(all()),
-            coverage_95: calibration::coverage(all()),
+            coverage_95: calibration::coverage(zoo.iter().flat_map(Measured::intervals)),
             found: found as u64,
             confident_wrong: confident_wrong as u64,
             outside: outside(zoo),
