@@ -93,7 +93,8 @@ fn law(search: &Search<'_>) -> (FtlClass, f64) {
 
 /// Even one block out of order merges.
 fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
-    let confidence = Confidence::new(search.random.verdict().probability * (1.0 - MODEL_DOUBT));
+    let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Random);
+    let confidence = Confidence::new(search.random.verdict().probability * (1.0 - doubt));
     let value = Value::Class { class: FtlClass::LinearOnly, above };
     Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0))
 }
@@ -144,7 +145,8 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
     let escape = above
         .map_or_else(String::new, |size| format!("; requests up to {size} take another path and pay none"));
     let value = Value::Class { class, above };
-    Finding::exact(ID, value, Confidence::new(probability * (1.0 - MODEL_DOUBT)), law + &escape)
+    let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Linear);
+    Finding::exact(ID, value, Confidence::new(probability * (1.0 - doubt)), law + &escape)
 }
 
 /// How sure the class is where both laws say the same: logs with a single open block are rare.

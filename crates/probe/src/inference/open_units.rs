@@ -18,6 +18,10 @@ const STALLS_MAX: f64 = 0.2;
 const MODEL_DOUBT: f64 = 0.005;
 /// And more where any block may have to go.
 const ANY_DOUBT: f64 = 0.05;
+/// No NAND erases a block in less: data sheets give 1.5 to 5 ms.
+const ERASE_SECONDS: f64 = 1.5e-3;
+/// Merges that take less are something else one time in ten.
+const SHORTER_THAN_ERASING: f64 = 0.1;
 
 /// What the tests beside the search show of the layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,7 +214,13 @@ impl<'a> Search<'a> {
         let request = self.cells.first().map_or(1.0, |cell| cell.request.as_f64());
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
-        MODEL_DOUBT + ANY_DOUBT * self.belief(order).law(Law::Any) + few
+        MODEL_DOUBT + ANY_DOUBT * self.belief(order).law(Law::Any) + few + self.doubt_of_merges(order)
+    }
+
+    /// Whether what is taken for merges can be any: each erases a block.
+    pub fn doubt_of_merges(&self, order: Order) -> f64 {
+        let merge = self.fits(order).and_then(|fits| self.merge(order, fits));
+        if merge.is_some_and(|(seconds, _)| seconds < ERASE_SECONDS) { SHORTER_THAN_ERASING } else { 0.0 }
     }
 
     /// The most units that were written in turn.

@@ -33,6 +33,8 @@ const FREEDOM: f64 = (BATCHES - 1) as f64;
 const BEGINNING: usize = 2;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
 const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
+/// Up to here it may be both, or a few blocks that were erased beforehand.
+const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
 /// Cells of three bits that hold one take at most a third of the capacity; no cache larger than that is looked for.
 const CACHE_SHARE_MAX: u64 = 3;
 /// So many pieces on either side must lie on their own side of the middle for a cache to be told of.
@@ -43,6 +45,8 @@ const HALF_WIDTH_MIN: f64 = 0.03;
 const EDGE: f64 = 0.02;
 /// What the model can be wrong about that it does not know: speeds that change on a longer scale, a second cache.
 const MODEL_DOUBT: f64 = 0.02;
+/// What is as small as a controller's memory is a cache in flash nine times in ten.
+const SMALL_DOUBT: f64 = 0.1;
 /// Cells of two bits may hold one in half of the capacity, and a slow-down by less than a tenth is not seen.
 const NONE_DOUBT: f64 = 0.03;
 
@@ -253,7 +257,8 @@ fn cache(slowdown: &Slowdown) -> Finding {
         speed(1.0 / slowdown.fast),
         speed(1.0 / slowdown.slow)
     );
-    let confidence = Confidence::new(slowdown.agreement.min(1.0 - MODEL_DOUBT));
+    let doubt = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_DOUBT } else { MODEL_DOUBT };
+    let confidence = Confidence::new(slowdown.agreement.min(1.0 - doubt));
     let low = rounded(slowdown.bytes_low * (1.0 - EDGE));
     let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
     Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(slowdown.bytes)), confidence, text)
