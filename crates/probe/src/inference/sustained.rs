@@ -40,7 +40,7 @@ const CACHE_SHARE_MAX: u64 = 3;
 /// So many pieces on either side must lie on their own side of the middle for a cache to be told of.
 const AGREEMENT_CLEAR: f64 = 0.9;
 /// Speeds are known no better than this, however equal the parts.
-const HALF_WIDTH_MIN: f64 = 0.03;
+const HALF_WIDTH_MIN: f64 = 0.01;
 /// What a cache's end is known to, as a share of its size, beside the stretch in which it lies.
 const EDGE: f64 = 0.02;
 /// What the model can be wrong about that it does not know: speeds that change on a longer scale, a second cache.
