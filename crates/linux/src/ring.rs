@@ -23,9 +23,9 @@ use rustix::io::Errno;
 use crate::slot::Slot;
 use crate::target::Target;
 
-/// Requests are handed to the kernel once one in so many of the queue has gathered. More would save calls, and leave the device with
-/// less in its queue than was asked for: handing over may take as long as the device takes for a request, so that as many
-/// have completed by then, and ever the same half of the queue is under way.
+/// Requests are handed to the kernel once more than one in so many of the queue has gathered. Gathering more would save calls, and
+/// leave the device with less in its queue than was asked for: handing over may take as long as the device takes for a request,
+/// so that as many have completed by then, and ever the same half of the queue is under way.
 const GATHERED_OF_QUEUE: usize = 8;
 
 /// Serves as many requests at once as it has slots.
@@ -100,7 +100,8 @@ impl RingEngine {
         unsafe { self.ring.submitter().register_buffers(&buffers) }.is_ok()
     }
 
-    /// Takes a request. It is handed to the kernel once an eighth of a queue has gathered, or by the next wait.
+    /// Takes a request. It is handed to the kernel once more than an eighth of a queue has gathered, or by the
+    /// next wait.
     pub fn submit(&mut self, target: &Target, tag: Tag, op: Op) -> Result<(), DeviceError> {
         self.go_on()?;
         if let Err(refusal) = target.capabilities.admit(&op) {
