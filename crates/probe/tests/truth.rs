@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use flashscope_device::layer::{Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
 use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
+use flashscope_device::{
+    ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, Instant, Op, Pattern, Tag,
+};
 use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
@@ -85,6 +87,27 @@ fn other_numbers_of_open_units_are_read_right() {
         assert_true(&format!("transcend-8g?open_units_linear={linear}&open_units_random={random}"));
     }
     assert_true("patriot-xt-16g?open_units_linear=3&open_units_random=3");
+}
+
+/// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.
+#[test]
+fn edges_of_what_was_written_are_no_boundaries() {
+    for seed in 1..=12 {
+        let mut target = Target::parse("transcend-8g?erase_block=256KiB&capacity=1GiB").unwrap();
+        target.profile.state = State::New;
+        target.profile.read.never_written_factor = 0.45;
+        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+        (block.across_us, block.before_us, page.across_us) = (80.0, 0.0, 30.0);
+        let mut stick = VirtualStick::new(&target.profile, seed);
+        for place in (0..1024).filter(|place| (place * 40_503 + seed) % 1021 < 300) {
+            let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
+            stick.run(Op::write(range, Pattern::new(place))).unwrap();
+        }
+        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        let found = infer(&[seen]);
+        let block = finding(&found, FindingId::EraseBlockBytes);
+        assert_eq!(block.bytes(), Some(Bytes::kib(256)), "{seed}: {block:?}");
+    }
 }
 
 #[test]

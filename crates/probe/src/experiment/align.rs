@@ -14,6 +14,7 @@ use super::session::{Refusal, Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
 use crate::Method;
 use crate::boundary::{self, Figures};
+use crate::inference::statistics::median;
 use crate::observation::{AlignData, AlignSample, Contents, Data, Observations};
 use crate::sizes::sizes;
 
@@ -31,6 +32,11 @@ const ROUNDS_MAX: usize = 40;
 
 /// And after so much time: a stick that answers that slowly is asked for writes instead.
 const SECONDS_MAX: f64 = 30.0;
+
+/// Reads on both sides of a boundary that differ by no more than this share, or so many times what they differ by as a rule, need no
+/// second look.
+const EDGE_SHARE: f64 = 0.1;
+const EDGE_TIMES: f64 = 4.0;
 
 /// Places that are looked at afterwards, for what they hold.
 const PLACES: usize = 32;
@@ -67,7 +73,7 @@ impl Experiment for Align {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let count = candidates(self.read_size(device), device.capabilities().capacity, self.method).len()
             * ROUNDS_MAX
-            * 3
+            * 5
             + PLACES;
         Estimate { requests: count as u64, bytes_written: Bytes::ZERO }
     }
@@ -176,12 +182,46 @@ impl Reader<'_, '_> {
             }
         }
         for (triple, (candidate, boundary)) in triples.iter().zip(boundaries) {
-            if let [Some(before), Some(across), Some(after)] = triple.times {
+            if let [Some(before), Some(across), Some(after)] = triple.times
+                && !self.is_at_an_edge(*boundary, (before, after))?
+            {
                 let boundary = Some(*boundary);
                 self.samples.push(AlignSample { candidate: *candidate, boundary, before, across, after });
             }
         }
         Ok(())
+    }
+
+    /// By how much the reads on both sides of a boundary differ as a rule, seconds.
+    fn usually_apart_s(&self) -> f64 {
+        let apart = |sample: &AlignSample| (sample.before.as_secs_f64() - sample.after.as_secs_f64()).abs();
+        median(&self.samples.iter().map(apart).collect::<Vec<_>>()).unwrap_or(0.0)
+    }
+
+    /// Whether the device reads faster on one side of a boundary than on the other, as where what was written meets what never was:
+    /// then the read across tells nothing. A boundary of the flash may show in the reads next to it, but not in those beyond.
+    fn is_at_an_edge(
+        &mut self,
+        boundary: Bytes,
+        (before, after): (Duration, Duration),
+    ) -> Result<bool, Stop> {
+        let (before, after) = (before.as_secs_f64(), after.as_secs_f64());
+        let apart = before - after;
+        let is_inside = boundary >= self.read * 2 && boundary + self.read * 2 <= self.capacity;
+        if !is_inside
+            || apart.abs() < before.min(after) * EDGE_SHARE
+            || apart.abs() < self.usually_apart_s() * EDGE_TIMES
+        {
+            return Ok(false);
+        }
+        let beyond = [boundary - self.read * 2, boundary + self.read];
+        let mut seconds = [0.0; 2];
+        for (seconds, start) in seconds.iter_mut().zip(beyond) {
+            let Some(time) = self.session.read(range(start, self.read))? else { return Ok(false) };
+            *seconds = time.as_secs_f64();
+        }
+        let beyond = seconds[0] - seconds[1];
+        Ok(beyond * apart > 0.0 && beyond.abs() > apart.abs() / 2.0)
     }
 }
 
