@@ -24,8 +24,9 @@ const DECIDED: f64 = 0.99;
 /// After one of the first blocks was begun so many ordinary ones are: the first of them may put that block aside, which may cost
 /// nothing.
 const BETWEEN: u32 = 2;
-/// If that does not show any more after so many, what went before was something else: other blocks that were open, say.
-const BETWEEN_MAX: u32 = 6;
+/// If that does not show any more with so many one behind the other, what went before was something else: other blocks that were open,
+/// say. Unless one of the first blocks was seen to put another aside as well.
+const QUICK_MAX: u32 = 6;
 /// Behind the first ordinary block so many others are asked too.
 const BEHIND: u32 = 2;
 
@@ -42,9 +43,9 @@ pub struct FirstBlocks {
     begun: Vec<Weight>,
     /// Ordinary blocks that were slow to begin one behind the other, until those were enough.
     taken: u32,
-    /// Ordinary blocks since one of the first, and whether the last of them was slow.
+    /// Ordinary blocks since one of the first, and how many of the last were quick.
     between: u32,
-    is_slow: bool,
+    quick: u32,
     slow_seconds: Vec<f64>,
     asked: [u32; FIRST_BLOCKS as usize],
 }
@@ -82,7 +83,7 @@ impl FirstBlocks {
             begun: Vec::new(),
             taken: 0,
             between: 0,
-            is_slow: false,
+            quick: 0,
             slow_seconds: Vec::new(),
             asked: [0; FIRST_BLOCKS as usize],
         }
@@ -92,8 +93,11 @@ impl FirstBlocks {
     /// behind an ordinary one that put another aside.
     pub fn begin(&mut self, block: Option<u32>, latency: Duration) {
         let slow = self.slow(block, latency);
-        let tells =
-            if block.is_some() { self.is_ready() } else { self.are_places_taken() && self.between > 0 };
+        let tells = if block.is_some() {
+            self.is_ready()
+        } else {
+            self.are_places_taken() && (1..QUICK_MAX).contains(&self.between)
+        };
         if tells {
             self.weigh(block, slow);
         }
@@ -106,10 +110,10 @@ impl FirstBlocks {
             }
             None => {
                 self.between += 1;
-                self.is_slow = slow > 0.5;
-                self.slow_seconds.extend(self.is_slow.then_some(latency.as_secs_f64()));
-                self.taken = if self.is_slow || self.are_places_taken() { self.taken + 1 } else { 0 };
-                if self.are_places_taken() && self.between >= BETWEEN_MAX && !self.is_slow {
+                self.quick = if slow > 0.5 { 0 } else { self.quick + 1 };
+                self.slow_seconds.extend((self.quick == 0).then_some(latency.as_secs_f64()));
+                self.taken = if self.quick == 0 || self.are_places_taken() { self.taken + 1 } else { 0 };
+                if self.are_places_taken() && self.quick >= QUICK_MAX && self.asked() <= self.end().0 + 1 {
                     let weights = self.begun.clone();
                     *self = Self {
                         weights,
@@ -138,7 +142,7 @@ impl FirstBlocks {
     /// Whether enough ordinary blocks were begun before one of the first, and the last of them put another aside.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
-        self.are_places_taken() && self.between >= BETWEEN && self.is_slow
+        self.are_places_taken() && self.between >= BETWEEN && self.quick == 0
     }
 
     /// Whether beginning an ordinary block puts another aside, and shows.
