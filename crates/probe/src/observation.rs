@@ -273,6 +273,9 @@ pub struct OpenUnitsData {
     /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
     #[serde(default)]
     pub controls: Vec<Times>,
+    /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
+    #[serde(default)]
+    pub larger: Vec<OpenUnitsCell>,
     /// The search once more, in linear order and with requests of a page, over data that was written just before.
     #[serde(default)]
     pub rewritten: Vec<OpenUnitsCell>,

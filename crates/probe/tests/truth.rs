@@ -12,11 +12,13 @@ use flashscope_device::{
 use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Cause, Data, Ended};
+use flashscope_probe::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnitsData};
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Association, Basis, Class, HybridLog, Policy, State, Truth, WriteBuffer};
+use flashscope_sim::profile::{
+    Association, Basis, Class, HybridLog, Policy, State, Truth, Victim, WriteBuffer,
+};
 use flashscope_sim::target::Target;
 
 fn stick(target: &str) -> (VirtualStick, Truth) {
@@ -87,6 +89,31 @@ fn other_numbers_of_open_units_are_read_right() {
         assert_true(&format!("transcend-8g?open_units_linear={linear}&open_units_random={random}"));
     }
     assert_true("patriot-xt-16g?open_units_linear=3&open_units_random=3");
+}
+
+/// What a full check says of a stick, and the writes of its open-units experiment.
+fn check_and_open_units(target: &Target) -> (Vec<Finding>, OpenUnitsData) {
+    let seen = Survey::new(true, 11).run(&mut VirtualStick::new(&target.profile, 5), &mut Silent);
+    let data = seen.iter().find_map(|seen| match &seen.data {
+        Data::OpenUnits(data) => Some(data.clone()),
+        _ => None,
+    });
+    (infer(&seen), data.unwrap())
+}
+
+/// Where any block has to go, K of them take some K² writes: of pages that large they would wear out the stick.
+#[test]
+fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
+    let mut target =
+        Target::parse("transcend-8g?page=128KiB&open_units_linear=24&open_units_random=3").unwrap();
+    let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
+    policy.victim = Victim::Random;
+    let (findings, data) = check_and_open_units(&target);
+    let units = finding(&findings, FindingId::OpenUnitsLinear);
+    assert_eq!(units.value(), Some(Value::Count(24)), "{units:?}");
+    let requests = |cells: &[OpenUnitsCell]| cells.first().map(|cell| cell.request);
+    assert_eq!(requests(&data.larger), Some(Bytes::kib(128)));
+    assert_eq!(requests(&data.cells), Some(Bytes::kib(4)));
 }
 
 /// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.

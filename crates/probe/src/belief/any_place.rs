@@ -30,13 +30,16 @@ pub(super) struct AnyPlace {
     strange: f64,
     /// How many places hold nothing: units that were written to their end gave them back.
     free: usize,
+    /// How many writes there were since one of those that take turns took another's place, itself among them; `None` if others have
+    /// taken turns since.
+    since: Option<usize>,
 }
 
 impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
         let mut outside = vec![0.0; number + 1];
         outside[number] = 1.0;
-        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), free: 0 }
+        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), free: 0, since: None }
     }
 
     const fn places(&self) -> usize {
@@ -69,6 +72,9 @@ impl AnyPlace {
         if touch.before == 0 || touch.distance == 0 {
             return;
         }
+        if self.turning != touch.live + 1 {
+            self.since = None;
+        }
         while self.turning > touch.live + 1 {
             self.retire();
         }
@@ -83,6 +89,7 @@ impl AnyPlace {
 
     /// One of the units takes turns no more, and keeps its place if it holds one.
     pub(super) fn retire(&mut self) {
+        self.since = None;
         let (places, turning) = (self.places(), count(self.turning.max(1)));
         self.shift(|outside| (outside + 1, count(places - outside) / turning));
         self.turning = self.turning.saturating_sub(1);
@@ -91,9 +98,11 @@ impl AnyPlace {
     /// Moves on after a write that is slow with this probability.
     pub(super) fn take(&mut self, touch: Touch, slow: f64) {
         if touch.before == 0 {
+            self.since = None;
             self.open(touch, slow);
         } else if self.tells(touch) && self.free == 0 {
             self.meet(slow);
+            self.since = if slow > 0.5 { Some(1) } else { self.since.map(|since| since + 1) };
         }
     }
 
@@ -142,7 +151,12 @@ impl AnyPlace {
 
     /// The same if so many places are held by others.
     fn misses_with(&self, outside: usize) -> f64 {
-        misses(self.turning, (self.turning + outside).saturating_sub(self.places()))
+        let missing = (self.turning + outside).saturating_sub(self.places());
+        match self.since {
+            // It is any of those that were not written since it lost its place.
+            Some(since) if missing == 1 => 1.0 / count(self.turning.saturating_sub(since).max(1)),
+            _ => misses(self.turning, missing),
+        }
     }
 
     /// Multiplies each probability by this likelihood.
@@ -179,4 +193,28 @@ fn misses(turning: usize, missing: usize) -> f64 {
     }
     let share = (count(missing) / count(turning.max(1))).min(HELD_MOST);
     1.0 - (-(2.0 * share - share * share) / (1.0 - share)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_one_without_a_place_was_not_written_since_the_last_merge() {
+        let one_missing =
+            |since| AnyPlace { outside: vec![0.0, 1.0, 0.0], turning: 2, since, ..AnyPlace::new(2, false) };
+        assert!(one_missing(Some(1)).misses() > 0.999, "of two, it is the other");
+        assert!(one_missing(None).misses() < 0.9);
+        let of_four = |since| AnyPlace {
+            outside: vec![0.0, 1.0, 0.0, 0.0, 0.0],
+            turning: 4,
+            since: Some(since),
+            ..AnyPlace::new(4, false)
+        };
+        let chances: Vec<f64> = (1..=3).map(|since| of_four(since).misses()).collect();
+        assert!(
+            chances.iter().zip([1.0 / 3.0, 0.5, 1.0]).all(|(one, other)| (one - other).abs() < 1e-9),
+            "{chances:?}"
+        );
+    }
 }

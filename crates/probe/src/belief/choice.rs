@@ -9,6 +9,9 @@ use crate::inference::statistics::{count, entropy, median};
 
 /// Once every number has less than this against it, or all but this for it, the search is over.
 pub(super) const DECIDED: f64 = 0.001;
+/// Among few units one that goes by chance is mostly the one written longest ago: there it takes less.
+const FEW: u32 = 4;
+const DECIDED_OF_FEW: f64 = 0.0001;
 /// While fewer than are open now are no more plausible than this, more are opened rather than these written again.
 const GROWS_BELOW: f64 = 0.05;
 /// Once units took whole turns because any may have to go, they go on so until that is less likely than this.
@@ -17,6 +20,10 @@ const STAYS_ANY: f64 = 0.1;
 const GIVEN_UP: f64 = 0.005;
 /// Where stalls come in between, as many as were found need not be seen open at once: after so many turns it is enough.
 const TURNS_TO_PROVE: u32 = 2;
+/// So many stalls come in between, and then a number fits that is as likely as this, unless it is that sure that any may have to go.
+const STALLS: f64 = 0.005;
+const FITS_BY_STALLS: f64 = 0.95;
+const ANY_BY_STALLS: f64 = 0.9;
 /// From so many open units on the search gallops: most cards have fewer.
 const GALLOP_FROM: u32 = 8;
 /// And as long as half as many again fit with more than this probability.
@@ -50,7 +57,10 @@ impl Belief {
         }
         let fewer = self.fewer();
         let opened = self.opened().min(most);
-        let is_open_question = |number: u32| (DECIDED..=1.0 - DECIDED).contains(&fewer[number as usize]);
+        let is_open_question = |number: u32| {
+            let decided = if number <= FEW { DECIDED_OF_FEW } else { DECIDED };
+            (decided..=1.0 - decided).contains(&fewer[number as usize])
+        };
         let may_grow = (opened + 1..=most.min(OPEN_MAX)).any(is_open_question);
         let grow = Step::Open((opened + 1).max(opened * 3 / 2).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
@@ -83,9 +93,15 @@ impl Belief {
         let fewer = self.fewer();
         let fits = |number: u32| 1.0 - fewer[number as usize];
         let proven = self.most_proven();
-        if self.turning > proven && self.turning <= most && fits(self.turning) > GIVEN_UP {
+        // A stall looks like a merge, and what was seen open has to be seen anew.
+        let by_stalls = self.stalls() > STALLS
+            && self.law(Law::Any) < ANY_BY_STALLS
+            && self.turns > TURNS_TO_PROVE
+            && fits(self.turning) > FITS_BY_STALLS;
+        if self.turning > proven && self.turning <= most && fits(self.turning) > GIVEN_UP && !by_stalls {
             return Some(self.turning);
         }
+        let proven = if by_stalls { proven.max(self.turning) } else { proven };
         let larger = proven + 1..=most.min(OPEN_MAX);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
         let next = || larger.clone().next().filter(|number| fits(*number) > GIVEN_UP);

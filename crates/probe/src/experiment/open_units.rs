@@ -34,6 +34,18 @@ const LINEAR_SHARE: (u64, u64) = (3, 5);
 /// Nor after so long in linear order, and in all.
 const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
 const TIME_MAX: Duration = Duration::from_secs(500);
+/// A search in linear order that wrote so much and is undecided begins anew with smaller requests, and ends after so many times as
+/// many writes and so many times as long: where any block has to go, K of them take a few K² writes.
+const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
+const SMALLER_LASTS: usize = 6;
+const SMALLER_TIME: u32 = 2;
+/// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, for so many blocks in
+/// a row.
+const SLOWLY_OPENED: u32 = 4;
+const SLOWER: u32 = 2;
+/// The smallest such request, and the one that is taken where no merge was seen that could tell.
+const SMALLEST: Bytes = Bytes::kib(4);
+const SMALLER_UNSEEN: u64 = 8;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
@@ -83,6 +95,7 @@ impl OpenUnits {
         self.page.unwrap_or(self.request).min(self.request)
     }
 
+    /// After how many writes a search ends.
     fn writes_max(self) -> usize {
         (self.units_max as usize * WRITES_PER_UNIT).max(WRITES_MIN)
     }
@@ -114,7 +127,16 @@ impl Experiment for OpenUnits {
         };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut search = Search { experiment: *self, session, units, data: &mut data, rewrites: false };
+        let request = self.request;
+        let mut search = Search {
+            experiment: *self,
+            session,
+            units,
+            data: &mut data,
+            rewrites: false,
+            request,
+            may_shrink: true,
+        };
         let result = search.run();
         search.session.end(result, Data::OpenUnits(data))
     }
@@ -127,16 +149,35 @@ struct Search<'a, 'b> {
     units: Units,
     data: &'b mut OpenUnitsData,
     rewrites: bool,
+    /// The size of each write, now.
+    request: Bytes,
+    /// Whether smaller ones were not tried yet.
+    may_shrink: bool,
 }
 
 impl Search<'_, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(slowness) = belief::unmerged(&self.data.cells) else { return Ok(()) };
+        let Some(mut slowness) = belief::unmerged(&self.data.cells) else { return Ok(()) };
         let mut linear = belief::linear(&self.data.cells, self.experiment.erase_block, slowness);
         let most = self.experiment.units_max;
         self.search(&mut pool, &mut linear, most)?;
+        if self.is_large(Order::Linear, &linear) {
+            self.may_shrink = false;
+            let is_open = linear.next(most).is_some() && !linear.fits_all(most) && !linear.is_in_vain();
+            let smaller = if is_open { self.smaller(pool.len(), linear.slowness())? } else { None };
+            if let Some(request) = smaller {
+                self.request = request;
+                pool = self.pool(Order::Linear);
+                self.data.larger = std::mem::take(&mut self.data.cells);
+                self.rounds(&mut pool, 1, BASELINE)?;
+                let Some(anew) = belief::unmerged(&self.data.cells) else { return Ok(()) };
+                slowness = anew;
+                linear = belief::linear(&self.data.cells, self.experiment.erase_block, slowness);
+            }
+            self.search(&mut pool, &mut linear, most)?;
+        }
         self.confirm(&mut pool, &mut linear, most)?;
         let verdict = linear.verdict();
         if verdict.tells(most) {
@@ -159,20 +200,75 @@ impl Search<'_, '_> {
         if self.rewrites { &self.data.rewritten } else { &self.data.cells }
     }
 
-    const fn pool(&self, order: Order) -> Pool {
-        Pool::new(self.experiment.erase_block, self.experiment.request, order)
+    /// An empty pool of this order. Out of order smaller requests are as far apart as those that fill their place.
+    fn pool(&self, order: Order) -> Pool {
+        let Self { experiment: OpenUnits { erase_block, request, .. }, request: smaller, .. } = *self;
+        match order {
+            Order::Linear => Pool::new(erase_block, smaller, order),
+            Order::Random => Pool::new(erase_block, request, order).starts_of_places(smaller),
+        }
+    }
+
+    /// Whether this is the search in linear order, not the one over data.
+    fn is_first(&self, order: Order) -> bool {
+        order == Order::Linear && !self.rewrites
+    }
+
+    /// Whether that search wrote so much with large requests that smaller ones may tell more.
+    fn is_large(&self, order: Order, belief: &Belief) -> bool {
+        let writes = u64::try_from(belief.writes()).unwrap_or(u64::MAX);
+        self.is_first(order)
+            && self.may_shrink
+            && self.request >= SMALLEST * 2
+            && self.request * writes >= LARGE_BYTES_MAX
+    }
+
+    /// The smallest request that merges as well, if there is one, where so many blocks were opened.
+    fn smaller(&mut self, opened: usize, slowness: Slowness) -> Result<Option<Bytes>, Stop> {
+        let is_smaller = |size: &Bytes| *size < self.request;
+        let merges = self.data.cells.iter().flat_map(OpenUnitsCell::writes);
+        if merges.skip(1).all(|(_, latency)| !slowness.is_slow(latency)) {
+            let unseen = (self.request / SMALLER_UNSEEN).round_up(SMALLEST);
+            return Ok(Some(unseen).filter(is_smaller));
+        }
+        let sizes = std::iter::successors(Some(SMALLEST), |size| Some(*size * 2));
+        for size in sizes.take_while(is_smaller).collect::<Vec<_>>() {
+            if self.opens_slowly(opened, size)? {
+                return Ok(Some(size));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether fresh blocks are opened slowly with requests of this size, where as many were opened before.
+    fn opens_slowly(&mut self, opened: usize, size: Bytes) -> Result<bool, Stop> {
+        let mut pool = Pool::new(self.experiment.erase_block, size, Order::Linear);
+        let opened = u32::try_from(opened).unwrap_or(u32::MAX);
+        for index in 0..SLOWLY_OPENED {
+            let mut write = || -> Result<Option<Duration>, Stop> {
+                let written = self.write(&mut pool, opened.saturating_add(index + 1), index)?;
+                Ok(written.and_then(|written| written.latency))
+            };
+            let (Some(opening), Some(behind)) = (write()?, write()?) else { return Ok(false) };
+            if opening < behind * SLOWER {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Writes where that tells most, until one number of open units is left, or the device has no more units.
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
         let base = belief.slowness();
         let mut look_at = belief.writes() + LOOK_AFTER;
-        while belief.writes() < self.experiment.writes_max()
+        while belief.writes() < self.writes_max()
             && !belief.fits_all(most)
             && !belief.is_in_vain()
             && !self.is_spent(pool.order)
         {
-            let Some(step) = self.next(belief, most) else { break };
+            let Some(step) = self.next(belief, most).filter(|_| !self.is_large(pool.order, belief)) else {
+                break;
+            };
             if pool.order == Order::Linear && self.may_be_one_run(belief) {
                 self.begin_pairs(belief.slowness())?;
                 if self.is_one_run(belief.slowness()) {
@@ -191,14 +287,24 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// After how many writes a search ends.
+    fn writes_max(&self) -> usize {
+        self.experiment.writes_max() * if self.is_smaller() { SMALLER_LASTS } else { 1 }
+    }
+
+    /// Whether the requests are smaller than asked for.
+    fn is_smaller(&self) -> bool {
+        self.request < self.experiment.request
+    }
+
     /// Whether the search in this order wrote enough, or took long enough.
     fn is_spent(&self, order: Order) -> bool {
-        let is_first = order == Order::Linear && !self.rewrites;
         let most = self.experiment.bytes_max;
-        let (bytes_max, time_max) = if is_first {
-            (most * LINEAR_SHARE.0 / LINEAR_SHARE.1, TIME_LINEAR_MAX)
+        let lasts = if self.is_smaller() { SMALLER_TIME } else { 1 };
+        let (bytes_max, time_max) = if self.is_first(order) {
+            (most * LINEAR_SHARE.0 / LINEAR_SHARE.1, TIME_LINEAR_MAX * lasts)
         } else {
-            (most, TIME_MAX)
+            (most, TIME_MAX * lasts)
         };
         self.session.device_time() >= time_max || self.session.bytes_written() >= bytes_max
     }

@@ -18,6 +18,8 @@ pub struct Pool {
     pub request: Bytes,
     /// The order of places inside each block.
     pub order: Order,
+    /// How far apart the places of a block are.
+    stride: Bytes,
     members: Vec<Member>,
     taken: u32,
     /// So many places of each unit are written before the first of them is written again; 0: all are written once.
@@ -44,12 +46,25 @@ pub struct Written {
 impl Pool {
     /// An empty pool.
     pub const fn new(erase_block: Bytes, request: Bytes, order: Order) -> Self {
-        Self { erase_block, request, order, members: Vec::new(), taken: 0, written_before: 0 }
+        Self {
+            erase_block,
+            request,
+            order,
+            stride: request,
+            members: Vec::new(),
+            taken: 0,
+            written_before: 0,
+        }
     }
 
     /// An empty pool of units of which so many places were written just before, in one piece.
     pub fn written_before(self, places: u32) -> Self {
         Self { written_before: places, ..self }
+    }
+
+    /// An empty pool of which only the start of each place is written, with requests of this size.
+    pub fn starts_of_places(self, request: Bytes) -> Self {
+        Self { request: request.min(self.stride), ..self }
     }
 
     /// Writes once into the member of this index; `None` if the device has no more fresh units.
@@ -73,7 +88,7 @@ impl Pool {
         let member = &mut self.members[index];
         let Some(place) = member.places.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
-        let latency = session.write_through(range(offset + self.request * u64::from(place), self.request))?;
+        let latency = session.write_through(range(offset + self.stride * u64::from(place), self.request))?;
         Ok(Some(Written { unit, latency }))
     }
 
@@ -82,11 +97,11 @@ impl Pool {
         let count = places(self.erase_block, request);
         for member in &mut self.members {
             let written =
-                member.places.last().map_or(self.erase_block, |next| self.request * u64::from(*next));
+                member.places.last().map_or(self.erase_block, |next| self.stride * u64::from(*next));
             let next = places(written.round_up(request), request);
             member.places = (next..count).rev().collect();
         }
-        self.request = request;
+        (self.request, self.stride) = (request, request);
     }
 
     /// Sees to it that the first so many members have a place left: if one has not, or there are not so many, all begin again
@@ -127,7 +142,7 @@ impl Pool {
         let Some(offset) = units.take() else { return Ok(None) };
         self.taken += 1;
         if self.written_before > 0 {
-            session.write_through(range(offset, self.request * u64::from(self.written_before)))?;
+            session.write_through(range(offset, self.stride * u64::from(self.written_before)))?;
         }
         Ok(Some(self.member(offset, session)))
     }
@@ -137,7 +152,7 @@ impl Pool {
     /// run from the start, and one that reaches the end, may be closed for free. Of the others every second one is written,
     /// so that none goes on where another ended; and a block's log fills up and is merged, for which half the block is left.
     fn member(&self, offset: Bytes, session: &mut Session<'_>) -> Member {
-        let all = places(self.erase_block, self.request);
+        let all = places(self.erase_block, self.stride);
         let count = if self.written_before > 0 { self.written_before.min(all) } else { all };
         let places = match self.order {
             Order::Linear if self.written_before > 0 => (0..count).rev().collect(),

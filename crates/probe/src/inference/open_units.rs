@@ -60,7 +60,7 @@ const FEW_STALLS: f64 = 0.02;
 const COMPLETED_MOST: f64 = 7.0;
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
-const EVEN: [(usize, u64); 2] = [(12, 5), (96, 12)];
+const EVEN: [(usize, u64); 2] = [(20, 5), (96, 10)];
 /// And one comes after so many writes at least.
 const COLLECTED_WRITES: u64 = 4;
 /// Fewer places than this in a block make the search less sure.
@@ -173,8 +173,9 @@ impl<'a> Search<'a> {
             || verdict.probability > 0.97
             || belief.most_proven() >= verdict.number;
         // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
+        let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || self.fits(Order::Linear).map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
+            || in_order().map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
         let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)

@@ -159,7 +159,9 @@ fn times(data: &Data) -> Vec<f64> {
             .map(|t| t.as_secs_f64())
             .collect(),
         Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
-        Data::OpenUnits(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
+        Data::OpenUnits(data) => {
+            data.larger.iter().chain(&data.cells).flat_map(|cell| seconds(&cell.times)).collect()
+        }
         Data::FatArea(data) => {
             let begun = data.begun.iter().map(|block| block.time.as_secs_f64());
             data.cells.iter().flat_map(|cell| seconds(&cell.times)).chain(begun).collect()

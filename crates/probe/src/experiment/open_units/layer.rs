@@ -48,7 +48,7 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 impl Search<'_, '_> {
     /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
     pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
-        let halves = std::iter::successors(Some(self.experiment.request / 2), |size| Some(*size / 2));
+        let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
         for size in halves.take_while(|size| *size >= SURVEY_SMALLEST && size.is_multiple_of(SURVEY_SMALLEST))
         {
             pool.set_request(size);
@@ -143,7 +143,7 @@ impl Search<'_, '_> {
     /// aside for the other tells that only one run is taken in order.
     pub(super) fn begin_pairs(&mut self, slowness: Slowness) -> Result<(), Stop> {
         let erase_block = self.experiment.erase_block;
-        let request = self.experiment.request;
+        let request = self.request;
         let is_whole = self.begins_whole();
         let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).clamp(1, PAIRS) } else { PAIRS };
         for _ in 0..pairs {
