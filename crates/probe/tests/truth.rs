@@ -17,7 +17,7 @@ use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
-    Association, Basis, Class, HybridLog, Policy, State, Truth, Victim, WriteBuffer,
+    Association, Basis, Class, HybridLog, LogStructured, Policy, State, Truth, Victim, WriteBuffer,
 };
 use flashscope_sim::target::Target;
 
@@ -114,6 +114,35 @@ fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     let requests = |cells: &[OpenUnitsCell]| cells.first().map(|cell| cell.request);
     assert_eq!(requests(&data.larger), Some(Bytes::kib(128)));
     assert_eq!(requests(&data.cells), Some(Bytes::kib(4)));
+}
+
+/// A log that maps pages by twos or fours completes them where a run stops in between, however slow the link.
+#[test]
+fn a_log_of_several_pages_is_counted_over_data() {
+    for (streams, pages, more) in [(9, 2, ""), (5, 4, ""), (1, 2, "&link=usb-full&page=4KiB")] {
+        let mut target = Target::parse(&format!("transcend-8g?fat_area=0{more}")).unwrap();
+        target.profile.policy = log_structured(streams, target.profile.ftl.page * pages);
+        target.profile.noise.jitter = 0.004;
+        let (findings, _) = check_and_open_units(&target);
+        let [units, class] =
+            [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
+        assert_eq!(units.value(), Some(Value::Count(streams)), "{streams} of {pages} pages: {units:?}");
+        assert_eq!(class.value(), Some(LOG), "{streams} of {pages} pages: {class:?}");
+    }
+}
+
+const LOG: Value = Value::Class { class: FtlClass::LogStructured, above: None };
+
+fn log_structured(streams: u32, unit: Bytes) -> Policy {
+    Policy::LogStructured(LogStructured {
+        basis: Basis::Assumed,
+        streams,
+        unit: Some(unit),
+        over_provisioning: 0.07,
+        background_share: 0.0,
+        copy_page_us: 3000.0,
+        erase_us: 3000.0,
+    })
 }
 
 /// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.

@@ -92,10 +92,11 @@ pub fn writes_per_unit(erase_block: Bytes, request: Option<Bytes>) -> u32 {
     request.map_or(u32::MAX, |request| u32::try_from(erase_block / request).unwrap_or(u32::MAX))
 }
 
-/// The belief behind writes of single pages over data. Where a run happens to stop at the end of what a log maps at once,
+/// The belief behind writes of a few pages over data. Where a run happens to stop at the end of what a log maps at once,
 /// nothing has to be completed: such a merge does not show.
 #[must_use]
 pub fn over_data(cells: &[OpenUnitsCell], slowness: Slowness) -> Belief {
+    let slowness = slowness.for_small_steps();
     let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear).with_hidden(AT_AN_END);
     for (unit, latency) in cells.iter().flat_map(|cell| cell.writes()) {
         belief.write(unit, latency);
@@ -103,8 +104,8 @@ pub fn over_data(cells: &[OpenUnitsCell], slowness: Slowness) -> Belief {
     belief
 }
 
-/// Half of the runs stop there if two pages are mapped at once; the next one often begins in the middle then.
-const AT_AN_END: f64 = 0.3;
+/// None does where two or four pages are mapped at once and each is known for one.
+const AT_AN_END: f64 = 0.1;
 
 /// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
 /// order, and no more.

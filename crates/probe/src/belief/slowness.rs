@@ -13,12 +13,16 @@ pub struct Slowness {
     typical_seconds: f64,
     /// From this multiple of the typical time on a write is more likely slow than quick.
     limit: f64,
+    /// How far the median of unmerged writes lies above their least, as a share of that.
+    spread: f64,
     /// The multiple that merges take, where they are all alike.
     merges: Option<f64>,
 }
 
 /// No limit is lower: a write takes that much longer for other reasons than a merge.
 const LIMIT_MIN: f64 = 1.5;
+/// And none at all where small steps count.
+const LIMIT_SMALL_MIN: f64 = 1.13;
 /// Nor need it be higher, however much the times spread.
 const LIMIT_MAX: f64 = 3.0;
 /// The same where it is known what merges take.
@@ -46,8 +50,16 @@ impl Slowness {
         Some(Self {
             typical_seconds,
             limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX),
+            spread,
             merges: None,
         })
+    }
+
+    /// The same where what has to be completed may be far less than a write, on a slow link: the limit follows the spread alone.
+    #[must_use]
+    pub fn for_small_steps(self) -> Self {
+        let limit = (1.0 + SPREADS * self.spread).clamp(LIMIT_SMALL_MIN, self.limit);
+        Self { limit, ..self }
     }
 
     /// The same for writes out of order.
@@ -144,6 +156,8 @@ mod tests {
         assert!(probability(quiet, 40) < 0.001 && probability(quiet, 80) > 0.97);
         assert!((0.1..0.9).contains(&probability(quiet, 60)));
         assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
+        assert!(probability(quiet.for_small_steps(), 48) > 0.95 && probability(quiet, 48) < 0.01);
+        assert!(probability(of(&[39, 40, 41]).for_small_steps(), 46) < 0.1, "no more than it spreads");
         assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
         let merges = quiet.for_equal_merges(1.5);
         assert!(probability(merges, 2_000) < 0.001 && probability(merges, 15_000) > 0.999);

@@ -24,6 +24,8 @@ pub struct Pool {
     taken: u32,
     /// So many places of each unit are written before the first of them is written again; 0: all are written once.
     written_before: u32,
+    /// Where the first place of a unit begins.
+    lead: Bytes,
 }
 
 /// One erase block and the places still to be written, last first.
@@ -54,12 +56,18 @@ impl Pool {
             members: Vec::new(),
             taken: 0,
             written_before: 0,
+            lead: Bytes::ZERO,
         }
     }
 
     /// An empty pool of units of which so many places were written just before, in one piece.
     pub fn written_before(self, places: u32) -> Self {
         Self { written_before: places, ..self }
+    }
+
+    /// An empty pool whose units' first places begin so far behind their start.
+    pub fn behind(self, lead: Bytes) -> Self {
+        Self { lead, ..self }
     }
 
     /// An empty pool of which only the start of each place is written, with requests of this size.
@@ -88,7 +96,8 @@ impl Pool {
         let member = &mut self.members[index];
         let Some(place) = member.places.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
-        let latency = session.write_through(range(offset + self.stride * u64::from(place), self.request))?;
+        let latency = session
+            .write_through(range(offset + self.lead + self.stride * u64::from(place), self.request))?;
         Ok(Some(Written { unit, latency }))
     }
 
@@ -142,7 +151,8 @@ impl Pool {
         let Some(offset) = units.take() else { return Ok(None) };
         self.taken += 1;
         if self.written_before > 0 {
-            session.write_through(range(offset, self.stride * u64::from(self.written_before)))?;
+            session
+                .write_through(range(offset, self.lead * 2 + self.stride * u64::from(self.written_before)))?;
         }
         Ok(Some(self.member(offset, session)))
     }
@@ -152,7 +162,7 @@ impl Pool {
     /// run from the start, and one that reaches the end, may be closed for free. Of the others every second one is written,
     /// so that none goes on where another ended; and a block's log fills up and is merged, for which half the block is left.
     fn member(&self, offset: Bytes, session: &mut Session<'_>) -> Member {
-        let all = places(self.erase_block, self.stride);
+        let all = places(self.erase_block.saturating_sub(self.lead), self.stride);
         let count = if self.written_before > 0 { self.written_before.min(all) } else { all };
         let places = match self.order {
             Order::Linear if self.written_before > 0 => (0..count).rev().collect(),

@@ -36,6 +36,14 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         };
         return Finding::exact(ID, value, Confidence::new(confidence), log(search));
     }
+    if let Kind::Completed(seconds) = search.kind {
+        let value = Value::Class { class: FtlClass::LogStructured, above: None };
+        let text = format!(
+            "out of order a write into one block takes only {} longer, far less than copying an erase block: a log completes what it maps at once",
+            time(seconds)
+        );
+        return Finding::exact(ID, value, Confidence::new(BY_SHORT_MERGES), text);
+    }
     if let Kind::Collected(collection) = search.kind {
         let value = Value::Class { class: FtlClass::PageMapped, above: None };
         return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection.text());
@@ -104,7 +112,7 @@ const OVER_DATA: f64 = 0.93;
 /// How sure it is that single pages are mapped where space is collected evenly: a log of many streams does the same.
 const BY_COLLECTION: f64 = 0.9;
 /// The same where groups of pages out of order cost nothing more.
-const BY_GROUPS: f64 = 0.98;
+const BY_GROUPS: f64 = 0.94;
 /// And where only the length of merges tells a log from blocks that take nothing out of order.
 const BY_SHORT_MERGES: f64 = 0.9;
 

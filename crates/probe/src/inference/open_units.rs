@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median};
+use super::statistics::{count, median, quantile};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
@@ -30,6 +30,8 @@ pub enum Kind {
     Blocks,
     /// A log that maps less than an erase block at once.
     Log,
+    /// The same, seen by what a write out of order takes longer: so many seconds complete less than an erase block.
+    Completed(f64),
     /// One run in order; what else is written waits in logs.
     OneRun,
     /// Pages go wherever there is space, and space is collected once for every so many bytes.
@@ -58,6 +60,13 @@ const FEW_STALLS: f64 = 0.02;
 /// What a log maps at once is completed in fewer writes than this; what costs more is another thing: a cache that is emptied,
 /// say.
 const COMPLETED_MOST: f64 = 7.0;
+/// Below this share of a write it has to be alike each time: the middle half differs by no more than this share.
+const SMALL_STEP: f64 = 0.5;
+const ALIKE: f64 = 0.1;
+/// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
+/// in between.
+const COPIED_BYTES_PER_S: f64 = 400e6;
+const COPIED_FASTER: f64 = 40.0;
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
 const EVEN: [(usize, u64); 2] = [(20, 5), (96, 10)];
@@ -105,7 +114,8 @@ impl<'a> Search<'a> {
             return Ok(log);
         }
         let special = if is_one_run { Some(Kind::OneRun) } else { search.collection().map(Kind::Collected) };
-        Ok(Self { kind: special.unwrap_or(kind), ..search })
+        let completed = search.completion_out_of_order().map(Kind::Completed);
+        Ok(Self { kind: special.or(completed).unwrap_or(kind), ..search })
     }
 
     /// The same with the search over data instead, if that found a number.
@@ -113,9 +123,21 @@ impl<'a> Search<'a> {
         let (data, cells) = (self.data, &self.data.rewritten);
         let slowness = belief::unmerged(cells)?;
         let linear = belief::over_data(cells, slowness);
+        let slowness = linear.slowness();
         let over = Self { data, cells, slowness, kind: Kind::Log, linear, random: self.random.clone() };
-        let (seconds, _) = over.merge(Order::Linear, over.fits(Order::Linear)?)?;
-        (seconds < slowness.typical_seconds() * COMPLETED_MOST).then_some(over)
+        let fits = over.fits(Order::Linear)?;
+        let (seconds, _) = over.merge(Order::Linear, fits)?;
+        let typical = slowness.typical_seconds();
+        // A log completes as much each time; a head that has to move takes longer, too, but now more, now less.
+        let is_told = seconds > typical * SMALL_STEP || over.merges_are_alike(fits);
+        (seconds < typical * COMPLETED_MOST && is_told).then_some(over)
+    }
+
+    /// Whether the middle half of the merges beyond so many units take alike.
+    fn merges_are_alike(&self, fits: u32) -> bool {
+        let seconds = self.merges_s(Order::Linear, fits);
+        let at = |share: f64| quantile(&seconds, share).unwrap_or(0.0);
+        at(0.75) - at(0.25) < at(0.5) * ALIKE
     }
 
     /// Whether the number was found over data only.
@@ -140,6 +162,19 @@ impl<'a> Search<'a> {
         last.len() >= fits as usize && count(quick) > count(last.len()) * enough
     }
 
+    /// What a write out of order takes longer even in one block, seconds, where that is too short to copy an erase block: it
+    /// completes something smaller.
+    fn completion_out_of_order(&self) -> Option<f64> {
+        if self.fits(Order::Random)? > 0 {
+            return None;
+        }
+        let (seconds, _) = self.merge(Order::Random, 0)?;
+        let request = self.data.cells.first()?.request.as_f64();
+        let copied =
+            seconds * (request / self.slowness.typical_seconds() * COPIED_FASTER).max(COPIED_BYTES_PER_S);
+        (copied < self.data.erase_block.as_f64()).then_some(seconds)
+    }
+
     /// The writes themselves.
     pub const fn data(&self) -> &'a OpenUnitsData {
         self.data
@@ -157,7 +192,9 @@ impl<'a> Search<'a> {
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::Log, Order::Random) | (Kind::Collected(_), _) => return None,
+            (Kind::OneRun | Kind::Log | Kind::Completed(_), Order::Random) | (Kind::Collected(_), _) => {
+                return None;
+            }
             _ => {}
         }
         let belief = self.belief(order);
@@ -244,12 +281,16 @@ impl<'a> Search<'a> {
 
     /// The typical time of a merge by itself, seconds, and how many were seen with more units than fit.
     pub fn merge(&self, order: Order, fits: u32) -> Option<(f64, usize)> {
-        let slow: Vec<f64> = self
-            .searched(order)
+        let slow = self.merges_s(order, fits);
+        median(&slow).map(|seconds| (seconds, slow.len()))
+    }
+
+    /// What each merge takes by itself, with more units than fit, seconds.
+    fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
+        self.searched(order)
             .filter(|(open_units, latency)| *open_units > fits && self.slowness.is_slow(*latency))
             .map(|(_, latency)| latency.as_secs_f64() - self.slowness.typical_seconds())
-            .collect();
-        median(&slow).map(|seconds| (seconds, slow.len()))
+            .collect()
     }
 
     /// What is known of merges.
@@ -311,7 +352,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
     match (search.kind, order) {
         (Kind::OneRun, Order::Linear) => return one_run(search),
         (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
-        (Kind::Log, Order::Random) => return Finding::unknown(id, LOG, ""),
+        (Kind::Log | Kind::Completed(_), Order::Random) => return Finding::unknown(id, LOG, ""),
         (Kind::Collected(collection), _) => return Finding::unknown(id, collection.text(), ""),
         _ => {}
     }
@@ -353,7 +394,11 @@ const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
 
 /// How sure it is that only one run is taken in order.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
-    Confidence::new(if search.data.beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR })
+    let beginnings = &search.data.beginnings;
+    let probability = if beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR };
+    let longer = beginnings.iter().map(|pair| pair.behind.saturating_sub(pair.alone).as_secs_f64());
+    let is_short = median(&longer.collect::<Vec<_>>()).is_some_and(|seconds| seconds < ERASE_SECONDS);
+    Confidence::new(probability - if is_short { SHORTER_THAN_ERASING } else { 0.0 })
 }
 
 fn one_run(search: &Search<'_>) -> Finding {
@@ -429,6 +474,29 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Any number of blocks is quick in order, and every write out of order takes 27 ms longer.
+    fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
+        let (quick, slow) = (Duration::from_micros(14_200), Duration::from_micros(41_200));
+        let mut cells = Vec::new();
+        let mut write = |order, number, unit, latency| {
+            OpenUnitsCell::keep(&mut cells, (order, number, Bytes::kib(64)), unit, latency);
+        };
+        (0..12).for_each(|_| write(Order::Linear, 1, 0, quick));
+        (1..128).for_each(|unit| write(Order::Linear, unit + 1, unit, quick));
+        (0..256).for_each(|index| write(Order::Linear, 128, index % 128, quick));
+        (0..12).for_each(|_| write(Order::Random, 1, 0, slow));
+        OpenUnitsData { erase_block, cells, ..OpenUnitsData::default() }
+    }
+
+    #[test]
+    fn what_is_too_short_for_an_erase_block_completes_less() {
+        let kind = |erase_block| Search::new(&slow_out_of_order(erase_block)).ok().map(|search| search.kind);
+        assert!(
+            matches!(kind(Bytes::mib(32)), Some(Kind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
+        );
+        assert_eq!(kind(Bytes::mib(8)), Some(Kind::Blocks), "300 MB/s would be fast, but not impossible");
+    }
 
     #[test]
     fn even_distances_are_told_from_those_by_chance() {

@@ -18,8 +18,11 @@ const MAPPED: [u64; 2] = [8, 4];
 /// So many groups are written twice, of as many at least as lie in a block.
 const GROUPS: u64 = 6;
 const GROUPS_LEAST: u64 = 4;
-/// So many places of a unit are written and then written again.
-const REWRITTEN_PLACES: u32 = 12;
+/// So many places of a unit are written and then written again, where as many fit.
+const REWRITTEN_PLACES: u64 = 8;
+/// With so many pages each, behind the first one: so a run never ends where several pages are mapped at once, and something has
+/// to be completed.
+const REWRITTEN_PAGES: u64 = 2;
 /// So much is written at most before it is written again.
 const REWRITTEN_MAX: Bytes = Bytes::mib(16);
 /// So much is written at most for pairs of whole blocks, and so many pairs.
@@ -118,16 +121,17 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// The search once more, with requests of a page over data; whether it found a number.
+    /// The search once more, with requests of two pages over data; whether it found a number.
     fn rewrite(&mut self) -> Result<bool, Stop> {
-        let request = self.experiment.mapped_at_once();
-        let most = (REWRITTEN_MAX / (request * u64::from(REWRITTEN_PLACES)))
-            .min(u64::from(self.experiment.units_max));
-        let mut pool =
-            Pool::new(self.experiment.erase_block, request, Order::Linear).written_before(REWRITTEN_PLACES);
+        let (page, erase_block) = (self.experiment.mapped_at_once(), self.experiment.erase_block);
+        let request = page * REWRITTEN_PAGES;
+        let places = (erase_block.saturating_sub(page * REWRITTEN_PAGES) / request).min(REWRITTEN_PLACES);
+        let most = (REWRITTEN_MAX / (request * places.max(1))).min(u64::from(self.experiment.units_max));
+        let places = u32::try_from(places).unwrap_or(u32::MAX);
+        let mut pool = Pool::new(erase_block, request, Order::Linear).behind(page).written_before(places);
         self.rewrites = true;
         let mut is_log = false;
-        self.rounds(&mut pool, 1, REWRITTEN_PLACES - 2)?;
+        self.rounds(&mut pool, 1, places.saturating_sub(2))?;
         if let Some(slowness) = belief::unmerged(self.cells()) {
             let mut belief = belief::over_data(&self.data.rewritten, slowness);
             let most = u32::try_from(most).unwrap_or(u32::MAX);
