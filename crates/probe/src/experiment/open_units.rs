@@ -106,12 +106,15 @@ impl Experiment for OpenUnits {
         "open-units"
     }
 
-    /// What three searches take that do not decide, and all tests beside them; nearly all end far below.
+    /// What three searches with smaller requests take that do not decide, behind one with those asked for, and all tests beside them;
+    /// nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let searches = 3 * self.writes_max() as u64;
+        let searches = (1 + 3 * SMALLER_LASTS) as u64 * self.writes_max() as u64;
         let around =
             u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
-        let requests = searches + around + u64::from(BASELINE + 2 * CONTROL);
+        // Sizes are doubled.
+        let smaller = u64::from(u64::BITS * 2 * SLOWLY_OPENED + BASELINE);
+        let requests = searches + around + smaller + u64::from(BASELINE + 2 * CONTROL);
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
             (self.request * requests).min(self.bytes_max + self.request * around) + layer::BEGINNINGS_MAX;
