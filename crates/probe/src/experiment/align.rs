@@ -33,6 +33,8 @@ const ROUNDS_MAX: usize = 40;
 /// And after so much time: a stick that answers that slowly is asked for writes instead.
 const SECONDS_MAX: f64 = 30.0;
 
+/// Reads at a boundary: three, and two further out where those on both sides differ.
+const READS_MAX: usize = 5;
 /// Reads on both sides of a boundary that differ by no more than this share, or so many times what they differ by as a rule, need no
 /// second look.
 const EDGE_SHARE: f64 = 0.1;
@@ -73,7 +75,7 @@ impl Experiment for Align {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let count = candidates(self.read_size(device), device.capabilities().capacity, self.method).len()
             * ROUNDS_MAX
-            * 5
+            * READS_MAX
             + PLACES;
         Estimate { requests: count as u64, bytes_written: Bytes::ZERO }
     }

@@ -43,7 +43,8 @@ const SMALLER_TIME: u32 = 2;
 /// a row.
 const SLOWLY_OPENED: u32 = 4;
 const SLOWER: u32 = 2;
-/// The smallest such request, and the one that is taken where no merge was seen that could tell.
+/// The smallest request, here and in the survey by size, and how much smaller the one is that is taken where no merge was seen that
+/// could tell.
 const SMALLEST: Bytes = Bytes::kib(4);
 const SMALLER_UNSEEN: u64 = 8;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
@@ -168,7 +169,7 @@ impl Search<'_, '_> {
         self.search(&mut pool, &mut linear, most)?;
         if self.is_large(Order::Linear, &linear) {
             self.may_shrink = false;
-            let is_open = linear.next(most).is_some() && !linear.fits_all(most) && !linear.is_in_vain();
+            let is_open = linear.next(most).is_some() && may_tell_more(&linear, most);
             let smaller = if is_open { self.smaller(pool.len(), linear.slowness())? } else { None };
             if let Some(request) = smaller {
                 self.request = request;
@@ -264,10 +265,7 @@ impl Search<'_, '_> {
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
         let base = belief.slowness();
         let mut look_at = belief.writes() + LOOK_AFTER;
-        while belief.writes() < self.writes_max()
-            && !belief.fits_all(most)
-            && !belief.is_in_vain()
-            && !self.is_spent(pool.order)
+        while belief.writes() < self.writes_max() && may_tell_more(belief, most) && !self.is_spent(pool.order)
         {
             let Some(step) = self.next(belief, most).filter(|_| !self.is_large(pool.order, belief)) else {
                 break;
@@ -481,4 +479,9 @@ impl Search<'_, '_> {
         self.data.controls.push(Times::Each(times.split_off(1.min(times.len()))));
         Ok(())
     }
+}
+
+/// Whether neither all of so many blocks fit nor stalls hide for good which number does.
+fn may_tell_more(belief: &Belief, most: u32) -> bool {
+    !belief.fits_all(most) && !belief.is_in_vain()
 }

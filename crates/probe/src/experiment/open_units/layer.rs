@@ -3,7 +3,7 @@
 
 use flashscope_device::Bytes;
 
-use super::Search;
+use super::{SMALLEST, Search};
 use crate::belief::{self, Belief, Slowness};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{PIECE, Stop, fill, range};
@@ -33,8 +33,6 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
 /// known then only if no number was too many.
 const PART: Bytes = Bytes::mib(1);
-/// The smallest request of the survey by size.
-const SURVEY_SMALLEST: Bytes = Bytes::kib(4);
 /// So many slow writes tell that requests of a size do merge.
 const SURVEY_SLOW: usize = 2;
 /// So many rounds without tell that they do not.
@@ -52,8 +50,7 @@ impl Search<'_, '_> {
     /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
     pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
-        for size in halves.take_while(|size| *size >= SURVEY_SMALLEST && size.is_multiple_of(SURVEY_SMALLEST))
-        {
+        for size in halves.take_while(|size| *size >= SMALLEST && size.is_multiple_of(SMALLEST)) {
             pool.set_request(size);
             let mut slow = 0;
             for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
