@@ -28,8 +28,6 @@ pub(super) struct AnyPlace {
     known: usize,
     /// How many of the places still belong to what was open before, on the average.
     strange: f64,
-    /// How many places hold nothing: units that were written to their end gave them back.
-    free: usize,
     /// How many writes there were since one of those that take turns took another's place, itself among them; `None` if others have
     /// taken turns since.
     since: Option<usize>,
@@ -39,7 +37,7 @@ impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
         let mut outside = vec![0.0; number + 1];
         outside[number] = 1.0;
-        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), free: 0, since: None }
+        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), since: None }
     }
 
     const fn places(&self) -> usize {
@@ -48,14 +46,11 @@ impl AnyPlace {
 
     /// How likely a write into a unit that was written before contains a merge, once [`AnyPlace::turn_to`] heard of it.
     pub(super) fn chance(&self, touch: Touch) -> f64 {
-        if self.tells(touch) && self.free == 0 { self.misses().clamp(LEAST, 1.0 - LEAST) } else { LEAST }
+        if self.tells(touch) { self.misses().clamp(LEAST, 1.0 - LEAST) } else { LEAST }
     }
 
     /// How likely the first write into a unit contains one: surely if no other has a place.
     pub(super) fn chance_of_opening(&self, touch: Touch) -> f64 {
-        if self.free > 0 {
-            return LEAST;
-        }
         if touch.distance >= self.places() {
             return 1.0;
         }
@@ -100,24 +95,15 @@ impl AnyPlace {
         if touch.before == 0 {
             self.since = None;
             self.open(touch, slow);
-        } else if self.tells(touch) && self.free == 0 {
+        } else if self.tells(touch) {
             self.meet(slow);
             self.since = if slow > 0.5 { Some(1) } else { self.since.map(|since| since + 1) };
         }
     }
 
-    /// The unit that was written last is full: its place is free.
-    pub(super) fn close(&mut self) {
-        self.shift(|outside| (outside + 1, 1.0));
-        self.turning = self.turning.saturating_sub(1);
-        self.known = self.known.saturating_sub(1);
-        self.free += 1;
-    }
-
     /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
     fn open(&mut self, touch: Touch, slow: f64) {
         let places = count(self.places());
-        let slow = if self.free > 0 { 0.0 } else { slow };
         let opens_slowly = touch.opens_slowly;
         self.weigh(|outside| {
             let merges = if outside == 0 { 1.0 } else { opens_slowly };
@@ -125,7 +111,6 @@ impl AnyPlace {
         });
         self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
         self.strange = (self.strange * (1.0 - slow / places) - (1.0 - slow)).max(0.0);
-        self.free = self.free.saturating_sub(1);
         self.turning += 1;
         self.known += 1;
     }

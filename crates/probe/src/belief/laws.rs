@@ -53,8 +53,6 @@ pub(super) struct Touch {
     pub distance: usize,
     /// How many of those can be written again.
     pub live: usize,
-    /// Whether it fills the unit.
-    pub is_last: bool,
     /// How many units are surely open at once after this write if it turns out clean.
     pub proven: usize,
     /// Whether these are two writes one after the other, of which the slower one counts.
@@ -63,8 +61,7 @@ pub(super) struct Touch {
     pub opens_slowly: f64,
 }
 
-/// Whether the second write into a unit, or the one that fills it, merges depends on what was open before: that says nothing
-/// of the number.
+/// Whether the second write into a unit merges depends on what was open before: that says nothing of the number.
 const NOTHING_KNOWN: f64 = 0.5;
 
 /// The places of a controller under one law.
@@ -117,12 +114,12 @@ impl Places {
         if touch.before == 0 {
             return self.chance_of_opening(touch);
         }
-        if touch.before < self.openings || touch.is_last {
+        if touch.before < self.openings {
             return NOTHING_KNOWN;
         }
         let certain = |merges: bool| f64::from(u8::from(merges));
         match &self.kind {
-            Kind::LeastRecent(recent) => certain(recent.free == 0 && !recent.placed.contains(&touch.unit)),
+            Kind::LeastRecent(recent) => certain(!recent.placed.contains(&touch.unit)),
             Kind::LeastRecentFirstFree(places) => places.chance(touch.unit, self.count),
             _ if touch.proven > self.count => 1.0,
             Kind::LeastRecentInTwoSteps(recent) if touch.twice => {
@@ -140,7 +137,6 @@ impl Places {
             Kind::LeastRecentFirstFree(places) if places.placed.len() >= self.count => {
                 places.chance(touch.unit, self.count)
             }
-            Kind::LeastRecent(recent) if recent.free > 0 => 0.0,
             Kind::LeastRecent(recent) if recent.placed.len() >= self.count => 1.0,
             Kind::Any(places) => places.chance_of_opening(touch),
             _ => touch.opens_slowly,
@@ -151,15 +147,6 @@ impl Places {
     pub(super) fn retire(&mut self) {
         if let Kind::Any(places) = &mut self.kind {
             places.retire();
-        }
-    }
-
-    /// The unit was written to its end: its place is free.
-    pub(super) fn close(&mut self, unit: usize) {
-        match &mut self.kind {
-            Kind::Any(places) => places.close(),
-            Kind::LeastRecentFirstFree(places) => places.placed.retain(|other| *other != unit),
-            Kind::LeastRecent(recent) | Kind::LeastRecentInTwoSteps(recent) => recent.close(unit),
         }
     }
 

@@ -64,7 +64,6 @@ pub struct Belief {
     proven_once: HashSet<usize>,
     most_proven: usize,
     writes: usize,
-    full_after: u32,
     hidden: f64,
     /// The last write out of order, if it may be the first of two.
     half: Option<(u32, Duration)>,
@@ -113,7 +112,6 @@ impl Belief {
             proven_once: HashSet::new(),
             most_proven: 0,
             writes: 0,
-            full_after: u32::MAX,
             hidden: HIDDEN,
             half: None,
             turning: 0,
@@ -133,8 +131,7 @@ impl Belief {
 
     /// The same before the first write, with another judgement of what is slow.
     pub(super) fn anew(&self, slowness: Slowness) -> Self {
-        let new = Self::new(self.order, slowness, self.prior).with_hidden(self.hidden);
-        Self { full_after: self.full_after, ..new }
+        Self::new(self.order, slowness, self.prior).with_hidden(self.hidden)
     }
 
     /// By how much the numbers explain better which writes were slow than that so many are now and then, nats.
@@ -155,10 +152,9 @@ impl Belief {
         self.doubtful / count(self.writes.max(1))
     }
 
-    /// Units are full after so many writes: in linear order they then need no place any more.
+    /// Units are full after so many writes: what lacks only a few is merged too quickly to show.
     #[must_use]
     pub fn full_after(mut self, writes: u32) -> Self {
-        self.full_after = writes;
         self.hidden = (NEARLY_FULL / f64::from(writes.max(1))).clamp(HIDDEN, 0.2);
         self
     }
@@ -204,9 +200,6 @@ impl Belief {
         for hypothesis in &mut self.hypotheses {
             hypothesis.weigh(touch, slow, self.hidden);
         }
-        if touch.is_last {
-            self.close(touch.unit);
-        }
         self.forget_the_impossible();
         self.writes += 1;
         self.slow += slow;
@@ -219,12 +212,6 @@ impl Belief {
         if touch.before == 0 {
             self.openings_seconds.push(latency.as_secs_f64());
         }
-    }
-
-    fn close(&mut self, unit: usize) {
-        self.recent.retain(|other| *other != unit);
-        self.proven.remove(&unit);
-        self.hypotheses.iter_mut().for_each(|each| each.places.close(unit));
     }
 
     /// What has become impossible need not be weighed any further.
@@ -246,13 +233,11 @@ impl Belief {
             self.recent.remove(place);
         }
         self.recent.push(unit);
-        let is_last = before + 1 == self.full_after && self.order == Order::Linear;
         Touch {
             unit,
             before,
             distance,
             live,
-            is_last,
             twice,
             proven: self.prove(unit, slow || twice, slow),
             opens_slowly: self.opens_slowly_by(),

@@ -7,8 +7,6 @@ use std::collections::HashSet;
 pub(super) struct Recent {
     pub(super) placed: Vec<usize>,
     pub(super) begun: Vec<usize>,
-    /// How many places hold nothing: units that were written to their end gave them back.
-    pub(super) free: usize,
 }
 
 /// Units that hold a place, the one written longest ago first, and those that had to go once.
@@ -57,19 +55,9 @@ impl Recent {
     pub(super) fn place(&mut self, unit: usize, count: usize) {
         if let Some(place) = self.placed.iter().position(|other| *other == unit) {
             self.placed.remove(place);
-        } else if self.free > 0 {
-            self.free -= 1;
         } else if self.placed.len() >= count && !self.placed.is_empty() {
             self.placed.remove(0);
         }
         self.placed.push(unit);
-    }
-
-    /// The unit was written to its end.
-    pub(super) fn close(&mut self, unit: usize) {
-        if let Some(place) = self.placed.iter().position(|other| *other == unit) {
-            self.placed.remove(place);
-            self.free += 1;
-        }
     }
 }

@@ -103,7 +103,7 @@ impl Pool {
 
     /// Goes on with requests of another size from where each block's writing stands. In linear order only.
     pub fn set_request(&mut self, request: Bytes) {
-        let count = places(self.erase_block, request);
+        let count = places(self.erase_block, request).max(2) - 1;
         for member in &mut self.members {
             let written =
                 member.places.last().map_or(self.erase_block, |next| self.stride * u64::from(*next));
