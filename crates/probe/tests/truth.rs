@@ -116,6 +116,19 @@ fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     assert_eq!(requests(&data.cells), Some(Bytes::kib(4)));
 }
 
+/// A block that is full is not written any more, and keeps its place until it goes by chance: so none may become full before it is clear.
+#[test]
+fn many_open_units_of_small_blocks_are_counted_with_still_smaller_requests() {
+    let mut target =
+        Target::parse("transcend-8g?erase_block=256KiB&page=16KiB&open_units_linear=26").unwrap();
+    let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
+    policy.victim = Victim::Random;
+    let (findings, data) = check_and_open_units(&target);
+    let units = finding(&findings, FindingId::OpenUnitsLinear);
+    assert_eq!(units.value(), Some(Value::Count(26)), "{units:?}");
+    assert_eq!(data.cells.first().map(|cell| cell.request), Some(Bytes::new(512)));
+}
+
 /// A log that maps pages by twos or fours completes them where a run stops in between, however slow the link.
 #[test]
 fn a_log_of_several_pages_is_counted_over_data() {

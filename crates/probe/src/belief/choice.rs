@@ -107,14 +107,31 @@ impl Belief {
         let next = || larger.clone().next().filter(|number| fits(*number) > GIVEN_UP);
         // Where merges may hide, what was seen open at once is not proven.
         let hardly = |number: &u32| (GIVEN_UP..1.0 - GIVEN_UP).contains(&fits(*number));
-        likely.or_else(next).or_else(|| (1..=proven.min(most)).rev().find(hardly))
+        // What is held impossible by what fewer did has to be seen too many by itself.
+        let untried = || larger.clone().next().filter(|number| *number > self.most_turned);
+        likely.or_else(next).or_else(|| (1..=proven.min(most)).rev().find(hardly)).or_else(untried)
     }
 
     /// So many units take turns from now on, for so many writes.
     pub fn turn(&mut self, number: u32, writes: u32) {
         self.whole_turns = writes > 1;
+        if self.whole_turns {
+            self.most_turned = self.most_turned.max(number);
+        }
         self.turns = if self.turning == number { self.turns + 1 } else { 0 };
         self.turning = number;
+    }
+
+    /// Whether it is hardly likely that fewer fit than were opened.
+    #[must_use]
+    pub fn all_fit_so_far(&self) -> bool {
+        self.fewer()[self.opened().min(OPEN_MAX) as usize] < GROWS_BELOW
+    }
+
+    /// Whether many units take whole turns, because any may have to go, and some are full before that tells.
+    #[must_use]
+    pub fn whole_turns_end(&self) -> bool {
+        self.whole_turns && self.turning > GALLOP_FROM && self.has_retired()
     }
 
     /// How many units to write in turn next: the number of which a round tells most per second. `None` once that is

@@ -28,30 +28,66 @@ fn out_of_order(linear: &Belief, most: u32) -> Slowness {
     }
 }
 
-/// The belief behind all writes of the search in linear order.
+/// The part of a search that was made with requests of one size.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// What a slow write of that size is.
+    pub slowness: Slowness,
+    /// That size.
+    pub request: Bytes,
+    cells: &'a [OpenUnitsCell],
+}
+
+impl<'a> Part<'a> {
+    /// These cells, of which those with requests as large as the first one's count.
+    #[must_use]
+    pub fn new(cells: &'a [OpenUnitsCell], slowness: Slowness) -> Self {
+        Self { slowness, request: cells.first().map_or(Bytes::ZERO, |cell| cell.request), cells }
+    }
+
+    /// The writes in this order: the number of units of their round, the unit, and how long each took.
+    pub fn writes(self, order: Order) -> impl Iterator<Item = (u32, u32, Duration)> + 'a {
+        let cells = self.cells.iter().filter(move |cell| cell.order == order && cell.request == self.request);
+        cells.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency)))
+    }
+}
+
+/// The parts of the search in linear order, first that with larger requests, if there is one. One that ended before it had enough
+/// writes into one unit says nothing.
 #[must_use]
-pub fn linear(cells: &[OpenUnitsCell], erase_block: Bytes, slowness: Slowness) -> Belief {
-    let full_after = writes_per_unit(erase_block, cells.first().map(|cell| cell.request));
-    let belief = Belief::new(Order::Linear, slowness, Prior::Linear).full_after(full_after);
-    beyond_stalls(after_all(belief, cells, Order::Linear), slowness, cells, Order::Linear)
+pub fn parts(data: &OpenUnitsData) -> Vec<Part<'_>> {
+    let sizes = [&data.larger, &data.cells].into_iter();
+    sizes.filter_map(|cells| unmerged(cells).map(|slowness| Part::new(cells, slowness))).collect()
+}
+
+/// The belief behind all writes of the search in linear order; `None` without any.
+#[must_use]
+pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
+    let parts = parts(data);
+    let slowness = parts.first()?.slowness;
+    let belief = Belief::new(Order::Linear, slowness, Prior::Linear).in_blocks_of(data.erase_block);
+    Some(beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts))
 }
 
 /// The belief behind all writes of the search in random order, after that in linear order, which tried up to `most` units.
 #[must_use]
 pub fn random(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
     let slowness = out_of_order(linear, most);
+    let parts = [Part::new(cells, slowness)];
     let belief = Belief::new(Order::Random, slowness, Prior::after(linear));
-    beyond_stalls(after_all(belief, cells, Order::Random), slowness, cells, Order::Random)
+    beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts)
 }
 
-/// After all writes of a search in this order.
-fn after_all(mut belief: Belief, cells: &[OpenUnitsCell], order: Order) -> Belief {
-    let request = cells.first().map(|cell| cell.request);
-    let searched = cells.iter().filter(|cell| cell.order == order && Some(cell.request) == request);
-    for (unit, latency) in searched.flat_map(|cell| cell.writes()) {
-        belief.write(unit, latency);
+/// After all writes of a search, whose slowness is changed in this way.
+fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -> Slowness) -> Belief {
+    let mut belief = belief.anew();
+    for part in parts {
+        belief.go_on_with(slowness(&part.slowness), part.request);
+        for (_, unit, latency) in part.writes(belief.order()) {
+            belief.write(unit, latency);
+        }
+        belief.settle();
     }
-    belief.settle();
     belief
 }
 
@@ -59,15 +95,16 @@ fn after_all(mut belief: Belief, cells: &[OpenUnitsCell], order: Order) -> Belie
 /// between quick and slow tells more. The one is taken by which the numbers explain most, unless it runs through the midst of
 /// what is slow.
 #[must_use]
-pub fn beyond_stalls(belief: Belief, slowness: Slowness, cells: &[OpenUnitsCell], order: Order) -> Belief {
-    if belief.stalls() < STALLS_NOW_AND_THEN {
-        return belief;
+pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
+    let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
+    // What told little at first may tell all by now.
+    let mut best = if is_unchanged { belief } else { after_all(&belief, parts, Slowness::clone) };
+    if best.stalls() < STALLS_NOW_AND_THEN {
+        return best;
     }
-    let mut best =
-        if belief.slowness() == slowness { belief } else { after_all(belief.anew(slowness), cells, order) };
     let slow = best.slow_share();
     for limit in LIMITS {
-        let other = after_all(best.anew(slowness.beyond_stalls(limit)), cells, order);
+        let other = after_all(&best, parts, |slowness| slowness.beyond_stalls(limit));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
         if is_plausible && other.explains() > best.explains() + MORE_EXPLAINED {
@@ -85,12 +122,6 @@ const STALLS_MOST: f64 = 0.2;
 const LIMITS: [f64; 3] = [6.0, 15.0, 40.0];
 /// Nats by which another limit must explain more.
 const MORE_EXPLAINED: f64 = 2.0;
-
-/// After how many writes of this size an erase block is full.
-#[must_use]
-pub fn writes_per_unit(erase_block: Bytes, request: Option<Bytes>) -> u32 {
-    request.map_or(u32::MAX, |request| u32::try_from(erase_block / request).unwrap_or(u32::MAX))
-}
 
 /// The belief behind writes of a few pages over data. Where a run happens to stop at the end of what a log maps at once,
 /// nothing has to be completed: such a merge does not show.

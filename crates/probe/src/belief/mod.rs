@@ -17,7 +17,7 @@ mod slowness;
 pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
 pub use choice::Step;
 pub use evidence::{
-    beyond_stalls, is_no_log, is_one_run, is_slow_over_data, linear, over_data, random, unmerged,
+    Part, beyond_stalls, is_no_log, is_one_run, is_slow_over_data, linear, over_data, parts, random, unmerged,
 };
 pub use first_blocks::{FIRST_BLOCKS, FirstBlocks};
 pub use laws::Law;

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use flashscope_device::Bytes;
+
 use super::Slowness;
 use super::choice::DECIDED;
 use super::hypothesis::{BLURS, Hypothesis};
@@ -64,6 +66,8 @@ pub struct Belief {
     proven_once: HashSet<usize>,
     most_proven: usize,
     writes: usize,
+    /// How large the units are, where that is known.
+    erase_block: Option<Bytes>,
     hidden: f64,
     /// The last write out of order, if it may be the first of two.
     half: Option<(u32, Duration)>,
@@ -73,6 +77,8 @@ pub struct Belief {
     pub(super) whole_turns: bool,
     /// How many turns of that many there were before.
     pub(super) turns: u32,
+    /// The most units that took whole turns.
+    pub(super) most_turned: u32,
     /// Quick writes since the last slow one.
     quick_since: u32,
     pub(super) slow_seconds: Vec<f64>,
@@ -112,11 +118,13 @@ impl Belief {
             proven_once: HashSet::new(),
             most_proven: 0,
             writes: 0,
+            erase_block: None,
             hidden: HIDDEN,
             half: None,
             turning: 0,
             whole_turns: false,
             turns: 0,
+            most_turned: 0,
             quick_since: 0,
             slow_seconds: Vec::new(),
             openings_seconds: Vec::new(),
@@ -129,9 +137,27 @@ impl Belief {
         self.slowness
     }
 
-    /// The same before the first write, with another judgement of what is slow.
-    pub(super) fn anew(&self, slowness: Slowness) -> Self {
-        Self::new(self.order, slowness, self.prior).with_hidden(self.hidden)
+    /// The same before the first write.
+    pub(super) fn anew(&self) -> Self {
+        let new = Self::new(self.order, self.slowness, self.prior).with_hidden(self.hidden);
+        Self { erase_block: self.erase_block, ..new }
+    }
+
+    pub(super) const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Goes on with writes of another size, of which others are slow.
+    pub(super) fn go_on_with(&mut self, slowness: Slowness, request: Bytes) {
+        let longer = slowness.typical_seconds() - self.slowness.typical_seconds();
+        for seconds in self.slow_seconds.iter_mut().chain(&mut self.openings_seconds) {
+            *seconds = (*seconds + longer).max(slowness.typical_seconds());
+        }
+        self.slowness = slowness;
+        if let Some(erase_block) = self.erase_block {
+            let writes = erase_block.as_f64() / request.as_f64();
+            self.hidden = (NEARLY_FULL / writes.max(1.0)).clamp(HIDDEN, 0.2);
+        }
     }
 
     /// By how much the numbers explain better which writes were slow than that so many are now and then, nats.
@@ -152,11 +178,10 @@ impl Belief {
         self.doubtful / count(self.writes.max(1))
     }
 
-    /// Units are full after so many writes: what lacks only a few is merged too quickly to show.
+    /// Units are that large: what lacks only a few writes is merged too quickly to show.
     #[must_use]
-    pub fn full_after(mut self, writes: u32) -> Self {
-        self.hidden = (NEARLY_FULL / f64::from(writes.max(1))).clamp(HIDDEN, 0.2);
-        self
+    pub fn in_blocks_of(self, erase_block: Bytes) -> Self {
+        Self { erase_block: Some(erase_block), ..self }
     }
 
     /// Of merges so many do not show.
@@ -361,6 +386,10 @@ impl Belief {
         if self.retired.insert(index) {
             self.hypotheses.iter_mut().for_each(|each| each.places.retire());
         }
+    }
+
+    pub(super) fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
     }
 
     /// Units that can be written again, the one written last first.

@@ -80,6 +80,12 @@ impl Slowness {
         Self { limit: self.limit.max(limit), ..self }
     }
 
+    /// The same with a limit no lower than that of the other.
+    #[must_use]
+    pub const fn as_firm_as(self, other: Self) -> Self {
+        self.beyond_stalls(other.limit)
+    }
+
     /// The same where merges are known to take this long beside the write: the limit lies in the middle, by ratio.
     #[must_use]
     pub fn for_merges(self, seconds: Option<f64>) -> Self {

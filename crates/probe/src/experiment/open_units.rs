@@ -9,13 +9,13 @@ mod layer;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{Bytes, Device, SECTOR};
 
 use super::pool::{Pool, Written};
 use super::session::{PIECE as FILL_PIECE, Session, Stop, not_started};
 use super::units::{self, Units};
 use super::{Estimate, Experiment, Observer};
-use crate::belief::{self, Belief, Law, OPEN_MAX, Slowness, Step};
+use crate::belief::{self, Belief, Law, OPEN_MAX, Part, Slowness, Step};
 use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
@@ -34,19 +34,23 @@ const LINEAR_SHARE: (u64, u64) = (3, 5);
 /// Nor after so long in linear order, and in all.
 const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
 const TIME_MAX: Duration = Duration::from_secs(500);
-/// A search in linear order that wrote so much and is undecided begins anew with smaller requests, and ends after so many times as
+/// A search in linear order that wrote so much and is undecided goes on with smaller requests, and ends after so many times as
 /// many writes and so many times as long: where any block has to go, K of them take a few K² writes.
 const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
-const SMALLER_LASTS: usize = 6;
+/// The same while it seems that the block written longest ago goes, where few writes tell.
+const FEW_BYTES_MAX: Bytes = Bytes::mib(48);
+const SMALLER_LASTS: usize = 16;
 const SMALLER_TIME: u32 = 2;
-/// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, for so many blocks in
-/// a row.
-const SLOWLY_OPENED: u32 = 4;
+/// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, for so many of
+/// so many blocks.
+const OPENED_SLOWLY_ENOUGH: u32 = 4;
+const OPENED_TO_SEE: u32 = 5;
 const SLOWER: u32 = 2;
-/// The smallest request, here and in the survey by size, and how much smaller the one is that is taken where no merge was seen that
-/// could tell.
+/// The smallest request, here and in the survey by size, unless a block holds fewer of them than so many: where any has to go, one that
+/// is full keeps its place for long. And how much smaller the one is that is taken where no merge was seen that could tell.
 const SMALLEST: Bytes = Bytes::kib(4);
-const SMALLER_UNSEEN: u64 = 8;
+const PLACES_ENOUGH: u64 = 512;
+const SMALLER_UNSEEN: u64 = 4;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
@@ -96,6 +100,12 @@ impl OpenUnits {
         self.page.unwrap_or(self.request).min(self.request)
     }
 
+    /// The smallest request of the search.
+    fn smallest(self) -> Bytes {
+        let small = (self.erase_block / PLACES_ENOUGH).get().max(1);
+        Bytes::new(1 << small.ilog2()).clamp(SECTOR, SMALLEST)
+    }
+
     /// After how many writes a search ends.
     fn writes_max(self) -> usize {
         (self.units_max as usize * WRITES_PER_UNIT).max(WRITES_MIN)
@@ -114,7 +124,7 @@ impl Experiment for OpenUnits {
         let around =
             u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
         // Sizes are doubled.
-        let smaller = u64::from(u64::BITS * 2 * SLOWLY_OPENED + BASELINE);
+        let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
         let requests = searches + around + smaller + u64::from(BASELINE + 2 * CONTROL);
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
@@ -163,30 +173,29 @@ impl Search<'_, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(mut slowness) = belief::unmerged(&self.data.cells) else { return Ok(()) };
-        let mut linear = belief::linear(&self.data.cells, self.experiment.erase_block, slowness);
+        let Some(mut linear) = belief::linear(self.data) else { return Ok(()) };
         let most = self.experiment.units_max;
         self.search(&mut pool, &mut linear, most)?;
         if self.is_large(Order::Linear, &linear) {
             self.may_shrink = false;
-            let is_open = linear.next(most).is_some() && may_tell_more(&linear, most);
-            let smaller = if is_open { self.smaller(pool.len(), linear.slowness())? } else { None };
-            if let Some(request) = smaller {
-                self.request = request;
-                pool = self.pool(Order::Linear);
-                self.data.larger = std::mem::take(&mut self.data.cells);
-                self.rounds(&mut pool, 1, BASELINE)?;
-                let Some(anew) = belief::unmerged(&self.data.cells) else { return Ok(()) };
-                slowness = anew;
-                linear = belief::linear(&self.data.cells, self.experiment.erase_block, slowness);
+            if linear.next(most).is_some()
+                && may_tell_more(&linear, most)
+                && self.shrink(&mut pool, &linear)?
+            {
+                let Some(anew) = belief::linear(self.data) else { return Ok(()) };
+                linear = anew;
             }
             self.search(&mut pool, &mut linear, most)?;
         }
+        let slowness = linear.slowness();
         self.confirm(&mut pool, &mut linear, most)?;
         let verdict = linear.verdict();
-        if verdict.tells(most) {
+        let is_told = verdict.tells(most);
+        if is_told {
             self.survey(&mut pool, verdict.number + 1, slowness)?;
-        } else if self.data.beginnings.is_empty() && self.begins_whole() {
+        }
+        let is_seen = linear.law(Law::Any) < 0.5 || linear.most_proven() >= verdict.number;
+        if !(is_told && is_seen) && self.data.beginnings.is_empty() && self.begins_whole() {
             self.begin_pairs(linear.slowness())?;
         }
         self.control()?;
@@ -221,44 +230,64 @@ impl Search<'_, '_> {
     /// Whether that search wrote so much with large requests that smaller ones may tell more.
     fn is_large(&self, order: Order, belief: &Belief) -> bool {
         let writes = u64::try_from(belief.writes()).unwrap_or(u64::MAX);
+        let most = if belief.law(Law::Any) > 0.5 { LARGE_BYTES_MAX } else { FEW_BYTES_MAX };
         self.is_first(order)
             && self.may_shrink
-            && self.request >= SMALLEST * 2
-            && self.request * writes >= LARGE_BYTES_MAX
+            && self.request > self.experiment.smallest()
+            && (self.request * writes >= most || belief.whole_turns_end())
     }
 
-    /// The smallest request that merges as well, if there is one, where so many blocks were opened.
-    fn smaller(&mut self, opened: usize, slowness: Slowness) -> Result<Option<Bytes>, Stop> {
-        let is_smaller = |size: &Bytes| *size < self.request;
-        let merges = self.data.cells.iter().flat_map(OpenUnitsCell::writes);
-        if merges.skip(1).all(|(_, latency)| !slowness.is_slow(latency)) {
-            let unseen = (self.request / SMALLER_UNSEEN).round_up(SMALLEST);
-            return Ok(Some(unseen).filter(is_smaller));
-        }
-        let sizes = std::iter::successors(Some(SMALLEST), |size| Some(*size * 2));
-        for size in sizes.take_while(is_smaller).collect::<Vec<_>>() {
-            if self.opens_slowly(opened, size)? {
-                return Ok(Some(size));
+    /// Goes on with the smallest request that merges as well, if there is one; whether there is. Where the block written longest ago
+    /// goes, whatever is opened to see it counts: there no smaller one is taken unless all blocks fit so far, and that one untried.
+    fn shrink(&mut self, pool: &mut Pool, belief: &Belief) -> Result<bool, Stop> {
+        let larger = self.request;
+        let smallest = self.experiment.smallest();
+        let is_tried = belief.law(Law::Any) > 0.5;
+        let sizes: Vec<Bytes> = if is_tried {
+            let doubled = std::iter::successors(Some(smallest), |size| Some(*size * 2));
+            doubled.take_while(|size| *size < larger).collect()
+        } else if belief.all_fit_so_far() {
+            vec![larger / SMALLER_UNSEEN]
+        } else {
+            Vec::new()
+        };
+        // Each block goes on where it ended.
+        let sizes = sizes.into_iter().filter(|size| *size >= smallest && larger.is_multiple_of(*size));
+        self.data.larger = std::mem::take(&mut self.data.cells);
+        for size in sizes {
+            pool.set_request(size);
+            self.request = size;
+            let last = u32::try_from(pool.len()).unwrap_or(u32::MAX).saturating_sub(1);
+            for _ in 0..BASELINE {
+                self.write(pool, 1, last)?;
             }
+            if !is_tried || self.opens_slowly(pool, belief.opened())? {
+                return Ok(true);
+            }
+            self.data.larger.append(&mut self.data.cells);
         }
-        Ok(None)
+        pool.set_request(larger);
+        self.request = larger;
+        self.data.cells = std::mem::take(&mut self.data.larger);
+        Ok(false)
     }
 
-    /// Whether fresh blocks are opened slowly with requests of this size, where as many were opened before.
-    fn opens_slowly(&mut self, opened: usize, size: Bytes) -> Result<bool, Stop> {
-        let mut pool = Pool::new(self.experiment.erase_block, size, Order::Linear);
-        let opened = u32::try_from(opened).unwrap_or(u32::MAX);
-        for index in 0..SLOWLY_OPENED {
+    /// Whether fresh blocks are opened slowly, where as many were opened before.
+    fn opens_slowly(&mut self, pool: &mut Pool, opened: u32) -> Result<bool, Stop> {
+        let mut slow = 0;
+        for number in (opened + 1..).take(OPENED_TO_SEE as usize) {
+            let index = u32::try_from(pool.len()).unwrap_or(u32::MAX);
             let mut write = || -> Result<Option<Duration>, Stop> {
-                let written = self.write(&mut pool, opened.saturating_add(index + 1), index)?;
+                let written = self.write(pool, number, index)?;
                 Ok(written.and_then(|written| written.latency))
             };
             let (Some(opening), Some(behind)) = (write()?, write()?) else { return Ok(false) };
-            if opening < behind * SLOWER {
-                return Ok(false);
+            slow += u32::from(opening >= behind * SLOWER);
+            if slow == OPENED_SLOWLY_ENOUGH || number - opened - slow > OPENED_TO_SEE - OPENED_SLOWLY_ENOUGH {
+                break;
             }
         }
-        Ok(true)
+        Ok(slow == OPENED_SLOWLY_ENOUGH)
     }
 
     /// Writes where that tells most, until one number of open units is left, or the device has no more units.
@@ -282,7 +311,11 @@ impl Search<'_, '_> {
             }
             if !self.rewrites && belief.writes() >= look_at {
                 look_at = belief.writes() * 3 / 2;
-                *belief = belief::beyond_stalls(belief.clone(), base, self.cells(), pool.order);
+                let parts = match pool.order {
+                    Order::Linear => belief::parts(self.data),
+                    Order::Random => vec![Part::new(&self.data.cells, base)],
+                };
+                *belief = belief::beyond_stalls(belief.clone(), &parts);
             }
         }
         Ok(())
@@ -470,7 +503,8 @@ impl Search<'_, '_> {
 
     /// Linear writes into one fresh unit, as at the start; the first one, which may close a block, left out.
     fn control(&mut self) -> Result<(), Stop> {
-        let mut pool = self.pool(Order::Linear);
+        let OpenUnits { erase_block, request, .. } = self.experiment;
+        let mut pool = Pool::new(erase_block, request, Order::Linear);
         let mut times = Vec::new();
         for _ in 0..=CONTROL {
             let written = pool.write(&mut self.session, &mut self.units, 0)?;

@@ -1,14 +1,15 @@
 //! Open units in linear and in random order, from our own measurements, write by write.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
 use super::statistics::{count, median, quantile};
 use super::wording::time;
-use crate::belief::{self, Belief, Law, Slowness};
+use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{Beginnings, Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
 /// By how much the same writes may change over the measurement.
 const DRIFT_MAX: f64 = 2.0;
@@ -78,8 +79,9 @@ const FEW_PLACES: f64 = 24.0;
 /// What both orders' writes say, or why nothing can be said.
 pub struct Search<'a> {
     data: &'a OpenUnitsData,
-    /// The writes in linear order that tell: the search's, or those over data.
-    cells: &'a [OpenUnitsCell],
+    /// The writes in linear order that tell: the search's by the size of their requests, or those over data.
+    parts: Vec<Part<'a>>,
+    is_over_data: bool,
     /// What a slow write is.
     pub slowness: Slowness,
     /// What the layer is like.
@@ -96,20 +98,23 @@ impl<'a> Search<'a> {
     /// # Errors
     /// Why it says nothing, and what would decide it.
     pub fn new(data: &'a OpenUnitsData) -> Result<Self, (String, String)> {
-        let Some(slowness) = belief::unmerged(&data.cells) else {
+        let Some(linear) = belief::linear(data) else {
             return Err((NOTHING.to_owned(), "write tests (--erase)".to_owned()));
         };
-        let linear = belief::linear(&data.cells, data.erase_block, slowness);
+        let parts = belief::parts(data);
         let slowness = linear.slowness();
-        if let Some(reason) = drift(data, slowness) {
+        let at_start = parts.first().map_or(slowness, |part| part.slowness.as_firm_as(slowness));
+        if let Some(reason) = drift(data, at_start) {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
-        let random = belief::random(&data.cells, &linear, most_in_turn(data));
+        let most_in_turn =
+            parts.iter().flat_map(|part| part.writes(Order::Linear)).map(|(units, ..)| units).max();
+        let random = belief::random(&data.cells, &linear, most_in_turn.unwrap_or(0));
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(&data.out_of_order, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::is_one_run(&data.beginnings, slowness);
-        let search = Self { data, cells: &data.cells, slowness, kind, linear, random };
+        let search = Self { data, parts, is_over_data: false, slowness, kind, linear, random };
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
@@ -124,7 +129,15 @@ impl<'a> Search<'a> {
         let slowness = belief::unmerged(cells)?;
         let linear = belief::over_data(cells, slowness);
         let slowness = linear.slowness();
-        let over = Self { data, cells, slowness, kind: Kind::Log, linear, random: self.random.clone() };
+        let over = Self {
+            data,
+            parts: vec![Part::new(cells, slowness)],
+            is_over_data: true,
+            slowness,
+            kind: Kind::Log,
+            linear,
+            random: self.random.clone(),
+        };
         let fits = over.fits(Order::Linear)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = slowness.typical_seconds();
@@ -141,8 +154,8 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the number was found over data only.
-    pub fn is_over_data(&self) -> bool {
-        std::ptr::eq(self.cells, self.data.rewritten.as_slice())
+    pub const fn is_over_data(&self) -> bool {
+        self.is_over_data
     }
 
     /// Whether the last round into as many units as fit was quick, after one into more had been slow: else a cache filled up
@@ -153,7 +166,9 @@ impl<'a> Search<'a> {
         let is_slow = |open_units: u32, latency| open_units > fits && self.slowness.is_slow(latency);
         let behind = self.searched(Order::Linear).skip_while(|(units, latency)| !is_slow(*units, *latency));
         let again: Vec<Duration> = behind
-            .filter(|(open_units, _)| any_goes || *open_units <= fits)
+            .filter(|(open_units, latency)| {
+                any_goes || *open_units <= fits || !self.slowness.is_slow(*latency)
+            })
             .map(|(_, latency)| latency)
             .collect();
         let (turns, enough) = if any_goes { (SETTLING_TURNS, QUICK_AMONG_MERGES) } else { (1, 0.5) };
@@ -249,7 +264,7 @@ impl<'a> Search<'a> {
     /// What the posterior does not know of: where any block goes, the belief follows the controller on the average only; and
     /// in blocks of few places merges of nearly full ones do not show.
     fn doubt(&self, order: Order) -> f64 {
-        let request = self.cells.first().map_or(1.0, |cell| cell.request.as_f64());
+        let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
         MODEL_DOUBT + ANY_DOUBT * self.belief(order).law(Law::Any) + few + self.doubt_of_merges(order)
@@ -263,15 +278,21 @@ impl<'a> Search<'a> {
 
     /// The most units that were written in turn.
     fn most(&self, order: Order) -> u32 {
-        self.searched(order).map(|(open_units, _)| open_units).max().unwrap_or(0)
+        self.of(order).iter().flat_map(|part| part.writes(order)).map(|(units, ..)| units).max().unwrap_or(0)
     }
 
-    /// The writes of the search, with the number of units of their round.
+    /// The parts of the search in this order.
+    fn of(&self, order: Order) -> Cow<'_, [Part<'a>]> {
+        match order {
+            Order::Linear => Cow::Borrowed(&self.parts),
+            Order::Random => Cow::Owned(vec![Part::new(&self.data.cells, self.slowness)]),
+        }
+    }
+
+    /// The last writes of the search, of one size, with the number of units of their round.
     fn searched(&self, order: Order) -> impl Iterator<Item = (u32, Duration)> + '_ {
-        let cells = if order == Order::Linear { self.cells } else { &self.data.cells };
-        let request = cells.first().map(|cell| cell.request);
-        let cells = cells.iter().filter(move |cell| cell.order == order && Some(cell.request) == request);
-        cells.flat_map(|cell| cell.writes().map(|(_, latency)| (cell.open_units, latency)))
+        let last = self.of(order).last().copied();
+        last.into_iter().flat_map(move |part| part.writes(order)).map(|(units, _, latency)| (units, latency))
     }
 
     /// Whether anything was written in this order.
@@ -287,10 +308,14 @@ impl<'a> Search<'a> {
 
     /// What each merge takes by itself, with more units than fit, seconds.
     fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
-        self.searched(order)
-            .filter(|(open_units, latency)| *open_units > fits && self.slowness.is_slow(*latency))
-            .map(|(_, latency)| latency.as_secs_f64() - self.slowness.typical_seconds())
-            .collect()
+        let of_part = |part: &Part<'a>| {
+            let slowness = part.slowness.as_firm_as(self.slowness);
+            let slow = part
+                .writes(order)
+                .filter(move |(open_units, _, latency)| *open_units > fits && slowness.is_slow(*latency));
+            slow.map(move |(.., latency)| latency.as_secs_f64() - slowness.typical_seconds())
+        };
+        self.of(order).iter().flat_map(of_part).collect()
     }
 
     /// What is known of merges.
@@ -327,12 +352,6 @@ fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
     last.sort_unstable();
     let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
     (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
-}
-
-/// The most units that were written in turn in linear order.
-fn most_in_turn(data: &OpenUnitsData) -> u32 {
-    let linear = data.cells.iter().filter(|cell| cell.order == Order::Linear);
-    linear.map(|cell| cell.open_units).max().unwrap_or(0)
 }
 
 const NOTHING: &str = "no writes into erase blocks in turn were measured";
@@ -474,6 +493,7 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observation::OpenUnitsCell;
 
     /// Any number of blocks is quick in order, and every write out of order takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
@@ -496,6 +516,20 @@ mod tests {
             matches!(kind(Bytes::mib(32)), Some(Kind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
         );
         assert_eq!(kind(Bytes::mib(8)), Some(Kind::Blocks), "300 MB/s would be fast, but not impossible");
+    }
+
+    #[test]
+    fn what_large_requests_saw_counts_where_smaller_ones_were_interrupted() {
+        let all = slow_out_of_order(Bytes::mib(32));
+        let begun = all.cells.iter().take(1).map(|cell| OpenUnitsCell {
+            request: Bytes::kib(4),
+            times: Times::Each(vec![Duration::from_millis(2)]),
+            units: vec![0],
+            ..cell.clone()
+        });
+        let cut = OpenUnitsData { cells: begun.collect(), larger: all.cells, ..all };
+        let Ok(search) = Search::new(&cut) else { panic!("nothing is known") };
+        assert!(search.linear.most_proven() >= 128);
     }
 
     #[test]
