@@ -480,7 +480,7 @@ pub struct Measure {
     #[arg(long, value_name = "SIZE", value_parser = erase_block)]
     pub erase_block: Option<Bytes>,
     /// open-units: the number of erase blocks written in turn (flashbench; default 2), or where the search ends
-    /// (flashscope; default 128). fat-area with flashbench: how many of the first erase blocks (default 6).
+    /// (flashscope; default 129). fat-area with flashbench: how many of the first erase blocks (default 6).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub open_units: Option<u32>,
     /// The size of each read (align), the smallest write (flashbench's tables), or the size of each write (open-units,

@@ -129,6 +129,11 @@ fn many_open_units_of_small_blocks_are_counted_with_still_smaller_requests() {
     assert_eq!(data.cells.first().map(|cell| cell.request), Some(Bytes::new(512)));
 }
 
+#[test]
+fn the_most_open_units_that_are_told_from_more_are() {
+    assert_true("transcend-8g?open_units_linear=128");
+}
+
 /// A log that maps pages by twos or fours completes them where a run stops in between, however slow the link.
 #[test]
 fn a_log_of_several_pages_is_counted_over_data() {

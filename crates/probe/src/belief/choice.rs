@@ -7,6 +7,8 @@ use super::Law;
 use super::posterior::{Belief, OPEN_MAX};
 use crate::inference::statistics::{count, entropy, median};
 
+/// One more than any that is told from more.
+const BEYOND_ALL: u32 = OPEN_MAX + 1;
 /// Once every number has less than this against it, or all but this for it, the search is over.
 pub(super) const DECIDED: f64 = 0.001;
 /// Among few units one that goes by chance is mostly the one written longest ago: there it takes less.
@@ -61,7 +63,7 @@ impl Belief {
             let decided = if number <= FEW { DECIDED_OF_FEW } else { DECIDED };
             (decided..=1.0 - decided).contains(&fewer[number as usize])
         };
-        let may_grow = (opened + 1..=most.min(OPEN_MAX)).any(is_open_question);
+        let may_grow = (opened + 1..=most.min(BEYOND_ALL)).any(is_open_question);
         let grow = Step::Open((opened + 1).max(opened * 3 / 2).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
             return Some(grow);
@@ -102,7 +104,7 @@ impl Belief {
             return Some(self.turning);
         }
         let proven = if by_stalls { proven.max(self.turning) } else { proven };
-        let larger = proven + 1..=most.min(OPEN_MAX);
+        let larger = proven + 1..=most.min(BEYOND_ALL);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
         let next = || larger.clone().next().filter(|number| fits(*number) > GIVEN_UP);
         // Where merges may hide, what was seen open at once is not proven.
@@ -125,7 +127,7 @@ impl Belief {
     /// Whether it is hardly likely that fewer fit than were opened.
     #[must_use]
     pub fn all_fit_so_far(&self) -> bool {
-        self.fewer()[self.opened().min(OPEN_MAX) as usize] < GROWS_BELOW
+        self.fewer()[self.opened().min(BEYOND_ALL) as usize] < GROWS_BELOW
     }
 
     /// Whether many units take whole turns, because any may have to go, and some are full before that tells.
@@ -143,7 +145,7 @@ impl Belief {
         let least = if self.is_open() { self.most_proven() } else { 0 };
         let told =
             |number: u32| entropy(fewer[number as usize]) / self.cost(number, fewer[number as usize], merge);
-        let best = (least + 1..=most.min(OPEN_MAX))
+        let best = (least + 1..=most.min(BEYOND_ALL))
             .filter(|number| (DECIDED..=1.0 - DECIDED).contains(&fewer[*number as usize]))
             .max_by(|one, other| told(*one).total_cmp(&told(*other)));
         best.map(|number| self.at_least_half_more(number).min(most)).or_else(|| self.unproven(most))
@@ -240,7 +242,7 @@ mod tests {
         let mut controller = Controller { placed: (1000..1000 + places).collect(), chance };
         let slowness = Slowness::beyond(&[QUICK; 5]).unwrap();
         let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear);
-        while let Some(step) = belief.next(OPEN_MAX).filter(|_| belief.writes() < 3000) {
+        while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.writes() < 3000) {
             match step {
                 Step::Open(number) => (belief.opened()..number).for_each(|unit| {
                     let latency = controller.write(unit);
@@ -260,7 +262,7 @@ mod tests {
 
     #[test]
     fn where_the_oldest_goes_a_few_writes_for_each_place_tell_their_number() {
-        for places in (1..=12).chain([17, 31, 64, 100, 127]) {
+        for places in (1..=12).chain([17, 31, 64, 100, 127, 128]) {
             let (found, writes) = search(places, None);
             assert_eq!(found, places);
             assert!(writes <= 40 + 4 * places as usize, "{places}: {writes} writes");

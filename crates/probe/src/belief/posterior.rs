@@ -44,7 +44,7 @@ impl Verdict {
     /// Whether one number is found, where up to `most` were tried.
     #[must_use]
     pub fn tells(&self, most: u32) -> bool {
-        self.probability >= SURE_ENOUGH && self.number < most
+        self.probability >= SURE_ENOUGH && self.number < most.min(OPEN_MAX + 1)
     }
 }
 

@@ -18,8 +18,8 @@ use super::{Estimate, Experiment, Observer};
 use crate::belief::{self, Belief, Law, OPEN_MAX, Part, Slowness, Step};
 use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
-/// Where the search ends unless told otherwise: twice what the largest cards seen so far keep open.
-pub const UNITS_MAX: u32 = OPEN_MAX;
+/// Where the search ends unless told otherwise: one more than twice what the largest cards seen so far keep open.
+pub const UNITS_MAX: u32 = OPEN_MAX + 1;
 /// Writes into one unit at the start: enough for a typical time, and for how often the device stalls by itself.
 const BASELINE: u32 = 12;
 /// Writes of a control: enough for a median.
