@@ -109,10 +109,19 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn whoever_presses_ctrl_c_finds_nothing_left() {
+fn whoever_presses_ctrl_c_or_closes_the_terminal_finds_nothing_left() {
+    for signal in [Signal::INT, Signal::HUP] {
+        nothing_is_left_after(signal);
+    }
+}
+
+fn nothing_is_left_after(signal: Signal) {
     let folder = folder();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+    // Tests may run where nobody wants to hear of a terminal.
+    let mut child = Command::new("env")
         .args([
+            "--default-signal=HUP",
+            env!("CARGO_BIN_EXE_flashscope"),
             "bench",
             "files",
             folder.path().to_str().unwrap(),
@@ -129,7 +138,7 @@ fn whoever_presses_ctrl_c_finds_nothing_left() {
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.starts_with("round 1")));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(is_empty(folder.path()));
 }
