@@ -90,6 +90,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     for (arguments, words) in [
         (&["/no/such/folder"][..], "no such folder"),
         (&[file], "no folder"),
+        (&["/proc"], "no room of its own"),
         (&["sim:generic-2g"], "sim serve generic-2g --loop"),
         (&[folder, "--like", empty], "no files"),
         (&[folder, "--like", "/no/such/folder"], "no such folder"),
@@ -155,8 +156,16 @@ fn a_full_filesystem_is_said_before_and_a_read_only_one_too() {
     let large = flashscope(&["bench", "files", path, "--profile", "photos", "--count", "1"]);
     run("mount", &["-o", "remount,ro", path]);
     let read_only = flashscope(&["bench", "files", path, "--count", "5"]);
+    let read_only_and_full = flashscope(&["bench", "files", path, "--profile", "photos", "--count", "1"]);
+    let too_small = flashscope(&["bench", "write", path]);
     run("umount", &[path]);
-    for (output, words) in [(many, "more files"), (large, "do not fit"), (read_only, "read-only")] {
+    for (output, words) in [
+        (many, "more files"),
+        (large, "do not fit"),
+        (read_only, "read-only"),
+        (read_only_and_full, "read-only"),
+        (too_small, "read-only"),
+    ] {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
     }

@@ -39,6 +39,16 @@ pub enum FilesError {
         /// What was going on.
         during: &'static str,
     },
+    /// A filesystem of the kernel's own, such as that of /proc.
+    #[error(
+        "{path}: the filesystem there ({filesystem}) has no room of its own; name a folder on the mounted stick (`flashscope list` shows where)"
+    )]
+    NoStorage {
+        /// The folder.
+        path: String,
+        /// Its kind.
+        filesystem: String,
+    },
     /// The filesystem has no room.
     #[error("{path} is full: {needed} do not fit; free some space, or make fewer files (--count)")]
     Full {

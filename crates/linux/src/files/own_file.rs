@@ -79,8 +79,7 @@ impl FilesPlace {
 
     /// As much as is wanted, of what is free and not reserved.
     fn size(&self, size: FileSize) -> Result<Bytes, FilesError> {
-        let space = rustix::fs::statvfs(self.path())
-            .map_err(|errno| FilesError::of(self.shown(), "asking for free space", errno, size.least))?;
+        let space = self.space()?;
         let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
         let most = if is_fat(&self.ground().filesystem) { FAT_FILE_MAX } else { size.wanted };
         let room = free.saturating_sub((free / RESERVED).max(RESERVED_MIN)).min(most);

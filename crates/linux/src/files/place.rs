@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Pattern};
+use rustix::fs::{StatVfs, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use super::error::{FilesError, LOOKING};
@@ -75,14 +76,27 @@ impl FilesPlace {
         sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
     }
 
-    /// Makes sure that files of these sizes fit, before any is made.
-    ///
-    /// # Errors
-    /// [`FilesError::Full`] or [`FilesError::Names`].
-    pub fn permit(&self, sizes: &[Bytes]) -> Result<(), FilesError> {
+    /// The space there, where files can be made at all. What takes none, or has no room of its own, is also full: that comes later.
+    pub(super) fn space(&self) -> Result<StatVfs, FilesError> {
         let path = || self.shown.clone();
         let space = rustix::fs::statvfs(&self.path)
             .map_err(|errno| FilesError::of(&self.shown, LOOKING, errno, Bytes::ZERO))?;
+        if space.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            return Err(FilesError::ReadOnly { path: path() });
+        }
+        if space.f_blocks == 0 {
+            return Err(FilesError::NoStorage { path: path(), filesystem: self.ground.filesystem.clone() });
+        }
+        Ok(space)
+    }
+
+    /// Makes sure that files of these sizes fit, before any is made.
+    ///
+    /// # Errors
+    /// [`FilesError::Full`] or [`FilesError::Names`]; [`FilesError::ReadOnly`] or [`FilesError::NoStorage`] where no file fits.
+    pub fn permit(&self, sizes: &[Bytes]) -> Result<(), FilesError> {
+        let path = || self.shown.clone();
+        let space = self.space()?;
         let needed = self.needed(sizes);
         let free = space.f_bavail.saturating_mul(space.f_frsize);
         if (free as f64) < needed.as_f64() * (1.0 + MARGIN) {
