@@ -54,7 +54,9 @@ impl Printer {
         let mut output = AutoStream::new(io::stdout().lock(), self.color);
         match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written,
+            written => written.map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot write the result to standard output: {error}"))
+            }),
         }
     }
 

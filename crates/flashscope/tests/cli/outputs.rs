@@ -34,6 +34,19 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_full_disk_behind_standard_output_is_said_to_be_there() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(["sim", "list"])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("standard output: No space left"), "{}", stderr(&output));
+}
+
+#[test]
 fn an_image_is_only_read_unless_it_may_be_erased() {
     let folder = tempfile::tempdir().unwrap();
     let path = image(&folder, 64);
