@@ -8,7 +8,7 @@
 //! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves,
 //! - [`activity`] is what a disk is doing: speed, what waits in memory for it, who writes.
 //!
-//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs` and `resident.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`, `resident.rs` and `large_memory.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -26,6 +26,7 @@ mod files;
 mod geometry;
 mod identify;
 mod idle;
+mod large_memory;
 mod layers;
 mod list;
 mod memory;

@@ -1,17 +1,63 @@
 //! Memory for requests that carry no buffer of their own.
 
+use std::ops::{Deref, DerefMut};
+
 use flashscope_device::{Buffer, Bytes, Op, Payload, ReadInto, Success};
+
+use crate::large_memory::LargeMemory;
+
+/// From this size on a request is worth a large page: at most half of it stays unused.
+const LARGE: Bytes = Bytes::mib(1);
 
 /// Aligned memory that reads land in and patterns are written from. It grows with the largest request.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    memory: Buffer,
+    memory: Memory,
+}
+
+#[derive(Debug)]
+enum Memory {
+    Ordinary(Buffer),
+    Large(LargeMemory),
+}
+
+impl Memory {
+    fn of(length: Bytes) -> Self {
+        let large = Some(length).filter(|length| *length >= LARGE).and_then(LargeMemory::of);
+        large.map_or_else(|| Self::Ordinary(Buffer::zeroed(length)), Self::Large)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::Ordinary(Buffer::default())
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Ordinary(buffer) => buffer,
+            Self::Large(memory) => memory,
+        }
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Ordinary(buffer) => buffer,
+            Self::Large(memory) => memory,
+        }
+    }
 }
 
 impl Scratch {
     /// Memory for requests of up to `length`.
     pub fn of(length: Bytes) -> Self {
-        Self { memory: Buffer::zeroed(length) }
+        Self { memory: Memory::of(length) }
     }
 
     /// All of it.
@@ -22,8 +68,8 @@ impl Scratch {
     /// Makes ready what `op` needs, so that nothing but the transfer lies between its two time stamps.
     pub fn prepare(&mut self, op: &Op) {
         let Some(range) = op.range().filter(|_| uses_scratch(op)) else { return };
-        if range.length > self.memory.length() {
-            self.memory = Buffer::zeroed(range.length);
+        if range.length.to_usize() > self.memory.len() {
+            self.memory = Memory::of(range.length);
         }
         if let Op::Write { payload: Payload::Pattern(pattern), .. } = op {
             pattern.fill(range.offset.sectors(), &mut self.memory[..range.length.to_usize()]);
