@@ -51,7 +51,7 @@ pub struct Collection {
 /// So many of the last turns are looked at where any block has to go.
 const SETTLING_TURNS: usize = 4;
 /// And more than this share of them was quick.
-const QUICK_AMONG_MERGES: f64 = 0.25;
+const QUICK_AMONG_MERGES: f64 = 0.12;
 /// A number is surely too many if it fits with less than this probability, and as many merges were seen.
 const BEYOND_MAX: f64 = 0.02;
 const MERGES_MIN: usize = 4;
@@ -163,17 +163,14 @@ impl<'a> Search<'a> {
     /// now and then, which they would not be any more.
     fn is_quick_again(&self, fits: u32) -> bool {
         let any_goes = self.linear.law(Law::Any) > 0.5;
-        let is_slow = |open_units: u32, latency| open_units > fits && self.slowness.is_slow(latency);
-        let behind = self.searched(Order::Linear).skip_while(|(units, latency)| !is_slow(*units, *latency));
-        let again: Vec<Duration> = behind
-            .filter(|(open_units, latency)| {
-                any_goes || *open_units <= fits || !self.slowness.is_slow(*latency)
-            })
-            .map(|(_, latency)| latency)
+        let behind = self.judged().skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
+        let again: Vec<bool> = behind
+            .filter(|(open_units, is_slow)| any_goes || *open_units <= fits || !is_slow)
+            .map(|(_, is_slow)| is_slow)
             .collect();
         let (turns, enough) = if any_goes { (SETTLING_TURNS, QUICK_AMONG_MERGES) } else { (1, 0.5) };
         let last = &again[again.len().saturating_sub(fits as usize * turns)..];
-        let quick = last.iter().filter(|latency| !self.slowness.is_slow(**latency)).count();
+        let quick = last.iter().filter(|is_slow| !**is_slow).count();
         last.len() >= fits as usize && count(quick) > count(last.len()) * enough
     }
 
@@ -287,6 +284,15 @@ impl<'a> Search<'a> {
             Order::Linear => Cow::Borrowed(&self.parts),
             Order::Random => Cow::Owned(vec![Part::new(&self.data.cells, self.slowness)]),
         }
+    }
+
+    /// All writes of the search in linear order: the number of units of their round, and whether each was slow.
+    fn judged(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
+        self.parts.iter().flat_map(|part| {
+            let slowness = part.slowness.as_firm_as(self.slowness);
+            let writes = part.writes(Order::Linear);
+            writes.map(move |(open_units, _, latency)| (open_units, slowness.is_slow(latency)))
+        })
     }
 
     /// The last writes of the search, of one size, with the number of units of their round.
