@@ -30,9 +30,6 @@ const BLOCK_MAX: Bytes = Bytes::mib(32);
 const SPARE: u32 = 16;
 /// All of them are begun so many times at most until each puts another aside.
 const TURNS_MAX: u32 = 3;
-/// To ask the last block of an area again, all places are taken by others before, if that costs no more than this.
-const AGAIN_MAX: Duration = Duration::from_secs(10);
-const AGAIN_BYTES_MAX: Bytes = Bytes::mib(4);
 
 /// The experiment *fat-area*.
 #[derive(Debug, Clone, Copy)]
@@ -131,41 +128,29 @@ impl First<'_, '_> {
         if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
             return self.begin_each(first_units, slowness);
         }
-        let takes = self.experiment.merges.and_then(|merges| merges.takes);
-        let mut belief =
-            FirstBlocks::new(slowness.for_any_merges(takes.map(|takes| takes.as_secs_f64())), going_on);
+        let mut belief = FirstBlocks::new(slowness, going_on, self.experiment.merges);
         // Begun in vain too often, ordinary blocks never put another aside.
         let mut in_vain = 0;
-        while let Some(unit) = belief.next(first_units).filter(|_| !self.is_spent()) {
+        while let Some(unit) = belief.next(first_units).filter(|unit| self.is_affordable(*unit, &belief)) {
             in_vain = if belief.are_places_taken() { 0 } else { in_vain + 1 };
             if in_vain > TURNS_MAX * self.experiment.in_turn() {
                 return Ok(());
             }
-            let block = belief.is_ready().then_some(unit);
+            let block = (belief.is_ready() && belief.others_before(unit) == 0).then_some(unit);
             if !self.begin(block, &mut belief)? {
                 return Ok(());
             }
         }
-        self.ask_again(&mut belief)
+        Ok(())
     }
 
-    /// Begins the last block of an area again, once others have taken all places, if that it belongs there is in doubt.
-    fn ask_again(&mut self, belief: &mut FirstBlocks) -> Result<(), Stop> {
-        let (Some(unit), Some(merges)) = (belief.doubtful(), self.experiment.merges) else { return Ok(()) };
-        let others = merges.too_many.unwrap_or(0);
-        let takes = merges.takes.unwrap_or(AGAIN_MAX) * others;
-        let is_cheap = takes <= AGAIN_MAX && self.experiment.request * u64::from(others) <= AGAIN_BYTES_MAX;
-        if merges.every_switch < 0.5 || !is_cheap {
-            return Ok(());
-        }
-        let mut begun = 0;
-        while (begun < others || !belief.is_ready()) && !self.is_spent() {
-            if !self.begin(None, belief)? {
-                return Ok(());
-            }
-            begun += 1;
-        }
-        self.begin(Some(unit), belief).map(drop)
+    /// Whether what it takes to ask this block is left to spend.
+    fn is_affordable(&self, unit: u32, belief: &FirstBlocks) -> bool {
+        let others = belief.others_before(unit);
+        let takes = self.experiment.merges.and_then(|merges| merges.takes).unwrap_or_default();
+        !self.is_spent()
+            && self.session.device_time() + takes * others <= TIME_MAX
+            && self.session.bytes_written() + self.experiment.request * u64::from(others) <= BYTES_MAX
     }
 
     /// Writes once into one of the first blocks, or into the next ordinary one. False if that failed, or none is left.

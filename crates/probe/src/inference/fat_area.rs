@@ -49,12 +49,11 @@ fn from_begun(data: &FatAreaData) -> Finding {
     let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else {
         return Finding::unknown(ID, NOTHING, "write tests (--erase)");
     };
-    let takes = data.merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64());
     let going_on = match &data.baseline {
         Some(Times::Each(times)) => times.as_slice(),
         _ => &[],
     };
-    let mut belief = FirstBlocks::new(slowness.for_any_merges(takes), going_on);
+    let mut belief = FirstBlocks::new(slowness, going_on, data.merges);
     data.begun.iter().for_each(|block| belief.begin(block.unit, block.time));
     if !belief.are_places_taken() {
         return Finding::unknown(ID, NONE_PUT_ASIDE, "a quieter machine, or a stick that was written before");
