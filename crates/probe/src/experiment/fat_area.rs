@@ -18,6 +18,8 @@ use crate::observation::{BegunBlock, Data, FatAreaData, Merges, Observations, Or
 
 /// Writes of the baseline: enough for a median.
 const BASELINE: u32 = 8;
+/// The blocks of the two baselines are others than those that take all places.
+const ALONE: u32 = 2;
 /// No further block is begun after so many bytes, or so long.
 const BYTES_MAX: Bytes = Bytes::mib(32);
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -51,9 +53,14 @@ impl FatArea {
         Self { erase_block, request: units::request(erase_block, page), merges, seed }
     }
 
+    /// How many of the first blocks are asked at most: half the device, while enough others are left to take all places; an
+    /// eighth in any case.
     fn first_units(self, device: &dyn Device) -> u32 {
         let count = device.capabilities().capacity / self.erase_block.max(Bytes::new(1));
-        u32::try_from(count / 8).unwrap_or(u32::MAX).min(FIRST_BLOCKS)
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let others =
+            self.merges.and_then(|merges| merges.too_many).map_or(count, |too_many| too_many + ALONE);
+        count.saturating_sub(others).min(count / 2).max(count / 8).min(FIRST_BLOCKS)
     }
 
     /// How many ordinary blocks are begun in turn.
@@ -81,7 +88,7 @@ impl Experiment for FatArea {
         let first_units = self.first_units(device);
         let is_known = self.merges.is_some_and(|merges| merges.is_one_run || merges.too_many.is_some());
         let units = match Units::to_write(device, self.erase_block) {
-            Ok(units) if is_known => units.backward(),
+            Ok(units) if is_known => units.backward().behind(first_units),
             Ok(_) => {
                 let refusal = Refusal::new(UNKNOWN_MERGES, "a search for open units that finds one");
                 return not_started(device, self.seed, Data::FatArea(data), refusal);
@@ -91,7 +98,10 @@ impl Experiment for FatArea {
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let far = Pool::new(self.erase_block, self.request, Order::Linear);
-        let mut first = First { experiment: *self, session, units, far, next_far: 0, data: &mut data };
+        let left = u32::try_from(units.left()).unwrap_or(u32::MAX).saturating_sub(ALONE);
+        let in_turn = self.in_turn().min(left);
+        let mut first =
+            First { experiment: *self, session, units, far, in_turn, next_far: 0, data: &mut data };
         let result = first.run(first_units);
         first.session.end(result, Data::FatArea(data))
     }
@@ -105,8 +115,9 @@ struct First<'a, 'b> {
     experiment: FatArea,
     session: Session<'a>,
     units: Units,
-    /// Ordinary blocks, begun in turn.
+    /// Ordinary blocks, so many of them begun in turn.
     far: Pool,
+    in_turn: u32,
     next_far: usize,
     data: &'b mut FatAreaData,
 }
@@ -133,7 +144,7 @@ impl First<'_, '_> {
         let mut in_vain = 0;
         while let Some(unit) = belief.next(first_units).filter(|unit| self.is_affordable(*unit, &belief)) {
             in_vain = if belief.are_places_taken() { 0 } else { in_vain + 1 };
-            if in_vain > TURNS_MAX * self.experiment.in_turn() {
+            if in_vain > TURNS_MAX * self.in_turn {
                 return Ok(());
             }
             let block = (belief.is_ready() && belief.others_before(unit) == 0).then_some(unit);
@@ -163,7 +174,7 @@ impl First<'_, '_> {
             }
             None => {
                 let index = self.next_far;
-                self.next_far = (index + 1) % self.experiment.in_turn().max(1) as usize;
+                self.next_far = (index + 1) % self.in_turn.max(1) as usize;
                 let written = self.far.write(&mut self.session, &mut self.units, index)?;
                 written.and_then(|written| written.latency)
             }

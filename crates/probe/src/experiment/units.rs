@@ -72,6 +72,13 @@ impl Units {
         Self { is_backward: true, ..self }
     }
 
+    /// The same without the first so many of the device, of which none must have been taken yet.
+    pub fn behind(self, first: u32) -> Self {
+        let (first, end) = (u64::from(first).max(self.first), self.first + self.count);
+        let count = end.saturating_sub(first);
+        Self { first, count, step: golden_step(count), ..self }
+    }
+
     /// How many are left.
     pub const fn left(&self) -> u64 {
         self.count - self.taken
@@ -122,5 +129,14 @@ mod tests {
         assert_eq!(taken.iter().collect::<BTreeSet<_>>().len() as u64, left);
         let apart = |a: usize, b: usize| taken[a].abs_diff(taken[b]);
         assert!((0..8).all(|a| (0..a).all(|b| apart(a, b) > left / 24)), "{:?}", &taken[..8]);
+    }
+
+    #[test]
+    fn those_behind_some_are_all_the_others() {
+        let device = MemoryDevice::new(Bytes::mib(10));
+        let mut units = Units::to_write(&device, Bytes::kib(512)).unwrap().backward().behind(9);
+        let taken: BTreeSet<u64> =
+            std::iter::from_fn(|| units.take()).map(|offset| offset / Bytes::kib(512)).collect();
+        assert_eq!(taken, (9..20).collect());
     }
 }
