@@ -30,6 +30,8 @@ const BLOCK_MAX: Bytes = Bytes::mib(32);
 /// Ordinary blocks are begun in turn, so many more than are too many: those that were put aside once cost something the second
 /// time at the latest.
 const SPARE: u32 = 16;
+/// The same, times as many as are too many, where any block may have to go: with fewer, most would be open still.
+const SPARE_IN_ANY_ORDER: u32 = 2;
 /// All of them are begun so many times at most until each puts another aside.
 const TURNS_MAX: u32 = 3;
 
@@ -65,7 +67,11 @@ impl FatArea {
 
     /// How many ordinary blocks are begun in turn.
     fn in_turn(self) -> u32 {
-        self.merges.and_then(|merges| merges.too_many).map_or(0, |too_many| too_many + SPARE)
+        let Some((too_many, merges)) = self.merges.and_then(|merges| Some((merges.too_many?, merges))) else {
+            return 0;
+        };
+        let spare = if merges.every_switch < 0.5 { too_many * SPARE_IN_ANY_ORDER } else { 0 };
+        too_many + spare.max(SPARE)
     }
 }
 
