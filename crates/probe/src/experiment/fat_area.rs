@@ -25,8 +25,8 @@ const BYTES_MAX: Bytes = Bytes::mib(32);
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// So often each of the first blocks is begun where one run is taken in order.
 const BEGINNINGS: usize = 4;
-/// A larger block is not written to its end for that.
-const BLOCK_MAX: Bytes = Bytes::mib(32);
+/// An ordinary block is filled before, so that putting it aside has something to copy; so much of it is plenty.
+const FILLED_MAX: Bytes = Bytes::mib(32);
 /// Ordinary blocks are begun in turn, so many more than are too many: those that were put aside once cost something the second
 /// time at the latest.
 const SPARE: u32 = 16;
@@ -202,10 +202,7 @@ impl First<'_, '_> {
     fn begin_each(&mut self, first_units: u32, slowness: Slowness) -> Result<(), Stop> {
         let Some(far) = self.units.take() else { return Ok(()) };
         let (erase_block, request) = (self.experiment.erase_block, self.experiment.request);
-        if erase_block > BLOCK_MAX {
-            return Ok(());
-        }
-        fill(&mut self.session, ByteRange::new(far, erase_block))?;
+        fill(&mut self.session, ByteRange::new(far, erase_block.min(FILLED_MAX)))?;
         for unit in 0..first_units {
             let mut times = Vec::new();
             for _ in 0..BEGINNINGS {
