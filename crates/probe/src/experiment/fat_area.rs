@@ -25,6 +25,8 @@ const BYTES_MAX: Bytes = Bytes::mib(32);
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// So often each of the first blocks is begun where one run is taken in order.
 const BEGINNINGS: usize = 4;
+/// A device that fails more writes is left alone.
+const FAILED_MAX: u64 = 16;
 /// An ordinary block is filled before, so that putting it aside has something to copy; so much of it is plenty.
 const FILLED_MAX: Bytes = Bytes::mib(32);
 /// Ordinary blocks are begun in turn, so many more than are too many: those that were put aside once cost something the second
@@ -106,8 +108,16 @@ impl Experiment for FatArea {
         let far = Pool::new(self.erase_block, self.request, Order::Linear);
         let left = u32::try_from(units.left()).unwrap_or(u32::MAX).saturating_sub(ALONE);
         let in_turn = self.in_turn().min(left);
-        let mut first =
-            First { experiment: *self, session, units, far, in_turn, next_far: 0, data: &mut data };
+        let mut first = First {
+            experiment: *self,
+            session,
+            units,
+            far,
+            in_turn,
+            next_far: 0,
+            failed: 0,
+            data: &mut data,
+        };
         let result = first.run(first_units);
         first.session.end(result, Data::FatArea(data))
     }
@@ -125,6 +135,8 @@ struct First<'a, 'b> {
     far: Pool,
     in_turn: u32,
     next_far: usize,
+    /// How many writes failed.
+    failed: u64,
     data: &'b mut FatAreaData,
 }
 
@@ -166,30 +178,44 @@ impl First<'_, '_> {
         let others = belief.others_before(unit);
         let takes = self.experiment.merges.and_then(|merges| merges.takes).unwrap_or_default();
         !self.is_spent()
+            && self.failed <= FAILED_MAX
             && self.session.device_time() + takes * others <= TIME_MAX
             && self.session.bytes_written() + self.experiment.request * u64::from(others) <= BYTES_MAX
     }
 
-    /// Writes once into one of the first blocks, or into the next ordinary one. False if that failed, or none is left.
+    /// Writes once into one of the first blocks, or into the next ordinary one; a write that fails does not count. False if none is
+    /// left.
     fn begin(&mut self, unit: Option<u32>, belief: &mut FirstBlocks) -> Result<bool, Stop> {
-        let FatArea { erase_block, request, .. } = self.experiment;
         let time = match unit {
             Some(unit) => {
-                let begun = self.data.begun.iter().filter(|block| block.unit == Some(unit)).count() as u64;
-                self.session.write_through(range(erase_block * u64::from(unit) + request * begun, request))?
+                let place = self.place(unit);
+                self.session.write_through(place)?
             }
             None => {
                 let index = self.next_far;
                 self.next_far = (index + 1) % self.in_turn.max(1) as usize;
-                let written = self.far.write(&mut self.session, &mut self.units, index)?;
-                written.and_then(|written| written.latency)
+                let Some(written) = self.far.write(&mut self.session, &mut self.units, index)? else {
+                    return Ok(false);
+                };
+                written.latency
             }
         };
-        if let Some(time) = time {
-            self.data.begun.push(BegunBlock { unit, time });
-            belief.begin(unit, time);
+        match time {
+            Some(time) => {
+                self.data.begun.push(BegunBlock { unit, time });
+                belief.begin(unit, time);
+            }
+            None => self.failed += 1,
         }
-        Ok(time.is_some())
+        Ok(true)
+    }
+
+    /// Where one of the first blocks is written next: behind what was written there, and what could not be.
+    fn place(&self, unit: u32) -> ByteRange {
+        let FatArea { erase_block, request, .. } = self.experiment;
+        let begun = self.data.begun.iter().filter(|block| block.unit == Some(unit)).count() as u64;
+        let place = (begun + self.failed) % (erase_block / request).max(1);
+        range(erase_block * u64::from(unit) + request * place, request)
     }
 
     /// Whether enough was spent.
