@@ -527,6 +527,9 @@ pub struct SustainedData {
     pub is_spread: bool,
 }
 
+/// So many writes that took long are kept at most: more of them tell nothing more.
+pub const LONG_WRITES_MAX: usize = 4096;
+
 /// A write in a stream that took several times as long as those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongWrite {

@@ -13,7 +13,7 @@ use flashscope_device::{Bytes, Device};
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{Fill, cache_max};
-use crate::observation::{Data, LongWrite, Observations, Piece, Resumed, SustainedData};
+use crate::observation::{Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Resumed, SustainedData};
 
 /// As large as hosts make them; more is cut on its way.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -28,8 +28,6 @@ const LENGTH_ENOUGH: Bytes = Bytes::gib(2);
 /// A write is kept by itself if it takes so many times as long as usual: as the median of so many before it.
 const LONG_RATIO: u32 = 3;
 const USUAL_OF: usize = 32;
-/// More of them tell nothing more.
-const LONG_MAX: usize = 4096;
 /// Stalls that take this share of the time are waited for until so many of the longest were seen.
 const STALLS_SHARE: f64 = 0.05;
 const STALLS_ENOUGH: usize = 4;
@@ -161,7 +159,7 @@ impl<'a, 'b> Stream<'a, 'b> {
         let mut sorted: Vec<Duration> = self.recent.iter().copied().collect();
         sorted.sort_unstable();
         let is_long = sorted.get(USUAL_OF / 2).is_some_and(|usual| took > *usual * LONG_RATIO);
-        if is_long && self.data.long.len() < LONG_MAX {
+        if is_long && self.data.long.len() < LONG_WRITES_MAX {
             let (written, ended) = (self.written, self.took);
             self.data.long.push(LongWrite { written, took, ended });
         }

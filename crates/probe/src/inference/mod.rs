@@ -4,6 +4,7 @@ mod align;
 mod batch_means;
 mod block_ends;
 mod boundary_signal;
+mod calm;
 mod changes;
 mod course;
 mod fat_area;

@@ -5,8 +5,10 @@ use flashscope_device::Bytes;
 use statrs::function::beta::beta_reg;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
+use super::calm::calm;
 use super::course::stalls_of;
 use super::slowdown::{Slowdown, Stretch};
+use super::stalls::Stalls;
 use super::statistics::{count, whole_bytes};
 use super::wording::{speed, time};
 use crate::finding::{Confidence, Finding, FindingId, Value};
@@ -70,12 +72,26 @@ fn free_max(capacity: Bytes) -> f64 {
 }
 
 impl Fill {
-    /// What was seen so far.
+    /// What was seen so far. Where stalls come again and again, the slow-down is told without them, and the speed behind it with them.
     #[must_use]
     pub fn of(data: &SustainedData) -> Self {
         let request = data.request.as_f64();
         let pieces = data.pieces.iter().filter(|piece| piece.requests > 0);
-        let stream = in_periods(pieces.map(|piece| stretch(request, piece)).collect(), data);
+        let mut stream: Vec<Stretch> = pieces.map(|piece| stretch(request, piece)).collect();
+        let Some(stalls) = stalls_of(data) else { return Self::over(stream) };
+        match calm(data).map(Self::over) {
+            Some(Self { slowdown: Some(slowdown), begins_at, .. })
+                if slowdown.agreement >= AGREEMENT_CLEAR =>
+            {
+                let behind = in_periods(stream.split_off(slowdown.index), &stalls);
+                stream.extend(behind);
+                Self { stream, slowdown: Some(slowdown), begins_at }
+            }
+            _ => Self::over(in_periods(stream, &stalls)),
+        }
+    }
+
+    fn over(stream: Vec<Stretch>) -> Self {
         let begins_at = beginning(&stream);
         let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
             index: slowdown.index + begins_at,
@@ -148,8 +164,7 @@ impl Fill {
 
 /// A stream with stalls that come again and again, in stretches of several periods: shorter ones would be fast where no stall
 /// fell into them. Where that leaves too few, of fewer periods; where even that does, the stream as it is.
-fn in_periods(stream: Vec<Stretch>, data: &SustainedData) -> Vec<Stretch> {
-    let Some(stalls) = stalls_of(data) else { return stream };
+fn in_periods(stream: Vec<Stretch>, stalls: &Stalls) -> Vec<Stretch> {
     let of = |periods: f64| in_stretches(&stream, stalls.period.as_f64() * periods);
     let merged = [PERIODS, PERIODS / 2.0, 1.0].into_iter().map(of).find(|merged| merged.len() >= 2 * BATCHES);
     merged.unwrap_or(stream)
@@ -321,7 +336,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::observation::Piece;
+    use crate::observation::{LongWrite, Piece};
 
     /// Pieces of 1 MiB that take these milliseconds each.
     fn data(milliseconds: impl Iterator<Item = u64>) -> SustainedData {
@@ -344,6 +359,22 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::mib(120))));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate / (1_048_576.0 / 0.101) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn stalls_do_not_hide_where_a_cache_ends() {
+        let stalls = |index: u64| if index % 28 == 27 { 450 } else { 0 };
+        let mut data = data((0..900).map(|index| stalls(index) + if index < 36 { 52 } else { 103 }));
+        let long = |index: u64| LongWrite {
+            written: Bytes::mib(index + 1),
+            took: data.pieces[usize::try_from(index).unwrap()].time,
+            ended: Duration::from_millis((0..=index).map(|each| 100 + stalls(each)).sum()),
+        };
+        data.long = (0..900).filter(|index| stalls(*index) > 0).map(long).collect();
+        let [cache, rate] = values(&data, Bytes::gib(2));
+        assert_eq!(cache, Some(Value::Bytes(Bytes::mib(36))));
+        let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
+        assert!((rate / (1_048_576.0 / 0.1191) - 1.0).abs() < 0.01, "{rate}");
     }
 
     #[test]
