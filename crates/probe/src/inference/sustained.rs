@@ -35,6 +35,8 @@ const FREEDOM: f64 = (BATCHES - 1) as f64;
 const BEGINNING: usize = 2;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
 const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
+/// It is faster than a cache by this at least.
+const MEMORY_RATIO: f64 = 1.5;
 /// Up to here it may be both, or a few blocks that were erased beforehand.
 const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
 /// Cells of three bits that hold one take at most a third of the capacity; no cache larger than that is looked for.
@@ -58,6 +60,8 @@ pub struct Fill {
     stream: Vec<Stretch>,
     slowdown: Option<Slowdown>,
     begins_at: usize,
+    /// So many bytes at the start went into memory of the controller, if that showed.
+    memory: Option<f64>,
 }
 
 /// A stream without a slow-down must be this long for no cache to be there.
@@ -80,24 +84,27 @@ impl Fill {
         let mut stream: Vec<Stretch> = pieces.map(|piece| stretch(request, piece)).collect();
         let Some(stalls) = stalls_of(data) else { return Self::over(stream) };
         match calm(data).map(Self::over) {
-            Some(Self { slowdown: Some(slowdown), begins_at, .. })
+            Some(Self { slowdown: Some(slowdown), begins_at, memory, .. })
                 if slowdown.agreement >= AGREEMENT_CLEAR =>
             {
                 let behind = in_periods(stream.split_off(slowdown.index), &stalls);
                 stream.extend(behind);
-                Self { stream, slowdown: Some(slowdown), begins_at }
+                Self { stream, slowdown: Some(slowdown), begins_at, memory }
             }
             _ => Self::over(in_periods(stream, &stalls)),
         }
     }
 
     fn over(stream: Vec<Stretch>) -> Self {
-        let begins_at = beginning(&stream);
+        let memory = memory(&stream);
+        let begins_at = memory.map_or(BEGINNING, |memory| memory.index).min(stream.len());
         let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
             index: slowdown.index + begins_at,
             ..slowdown.behind(stream[..begins_at].iter().map(|stretch| stretch.bytes).sum())
         });
-        Self { stream, slowdown, begins_at }
+        let fast = &stream[..slowdown.map_or(0, |slowdown| slowdown.index)];
+        let memory = memory.or_else(|| before_cache(fast)).map(|memory| memory.bytes);
+        Self { stream, slowdown, begins_at, memory }
     }
 
     /// Whether a slow-down was seen.
@@ -188,10 +195,14 @@ pub fn stretch(request: f64, piece: &Piece) -> Stretch {
     Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
 }
 
-/// How many stretches at the start do not count: what opens blocks, and what memory makes fast.
-fn beginning(stream: &[Stretch]) -> usize {
-    let memory = Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX);
-    memory.map_or(BEGINNING, |slowdown| slowdown.index).min(stream.len())
+/// What memory of the controller makes fast at the start.
+fn memory(stream: &[Stretch]) -> Option<Slowdown> {
+    Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX)
+}
+
+/// The same of a stream that goes into a cache: there the cache's end is the larger change.
+fn before_cache(fast: &[Stretch]) -> Option<Slowdown> {
+    memory(fast).filter(|memory| memory.slow > memory.fast * MEMORY_RATIO)
 }
 
 const NOTHING: &str = "no long stream of writes was measured";
@@ -224,7 +235,7 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
         Some(slowdown) if !is_cache(&slowdown) => {
             [no_cache(&fill, data, &mean), rate(&mean, Some(&slowdown))]
         }
-        Some(slowdown) => [cache(&slowdown), rate(&mean, Some(&slowdown))],
+        Some(slowdown) => [cache(&slowdown, fill.memory), rate(&mean, Some(&slowdown))],
         None if capacity.is_some_and(|capacity| data.written() >= cache_max(capacity)) => {
             [no_cache(&fill, data, &mean), rate(&mean, None)]
         }
@@ -256,7 +267,9 @@ fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
     }
 }
 
-fn cache(slowdown: &Slowdown) -> Finding {
+/// The cache is full where the stream becomes slow. What the controller's memory holds then has not reached it: as much as went there at
+/// first, if that showed; else, behind a slow link, nobody knows how much.
+fn cache(slowdown: &Slowdown, memory: Option<f64>) -> Finding {
     if slowdown.agreement < AGREEMENT_CLEAR {
         let reason = format!(
             "about {} went at {} and what is behind at {}, but the speed wavers as much on its own",
@@ -274,9 +287,11 @@ fn cache(slowdown: &Slowdown) -> Finding {
     );
     let doubt = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_DOUBT } else { MODEL_DOUBT };
     let confidence = Confidence::new(slowdown.agreement.min(1.0 - doubt));
-    let low = rounded(slowdown.bytes_low * (1.0 - EDGE));
+    let held = (slowdown.bytes - memory.unwrap_or(0.0)).max(0.0);
+    let held_low = (slowdown.bytes_low * (1.0 - EDGE) - memory.unwrap_or(MEMORY_MAX)).max(0.0);
+    let low = rounded(held_low.min(held));
     let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
-    Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(slowdown.bytes)), confidence, text)
+    Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(held)), confidence, text)
         .within(Value::Bytes(low), Value::Bytes(high))
         .with_caveat("what was written shortly before may have taken a part of it")
 }
@@ -375,6 +390,17 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::mib(36))));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate / (1_048_576.0 / 0.1191) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn what_is_in_memory_is_not_in_the_cache() {
+        let time = |index| match index {
+            0..4 => 3,
+            4..58 => 21,
+            _ => 42,
+        };
+        let data = data((0..400).map(time));
+        assert_eq!(values(&data, Bytes::gib(4))[0], Some(Value::Bytes(Bytes::mib(54))));
     }
 
     #[test]
