@@ -19,8 +19,9 @@ const QUICKEST: f64 = 0.25;
 const STALLS_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
-/// And more where any block may have to go.
+/// And more where any block may have to go, or where some merges must have been hidden.
 const ANY_DOUBT: f64 = 0.05;
+const HIDDEN_DOUBT: f64 = 0.05;
 /// No NAND erases a block in less: data sheets give 1.5 to 5 ms.
 const ERASE_SECONDS: f64 = 1.5e-3;
 /// Merges that take less are something else one time in ten.
@@ -266,7 +267,14 @@ impl<'a> Search<'a> {
         let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
-        MODEL_DOUBT + ANY_DOUBT * self.belief(order).law(Law::Any) + few + self.doubt_of_merges(order)
+        let hides = if self.hides_merges() { HIDDEN_DOUBT } else { 0.0 };
+        let any = ANY_DOUBT * self.belief(order).law(Law::Any);
+        MODEL_DOUBT + any.max(hides) + few + self.doubt_of_merges(order)
+    }
+
+    /// Whether more blocks were written in turn without a merge that showed than fit, in linear order: then some hide.
+    fn hides_merges(&self) -> bool {
+        !self.is_over_data && self.linear.most_proven() > self.linear.verdict().number
     }
 
     /// Whether what is taken for merges can be any: each erases a block.
