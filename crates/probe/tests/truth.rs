@@ -101,32 +101,37 @@ fn check_and_open_units(target: &Target) -> (Vec<Finding>, OpenUnitsData) {
     (infer(&seen), data.unwrap())
 }
 
+/// The writes that counted so many open units right, of which any has to go.
+fn counted_where_any_goes(open_units: u32, target: &str) -> OpenUnitsData {
+    let mut target = Target::parse(&format!("{target}&open_units_linear={open_units}")).unwrap();
+    let victim = match &mut target.profile.policy {
+        Policy::OpenBlocks(policy) => Some(&mut policy.victim),
+        _ => None,
+    };
+    *victim.unwrap() = Victim::Random;
+    let (findings, data) = check_and_open_units(&target);
+    let units = finding(&findings, FindingId::OpenUnitsLinear);
+    assert_eq!(units.value(), Some(Value::Count(open_units)), "{units:?}");
+    data
+}
+
+fn request(cells: &[OpenUnitsCell]) -> Option<Bytes> {
+    cells.first().map(|cell| cell.request)
+}
+
 /// Where any block has to go, K of them take some K² writes: of pages that large they would wear out the stick.
 #[test]
 fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
-    let mut target =
-        Target::parse("transcend-8g?page=128KiB&open_units_linear=24&open_units_random=3").unwrap();
-    let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
-    policy.victim = Victim::Random;
-    let (findings, data) = check_and_open_units(&target);
-    let units = finding(&findings, FindingId::OpenUnitsLinear);
-    assert_eq!(units.value(), Some(Value::Count(24)), "{units:?}");
-    let requests = |cells: &[OpenUnitsCell]| cells.first().map(|cell| cell.request);
-    assert_eq!(requests(&data.larger), Some(Bytes::kib(128)));
-    assert_eq!(requests(&data.cells), Some(Bytes::kib(4)));
+    let data = counted_where_any_goes(24, "transcend-8g?page=128KiB&open_units_random=3");
+    assert_eq!(request(&data.larger), Some(Bytes::kib(128)));
+    assert_eq!(request(&data.cells), Some(Bytes::kib(4)));
 }
 
 /// A block that is full is not written any more, and keeps its place until it goes by chance: so none may become full before it is clear.
 #[test]
 fn many_open_units_of_small_blocks_are_counted_with_still_smaller_requests() {
-    let mut target =
-        Target::parse("transcend-8g?erase_block=256KiB&page=16KiB&open_units_linear=26").unwrap();
-    let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
-    policy.victim = Victim::Random;
-    let (findings, data) = check_and_open_units(&target);
-    let units = finding(&findings, FindingId::OpenUnitsLinear);
-    assert_eq!(units.value(), Some(Value::Count(26)), "{units:?}");
-    assert_eq!(data.cells.first().map(|cell| cell.request), Some(Bytes::new(512)));
+    let data = counted_where_any_goes(26, "transcend-8g?erase_block=256KiB&page=16KiB");
+    assert_eq!(request(&data.cells), Some(Bytes::new(512)));
 }
 
 #[test]

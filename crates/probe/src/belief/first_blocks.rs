@@ -128,12 +128,16 @@ impl FirstBlocks {
         let index = block as usize;
         if self.is_ready() {
             self.weigh(Some(block), slow);
-            self.asked.iter_mut().skip(index).take(1).for_each(|asked| *asked += 1);
+            if let Some(asked) = self.asked.get_mut(index) {
+                *asked += 1;
+            }
         }
         if slow > 0.5 {
             self.placed.push(self.since.get(index) == Some(&None));
         }
-        self.since.iter_mut().skip(index).take(1).for_each(|since| *since = Some(0));
+        if let Some(since) = self.since.get_mut(index) {
+            *since = Some(0);
+        }
         self.between = 0;
     }
 
@@ -212,7 +216,7 @@ impl FirstBlocks {
     #[must_use]
     pub fn others_before(&self, block: u32) -> u32 {
         let Some(since) = self.since.get(block as usize).copied().flatten() else { return 0 };
-        (since..).take_while(|others| self.open_after(*others) > OPEN_MAX).fold(0, |others, _| others + 1)
+        (since..).find(|others| self.open_after(*others) <= OPEN_MAX).map_or(0, |others| others - since)
     }
 
     /// Whether beginning an ordinary block puts another aside, and shows.

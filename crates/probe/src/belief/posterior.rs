@@ -425,6 +425,13 @@ impl Belief {
             && fewer(self.writes_into.len()) < LOST
     }
 
+    /// Whether as many units as are most probable were seen to be open at once, where that is needed: where the one written longest
+    /// ago goes, each write decides for itself.
+    #[must_use]
+    pub fn is_seen_open(&self) -> bool {
+        self.law(Law::Any) < 0.5 || self.most_proven() >= self.verdict().number
+    }
+
     /// How many writes were taken into account.
     #[must_use]
     pub const fn writes(&self) -> usize {

@@ -194,8 +194,7 @@ impl Search<'_, '_> {
         if is_told {
             self.survey(&mut pool, verdict.number + 1, slowness)?;
         }
-        let is_seen = linear.law(Law::Any) < 0.5 || linear.most_proven() >= verdict.number;
-        if !(is_told && is_seen) && self.data.beginnings.is_empty() && self.begins_whole() {
+        if !(is_told && linear.is_seen_open()) && self.data.beginnings.is_empty() && self.begins_whole() {
             self.begin_pairs(linear.slowness())?;
         }
         self.control()?;

@@ -6,15 +6,13 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::statistics::{median, quantile};
+use super::statistics::{median, quickest_quarter};
 use super::wording::time;
 use crate::belief::{FirstBlocks, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{FatAreaCell, FatAreaData, Times};
 
 const ID: FindingId = FindingId::FatAreaBytes;
-/// A device that has become slow is slow in all but this share of its writes.
-const QUICKEST: f64 = 0.25;
 /// In a published table a finely mapped unit is faster than the others by at least this factor.
 const FASTER: f64 = 1.6;
 
@@ -45,7 +43,7 @@ fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
     let before = data.baseline.as_ref().and_then(unmerged)?;
     let Some(Times::Each(control)) = &data.control else { return None };
     let seconds: Vec<f64> = control.iter().map(Duration::as_secs_f64).collect();
-    let after = quantile(&seconds, QUICKEST)?;
+    let after = quickest_quarter(&seconds)?;
     before.is_slow(Duration::from_secs_f64(after)).then_some((before.typical_seconds(), after))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median, quantile};
+use super::statistics::{count, median, quantile, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
@@ -13,15 +13,12 @@ use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
 /// By how much the same writes may change over the measurement.
 const DRIFT_MAX: f64 = 2.0;
-/// What has become slow is slow in all but this share of the writes.
-const QUICKEST: f64 = 0.25;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 /// And more where any block may have to go, or where some merges must have been hidden.
-const ANY_DOUBT: f64 = 0.05;
-const HIDDEN_DOUBT: f64 = 0.05;
+const VAGUE_DOUBT: f64 = 0.05;
 /// No NAND erases a block in less: data sheets give 1.5 to 5 ms.
 const ERASE_SECONDS: f64 = 1.5e-3;
 /// Merges that take less are something else one time in ten.
@@ -110,9 +107,7 @@ impl<'a> Search<'a> {
         if let Some(reason) = drift(data, at_start) {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
-        let most_in_turn =
-            parts.iter().flat_map(|part| part.writes(Order::Linear)).map(|(units, ..)| units).max();
-        let random = belief::random(&data.cells, &linear, most_in_turn.unwrap_or(0));
+        let random = belief::random(&data.cells, &linear, most_in_turn(&parts, Order::Linear));
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(&data.out_of_order, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
@@ -166,7 +161,9 @@ impl<'a> Search<'a> {
     /// now and then, which they would not be any more.
     fn is_quick_again(&self, fits: u32) -> bool {
         let any_goes = self.linear.law(Law::Any) > 0.5;
-        let behind = self.judged().skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
+        let writes = self.judged(Order::Linear).into_iter();
+        let judged = writes.map(|(open_units, merge)| (open_units, merge.is_some()));
+        let behind = judged.skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
         let again: Vec<bool> = behind
             .filter(|(open_units, is_slow)| any_goes || *open_units <= fits || !is_slow)
             .map(|(_, is_slow)| is_slow)
@@ -221,9 +218,7 @@ impl<'a> Search<'a> {
         };
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
         // the controller on the average only, and as many must have been seen open at once.
-        let is_seen = belief.law(Law::Any) < 0.5
-            || verdict.probability > 0.97
-            || belief.most_proven() >= verdict.number;
+        let is_seen = belief.is_seen_open() || verdict.probability > 0.97;
         // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
@@ -267,9 +262,8 @@ impl<'a> Search<'a> {
         let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
-        let hides = if self.hides_merges() { HIDDEN_DOUBT } else { 0.0 };
-        let any = ANY_DOUBT * self.belief(order).law(Law::Any);
-        MODEL_DOUBT + any.max(hides) + few + self.doubt_of_merges(order)
+        let vague = if self.hides_merges() { 1.0 } else { self.belief(order).law(Law::Any) };
+        MODEL_DOUBT + VAGUE_DOUBT * vague + few + self.doubt_of_merges(order)
     }
 
     /// Whether more blocks were written in turn without a merge that showed than fit, in linear order: then some hide.
@@ -285,7 +279,7 @@ impl<'a> Search<'a> {
 
     /// The most units that were written in turn.
     fn most(&self, order: Order) -> u32 {
-        self.of(order).iter().flat_map(|part| part.writes(order)).map(|(units, ..)| units).max().unwrap_or(0)
+        most_in_turn(&self.of(order), order)
     }
 
     /// The parts of the search in this order.
@@ -296,13 +290,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All writes of the search in linear order: the number of units of their round, and whether each was slow.
-    fn judged(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.parts.iter().flat_map(|part| {
+    /// All writes of the search: the number of units of their round, and what each merge among them takes by itself, seconds.
+    fn judged(&self, order: Order) -> Vec<(u32, Option<f64>)> {
+        let of_part = |part: &Part<'a>| {
             let slowness = part.slowness.as_firm_as(self.slowness);
-            let writes = part.writes(Order::Linear);
-            writes.map(move |(open_units, _, latency)| (open_units, slowness.is_slow(latency)))
-        })
+            let merge = move |latency: Duration| {
+                slowness.is_slow(latency).then(|| latency.as_secs_f64() - slowness.typical_seconds())
+            };
+            part.writes(order).map(move |(open_units, _, latency)| (open_units, merge(latency)))
+        };
+        self.of(order).iter().flat_map(of_part).collect()
     }
 
     /// The last writes of the search, of one size, with the number of units of their round.
@@ -324,14 +321,8 @@ impl<'a> Search<'a> {
 
     /// What each merge takes by itself, with more units than fit, seconds.
     fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
-        let of_part = |part: &Part<'a>| {
-            let slowness = part.slowness.as_firm_as(self.slowness);
-            let slow = part
-                .writes(order)
-                .filter(move |(open_units, _, latency)| *open_units > fits && slowness.is_slow(*latency));
-            slow.map(move |(.., latency)| latency.as_secs_f64() - slowness.typical_seconds())
-        };
-        self.of(order).iter().flat_map(of_part).collect()
+        let beyond = self.judged(order).into_iter().filter(|(open_units, _)| *open_units > fits);
+        beyond.filter_map(|(_, merge)| merge).collect()
     }
 
     /// What is known of merges.
@@ -368,6 +359,11 @@ fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
     last.sort_unstable();
     let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
     (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
+}
+
+/// The most units that were written in turn.
+fn most_in_turn(parts: &[Part<'_>], order: Order) -> u32 {
+    parts.iter().flat_map(|part| part.writes(order)).map(|(open_units, ..)| open_units).max().unwrap_or(0)
 }
 
 const NOTHING: &str = "no writes into erase blocks in turn were measured";
@@ -474,7 +470,7 @@ fn drift(data: &OpenUnitsData, slowness: Slowness) -> Option<String> {
     data.controls.iter().find_map(|control| {
         let Times::Each(times) = control else { return None };
         let seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
-        let (now, quickest) = (median(&seconds)?, quantile(&seconds, QUICKEST)?);
+        let (now, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
         let is_slow = quickest > start * DRIFT_MAX && quickest * DRIFT_MAX.sqrt() > slowness.limit_seconds();
         (is_slow || now * DRIFT_MAX < start).then(|| {
             format!(

@@ -16,6 +16,11 @@ pub const fn whole_bytes(bytes: f64) -> Bytes {
     Bytes::new(bytes.max(0.0).round() as u64)
 }
 
+/// What all but the quickest quarter take at least: a device that has become slow is slow in all but these, and one that stalls is not.
+pub fn quickest_quarter(seconds: &[f64]) -> Option<f64> {
+    quantile(seconds, 0.25)
+}
+
 /// The value below which the share `quantile` (0 to 1) of the values lies, interpolated between neighbours (R. Hyndman and Y.
 /// Fan, The American Statistician 50, 1996, definition 7); `None` of nothing.
 #[must_use]
