@@ -69,6 +69,24 @@ fn the_patriot_is_read_right() {
     }
 }
 
+/// A smaller step beside that of two planes, however large, is no page: the planes lie inside a larger one.
+#[test]
+fn no_smaller_page_is_found_beside_two_planes() {
+    for (seed, across_us) in (1..).zip([28.0, 36.0, 40.0, 50.0, 80.0]) {
+        let mut target = Target::parse("patriot-xt-16g").unwrap();
+        let detail = target.profile.read.boundary.last_mut().unwrap();
+        assert_eq!(detail.period, Bytes::kib(2));
+        detail.across_us = across_us;
+        let findings = check(&mut VirtualStick::new(&target.profile, seed), false);
+        let page = finding(&findings, FindingId::PageBytes);
+        let Outcome::Unknown { reason, .. } = &page.outcome else { panic!("{across_us} us: {page:?}") };
+        assert!(
+            reason.contains("two planes' pages inside one of at least 32 KiB"),
+            "{across_us} us: {page:?}"
+        );
+    }
+}
+
 #[test]
 fn the_transcend_is_read_right() {
     for seed in 1..=3 {

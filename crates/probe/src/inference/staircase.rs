@@ -104,13 +104,17 @@ impl Explanation {
     }
 
     /// The page's level and the extra time at its boundary, seconds: the smaller of two levels, unless it hardly shows beside the
-    /// larger one, whose step is more than `hardly` times as large.
+    /// larger one, whose step is more than `hardly` times as large. Two planes inside a larger page, which show at odd multiples
+    /// only, contradict a smaller page as soon as theirs is the larger step.
     #[must_use]
     pub fn page(&self, hardly: f64) -> Option<(Level, f64)> {
         let mut steps = self.pages.iter().copied().zip(self.coefficients.iter().skip(1).copied());
         let smaller = steps.next()?;
-        let larger = steps.next().filter(|(_, step)| *step > hardly * smaller.1);
-        Some(larger.unwrap_or(smaller))
+        let prevails = |(level, step): &(Level, f64)| match level {
+            Level::Multiples(_) => *step > hardly * smaller.1,
+            Level::OddMultiples(_) => *step > smaller.1,
+        };
+        Some(steps.next().filter(prevails).unwrap_or(smaller))
     }
 }
 
