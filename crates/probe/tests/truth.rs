@@ -332,6 +332,27 @@ fn stalls_are_not_taken_for_open_units() {
     }
 }
 
+/// A candidate of which each of the first reads was held up is read again: without it its double would fit as well.
+#[test]
+fn reads_that_are_often_held_up_leave_out_no_candidate() {
+    let mut target = Target::parse("patriot-xt-16g").unwrap();
+    target.profile.read.boundary.clear();
+    target.profile.noise.jitter = 0.2;
+    target.profile.noise.outliers_per_million = 170_000.0;
+    target.profile.noise.outlier_us = 7_000.0;
+    let mut stick = VirtualStick::new(&target.profile, 1);
+    let seen = Align::new(None, 1).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    let Data::Align(data) = seen.data else { panic!("align saw something else") };
+    let mut held_up: Vec<Bytes> = data.samples.iter().map(|sample| sample.candidate).collect();
+    for sample in &data.samples {
+        let times = [sample.before, sample.across, sample.after];
+        if times.iter().all(|time| *time < Duration::from_millis(2)) {
+            held_up.retain(|candidate| *candidate != sample.candidate);
+        }
+    }
+    assert_eq!(held_up, []);
+}
+
 /// Without boundaries in reads there is no erase block to be found, however noisy the reads are.
 #[test]
 fn held_up_reads_do_not_make_an_erase_block() {

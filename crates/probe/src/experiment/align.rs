@@ -28,10 +28,10 @@ const FIXED_ROUNDS: usize = 8;
 const BATCH: usize = 16;
 const BATCH_SHARE: usize = 8;
 /// Boundaries per candidate, on average, after which reading on would not decide either.
-const ROUNDS_MAX: usize = 40;
+const ROUNDS_MAX: usize = 120;
 
 /// And after so much time: a stick that answers that slowly is asked for writes instead.
-const SECONDS_MAX: f64 = 30.0;
+const SECONDS_MAX: f64 = 90.0;
 
 /// Reads at a boundary: three, and two further out where those on both sides differ.
 const READS_MAX: usize = 5;
@@ -106,6 +106,12 @@ fn candidates(read: Bytes, capacity: Bytes, method: Method) -> Vec<Bytes> {
     sizes(method.factors(), read * 2, largest).filter(|size| size.is_multiple_of(read / 2)).collect()
 }
 
+/// The candidates of which every sample so far was held up.
+fn without_figure(candidates: &[Bytes], figures: &Figures) -> Vec<Bytes> {
+    let has_figure = |candidate: &Bytes| figures.each.iter().any(|figure| figure.candidate == *candidate);
+    candidates.iter().copied().filter(|candidate| !has_figure(candidate)).collect()
+}
+
 /// A random multiple up to `largest` that shares no factor with 2, 3, 5 or 7, so that the boundary is a multiple of no
 /// larger candidate; 1 if none is found soon.
 pub(super) fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
@@ -152,7 +158,8 @@ impl Reader<'_, '_> {
             }
             let known = self.samples.len();
             let batch = (known / BATCH_SHARE).max(BATCH);
-            let mut next = boundary::telling(&explanations, &figures);
+            let mut next = without_figure(candidates, &figures);
+            next.extend(boundary::telling(&explanations, &figures));
             next.truncate(batch);
             self.read_at(&next)?;
             if self.samples.len() == known {
