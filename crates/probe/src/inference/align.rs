@@ -23,6 +23,10 @@ const SHARES_APART_MIN: f64 = 0.1;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
+/// How sure a page is that only reads showed: they see that of one plane, and a write may fill several planes' pages at once. So many
+/// of those found in the zoo are the effective page (docs/statistics.md).
+const PAGE_BY_READS: f64 = 0.85;
+
 /// What reads say about erase block and page.
 pub struct AlignFindings {
     /// The erase block.
@@ -319,8 +323,7 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
             planes.size()
         ));
     }
-    // A read sees the page of one plane; a write may fill several planes' pages at once.
-    let confidence = Confidence::new((probability * (1.0 - MODEL_DOUBT)).min(0.9));
+    let confidence = Confidence::new((probability * (1.0 - MODEL_DOUBT)).min(PAGE_BY_READS));
     Finding::exact(id, Value::Bytes(level.size()), confidence, text)
         .with_caveat("from reads alone; writes may work in a multiple of it")
 }
