@@ -273,6 +273,10 @@ pub struct OpenUnitsData {
     /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
     #[serde(default)]
     pub controls: Vec<Times>,
+    /// A search in linear order with requests that pay no merge, whatever the number of units, before the one in `cells` began anew
+    /// with smaller ones.
+    #[serde(default)]
+    pub free: Vec<OpenUnitsCell>,
     /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,

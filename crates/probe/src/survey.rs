@@ -9,7 +9,7 @@ use crate::experiment::{
 };
 use crate::finding::{Finding, FindingId};
 use crate::inference::{erase_blocks, infer_by, merges};
-use crate::observation::Observations;
+use crate::observation::{Data, Observations};
 
 /// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
 /// (A. Bergmann, flashbench; docs/methods/align.md).
@@ -75,12 +75,28 @@ impl Survey {
         let page = bytes(&findings, FindingId::PageBytes);
         let open_units = OpenUnits::new(erase_block, request, self.seed);
         let bytes_max = BYTES_MAX.saturating_sub(device.cost().bytes_written).min(open_units.bytes_max);
-        let open_units = OpenUnits { page, bytes_max, ..open_units };
+        let smaller = page_is_behind_buffer(&seen).then_some(open_units.request / LOG_PAGES);
+        let open_units = OpenUnits { page, smaller, bytes_max, ..open_units };
         seen.push(open_units.measure(device, unlimited, observer));
+        let request = smaller_that_merges(&seen).or(request);
         let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
         seen.push(fat_area.measure(device, unlimited, observer));
         seen
     }
+}
+
+/// So many pages at most does a log map at once.
+const LOG_PAGES: u64 = 4;
+
+/// Whether only flushes showed the page: then it may be what a log maps at once.
+fn page_is_behind_buffer(seen: &[Observations]) -> bool {
+    seen.iter().any(|each| matches!(&each.data, Data::WriteSize(data) if data.edges_flushed))
+}
+
+/// The size of the writes that merge, where larger ones pay nothing.
+fn smaller_that_merges(seen: &[Observations]) -> Option<Bytes> {
+    let Some(Data::OpenUnits(data)) = seen.last().map(|last| &last.data) else { return None };
+    data.cells.first().filter(|_| !data.free.is_empty()).map(|cell| cell.request)
 }
 
 /// Small writes may take a path of their own, without merges; none was seen that takes larger ones than 16 KiB (the Patriot

@@ -172,6 +172,27 @@ fn a_log_of_several_pages_is_counted_over_data() {
     }
 }
 
+/// A log that maps as much at once as is written has nothing to complete, into however many blocks: smaller requests show what it
+/// keeps open, and that it is a log.
+#[test]
+fn a_log_is_counted_with_requests_smaller_than_what_it_maps_at_once() {
+    for streams in [2, 5, 40] {
+        let mut target = Target::parse("transcend-8g?fat_area=0&link=usb-high").unwrap();
+        target.profile.policy = log_structured(streams, target.profile.ftl.page * 4);
+        target.profile.write_buffer =
+            Some(WriteBuffer { basis: Basis::Assumed, size: Bytes::kib(256), accept_us: 16.0 });
+        let (findings, data) = check_and_open_units(&target);
+        let [units, class, fat_area] =
+            [FindingId::OpenUnitsLinear, FindingId::FtlClass, FindingId::FatAreaBytes]
+                .map(|id| finding(&findings, id));
+        assert_eq!(request(&data.free), Some(target.profile.ftl.page * 4), "{streams}: {units:?}");
+        assert_eq!(request(&data.cells), Some(target.profile.ftl.page), "{streams}: {units:?}");
+        assert_eq!(units.value(), Some(Value::Count(streams)), "{streams}: {units:?}");
+        assert_eq!(class.value(), Some(LOG), "{streams}: {class:?}");
+        assert_eq!(fat_area.bytes(), Some(Bytes::ZERO), "{streams}: {fat_area:?}");
+    }
+}
+
 const LOG: Value = Value::Class { class: FtlClass::LogStructured, above: None };
 
 fn log_structured(streams: u32, unit: Bytes) -> Policy {

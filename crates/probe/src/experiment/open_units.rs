@@ -40,7 +40,7 @@ const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
 /// The same while it seems that the block written longest ago goes, where few writes tell.
 const FEW_BYTES_MAX: Bytes = Bytes::mib(48);
 const SMALLER_LASTS: usize = 16;
-const SMALLER_TIME: u32 = 2;
+const SMALLER_TIME: u32 = 3;
 /// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, for so many of
 /// so many blocks.
 const OPENED_SLOWLY_ENOUGH: u32 = 4;
@@ -72,6 +72,8 @@ pub struct OpenUnits {
     pub request: Bytes,
     /// The effective page, if it is known: what a log maps at once can be as small.
     pub page: Option<Bytes>,
+    /// The size of each write of a search anew if nothing merges, where the request may be what a log maps at once.
+    pub smaller: Option<Bytes>,
     /// Where the search ends.
     pub units_max: u32,
     /// How much it may write.
@@ -89,6 +91,7 @@ impl OpenUnits {
             erase_block,
             request: units::request(erase_block, request),
             page: None,
+            smaller: None,
             units_max: UNITS_MAX,
             bytes_max: BYTES_MAX,
             seed,
@@ -176,6 +179,9 @@ impl Search<'_, '_> {
         let Some(mut linear) = belief::linear(self.data) else { return Ok(()) };
         let most = self.experiment.units_max;
         self.search(&mut pool, &mut linear, most)?;
+        if let Some((other, belief)) = self.begin_anew(&linear, most)? {
+            (pool, linear) = (other, belief);
+        }
         if self.is_large(Order::Linear, &linear) {
             self.may_shrink = false;
             if linear.next(most).is_some()
@@ -198,7 +204,8 @@ impl Search<'_, '_> {
             self.begin_pairs(linear.slowness())?;
         }
         self.control()?;
-        if self.is_one_run(linear.slowness()) {
+        // Where larger requests pay nothing, a log is what it is.
+        if self.is_one_run(linear.slowness()) || (is_told && !self.data.free.is_empty()) {
             return Ok(());
         }
         self.written_before(&linear)?;
@@ -234,6 +241,27 @@ impl Search<'_, '_> {
             && self.may_shrink
             && self.request > self.experiment.smallest()
             && (self.request * writes >= most || belief.whole_turns_end())
+    }
+
+    /// Searches once more with smaller requests if nothing merged in that many units: where a log maps as much at once as was
+    /// written, no switch leaves anything to complete. `None` if that finds no number either; then all is as before.
+    fn begin_anew(&mut self, belief: &Belief, most: u32) -> Result<Option<(Pool, Belief)>, Stop> {
+        let Some(smaller) = self.experiment.smaller.filter(|_| belief.fits_all(most)) else {
+            return Ok(None);
+        };
+        let larger = std::mem::replace(&mut self.request, smaller);
+        self.data.free = std::mem::take(&mut self.data.cells);
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        if let Some(mut anew) = belief::linear(self.data) {
+            self.search(&mut pool, &mut anew, most)?;
+            if anew.verdict().tells(most) {
+                return Ok(Some((pool, anew)));
+            }
+        }
+        self.request = larger;
+        self.data.cells = std::mem::take(&mut self.data.free);
+        Ok(None)
     }
 
     /// Goes on with the smallest request that merges as well, if there is one; whether there is. Where the block written longest ago
@@ -500,10 +528,11 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// Linear writes into one fresh unit, as at the start; the first one, which may close a block, left out.
+    /// Linear writes into one fresh unit, as at the start of the search; the first one, which may close a block, left out.
     fn control(&mut self) -> Result<(), Stop> {
-        let OpenUnits { erase_block, request, .. } = self.experiment;
-        let mut pool = Pool::new(erase_block, request, Order::Linear);
+        let first = self.data.larger.first().or(self.data.cells.first());
+        let request = first.map_or(self.request, |cell| cell.request);
+        let mut pool = Pool::new(self.experiment.erase_block, request, Order::Linear);
         let mut times = Vec::new();
         for _ in 0..=CONTROL {
             let written = pool.write(&mut self.session, &mut self.units, 0)?;

@@ -44,6 +44,13 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         );
         return Finding::exact(ID, value, Confidence::new(BY_SHORT_MERGES), text);
     }
+    if let Kind::Whole(free) = search.kind {
+        let value = Value::Class { class: FtlClass::LogStructured, above: None };
+        let text = format!(
+            "requests of {free} cost nothing more into however many blocks, smaller ones do: they leave nothing to complete of what a log maps at once"
+        );
+        return Finding::exact(ID, value, Confidence::new(BY_FREE_REQUESTS), text);
+    }
     if let Kind::Collected(collection) = search.kind {
         let value = Value::Class { class: FtlClass::PageMapped, above: None };
         return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection.text());
@@ -113,6 +120,8 @@ const OVER_DATA: f64 = 0.93;
 const BY_COLLECTION: f64 = 0.9;
 /// The same where groups of pages out of order cost nothing more.
 const BY_GROUPS: f64 = 0.94;
+/// The same where larger requests pay no merge at all.
+const BY_FREE_REQUESTS: f64 = 0.94;
 /// And where only the length of merges tells a log from blocks that take nothing out of order.
 const BY_SHORT_MERGES: f64 = 0.9;
 

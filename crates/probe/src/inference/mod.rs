@@ -208,7 +208,9 @@ impl<'a> Seen<'a> {
     fn open_units(&self) -> ([Finding; 4], bool) {
         let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
         let search = open_units::Search::new(data);
-        let is_log = search.as_ref().is_ok_and(|search| search.kind == open_units::Kind::Log);
+        let is_log = search
+            .as_ref()
+            .is_ok_and(|search| matches!(search.kind, open_units::Kind::Log | open_units::Kind::Whole(_)));
         let findings = [
             open_units::open_units(&search, Order::Linear),
             open_units::open_units(&search, Order::Random),

@@ -33,6 +33,8 @@ pub enum Kind {
     Log,
     /// The same, seen by what a write out of order takes longer: so many seconds complete less than an erase block.
     Completed(f64),
+    /// The same, seen by requests as large as this, which cost nothing more into however many blocks: they leave nothing to complete.
+    Whole(Bytes),
     /// One run in order; what else is written waits in logs.
     OneRun,
     /// Pages go wherever there is space, and space is collected once for every so many bytes.
@@ -117,8 +119,15 @@ impl<'a> Search<'a> {
             return Ok(log);
         }
         let special = if is_one_run { Some(Kind::OneRun) } else { search.collection().map(Kind::Collected) };
-        let completed = search.completion_out_of_order().map(Kind::Completed);
-        Ok(Self { kind: special.or(completed).unwrap_or(kind), ..search })
+        let whole = || search.free_request().map(Kind::Whole);
+        let completed = || search.completion_out_of_order().map(Kind::Completed);
+        Ok(Self { kind: special.or_else(whole).or_else(completed).unwrap_or(kind), ..search })
+    }
+
+    /// The smallest request that was free into however many blocks, where smaller ones are not.
+    fn free_request(&self) -> Option<Bytes> {
+        let free = self.data.free.last()?.request;
+        self.fits(Order::Linear).map(|_| free)
     }
 
     /// The same with the search over data instead, if that found a number.
@@ -204,9 +213,8 @@ impl<'a> Search<'a> {
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::Log | Kind::Completed(_), Order::Random) | (Kind::Collected(_), _) => {
-                return None;
-            }
+            (Kind::OneRun | Kind::Log | Kind::Completed(_) | Kind::Whole(_), Order::Random)
+            | (Kind::Collected(_), _) => return None,
             _ => {}
         }
         let belief = self.belief(order);
@@ -383,7 +391,9 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
     match (search.kind, order) {
         (Kind::OneRun, Order::Linear) => return one_run(search),
         (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
-        (Kind::Log | Kind::Completed(_), Order::Random) => return Finding::unknown(id, LOG, ""),
+        (Kind::Log | Kind::Completed(_) | Kind::Whole(_), Order::Random) => {
+            return Finding::unknown(id, LOG, "");
+        }
         (Kind::Collected(collection), _) => return Finding::unknown(id, collection.text(), ""),
         _ => {}
     }

@@ -160,7 +160,8 @@ fn times(data: &Data) -> Vec<f64> {
             .collect(),
         Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
         Data::OpenUnits(data) => {
-            data.larger.iter().chain(&data.cells).flat_map(|cell| seconds(&cell.times)).collect()
+            let cells = data.free.iter().chain(&data.larger).chain(&data.cells);
+            cells.flat_map(|cell| seconds(&cell.times)).collect()
         }
         Data::FatArea(data) => {
             let begun = data.begun.iter().map(|block| block.time.as_secs_f64());

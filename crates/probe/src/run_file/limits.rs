@@ -76,6 +76,7 @@ fn data(data: &Data) -> Checked {
             erase_block(data.erase_block)?;
             each("cells", &data.cells, open_units)?;
             each("controls", &data.controls, times)?;
+            each("free", &data.free, open_units)?;
             each("larger", &data.larger, open_units)?;
             each("rewritten", &data.rewritten, open_units)?;
             each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
