@@ -19,7 +19,7 @@ const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// every size there is.
 const CLEAR: f64 = 5.0;
 /// And by so much in any case.
-const SHARES_APART_MIN: f64 = 0.1;
+const SHARES_APART_MIN: f64 = 0.08;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
