@@ -12,12 +12,13 @@ use flashscope_device::{
 use flashscope_probe::experiment::{Align, BlockEnds, Experiment, OpenUnits, WriteSize};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnitsData};
+use flashscope_probe::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnitsData, Order};
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
-    Association, Basis, Class, HybridLog, LogStructured, Policy, State, Truth, Victim, WriteBuffer,
+    Association, Basis, Class, Curve, HybridLog, LogStructured, Policy, SmallWrites, State, Truth, Victim,
+    WriteBuffer,
 };
 use flashscope_sim::target::Target;
 
@@ -155,6 +156,41 @@ fn many_open_units_of_small_blocks_are_counted_with_still_smaller_requests() {
 #[test]
 fn the_most_open_units_that_are_told_from_more_are() {
     assert_true("transcend-8g?open_units_linear=128");
+}
+
+/// Out of order the pages of many blocks would be more than may be written: parts of them tell as well.
+#[test]
+fn many_open_units_of_large_pages_are_counted_out_of_order_with_parts_of_them() {
+    let target =
+        "transcend-8g?erase_block=12MiB&page=384KiB&open_units_linear=90&open_units_random=90&capacity=32GiB";
+    let (findings, data) = check_and_open_units(&Target::parse(target).unwrap());
+    for id in [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom] {
+        assert_eq!(finding(&findings, id).value(), Some(Value::Count(90)), "{:?}", finding(&findings, id));
+    }
+    let random: Vec<OpenUnitsCell> =
+        data.cells.iter().filter(|cell| cell.order == Order::Random).cloned().collect();
+    assert_eq!(request(&data.cells), Some(Bytes::kib(384)));
+    assert_eq!(request(&random), Some(Bytes::kib(96)));
+}
+
+/// Where it would take too long to count what is open in order, that many more were open at once than fit out of order tells these.
+#[test]
+fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {
+    let mut target =
+        Target::parse("transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=45&open_units_random=8")
+            .unwrap();
+    let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
+    policy.victim = Victim::Random;
+    policy.merge_us = Curve::Constant(1_500_000.0);
+    // So no smaller request would tell.
+    let up_to = Bytes::kib(48);
+    target.profile.small_writes =
+        Some(SmallWrites { basis: Basis::Assumed, up_to, write_us: 9000.0, per_kib_us: 36.0 });
+    let (findings, _) = check_and_open_units(&target);
+    let [linear, random] =
+        [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom].map(|id| finding(&findings, id));
+    assert_eq!(linear.value(), None, "{linear:?}");
+    assert_eq!(random.value(), Some(Value::Count(8)), "{random:?}");
 }
 
 /// A log that maps pages by twos or fours completes them where a run stops in between, however slow the link.

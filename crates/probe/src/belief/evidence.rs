@@ -39,7 +39,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// These cells, of which those with requests as large as the first one's count.
+    /// These cells, of which those with requests as large as the first one's in the same order count.
     #[must_use]
     pub fn new(cells: &'a [OpenUnitsCell], slowness: Slowness) -> Self {
         Self { slowness, request: cells.first().map_or(Bytes::ZERO, |cell| cell.request), cells }
@@ -47,8 +47,10 @@ impl<'a> Part<'a> {
 
     /// The writes in this order: the number of units of their round, the unit, and how long each took.
     pub fn writes(self, order: Order) -> impl Iterator<Item = (u32, u32, Duration)> + 'a {
-        let cells = self.cells.iter().filter(move |cell| cell.order == order && cell.request == self.request);
-        cells.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency)))
+        let in_order = self.cells.iter().filter(move |cell| cell.order == order);
+        let request = in_order.clone().next().map(|cell| cell.request);
+        let of_search = in_order.filter(move |cell| Some(cell.request) == request);
+        of_search.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency)))
     }
 }
 

@@ -53,6 +53,8 @@ const PLACES_ENOUGH: u64 = 512;
 const SMALLER_UNSEEN: u64 = 4;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
+/// So many writes into each block does a search take where the block written longest ago goes.
+const WRITES_WHERE_OLDEST_GOES: u64 = 4;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
@@ -209,6 +211,9 @@ impl Search<'_, '_> {
             return Ok(());
         }
         self.written_before(&linear)?;
+        if is_told && linear.law(Law::Any) < 0.5 {
+            self.request = self.affordable(verdict.number);
+        }
         let mut random = belief::random(&[], &linear, most);
         let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
         self.search(&mut self.pool(Order::Random), &mut random, most)?;
@@ -226,6 +231,27 @@ impl Search<'_, '_> {
             Order::Linear => Pool::new(erase_block, smaller, order),
             Order::Random => Pool::new(erase_block, request, order).starts_of_places(smaller),
         }
+    }
+
+    /// The request, or a half or at least a fourth of it, so that about so many blocks can be written in turn, each as often as a search
+    /// takes where the one written longest ago goes, before too much is written.
+    fn affordable(&self, blocks: u32) -> Bytes {
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let writes = u64::from(blocks + 1) * WRITES_WHERE_OLDEST_GOES;
+        let mut size = self.request;
+        while size * writes > left
+            && size * SMALLER_UNSEEN > self.request
+            && (size / 2).is_multiple_of(SMALLEST)
+        {
+            size = size / 2;
+        }
+        size
+    }
+
+    /// How much may have been written when the search in this order ends.
+    fn bytes_max(&self, order: Order) -> Bytes {
+        let most = self.experiment.bytes_max;
+        if self.is_first(order) { most * LINEAR_SHARE.0 / LINEAR_SHARE.1 } else { most }
     }
 
     /// Whether this is the search in linear order, not the one over data.
@@ -360,14 +386,10 @@ impl Search<'_, '_> {
 
     /// Whether the search in this order wrote enough, or took long enough.
     fn is_spent(&self, order: Order) -> bool {
-        let most = self.experiment.bytes_max;
         let lasts = if self.is_smaller() { SMALLER_TIME } else { 1 };
-        let (bytes_max, time_max) = if self.is_first(order) {
-            (most * LINEAR_SHARE.0 / LINEAR_SHARE.1, TIME_LINEAR_MAX * lasts)
-        } else {
-            (most, TIME_MAX * lasts)
-        };
-        self.session.device_time() >= time_max || self.session.bytes_written() >= bytes_max
+        let time_max = if self.is_first(order) { TIME_LINEAR_MAX } else { TIME_MAX };
+        self.session.device_time() >= time_max * lasts
+            || self.session.bytes_written() >= self.bytes_max(order)
     }
 
     /// What to write next. Over data all blocks of a round begin anew together, so that there whole rounds are chosen.

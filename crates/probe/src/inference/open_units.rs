@@ -230,10 +230,18 @@ impl<'a> Search<'a> {
         // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || in_order().map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
+            || in_order()
+                .or(self.open_in_order())
+                .map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
         let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)
+    }
+
+    /// How many were seen open at once in order, where the search was too short to find how many fit, and yet merges show out of order.
+    fn open_in_order(&self) -> Option<u32> {
+        let is_short = !self.linear.is_beyond(belief::OPEN_MAX + 1) && self.linear.stalls() <= FEW_STALLS;
+        (is_short && self.shows_merges(Order::Random)).then(|| self.linear.most_proven())
     }
 
     /// Between which numbers the number of units that fit lies, where it is not one, but some number is surely too many and
