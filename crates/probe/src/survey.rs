@@ -85,7 +85,7 @@ impl Survey {
     }
 }
 
-/// So many pages at most does a log map at once.
+/// What a log maps at once is mostly so many pages, or fewer.
 const LOG_PAGES: u64 = 4;
 
 /// Whether only flushes showed the page: then it may be what a log maps at once.

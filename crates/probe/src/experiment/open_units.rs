@@ -272,7 +272,8 @@ impl Search<'_, '_> {
     /// Searches once more with smaller requests if nothing merged in that many units: where a log maps as much at once as was
     /// written, no switch leaves anything to complete. `None` if that finds no number either; then all is as before.
     fn begin_anew(&mut self, belief: &Belief, most: u32) -> Result<Option<(Pool, Belief)>, Stop> {
-        let Some(smaller) = self.experiment.smaller.filter(|_| belief.fits_all(most)) else {
+        let may_be = |size: &Bytes| *size >= self.experiment.smallest() && size.is_multiple_of(SECTOR);
+        let Some(smaller) = self.experiment.smaller.filter(may_be).filter(|_| belief.fits_all(most)) else {
             return Ok(None);
         };
         let larger = std::mem::replace(&mut self.request, smaller);

@@ -41,6 +41,13 @@ pub enum Kind {
     Collected(Collection),
 }
 
+impl Kind {
+    /// Whether it is a log: what is written out of order pays there, into however many blocks.
+    const fn is_log(self) -> bool {
+        matches!(self, Self::Log | Self::Completed(_) | Self::Whole(_))
+    }
+}
+
 /// How space is collected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collection {
@@ -213,8 +220,8 @@ impl<'a> Search<'a> {
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
             (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::Log | Kind::Completed(_) | Kind::Whole(_), Order::Random)
-            | (Kind::Collected(_), _) => return None,
+            (Kind::OneRun, Order::Random) | (Kind::Collected(_), _) => return None,
+            (kind, Order::Random) if kind.is_log() => return None,
             _ => {}
         }
         let belief = self.belief(order);
@@ -399,9 +406,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
     match (search.kind, order) {
         (Kind::OneRun, Order::Linear) => return one_run(search),
         (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
-        (Kind::Log | Kind::Completed(_) | Kind::Whole(_), Order::Random) => {
-            return Finding::unknown(id, LOG, "");
-        }
+        (kind, Order::Random) if kind.is_log() => return Finding::unknown(id, LOG, ""),
         (Kind::Collected(collection), _) => return Finding::unknown(id, collection.text(), ""),
         _ => {}
     }
