@@ -22,7 +22,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::process::{cargo, output};
+use crate::process::{built_binary, output};
 
 /// Which flashbench, on which stick.
 #[derive(Debug, Args)]
@@ -163,10 +163,9 @@ fn found(tables: &[Observations], id: FindingId) -> Option<Finding> {
     infer(tables).into_iter().find(|finding| finding.id == id && finding.value().is_some())
 }
 
-/// The program as it is here: built beside this one.
+/// The program as it is here.
 fn flashscope() -> Result<PathBuf> {
-    output(cargo().args(["build", "--release", "--quiet", "--package", "flashscope"]))?;
-    Ok(std::env::current_exe()?.with_file_name("flashscope"))
+    built_binary("flashscope", &["--release"])
 }
 
 /// `flashscope sim serve`, stopped when dropped.
