@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::inference::statistics::median;
+use crate::inference::statistics::{median, quickest_quarter};
 
 /// Tells writes with a merge from writes without, by what writes without one take.
 ///
@@ -38,6 +38,9 @@ const LIMIT_OUT_OF_ORDER: f64 = 2.2;
 const SPREADS: f64 = 10.0;
 /// The times alone never decide further than this: what they are like is not known that well.
 const ODDS_MAX: f64 = 9.0;
+
+/// By how much the same writes may change over a measurement.
+const CHANGED: f64 = 2.0;
 
 impl Slowness {
     /// From the times of writes that contain no merge; `None` without any.
@@ -132,6 +135,19 @@ impl Slowness {
         1.0 / (1.0 + (-odds).exp())
     }
 
+    /// What the same writes take by now, seconds, if that has changed: all but their quickest quarter became slow, or most became
+    /// quicker than any was at first. Stalls among few writes do neither.
+    #[must_use]
+    pub fn changed(self, now: &[Duration]) -> Option<f64> {
+        let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
+        let (typical, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
+        let least = self.typical_seconds / (1.0 + self.spread);
+        let is_slow =
+            quickest > self.typical_seconds * CHANGED && quickest * CHANGED.sqrt() > self.limit_seconds();
+        let is_quick = typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < least;
+        (is_slow || is_quick).then_some(typical)
+    }
+
     /// From this time on a write is more likely slow than quick, seconds.
     #[must_use]
     pub fn limit_seconds(self) -> f64 {
@@ -165,6 +181,11 @@ mod tests {
         assert!(probability(quiet.for_small_steps(), 48) > 0.95 && probability(quiet, 48) < 0.01);
         assert!(probability(of(&[39, 40, 41]).for_small_steps(), 46) < 0.1, "no more than it spreads");
         assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
+        let now = |tenths: u64, number| vec![Duration::from_micros(tenths * 100); number];
+        let stalled = [now(40, 2), now(900, 5)].concat();
+        assert_eq!(quiet.changed(&stalled), None);
+        assert!(quiet.changed(&now(900, 7)).is_some() && quiet.changed(&now(15, 7)).is_some());
+        assert_eq!(of(&[33, 33, 118, 225, 434]).changed(&now(37, 7)), None, "most stalled at first");
         let merges = quiet.for_equal_merges(1.5);
         assert!(probability(merges, 2_000) < 0.001 && probability(merges, 15_000) > 0.999);
     }

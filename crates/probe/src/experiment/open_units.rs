@@ -22,8 +22,9 @@ use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order
 pub const UNITS_MAX: u32 = OPEN_MAX + 1;
 /// Writes into one unit at the start: enough for a typical time, and for how often the device stalls by itself.
 const BASELINE: u32 = 12;
-/// Writes of a control: enough for a median.
-const CONTROL: u32 = 7;
+/// Writes of a control: enough for a median. And so many times as many where stalls may have held up most of them.
+const CONTROL: usize = 7;
+const CONTROLS_MAX: usize = 4;
 /// A search that has not decided after so many writes for each unit up to its end never will.
 const WRITES_PER_UNIT: usize = 24;
 /// And after so many in any case, where a stick merges at nearly each of them.
@@ -130,7 +131,7 @@ impl Experiment for OpenUnits {
             u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
-        let requests = searches + around + smaller + u64::from(BASELINE + 2 * CONTROL);
+        let requests = searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
             (self.request * requests).min(self.bytes_max + self.request * around) + layer::BEGINNINGS_MAX;
@@ -555,13 +556,20 @@ impl Search<'_, '_> {
     fn control(&mut self) -> Result<(), Stop> {
         let first = self.data.larger.first().or(self.data.cells.first());
         let request = first.map_or(self.request, |cell| cell.request);
+        let at_start = belief::parts(self.data).first().map(|part| part.slowness);
         let mut pool = Pool::new(self.experiment.erase_block, request, Order::Linear);
+        pool.write(&mut self.session, &mut self.units, 0)?;
         let mut times = Vec::new();
-        for _ in 0..=CONTROL {
-            let written = pool.write(&mut self.session, &mut self.units, 0)?;
-            times.extend(written.and_then(|written| written.latency));
+        for _ in 0..CONTROLS_MAX {
+            for _ in 0..CONTROL {
+                let written = pool.write(&mut self.session, &mut self.units, 0)?;
+                times.extend(written.and_then(|written| written.latency));
+            }
+            if at_start.and_then(|slowness| slowness.changed(&times)).is_none() {
+                break;
+            }
         }
-        self.data.controls.push(Times::Each(times.split_off(1.min(times.len()))));
+        self.data.controls.push(Times::Each(times));
         Ok(())
     }
 }

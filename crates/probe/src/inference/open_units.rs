@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median, quantile, quickest_quarter};
+use super::statistics::{count, median, quantile};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
-/// By how much the same writes may change over the measurement.
-const DRIFT_MAX: f64 = 2.0;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
@@ -489,19 +487,14 @@ fn undecided(id: FindingId, belief: &Belief, most: u32) -> Finding {
 
 /// Why nothing can be said: the same writes took another time at the end than at the start.
 fn drift(data: &OpenUnitsData, slowness: Slowness) -> Option<String> {
-    let start = slowness.typical_seconds();
     data.controls.iter().find_map(|control| {
         let Times::Each(times) = control else { return None };
-        let seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
-        let (now, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
-        let is_slow = quickest > start * DRIFT_MAX && quickest * DRIFT_MAX.sqrt() > slowness.limit_seconds();
-        (is_slow || now * DRIFT_MAX < start).then(|| {
-            format!(
-                "the same writes took {} at first and {} later: a cache filled up or was emptied",
-                time(start),
-                time(now)
-            )
-        })
+        let now = slowness.changed(times)?;
+        Some(format!(
+            "the same writes took {} at first and {} later: a cache filled up or was emptied",
+            time(slowness.typical_seconds()),
+            time(now)
+        ))
     })
 }
 
