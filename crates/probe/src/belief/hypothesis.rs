@@ -5,12 +5,13 @@ use super::laws::{Places, Touch};
 /// What blurs the picture: how often a write is slow without a merge, from a quiet stick to one that stalls at every third
 /// write; how many merges do not show at least; and how plausible that is before anything was seen. A merge hides where it
 /// was done before, behind the transfer, or, in a log that maps several pages at once, where a run stops at the end of them.
-pub(super) const BLURS: [Blur; 9] = [
+pub(super) const BLURS: [Blur; 10] = [
     Blur { stalls: 0.0005, hidden: 0.01, plausible: 0.3 },
     Blur { stalls: 0.002, hidden: 0.01, plausible: 0.27 },
     Blur { stalls: 0.01, hidden: 0.01, plausible: 0.18 },
     Blur { stalls: 0.04, hidden: 0.01, plausible: 0.09 },
     Blur { stalls: 0.12, hidden: 0.01, plausible: 0.04 },
+    Blur { stalls: 0.2, hidden: 0.01, plausible: 0.03 },
     Blur { stalls: 0.35, hidden: 0.01, plausible: 0.02 },
     Blur { stalls: 0.0005, hidden: 0.4, plausible: 0.06 },
     Blur { stalls: 0.01, hidden: 0.4, plausible: 0.03 },

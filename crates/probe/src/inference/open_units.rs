@@ -12,7 +12,7 @@ use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
-const STALLS_MAX: f64 = 0.2;
+const STALLS_MAX: f64 = 0.28;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 /// And more where any block may have to go, or where some merges must have been hidden.
