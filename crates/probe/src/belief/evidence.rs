@@ -153,7 +153,7 @@ pub fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
 pub fn is_slow_over_data(out_of_order: &[Duration], slowness: Slowness) -> bool {
     let behind = out_of_order.get(OPENING..).unwrap_or_default();
     let slow = behind.iter().filter(|latency| slowness.is_slow(**latency)).count();
-    !behind.is_empty() && slow * 6 >= behind.len() * 5
+    !behind.is_empty() && slow * 3 >= behind.len() * 2
 }
 
 /// The first two writes out of order may open the block.
@@ -167,7 +167,7 @@ fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     let backward: Vec<f64> = seconds(|group| group.backward).skip(1).collect();
     median(&backward)
         .filter(|_| backward.len() >= GROUPS_MIN)
-        .map(|backward| backward - in_order > merge_seconds / 2.0)
+        .map(|backward| backward - in_order > merge_seconds * MERGED_WHOLE)
 }
 
 /// Whether the layer is no log, though its merges are short.
@@ -176,6 +176,8 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
     linear.merge_seconds().and_then(|seconds| merges_whole_groups(&data.groups, seconds)) == Some(true)
 }
 
+/// A group that is merged whole takes this share of a usual merge longer at least; a log may have a page to copy beside it.
+const MERGED_WHOLE: f64 = 0.75;
 /// So many groups tell, beside the first.
 const GROUPS_MIN: usize = 3;
 

@@ -11,7 +11,7 @@ use super::hypothesis::{BLURS, Hypothesis};
 use super::laws::{Law, Places, Touch, Way};
 use super::prior::Prior;
 use crate::inference::SURE_ENOUGH;
-use crate::inference::statistics::{count, entropy, median};
+use crate::inference::statistics::{count, entropy, median, quantile};
 use crate::observation::Order;
 
 /// The largest number of open units that is told from more. More than the largest cards have that were measured.
@@ -413,6 +413,13 @@ impl Belief {
     #[must_use]
     pub fn merge_seconds(&self) -> Option<f64> {
         median(&self.slow_seconds).map(|seconds| seconds - self.slowness.typical_seconds())
+    }
+
+    /// What the quickest tenth of slow writes takes beside a quick one, seconds; `None` before the first. Where space is collected as
+    /// blocks are opened, most slow writes are that.
+    #[must_use]
+    pub fn shortest_merges_seconds(&self) -> Option<f64> {
+        quantile(&self.slow_seconds, 0.1).map(|seconds| seconds - self.slowness.typical_seconds())
     }
 
     /// Whether at least so many units were opened, every one of them slowly but the first, and all are open still.

@@ -182,7 +182,7 @@ mod tests {
         assert!(probability(of(&[39, 40, 41]).for_small_steps(), 46) < 0.1, "no more than it spreads");
         assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
         let now = |tenths: u64, number| vec![Duration::from_micros(tenths * 100); number];
-        let stalled = [now(40, 2), now(900, 5)].concat();
+        let stalled = [now(40, 3), now(900, 4)].concat();
         assert_eq!(quiet.changed(&stalled), None);
         assert!(quiet.changed(&now(900, 7)).is_some() && quiet.changed(&now(15, 7)).is_some());
         assert_eq!(of(&[33, 33, 118, 225, 434]).changed(&now(37, 7)), None, "most stalled at first");

@@ -131,7 +131,8 @@ impl Experiment for OpenUnits {
             u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
-        let requests = searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
+        let requests =
+            searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written =
             (self.request * requests).min(self.bytes_max + self.request * around) + layer::BEGINNINGS_MAX;

@@ -79,7 +79,7 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let short = linear.slowness().typical_seconds() * SHORT_MERGE;
-        if linear.merge_seconds().is_some_and(|seconds| seconds < short) {
+        if linear.shortest_merges_seconds().is_some_and(|seconds| seconds < short) {
             let mut pool = self.pool(Order::Random).written_before(2 * OUT_OF_ORDER + 2);
             for _ in 0..OUT_OF_ORDER {
                 let written = pool.write(&mut self.session, &mut self.units, 0)?;
