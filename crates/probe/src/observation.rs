@@ -9,6 +9,8 @@ use std::time::Duration;
 use flashscope_device::{ByteRange, Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
 
+use crate::inference::statistics::median;
+
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::methods::{Claim, MethodsData, Way};
 pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
@@ -259,6 +261,15 @@ impl Times {
             Self::Each(each) if each.is_empty() => None,
             Self::Each(each) => Some(each.iter().map(Duration::as_secs_f64).sum::<f64>() / each.len() as f64),
             Self::Mean { per_request, .. } => Some(per_request.as_secs_f64()),
+        }
+    }
+
+    /// The median time of a request, seconds; `None` where single times are not known.
+    #[must_use]
+    pub fn median_seconds(&self) -> Option<f64> {
+        match self {
+            Self::Each(each) => median(&each.iter().map(Duration::as_secs_f64).collect::<Vec<_>>()),
+            Self::Mean { .. } => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use super::{Belief, Prior, Slowness};
 use crate::inference::statistics::median;
-use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order};
+use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
 /// another block, does not count. `None` if there are too few.
@@ -93,7 +93,7 @@ fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -
     belief
 }
 
-/// The same belief where a stick stalls now and then: merges may take far longer than stalls, and then a higher limit
+/// The same belief where merges take less than is slow otherwise, or a stick stalls now and then: merges may take far longer than stalls, and then a higher limit
 /// between quick and slow tells more. The one is taken by which the numbers explain most, unless it runs through the midst of
 /// what is slow.
 #[must_use]
@@ -101,6 +101,12 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
     // What told little at first may tell all by now.
     let mut best = if is_unchanged { belief } else { after_all(&belief, parts, Slowness::clone) };
+    if best.order() == Order::Linear {
+        let other = after_all(&best, parts, |slowness| slowness.for_small_steps());
+        if other.explains() > best.explains() + SMALL_EXPLAIN {
+            best = other;
+        }
+    }
     if best.stalls() < STALLS_NOW_AND_THEN {
         return best;
     }
@@ -116,6 +122,9 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     best
 }
 
+/// Nats by which small steps must explain more: what a log completes may take less than half as long as a write, on a slow link or with
+/// large pages.
+const SMALL_EXPLAIN: f64 = 5.0;
 /// Stalls so frequent are looked at.
 const STALLS_NOW_AND_THEN: f64 = 0.03;
 /// What is slow for every fifth write is no stall, however little a number explains which of them are.
@@ -148,10 +157,15 @@ pub fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
         && beginnings.iter().all(|pair| !slowness.is_slow(pair.alone) && slowness.is_slow(pair.behind))
 }
 
-/// Whether writes out of order into a block are slow though the block is open: what is mapped at once is less than that.
+/// Whether writes out of order into a block are slow though the block is open: what is mapped at once is less than that. They are
+/// held against the control made just before, since a cache that filled up makes all writes slower.
 #[must_use]
-pub fn is_slow_over_data(out_of_order: &[Duration], slowness: Slowness) -> bool {
-    let behind = out_of_order.get(OPENING..).unwrap_or_default();
+pub fn is_slow_over_data(data: &OpenUnitsData, slowness: Slowness) -> bool {
+    let control = data.controls.first().and_then(Times::median_seconds);
+    let at_start = parts(data).first().map(|part| part.slowness.typical_seconds());
+    let slower = control.zip(at_start).map_or(1.0, |(now, at_start)| (now / at_start).max(1.0));
+    let slowness = slowness.scaled(slower).for_parts_of_steps();
+    let behind = data.out_of_order.get(OPENING..).unwrap_or_default();
     let slow = behind.iter().filter(|latency| slowness.is_slow(**latency)).count();
     !behind.is_empty() && slow * 3 >= behind.len() * 2
 }
@@ -160,13 +174,13 @@ pub fn is_slow_over_data(out_of_order: &[Duration], slowness: Slowness) -> bool 
 const OPENING: usize = 2;
 
 /// Whether groups of pages that a log maps at once at most cost a merge as well where they are out of order: then it is no log
-/// that completes less. `None` if too few were written. The first of either order may open the block.
+/// that completes less. `None` if too few were written, or merges are too short to show. The first of either order may open the block.
 fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     let seconds = |of: fn(&Group) -> Duration| groups.iter().map(move |group| of(group).as_secs_f64());
     let in_order = median(&seconds(|group| group.in_order).collect::<Vec<_>>())?;
     let backward: Vec<f64> = seconds(|group| group.backward).skip(1).collect();
     median(&backward)
-        .filter(|_| backward.len() >= GROUPS_MIN)
+        .filter(|_| backward.len() >= GROUPS_MIN && merge_seconds > in_order * SHOWS_IN_A_GROUP)
         .map(|backward| backward - in_order > merge_seconds * MERGED_WHOLE)
 }
 
@@ -178,6 +192,8 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
 
 /// A group that is merged whole takes this share of a usual merge longer at least; a log may have a page to copy beside it.
 const MERGED_WHOLE: f64 = 0.75;
+/// What is less than this share of a group's time does not show in it.
+const SHOWS_IN_A_GROUP: f64 = 0.1;
 /// So many groups tell, beside the first.
 const GROUPS_MIN: usize = 3;
 

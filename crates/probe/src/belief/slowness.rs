@@ -17,6 +17,8 @@ pub struct Slowness {
     spread: f64,
     /// The multiple that merges take, where they are all alike.
     merges: Option<f64>,
+    /// Whether small steps count.
+    is_small: bool,
 }
 
 /// No limit is lower: a write takes that much longer for other reasons than a merge.
@@ -39,7 +41,7 @@ const SPREADS: f64 = 10.0;
 /// The times alone never decide further than this: what they are like is not known that well.
 const ODDS_MAX: f64 = 9.0;
 
-/// By how much the same writes may change over a measurement.
+/// By how much the same writes may change over a measurement, unless less is taken for a merge.
 const CHANGED: f64 = 2.0;
 
 impl Slowness {
@@ -55,6 +57,7 @@ impl Slowness {
             limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX),
             spread,
             merges: None,
+            is_small: false,
         })
     }
 
@@ -62,6 +65,13 @@ impl Slowness {
     #[must_use]
     pub fn for_small_steps(self) -> Self {
         let limit = (1.0 + SPREADS * self.spread).clamp(LIMIT_SMALL_MIN, self.limit);
+        Self { limit, is_small: true, ..self }
+    }
+
+    /// The same where part of a step shows, if small steps count: a log may complete less than usual.
+    #[must_use]
+    pub fn for_parts_of_steps(self) -> Self {
+        let limit = if self.is_small { f64::midpoint(1.0, self.limit) } else { self.limit };
         Self { limit, ..self }
     }
 
@@ -83,10 +93,10 @@ impl Slowness {
         Self { limit: self.limit.max(limit), ..self }
     }
 
-    /// The same with a limit no lower than that of the other.
+    /// The same with a limit no lower than that of the other, or for small steps if that is.
     #[must_use]
-    pub const fn as_firm_as(self, other: Self) -> Self {
-        self.beyond_stalls(other.limit)
+    pub fn as_firm_as(self, other: Self) -> Self {
+        if other.is_small { self.for_small_steps() } else { self.beyond_stalls(other.limit) }
     }
 
     /// The same where merges are known to take this long beside the write: the limit lies in the middle, by ratio.
@@ -142,8 +152,9 @@ impl Slowness {
         let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
         let (typical, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
         let least = self.typical_seconds / (1.0 + self.spread);
+        let changed = self.limit.min(CHANGED);
         let is_slow =
-            quickest > self.typical_seconds * CHANGED && quickest * CHANGED.sqrt() > self.limit_seconds();
+            quickest > self.typical_seconds * changed && quickest * changed.sqrt() > self.limit_seconds();
         let is_quick = typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < least;
         (is_slow || is_quick).then_some(typical)
     }

@@ -173,6 +173,8 @@ const ONE_BLOCK: f64 = 0.85;
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
     let request = data.cells.first()?.request;
     let slowness = search.slowness.scaled(SMALL_TAKE_LONGER);
+    // A merge that is shorter would not show in a small request.
+    search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > slowness.limit_seconds())?;
     let surveyed = data.cells.iter().filter(|cell| {
         cell.order == Order::Linear && cell.open_units == linear + 1 && cell.request < request
     });

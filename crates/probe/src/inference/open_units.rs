@@ -13,6 +13,8 @@ use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_MAX: f64 = 0.28;
+/// The same over data, where fewer are made.
+const STALLS_OVER_DATA_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 /// And more where any block may have to go, or where some merges must have been hidden.
@@ -116,7 +118,7 @@ impl<'a> Search<'a> {
         }
         let random = belief::random(&data.cells, &linear, most_in_turn(&parts, Order::Linear));
         let is_no_log = belief::is_no_log(data, &linear);
-        let is_log = belief::is_slow_over_data(&data.out_of_order, slowness) && !is_no_log;
+        let is_log = belief::is_slow_over_data(data, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::is_one_run(&data.beginnings, slowness);
         let search = Self { data, parts, is_over_data: false, slowness, kind, linear, random };
@@ -150,7 +152,7 @@ impl<'a> Search<'a> {
             linear,
             random: self.random.clone(),
         };
-        let fits = over.fits(Order::Linear)?;
+        let fits = over.fits(Order::Linear).filter(|_| over.linear.stalls() <= STALLS_OVER_DATA_MAX)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = slowness.typical_seconds();
         // A log completes as much each time; a head that has to move takes longer, too, but now more, now less.

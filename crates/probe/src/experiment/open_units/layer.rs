@@ -85,7 +85,7 @@ impl Search<'_, '_> {
                 let written = pool.write(&mut self.session, &mut self.units, 0)?;
                 self.data.out_of_order.extend(written.and_then(|written| written.latency));
             }
-            if belief::is_slow_over_data(&self.data.out_of_order, linear.slowness()) {
+            if belief::is_slow_over_data(self.data, linear.slowness()) {
                 self.write_groups()?;
                 if !belief::is_no_log(self.data, linear) {
                     self.rewrite()?;
