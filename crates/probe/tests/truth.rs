@@ -112,7 +112,7 @@ fn other_numbers_of_open_units_are_read_right() {
 
 /// What a full check says of a stick, and the writes of its open-units experiment.
 fn check_and_open_units(target: &Target) -> (Vec<Finding>, OpenUnitsData) {
-    let seen = Survey::new(true, 11).run(&mut VirtualStick::new(&target.profile, 5), &mut Silent);
+    let seen = Survey::new(true, 11).run(&mut VirtualStick::new(&target.profile, target.seed), &mut Silent);
     let data = seen.iter().find_map(|seen| match &seen.data {
         Data::OpenUnits(data) => Some(data.clone()),
         _ => None,
@@ -176,9 +176,10 @@ fn many_open_units_of_large_pages_are_counted_out_of_order_with_parts_of_them() 
 /// Where it would take too long to count what is open in order, that many more were open at once than fit out of order tells these.
 #[test]
 fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {
-    let mut target =
-        Target::parse("transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=45&open_units_random=8")
-            .unwrap();
+    let mut target = Target::parse(
+        "transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=45&open_units_random=8&seed=5",
+    )
+    .unwrap();
     let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
     policy.victim = Victim::Random;
     policy.merge_us = Curve::Constant(1_500_000.0);
@@ -226,6 +227,39 @@ fn a_log_is_counted_with_requests_smaller_than_what_it_maps_at_once() {
         assert_eq!(units.value(), Some(Value::Count(streams)), "{streams}: {units:?}");
         assert_eq!(class.value(), Some(LOG), "{streams}: {class:?}");
         assert_eq!(fat_area.bytes(), Some(Bytes::ZERO), "{streams}: {fat_area:?}");
+    }
+}
+
+/// What a log completes may take less than half as long as a write over a slow link; and a group of its pages takes so long there that a
+/// completion would not show in it.
+#[test]
+fn a_log_behind_a_slow_link_is_counted_by_small_steps() {
+    for (streams, seed) in [(3, 5), (8, 6), (8, 7)] {
+        let options = "erase_block=512KiB&page=32KiB&fat_area=0&link=usb-full";
+        let mut target = Target::parse(&format!("transcend-8g?{options}&seed={seed}")).unwrap();
+        target.profile.policy = log_structured(streams, Bytes::kib(128));
+        target.profile.noise.jitter = 0.016;
+        let (findings, _) = check_and_open_units(&target);
+        let [units, class] =
+            [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
+        assert_eq!(units.value(), Some(Value::Count(streams)), "{streams}: {units:?}");
+        assert_eq!(class.value(), Some(LOG), "{streams}: {class:?}");
+    }
+}
+
+/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, nor do seven writes of which most were
+/// held up tell of a cache.
+#[test]
+fn open_units_are_counted_among_stalls() {
+    for (units, seed) in [(2, 1), (2, 2), (5, 3), (14, 4), (14, 5)] {
+        let options = format!("erase_block=4MiB&open_units_linear={units}&open_units_random=0&seed={seed}");
+        let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
+        target.profile.noise.jitter = 0.3;
+        target.profile.noise.outliers_per_million = 185_000.0;
+        target.profile.noise.outlier_us = 150_000.0;
+        let (findings, _) = check_and_open_units(&target);
+        let found = finding(&findings, FindingId::OpenUnitsLinear);
+        assert_eq!(found.value(), Some(Value::Count(units)), "seed {seed}: {found:?}");
     }
 }
 
