@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
+use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
 use crate::inference::statistics::median;
 use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
@@ -101,10 +102,14 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
     // What told little at first may tell all by now.
     let mut best = if is_unchanged { belief } else { after_all(&belief, parts, Slowness::clone) };
-    if best.order() == Order::Linear {
-        let other = after_all(&best, parts, |slowness| slowness.for_small_steps());
-        if other.explains() > best.explains() + SMALL_EXPLAIN {
-            best = other;
+    if let Some(first) = parts.first().filter(|_| best.order() == Order::Linear) {
+        let of_first = |slowness: fn(Slowness) -> Slowness| {
+            after_all(&best, std::slice::from_ref(first), |part| slowness(*part))
+        };
+        let (usual, small) = (of_first(|slowness| slowness), of_first(Slowness::for_small_steps));
+        let is_told = usual.explains() > SMALL_EXPLAIN && usual.verdict().tells(OPEN_MAX);
+        if !is_told && small.explains() > usual.explains() + SMALL_EXPLAIN {
+            best = after_all(&best, parts, |slowness| slowness.for_small_steps());
         }
     }
     if best.stalls() < STALLS_NOW_AND_THEN {
@@ -122,8 +127,8 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     best
 }
 
-/// Nats by which small steps must explain more: what a log completes may take less than half as long as a write, on a slow link or with
-/// large pages.
+/// Nats by which small steps must explain more of the first part of a search, where larger ones tell no number: what a log completes may take less than half as long as a write, on a slow link or with
+/// large pages. Requests of less than a page, later on, take longer than that in another block than the one before.
 const SMALL_EXPLAIN: f64 = 5.0;
 /// Stalls so frequent are looked at.
 const STALLS_NOW_AND_THEN: f64 = 0.03;
