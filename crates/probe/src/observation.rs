@@ -300,6 +300,12 @@ pub struct OpenUnitsData {
     /// Groups of pages of one unit, written in order and then once more from the last to the first.
     #[serde(default)]
     pub groups: Vec<Group>,
+    /// One unit after the other written from its start, with larger and larger requests, where no number of units was too many.
+    #[serde(default)]
+    pub one_run: Vec<OpenUnitsCell>,
+    /// Pages of one unit written from its end to its start, each apart from the others.
+    #[serde(default)]
+    pub scattered: Vec<Duration>,
     /// Writes at the starts of units, where no unit was open before the first of each pair.
     #[serde(default)]
     pub beginnings: Vec<Beginnings>,

@@ -69,7 +69,16 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
     let parts = parts(data);
     let slowness = parts.first()?.slowness;
     let belief = Belief::new(Order::Linear, slowness, Prior::Linear).in_blocks_of(data.erase_block);
-    Some(beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts))
+    let after = after_all(&belief, &parts, Slowness::clone);
+    // Where the control took longer by a small step, small steps are no merges.
+    let changed = |control: &Times| match control {
+        Times::Each(times) => slowness.for_small_steps().changed(times).is_some(),
+        Times::Mean { .. } => false,
+    };
+    if data.controls.iter().any(changed) {
+        return Some(among_stalls(after, &parts));
+    }
+    Some(beyond_stalls(after, &parts))
 }
 
 /// The belief behind all writes of the search in random order, after that in linear order, which tried up to `most` units.
@@ -112,6 +121,11 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
             best = after_all(&best, parts, |slowness| slowness.for_small_steps());
         }
     }
+    among_stalls(best, parts)
+}
+
+/// The same where only stalls are looked at.
+fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
     if best.stalls() < STALLS_NOW_AND_THEN {
         return best;
     }

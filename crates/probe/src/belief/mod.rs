@@ -4,6 +4,7 @@
 mod any_place;
 mod block_ends;
 mod choice;
+mod collection;
 mod evidence;
 mod first_blocks;
 mod hypothesis;
@@ -16,6 +17,7 @@ mod slowness;
 
 pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
 pub use choice::Step;
+pub use collection::{collections, slow_each};
 pub use evidence::{
     Part, beyond_stalls, is_no_log, is_one_run, is_slow_over_data, linear, over_data, parts, random, unmerged,
 };

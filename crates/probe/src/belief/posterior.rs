@@ -353,6 +353,12 @@ impl Belief {
         self.probabilities().map(weigh).sum()
     }
 
+    /// Whether so many writes are slow whatever the number of units that nothing can be said.
+    #[must_use]
+    pub fn stalls_too_often(&self) -> bool {
+        self.stalls() > STALLS_MAX
+    }
+
     /// Whether this many units are surely too many.
     #[must_use]
     pub fn is_too_many(&self, number: u32) -> bool {
@@ -460,6 +466,8 @@ impl Belief {
     }
 }
 
+/// Where more writes than this are slow whatever the number of blocks, nothing can be said.
+const STALLS_MAX: f64 = 0.28;
 /// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
 const STALLS_IN_VAIN: f64 = 0.08;
 const IN_VAIN_AFTER: usize = 400;

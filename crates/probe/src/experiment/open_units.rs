@@ -4,6 +4,7 @@
 //! long beyond. Every write moves a probability over all K ([`Belief`]); the next write is the one that tells most for the time
 //! it takes, until one K is left. See docs/methods/open-units.md.
 
+mod collection;
 mod layer;
 
 use std::time::Duration;
@@ -127,15 +128,17 @@ impl Experiment for OpenUnits {
     /// nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let searches = (1 + 3 * SMALLER_LASTS) as u64 * self.writes_max() as u64;
-        let around =
-            u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1)) + layer::requests_max(self.units_max);
+        let around = u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1))
+            + layer::requests_max(self.units_max)
+            + collection::REQUESTS_MAX;
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
         let requests =
             searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
-        let bytes_written =
-            (self.request * requests).min(self.bytes_max + self.request * around) + layer::BEGINNINGS_MAX;
+        let bytes_written = (self.request * requests).min(self.bytes_max + self.request * around)
+            + layer::BEGINNINGS_MAX
+            + collection::BYTES_MAX;
         // Behind each write comes a flush.
         Estimate { requests: (requests + whole_blocks) * 2, bytes_written }
     }
@@ -219,7 +222,11 @@ impl Search<'_, '_> {
         let mut random = belief::random(&[], &linear, most);
         let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
         self.search(&mut self.pool(Order::Random), &mut random, most)?;
-        self.control()
+        self.control()?;
+        if is_told && linear.is_seen_open() && !linear.stalls_too_often() && !self.is_slow_evenly(&linear) {
+            return Ok(());
+        }
+        self.collect()
     }
 
     const fn cells(&self) -> &Vec<OpenUnitsCell> {

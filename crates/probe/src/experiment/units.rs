@@ -79,6 +79,11 @@ impl Units {
         Self { first, count, step: golden_step(count), ..self }
     }
 
+    /// Hands out all of them once more, for what need not be fresh.
+    pub const fn begin_again(&mut self) {
+        self.taken = 0;
+    }
+
     /// How many are left.
     pub const fn left(&self) -> u64 {
         self.count - self.taken

@@ -67,7 +67,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let of_stream = seen.page_of_stream();
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let boundaries_show = shows_surely(&align.boundary_signal) || of_stream.as_ref().is_some_and(is_sure);
-    let ([linear, random, class, merge], is_log) = seen.open_units();
+    let ([linear, random, class, merge], maps_less) = seen.open_units();
     let [cache, sustained] = seen.sustained();
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
@@ -89,7 +89,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     if let Some(assumed) = assumed {
         findings
             .iter_mut()
-            .filter(|finding| rests_on_erase_block(finding.id, is_log))
+            .filter(|finding| rests_on_erase_block(finding.id, maps_less))
             .for_each(|finding| doubt(finding, &assumed, is_published));
     }
     if let Some(objection) = sanity::objection(observations, boundaries_show) {
@@ -204,20 +204,18 @@ impl<'a> Seen<'a> {
         self.write_size.last().and_then(|data| page::page(data))
     }
 
-    /// Linear, random, class, merge; and whether the layer is a log.
+    /// Linear, random, class, merge; and whether the layer maps less than an erase block at once, so that these do not rest on its size.
     fn open_units(&self) -> ([Finding; 4], bool) {
         let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
         let search = open_units::Search::new(data);
-        let is_log = search
-            .as_ref()
-            .is_ok_and(|search| matches!(search.kind, open_units::Kind::Log | open_units::Kind::Whole(_)));
+        let maps_less = search.as_ref().is_ok_and(open_units::Search::maps_less);
         let findings = [
             open_units::open_units(&search, Order::Linear),
             open_units::open_units(&search, Order::Random),
             ftl_class::ftl_class(data, &search),
             merge::merge_seconds(&search),
         ];
-        (findings, is_log)
+        (findings, maps_less)
     }
 
     fn published_open_units(&self) -> [Finding; 4] {
@@ -273,9 +271,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-const fn rests_on_erase_block(id: FindingId, is_log: bool) -> bool {
+const fn rests_on_erase_block(id: FindingId, maps_less: bool) -> bool {
     match id {
-        FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds => !is_log,
+        FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds => !maps_less,
         FindingId::OpenUnitsRandom | FindingId::FatAreaBytes => true,
         _ => false,
     }

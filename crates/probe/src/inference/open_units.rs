@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median, quantile};
+use super::statistics::{count, median, quantile, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
 
-/// Where more writes than this are slow whatever the number of blocks, nothing can be said.
-const STALLS_MAX: f64 = 0.28;
-/// The same over data, where fewer are made.
+/// Where more writes over data than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_OVER_DATA_MAX: f64 = 0.2;
 /// What the laws can be wrong about that their posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
@@ -77,11 +75,6 @@ const ALIKE: f64 = 0.1;
 /// in between.
 const COPIED_BYTES_PER_S: f64 = 400e6;
 const COPIED_FASTER: f64 = 40.0;
-/// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
-/// tell that space is collected: by chance it differs by twenty and more.
-const EVEN: [(usize, u64); 2] = [(20, 5), (96, 10)];
-/// And one comes after so many writes at least.
-const COLLECTED_WRITES: u64 = 4;
 /// Fewer places than this in a block make the search less sure.
 const FEW_PLACES: f64 = 24.0;
 
@@ -190,6 +183,16 @@ impl<'a> Search<'a> {
         last.len() >= fits as usize && count(quick) > count(last.len()) * enough
     }
 
+    /// Whether the layer maps less than an erase block at once. In blocks of another size one that keeps a single block open seems to
+    /// do that as well.
+    pub fn maps_less(&self) -> bool {
+        match self.kind {
+            Kind::Log | Kind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
+            Kind::Collected(_) => true,
+            _ => false,
+        }
+    }
+
     /// What a write out of order takes longer even in one block, seconds, where that is too short to copy an erase block: it
     /// completes something smaller.
     fn completion_out_of_order(&self) -> Option<f64> {
@@ -260,15 +263,13 @@ impl<'a> Search<'a> {
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 
-    /// How space is collected, if slow writes in linear order come so evenly that they have nothing to do with the blocks that are
-    /// written: a block that is chosen by chance, or is one too many, comes back unevenly.
+    /// How space is collected, if slow writes have nothing to do with the blocks that are written.
     fn collection(&self) -> Option<Collection> {
-        let request = self.data.cells.first()?.request;
+        if !self.data.one_run.is_empty() {
+            return collected_in_one_run(self.data);
+        }
         let (seconds, _) = self.merge(Order::Linear, 0)?;
-        let is_slow = self.searched(Order::Linear).map(|(_, latency)| self.slowness.is_slow(latency));
-        let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
-        let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let every = request * EVEN.into_iter().find_map(|even| evenly(&apart, even))?;
+        let every = self.parts.last()?.request * belief::slow_each(self.parts.last()?, self.slowness)?;
         (every <= self.data.erase_block).then_some(Collection { every, seconds })
     }
 
@@ -376,13 +377,31 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The median of the last so many distances, if they are that even.
-fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
-    let mut last = apart[apart.len().checked_sub(number)?..].to_vec();
-    last.sort_unstable();
-    let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
-    (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
+/// How space is collected, if that is seen while nothing but one block is written from start to end, takes as long each time, and pages
+/// out of order cost nothing.
+fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
+    let own = belief::collections(&data.one_run);
+    let seconds = median(&own).filter(|_| own.len() >= COLLECTED_MIN)?;
+    // One request may wait for two.
+    let is_alike =
+        |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_COLLECTED);
+    let alike = own.iter().filter(is_alike).count();
+    let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();
+    let in_order: Vec<f64> =
+        data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
+    let is_free = quickest_quarter(&scattered)? < quickest_quarter(&in_order)? * SCATTERED_FREE;
+    let written: Bytes = data.one_run.iter().flat_map(|cell| cell.writes().map(|_| cell.request)).sum();
+    let every = written / u64::try_from(own.len()).ok()?;
+    (is_free && count(alike) >= count(own.len()) * COLLECTED_SHARE).then_some(Collection { every, seconds })
 }
+
+/// So many collections tell, of which so many take as long as is usual, or twice as long, within this share. Stalls for other reasons
+/// differ by their own length.
+const COLLECTED_MIN: usize = 4;
+const COLLECTED_SHARE: f64 = 0.75;
+const ALIKE_COLLECTED: f64 = 0.2;
+/// Pages out of order take less than so many times as long as in order.
+const SCATTERED_FREE: f64 = 1.25;
 
 /// The most units that were written in turn.
 fn most_in_turn(parts: &[Part<'_>], order: Order) -> u32 {
@@ -414,7 +433,7 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
     if !search.is_tried(order) {
         return Finding::unknown(id, NOTHING, "write tests (--erase)");
     }
-    if belief.stalls() > STALLS_MAX {
+    if belief.stalls_too_often() {
         return Finding::unknown(id, STALLS, "a quieter machine, or a stick left alone for a while");
     }
     let verdict = belief.verdict();
@@ -434,7 +453,7 @@ impl Collection {
     /// One sentence with its figures.
     pub fn text(self) -> String {
         format!(
-            "one write in {} takes {} longer, evenly and into whatever blocks: pages go wherever there is space, and space is collected",
+            "one write in {} takes {} longer, into whatever blocks: pages go wherever there is space, and space is collected",
             self.every,
             time(self.seconds)
         )
@@ -561,19 +580,5 @@ mod tests {
         let cut = OpenUnitsData { cells: begun.collect(), larger: all.cells, ..all };
         let Ok(search) = Search::new(&cut) else { panic!("nothing is known") };
         assert!(search.linear.most_proven() >= 128);
-    }
-
-    #[test]
-    fn even_distances_are_told_from_those_by_chance() {
-        let [few, many] = EVEN;
-        let even: Vec<u64> = (0..20).map(|at| 7 + at % 2).collect();
-        assert_eq!(evenly(&even, few), Some(8));
-        let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();
-        assert_eq!((evenly(&rough, few), evenly(&rough, many)), (None, Some(8)));
-        // One block too many comes back anywhere in its turn.
-        let chance: Vec<u64> = (0..120).map(|at| 1 + at * 37 % 40).collect();
-        assert_eq!((evenly(&chance, few), evenly(&chance, many)), (None, None));
-        assert_eq!(evenly(&[1; 20], few), None, "every write merges");
-        assert_eq!(evenly(&even[..11], few), None);
     }
 }

@@ -84,6 +84,8 @@ fn data(data: &Data) -> Checked {
                 time("in_order", group.in_order)?;
                 time("backward", group.backward)
             })?;
+            each("one_run", &data.one_run, open_units)?;
+            each("scattered", &data.scattered, |latency| time("", *latency))?;
             each("beginnings", &data.beginnings, |pair| {
                 time("alone", pair.alone)?;
                 time("behind", pair.behind)

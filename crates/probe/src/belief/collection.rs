@@ -1,0 +1,72 @@
+//! Collections of space: what they do to writes one behind the other, and how evenly they come.
+
+use super::{Part, Slowness};
+use crate::inference::statistics::quickest_quarter;
+use crate::observation::{OpenUnitsCell, Order};
+
+/// A write takes so many times as long as usual if space is collected in it.
+const SLOW: f64 = 1.5;
+/// And so much longer at least, seconds: an erase block is erased, which takes 1.5 to 5 ms by data sheets.
+const LEAST_SECONDS: f64 = 1.5e-3;
+
+/// What each collection took by itself, seconds, among writes into one block after the other; the first write into a block, which may
+/// close another one, left out.
+#[must_use]
+pub fn collections<'a>(cells: impl IntoIterator<Item = &'a OpenUnitsCell>) -> Vec<f64> {
+    cells.into_iter().flat_map(of_size).collect()
+}
+
+fn of_size(cell: &OpenUnitsCell) -> Vec<f64> {
+    let writes: Vec<(u32, f64)> =
+        cell.writes().map(|(unit, latency)| (unit, latency.as_secs_f64())).collect();
+    let seconds: Vec<f64> = writes.iter().map(|(_, seconds)| *seconds).collect();
+    let Some(typical) = quickest_quarter(&seconds) else { return Vec::new() };
+    let within = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
+    within
+        .filter(|seconds| *seconds > typical * SLOW && *seconds > typical + LEAST_SECONDS)
+        .map(|seconds| seconds - typical)
+        .collect()
+}
+
+/// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
+/// tell that space is collected: by chance it differs by twenty and more.
+const EVEN: [(usize, u64); 2] = [(20, 5), (96, 10)];
+/// And one comes after so many writes at least.
+const COLLECTED_WRITES: u64 = 4;
+
+/// After how many writes of this part of a search, in linear order, one is slow, if that comes so evenly that it has nothing to do with the
+/// blocks that are written: a block that is chosen by chance, or is one too many, comes back unevenly.
+#[must_use]
+pub fn slow_each(part: &Part<'_>, slowness: Slowness) -> Option<u64> {
+    let is_slow = part.writes(Order::Linear).map(|(.., latency)| slowness.is_slow(latency));
+    let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
+    let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    EVEN.into_iter().find_map(|even| evenly(&apart, even))
+}
+
+/// The median of the last so many distances, if they are that even.
+fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
+    let mut last = apart[apart.len().checked_sub(number)?..].to_vec();
+    last.sort_unstable();
+    let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
+    (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_distances_are_told_from_those_by_chance() {
+        let [few, many] = EVEN;
+        let even: Vec<u64> = (0..20).map(|at| 7 + at % 2).collect();
+        assert_eq!(evenly(&even, few), Some(8));
+        let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();
+        assert_eq!((evenly(&rough, few), evenly(&rough, many)), (None, Some(8)));
+        // One block too many comes back anywhere in its turn.
+        let chance: Vec<u64> = (0..120).map(|at| 1 + at * 37 % 40).collect();
+        assert_eq!((evenly(&chance, few), evenly(&chance, many)), (None, None));
+        assert_eq!(evenly(&[1; 20], few), None, "every write merges");
+        assert_eq!(evenly(&even[..11], few), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether space is collected while nothing but one block is written, and whether pages out of order cost anything: what a layer
+//! that maps single pages does. See docs/methods/open-units.md.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use super::Search;
+use crate::belief::{self, Belief, collections};
+use crate::experiment::pool::Pool;
+use crate::experiment::session::{Stop, range};
+use crate::observation::{OpenUnitsCell, Order};
+
+/// So much is written at most, if the search left as much, and this in any case.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(24);
+const BYTES_LEAST: Bytes = Bytes::mib(6);
+/// And for so long.
+const TIME_MAX: Duration = Duration::from_secs(60);
+/// So many collections are enough.
+const ENOUGH: usize = 10;
+/// Where none, or one, came in so many writes, they are doubled.
+const WRITES_OF_A_SIZE: u32 = 24;
+const TOO_FEW: usize = 2;
+/// Up to this size.
+const LARGEST: Bytes = Bytes::mib(1);
+/// So many writes out of order.
+const SCATTERED: u64 = 12;
+
+/// How many requests this takes at most: each size is doubled or shows two collections, and the largest ends with the bytes.
+pub(super) const REQUESTS_MAX: u64 = 24 * 24 + SCATTERED;
+
+impl Search<'_, '_> {
+    /// Whether slow writes of the search came so evenly that they may have been collections.
+    pub(super) fn is_slow_evenly(&self, linear: &Belief) -> bool {
+        belief::parts(self.data)
+            .last()
+            .is_some_and(|part| belief::slow_each(part, linear.slowness()).is_some())
+    }
+
+    /// Writes one block after the other from start to end, with larger and larger requests, until enough of them were held up by a
+    /// collection; and then pages of one block from its end to its start, each apart from the others.
+    pub(super) fn collect(&mut self) -> Result<(), Stop> {
+        let page = self.experiment.mapped_at_once();
+        let (erase_block, began_at) = (self.experiment.erase_block, self.session.device_time());
+        let before = self.session.bytes_written();
+        let left = self.experiment.bytes_max.saturating_sub(before).clamp(BYTES_LEAST, BYTES_MAX);
+        let mut pool = Pool::new(erase_block, page, Order::Linear);
+        if left / erase_block >= self.units.left() {
+            self.units.begin_again();
+        }
+        let mut of_size = 0;
+        while self.session.bytes_written() + pool.request <= before + left
+            && self.session.device_time() < began_at + TIME_MAX
+            && collections(&self.data.one_run).len() < ENOUGH
+        {
+            let Some(written) = pool.write(&mut self.session, &mut self.units, 0)? else { break };
+            let kept = (Order::Linear, 1, pool.request);
+            if let Some(latency) = written.latency {
+                OpenUnitsCell::keep(&mut self.data.one_run, kept, written.unit, latency);
+            }
+            of_size += 1;
+            if of_size == WRITES_OF_A_SIZE {
+                of_size = 0;
+                let seen = self.data.one_run.last().map_or(0, |last| collections([last]).len());
+                if seen < TOO_FEW && pool.request * 2 <= LARGEST.min(erase_block / 4) {
+                    pool.set_request(pool.request * 2);
+                }
+            }
+        }
+        if collections(&self.data.one_run).is_empty() {
+            return Ok(());
+        }
+        let Some(unit) = self.units.take() else { return Ok(()) };
+        let places = (erase_block / page / 2).min(SCATTERED);
+        for place in (0..places).rev() {
+            let latency = self.session.write_through(range(unit + page * (place * 2), page))?;
+            self.data.scattered.extend(latency);
+        }
+        Ok(())
+    }
+}
