@@ -30,7 +30,7 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<f64> {
 
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
-const EVEN: [(usize, u64); 2] = [(20, 5), (96, 10)];
+const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
 /// And one comes after so many writes at least.
 const COLLECTED_WRITES: u64 = 4;
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn even_distances_are_told_from_those_by_chance() {
-        let [few, many] = EVEN;
+        let [_, few, many] = EVEN;
         let even: Vec<u64> = (0..20).map(|at| 7 + at % 2).collect();
         assert_eq!(evenly(&even, few), Some(8));
         let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::open_units::{Kind, Search, beginnings, evidence, one_run_confidence};
+use super::open_units::{BY_SHARED_LOGS, Kind, Search, beginnings, evidence, one_run_confidence};
 use super::statistics::count;
 use super::wording::time;
 use crate::belief::{self, Law};
@@ -26,6 +26,10 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
     if search.kind == Kind::OneRun {
         let value = Value::Class { class: FtlClass::HybridLog, above: None };
         return Finding::exact(ID, value, one_run_confidence(search), beginnings(search));
+    }
+    if let Kind::SharedLogs(logs) = search.kind {
+        let value = Value::Class { class: FtlClass::HybridLog, above: None };
+        return Finding::exact(ID, value, Confidence::new(BY_SHARED_LOGS), logs.text_of_logs());
     }
     if search.kind == Kind::Log {
         let value = Value::Class { class: FtlClass::LogStructured, above: None };

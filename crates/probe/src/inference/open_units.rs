@@ -35,6 +35,8 @@ pub enum Kind {
     Whole(Bytes),
     /// One run in order; what else is written waits in logs.
     OneRun,
+    /// The same, seen by merges that come once for each erase block that is written, whatever the blocks, and never in one run.
+    SharedLogs(Collection),
     /// Pages go wherever there is space, and space is collected once for every so many bytes.
     Collected(Collection),
 }
@@ -118,7 +120,7 @@ impl<'a> Search<'a> {
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
-        let special = if is_one_run { Some(Kind::OneRun) } else { search.collection().map(Kind::Collected) };
+        let special = if is_one_run { Some(Kind::OneRun) } else { search.independent_of_blocks() };
         let whole = || search.free_request().map(Kind::Whole);
         let completed = || search.completion_out_of_order().map(Kind::Completed);
         Ok(Self { kind: special.or_else(whole).or_else(completed).unwrap_or(kind), ..search })
@@ -222,8 +224,8 @@ impl<'a> Search<'a> {
     /// The number of units that fit, if one was found.
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
-            (Kind::OneRun, Order::Linear) => return Some(1),
-            (Kind::OneRun, Order::Random) | (Kind::Collected(_), _) => return None,
+            (Kind::OneRun | Kind::SharedLogs(_), Order::Linear) => return Some(1),
+            (Kind::OneRun | Kind::SharedLogs(_), Order::Random) | (Kind::Collected(_), _) => return None,
             (kind, Order::Random) if kind.is_log() => return None,
             _ => {}
         }
@@ -263,14 +265,24 @@ impl<'a> Search<'a> {
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 
-    /// How space is collected, if slow writes have nothing to do with the blocks that are written.
-    fn collection(&self) -> Option<Collection> {
-        if !self.data.one_run.is_empty() {
-            return collected_in_one_run(self.data);
+    /// What it is if slow writes have nothing to do with the blocks that are written.
+    fn independent_of_blocks(&self) -> Option<Kind> {
+        let data = self.data;
+        if let Some(collection) = collected_in_one_run(data) {
+            return Some(Kind::Collected(collection));
         }
+        let part = self.parts.last()?;
+        let every = part.request * belief::slow_each(part, self.slowness)?;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
-        let every = self.parts.last()?.request * belief::slow_each(self.parts.last()?, self.slowness)?;
-        (every <= self.data.erase_block).then_some(Collection { every, seconds })
+        let collection = Collection { every, seconds };
+        if data.one_run.is_empty() {
+            return (every <= data.erase_block).then_some(Kind::Collected(collection));
+        }
+        let blocks = every.as_f64() / data.erase_block.as_f64();
+        let fills_a_block = (blocks - 1.0).abs() < FILLS_A_BLOCK;
+        let is_long = seconds > self.slowness.typical_seconds() * COPIES_MUCH;
+        (fills_a_block && is_long && belief::collections(&data.one_run).is_empty())
+            .then_some(Kind::SharedLogs(collection))
     }
 
     /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
@@ -359,7 +371,7 @@ impl<'a> Search<'a> {
         Merges {
             every_switch: self.linear.law(Law::LeastRecent),
             takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
-            is_one_run: self.kind == Kind::OneRun,
+            is_one_run: matches!(self.kind, Kind::OneRun | Kind::SharedLogs(_)),
             too_many: linear.or(self.between(Order::Linear).map(|(_, high)| high)).map(|fits| fits + 1),
         }
     }
@@ -395,6 +407,9 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     (is_free && count(alike) >= count(own.len()) * COLLECTED_SHARE).then_some(Collection { every, seconds })
 }
 
+/// A log block is full after an erase block, give or take this share of it, and giving it up takes more than so many writes.
+const FILLS_A_BLOCK: f64 = 0.06;
+const COPIES_MUCH: f64 = 8.0;
 /// So many collections tell, of which so many take as long as is usual, or twice as long, within this share. Stalls for other reasons
 /// differ by their own length.
 const COLLECTED_MIN: usize = 4;
@@ -424,7 +439,10 @@ pub fn open_units(search: &Result<Search<'_>, (String, String)>, order: Order) -
     };
     match (search.kind, order) {
         (Kind::OneRun, Order::Linear) => return one_run(search),
-        (Kind::OneRun, Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
+        (Kind::OneRun | Kind::SharedLogs(_), Order::Random) => return Finding::unknown(id, SHARED_LOGS, ""),
+        (Kind::SharedLogs(logs), Order::Linear) => {
+            return Finding::exact(id, Value::Count(1), Confidence::new(BY_SHARED_LOGS), logs.text_of_logs());
+        }
         (kind, Order::Random) if kind.is_log() => return Finding::unknown(id, LOG, ""),
         (Kind::Collected(collection), _) => return Finding::unknown(id, collection.text(), ""),
         _ => {}
@@ -449,7 +467,19 @@ const SHARED_LOGS: &str = "what is written out of order waits in logs that all b
 const LOG: &str =
     "a log takes each write where it stands: out of order every write pays, into however many blocks";
 
+/// How sure it is that all blocks share logs beside one run in order.
+pub const BY_SHARED_LOGS: f64 = 0.9;
+
 impl Collection {
+    /// One sentence with the figures of logs that fill up.
+    pub fn text_of_logs(self) -> String {
+        format!(
+            "one write in {}, about an erase block, takes {} longer, into whatever blocks and never in one run: what is written elsewhere fills logs that all blocks share",
+            self.every,
+            time(self.seconds)
+        )
+    }
+
     /// One sentence with its figures.
     pub fn text(self) -> String {
         format!(
