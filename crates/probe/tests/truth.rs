@@ -17,8 +17,8 @@ use flashscope_probe::survey::Survey;
 use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
-    Association, Basis, Class, Curve, HybridLog, LogStructured, Policy, SmallWrites, State, Truth, Victim,
-    WriteBuffer,
+    Association, Basis, Class, CollectionVictim, Curve, HybridLog, LogStructured, PageMapped, Policy,
+    SmallWrites, State, Truth, Victim, WriteBuffer,
 };
 use flashscope_sim::target::Target;
 
@@ -260,6 +260,71 @@ fn open_units_are_counted_among_stalls() {
         let (findings, _) = check_and_open_units(&target);
         let found = finding(&findings, FindingId::OpenUnitsLinear);
         assert_eq!(found.value(), Some(Value::Count(units)), "seed {seed}: {found:?}");
+    }
+}
+
+fn collecting(options: &str, over_provisioning: f64, victim: CollectionVictim) -> Target {
+    let mut target = Target::parse(&format!("transcend-8g?fat_area=0&seed=3&{options}")).unwrap();
+    target.profile.state = State::Steady;
+    target.profile.policy = Policy::PageMapped(PageMapped {
+        basis: Basis::Assumed,
+        over_provisioning,
+        victim,
+        hot_cold: false,
+        background_share: 0.0,
+        copy_page_us: 1200.0,
+        erase_us: 3000.0,
+    });
+    target
+}
+
+/// Collections of large blocks come so seldom that a search sees one or none, those of small ones in each of its writes: one block
+/// written from start to end shows both.
+#[test]
+fn a_page_mapped_stick_is_known_by_what_it_collects_in_one_run() {
+    let large = "erase_block=32MiB&page=32KiB&capacity=6GiB";
+    let small = "erase_block=128KiB&page=4KiB&capacity=256MiB";
+    for (options, over_provisioning, victim) in
+        [(large, 0.04, CollectionVictim::Greedy), (small, 0.10, CollectionVictim::CostBenefit)]
+    {
+        let (findings, data) = check_and_open_units(&collecting(options, over_provisioning, victim));
+        let class = finding(&findings, FindingId::FtlClass);
+        let paged = Value::Class { class: FtlClass::PageMapped, above: None };
+        assert_eq!(class.value(), Some(paged), "{options} {over_provisioning}: {class:?}");
+        assert!(!data.one_run.is_empty(), "{options}");
+    }
+}
+
+/// A log collects as well, but completes what it maps at once where pages come out of order.
+#[test]
+fn a_log_that_collects_is_not_page_mapped() {
+    for streams in [1, 200] {
+        let mut target = collecting("erase_block=4MiB&page=16KiB", 0.08, CollectionVictim::Greedy);
+        target.profile.policy = log_structured(streams, Bytes::kib(64));
+        let (findings, _) = check_and_open_units(&target);
+        let class = finding(&findings, FindingId::FtlClass);
+        let paged = Value::Class { class: FtlClass::PageMapped, above: None };
+        assert_ne!(class.value(), Some(paged), "{streams}: {class:?}");
+    }
+}
+
+/// Logs that all blocks share are full once for each erase block that is written, into however many blocks, but not by one run in order.
+#[test]
+fn logs_that_all_blocks_share_are_no_number_of_open_units() {
+    for log_blocks in [3, 5] {
+        let options = format!("erase_block=1MiB&page=32KiB&fat_area=0&seed={log_blocks}");
+        let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
+        target.profile.state = State::New;
+        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 6000.0, 3000.0);
+        let association = Association::Full;
+        target.profile.policy =
+            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        let (findings, _) = check_and_open_units(&target);
+        let [units, class] =
+            [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
+        let hybrid = Value::Class { class: FtlClass::HybridLog, above: None };
+        assert_eq!(units.value(), Some(Value::Count(1)), "{log_blocks}: {units:?}");
+        assert_eq!(class.value(), Some(hybrid), "{log_blocks}: {class:?}");
     }
 }
 
