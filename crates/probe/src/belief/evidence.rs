@@ -111,18 +111,30 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
     // What told little at first may tell all by now.
     let mut best = if is_unchanged { belief } else { after_all(&belief, parts, Slowness::clone) };
-    if let Some(first) = parts.first().filter(|_| best.order() == Order::Linear) {
-        let of_first = |slowness: fn(Slowness) -> Slowness| {
-            after_all(&best, std::slice::from_ref(first), |part| slowness(*part))
-        };
-        let (usual, small) = (of_first(|slowness| slowness), of_first(Slowness::for_small_steps));
+    if let Some(first) = parts.first().filter(|first| best.order() == Order::Linear && has_small_steps(first))
+    {
+        let of_first = |slowness| after_all(&best, &[Part { slowness, ..*first }], Slowness::clone);
+        let usual = if parts.len() == 1 { best.clone() } else { of_first(first.slowness) };
         let is_told = usual.explains() > SMALL_EXPLAIN && usual.verdict().tells(OPEN_MAX);
-        if !is_told && small.explains() > usual.explains() + SMALL_EXPLAIN {
+        if !is_told
+            && of_first(first.slowness.for_small_steps()).explains() > usual.explains() + SMALL_EXPLAIN
+        {
             best = after_all(&best, parts, |slowness| slowness.for_small_steps());
         }
     }
     among_stalls(best, parts)
 }
+
+/// Whether some writes are slow only if small steps count.
+fn has_small_steps(part: &Part<'_>) -> bool {
+    let small = part.slowness.for_small_steps();
+    let is_small = |latency: &Duration| small.is_slow(*latency) && !part.slowness.is_slow(*latency);
+    let writes = part.writes(Order::Linear).map(|(.., latency)| latency);
+    writes.filter(is_small).nth(SMALL_STEPS_MIN).is_some()
+}
+
+/// So many are not enough.
+const SMALL_STEPS_MIN: usize = 3;
 
 /// The same where only stalls are looked at.
 fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
