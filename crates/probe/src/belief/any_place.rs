@@ -24,8 +24,12 @@ pub(super) struct AnyPlace {
     outside: Vec<f64>,
     /// How many units take turns.
     turning: usize,
-    /// How many units of ours were written that have not been filled.
-    known: usize,
+    /// Units of ours that have not been filled, the one written longest ago first.
+    order: Vec<usize>,
+    /// The logarithm of how likely what held a place at the start holds it still, by the merges there were; and where that stood when a
+    /// unit was written last, by its number.
+    survival: f64,
+    held_at: Vec<f64>,
     /// How many of the places still belong to what was open before, on the average.
     strange: f64,
     /// How many writes there were since one of those that take turns took another's place, itself among them; `None` if others have
@@ -37,7 +41,16 @@ impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
         let mut outside = vec![0.0; number + 1];
         outside[number] = 1.0;
-        Self { two_steps, outside, turning: 0, known: 0, strange: count(number), since: None }
+        Self {
+            two_steps,
+            outside,
+            turning: 0,
+            order: Vec::new(),
+            survival: 0.0,
+            held_at: Vec::new(),
+            strange: count(number),
+            since: None,
+        }
     }
 
     const fn places(&self) -> usize {
@@ -71,23 +84,67 @@ impl AnyPlace {
             self.since = None;
         }
         while self.turning > touch.live + 1 {
-            self.retire();
+            self.leave();
         }
-        while self.turning <= touch.live {
-            let others = count(self.known.saturating_sub(self.turning)) + self.strange;
-            self.shift(|outside| {
-                (outside.wrapping_sub(1), (count(outside) / others.max(1.0)).min(HELD_MOST))
-            });
-            self.turning += 1;
+        while self.turning <= touch.live && self.turning < self.order.len() {
+            self.join();
         }
     }
 
-    /// One of the units takes turns no more, and keeps its place if it holds one.
-    pub(super) fn retire(&mut self) {
+    /// The unit written longest ago of those that take turns does so no more, and keeps its place if it holds one.
+    fn leave(&mut self) {
         self.since = None;
-        let (places, turning) = (self.places(), count(self.turning.max(1)));
-        self.shift(|outside| (outside + 1, count(places - outside) / turning));
+        let lost: Vec<f64> = (0..=self.places()).map(|outside| self.misses_with(outside)).collect();
+        self.shift(|outside| (outside + 1, 1.0 - lost[outside]));
         self.turning = self.turning.saturating_sub(1);
+    }
+
+    /// The unit written last of those that do not take turns does so from now on. How likely it holds a place follows from the merges
+    /// since it was written, and from how many places others hold in all, beside what is to be expected.
+    fn join(&mut self) {
+        let others = &self.order[..self.order.len() - self.turning];
+        let expected = others.iter().map(|unit| self.held(*unit)).sum::<f64>() + self.strange;
+        let held = others.last().map_or(0.0, |unit| self.held(*unit)).min(HELD_MOST);
+        self.shift(|outside| {
+            let part = held * count(outside) / expected.max(held).max(LEAST);
+            (outside.wrapping_sub(1), part / (1.0 - held + part))
+        });
+        self.turning += 1;
+    }
+
+    /// How likely a unit holds a place, by the merges since it was written.
+    fn held(&self, unit: usize) -> f64 {
+        (self.survival - self.held_at.get(unit).copied().unwrap_or_default()).exp()
+    }
+
+    /// This unit cannot be written any more, and keeps its place if it holds one.
+    pub(super) fn retire(&mut self, unit: usize) {
+        let Some(index) = self.order.iter().position(|other| *other == unit) else { return };
+        let is_turning = index + self.turning >= self.order.len();
+        self.order.remove(index);
+        if is_turning {
+            self.leave();
+        }
+        self.strange += self.held(unit);
+    }
+
+    /// There were so many merges, each of which took any place.
+    fn merged(&mut self, merges: f64) {
+        let stays = (1.0 - merges / count(self.places())).max(LEAST);
+        self.survival += stays.ln();
+        self.strange *= stays;
+    }
+
+    /// The unit was written last, and holds a place if it surely does.
+    fn written(&mut self, unit: usize, is_placed: bool) {
+        self.order.retain(|other| *other != unit);
+        self.order.push(unit);
+        if self.held_at.len() <= unit {
+            self.held_at.resize(unit + 1, 0.0);
+        }
+        if is_placed {
+            self.held_at[unit] = self.survival;
+        }
     }
 
     /// Moves on after a write that is slow with this probability.
@@ -99,6 +156,7 @@ impl AnyPlace {
             self.meet(slow);
             self.since = if slow > 0.5 { Some(1) } else { self.since.map(|since| since + 1) };
         }
+        self.written(touch.unit, touch.before == 0 || self.tells(touch));
     }
 
     /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
@@ -110,9 +168,9 @@ impl AnyPlace {
             merges * slow.max(SURPRISE) + (1.0 - merges) * (1.0 - slow).max(SURPRISE)
         });
         self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
-        self.strange = (self.strange * (1.0 - slow / places) - (1.0 - slow)).max(0.0);
+        self.merged(slow);
+        self.strange = (self.strange - (1.0 - slow)).max(0.0);
         self.turning += 1;
-        self.known += 1;
     }
 
     /// A unit that takes turns held its place, or took that of any other.
@@ -126,7 +184,7 @@ impl AnyPlace {
         let merged: f64 =
             self.outside.iter().enumerate().map(|(outside, weight)| missed(outside) * weight).sum();
         self.shift(|outside| (outside.wrapping_sub(1), missed(outside) * count(outside) / count(places)));
-        self.strange *= 1.0 - merged / count(places);
+        self.merged(merged);
     }
 
     /// How likely the unit written longest ago of those that take turns has lost its place.
@@ -183,6 +241,17 @@ fn misses(turning: usize, missing: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_merge_takes_any_place_from_whoever_holds_it() {
+        let mut places = AnyPlace::new(10, false);
+        places.written(0, true);
+        (0..7).for_each(|_| places.merged(1.0));
+        assert!((places.held(0) - 0.9_f64.powi(7)).abs() < 1e-9);
+        assert!((places.strange - 10.0 * 0.9_f64.powi(7)).abs() < 1e-9);
+        places.written(0, true);
+        assert!(places.held(0) > 0.999, "it has just been written");
+    }
 
     #[test]
     fn a_single_one_without_a_place_was_not_written_since_the_last_merge() {

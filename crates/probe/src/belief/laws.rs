@@ -144,9 +144,9 @@ impl Places {
     }
 
     /// One of the units that took turns will not be written again, whether it holds a place or not.
-    pub(super) fn retire(&mut self) {
+    pub(super) fn retire(&mut self, unit: usize) {
         if let Kind::Any(places) = &mut self.kind {
-            places.retire();
+            places.retire(unit);
         }
     }
 

@@ -390,7 +390,7 @@ impl Belief {
     pub fn retire(&mut self, unit: u32) {
         let Some((index, _)) = self.writes_into.get(&unit).copied() else { return };
         if self.retired.insert(index) {
-            self.hypotheses.iter_mut().for_each(|each| each.places.retire());
+            self.hypotheses.iter_mut().for_each(|each| each.places.retire(index));
         }
     }
 
