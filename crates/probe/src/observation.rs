@@ -291,6 +291,9 @@ pub struct OpenUnitsData {
     /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,
+    /// Whether each of those smaller requests in linear order was led by one over the place before it; the times are those of both.
+    #[serde(default)]
+    pub led: bool,
     /// The search once more, in linear order and with requests of a page, over data that was written just before.
     #[serde(default)]
     pub rewritten: Vec<OpenUnitsCell>,

@@ -122,7 +122,11 @@ fn check_and_open_units(target: &Target) -> (Vec<Finding>, OpenUnitsData) {
 
 /// The writes that counted so many open units right, of which any has to go.
 fn counted_where_any_goes(open_units: u32, target: &str) -> OpenUnitsData {
-    let mut target = Target::parse(&format!("{target}&open_units_linear={open_units}")).unwrap();
+    counted_on(open_units, Target::parse(&format!("{target}&open_units_linear={open_units}")).unwrap())
+}
+
+/// The same on a stick that is known.
+fn counted_on(open_units: u32, mut target: Target) -> OpenUnitsData {
     let victim = match &mut target.profile.policy {
         Policy::OpenBlocks(policy) => Some(&mut policy.victim),
         _ => None,
@@ -143,7 +147,23 @@ fn request(cells: &[OpenUnitsCell]) -> Option<Bytes> {
 fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     let data = counted_where_any_goes(24, "transcend-8g?page=128KiB&open_units_random=3");
     assert_eq!(request(&data.larger), Some(Bytes::kib(128)));
-    assert_eq!(request(&data.cells), Some(Bytes::kib(4)));
+    assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
+}
+
+/// What a controller puts aside where it is alone goes its usual way behind another request that ends there.
+#[test]
+fn many_open_units_are_counted_with_led_requests_where_small_ones_are_put_aside() {
+    let mut target =
+        Target::parse("transcend-8g?page=32KiB&open_units_linear=44&open_units_random=3").unwrap();
+    target.profile.small_writes = Some(SmallWrites {
+        basis: Basis::Assumed,
+        up_to: Bytes::kib(16),
+        write_us: 1700.0,
+        per_kib_us: 16.0,
+    });
+    let data = counted_on(44, target);
+    assert!(data.led);
+    assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
 }
 
 /// A block that is full is not written any more, and keeps its place until it goes by chance: so none may become full before it is clear.
@@ -177,12 +197,12 @@ fn many_open_units_of_large_pages_are_counted_out_of_order_with_parts_of_them() 
 #[test]
 fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {
     let mut target = Target::parse(
-        "transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=45&open_units_random=8&seed=5",
+        "transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=100&open_units_random=8&seed=5",
     )
     .unwrap();
     let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
     policy.victim = Victim::Random;
-    policy.merge_us = Curve::Constant(1_500_000.0);
+    policy.merge_us = Curve::Constant(4_000_000.0);
     // So no smaller request would tell.
     let up_to = Bytes::kib(48);
     target.profile.small_writes =

@@ -37,30 +37,47 @@ pub struct Part<'a> {
     /// That size.
     pub request: Bytes,
     cells: &'a [OpenUnitsCell],
+    /// Whether it only tried which requests merge, with two writes into each fresh unit: then the slower one of both tells.
+    tries: bool,
 }
 
 impl<'a> Part<'a> {
     /// These cells, of which those with requests as large as the first one's in the same order count.
     #[must_use]
     pub fn new(cells: &'a [OpenUnitsCell], slowness: Slowness) -> Self {
-        Self { slowness, request: cells.first().map_or(Bytes::ZERO, |cell| cell.request), cells }
+        let request = cells.first().map_or(Bytes::ZERO, |cell| cell.request);
+        Self { slowness, request, cells, tries: false }
     }
 
     /// The writes in this order: the number of units of their round, the unit, and how long each took.
-    pub fn writes(self, order: Order) -> impl Iterator<Item = (u32, u32, Duration)> + 'a {
+    pub fn writes(self, order: Order) -> Box<dyn Iterator<Item = (u32, u32, Duration)> + 'a> {
+        if self.tries {
+            let fresh = self.cells.iter().filter(|cell| cell.open_units > 1);
+            return Box::new(fresh.filter_map(|cell| {
+                let (unit, latency) = cell.writes().max_by_key(|(_, latency)| *latency)?;
+                Some((cell.open_units, unit, latency))
+            }));
+        }
         let in_order = self.cells.iter().filter(move |cell| cell.order == order);
         let request = in_order.clone().next().map(|cell| cell.request);
         let of_search = in_order.filter(move |cell| Some(cell.request) == request);
-        of_search.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency)))
+        Box::new(
+            of_search.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency))),
+        )
     }
 }
 
-/// The parts of the search in linear order, first that with larger requests, if there is one. One that ended before it had enough
-/// writes into one unit says nothing.
+/// The parts of the search in linear order, first that with larger requests, if there is one, and what was tried until smaller ones
+/// merged. One that ended before it had enough writes into one unit says nothing.
 #[must_use]
 pub fn parts(data: &OpenUnitsData) -> Vec<Part<'_>> {
-    let sizes = [&data.larger, &data.cells].into_iter();
-    sizes.filter_map(|cells| unmerged(cells).map(|slowness| Part::new(cells, slowness))).collect()
+    let mut sizes = data.larger.chunk_by(|one, other| one.request == other.request);
+    let first = sizes.next().into_iter().map(|cells| (cells, false));
+    let all = first.chain(sizes.map(|cells| (cells, true))).chain([(data.cells.as_slice(), false)]);
+    all.filter_map(|(cells, tries)| {
+        unmerged(cells).map(|slowness| Part { tries, ..Part::new(cells, slowness) })
+    })
+    .collect()
 }
 
 /// The belief behind all writes of the search in linear order; `None` without any.
@@ -79,6 +96,15 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
         return Some(among_stalls(after, &parts));
     }
     Some(beyond_stalls(after, &parts))
+}
+
+/// The same belief where what follows is written with requests as large as at the start, not led by others.
+#[must_use]
+pub fn with_whole_requests(mut linear: Belief, data: &OpenUnitsData) -> Belief {
+    if let Some(part) = parts(data).first().filter(|_| data.led) {
+        linear.go_on_with(part.slowness.as_firm_as(linear.slowness()), part.request);
+    }
+    linear
 }
 
 /// The belief behind all writes of the search in random order, after that in linear order, which tried up to `most` units.
@@ -138,11 +164,15 @@ const SMALL_STEPS_MIN: usize = 3;
 
 /// The same where only stalls are looked at.
 fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
-    if best.stalls() < STALLS_NOW_AND_THEN {
+    let most = if best.stalls() >= STALLS_NOW_AND_THEN {
+        f64::INFINITY
+    } else if best.stalls_in_a_turn() >= STALLS_IN_A_TURN {
+        best.middle_of_merges()
+    } else {
         return best;
-    }
+    };
     let slow = best.slow_share();
-    for limit in LIMITS {
+    for limit in LIMITS.into_iter().filter(|limit| *limit <= most) {
         let other = after_all(&best, parts, |slowness| slowness.beyond_stalls(limit));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
@@ -156,8 +186,10 @@ fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
 /// Nats by which small steps must explain more of the first part of a search, where larger ones tell no number: what a log completes may take less than half as long as a write, on a slow link or with
 /// large pages. Requests of less than a page, later on, take longer than that in another block than the one before.
 const SMALL_EXPLAIN: f64 = 5.0;
-/// Stalls so frequent are looked at.
+/// Stalls so frequent are looked at. So are so many in a turn where only whole turns tell; then a limit lies no nearer to merges than to
+/// writes without one.
 const STALLS_NOW_AND_THEN: f64 = 0.03;
+const STALLS_IN_A_TURN: f64 = 0.1;
 /// What is slow for every fifth write is no stall, however little a number explains which of them are.
 const STALLS_MOST: f64 = 0.2;
 /// The limits tried, multiples of what a write without a merge takes.

@@ -19,7 +19,8 @@ pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness a
 pub use choice::Step;
 pub use collection::{collections, slow_each};
 pub use evidence::{
-    Part, beyond_stalls, is_no_log, is_one_run, is_slow_over_data, linear, over_data, parts, random, unmerged,
+    Part, beyond_stalls, is_no_log, is_one_run, is_slow_over_data, linear, over_data, parts, random,
+    unmerged, with_whole_requests,
 };
 pub use first_blocks::{FIRST_BLOCKS, FirstBlocks};
 pub use laws::Law;

@@ -359,6 +359,17 @@ impl Belief {
         self.stalls() > STALLS_MAX
     }
 
+    /// The expected stalls in a whole turn, where whole turns tell because any unit may have to go.
+    pub(super) fn stalls_in_a_turn(&self) -> f64 {
+        self.law(Law::Any) * self.stalls() * f64::from(self.turning)
+    }
+
+    /// What lies in the middle, by ratio, between a write without a merge and one with a merge, as a multiple of the former.
+    pub(super) fn middle_of_merges(&self) -> f64 {
+        let merge = self.merge_seconds().map_or(0.0, |seconds| seconds / self.slowness.typical_seconds());
+        (1.0 + merge.max(0.0)).sqrt()
+    }
+
     /// Whether this many units are surely too many.
     #[must_use]
     pub fn is_too_many(&self, number: u32) -> bool {

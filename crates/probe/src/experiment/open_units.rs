@@ -43,15 +43,17 @@ const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
 const FEW_BYTES_MAX: Bytes = Bytes::mib(48);
 const SMALLER_LASTS: usize = 16;
 const SMALLER_TIME: u32 = 3;
-/// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, for so many of
-/// so many blocks.
+/// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, or going on as
+/// opening, for so many of so many blocks.
 const OPENED_SLOWLY_ENOUGH: u32 = 4;
 const OPENED_TO_SEE: u32 = 5;
-const SLOWER: u32 = 2;
-/// The smallest request, here and in the survey by size, unless a block holds fewer of them than so many: where any has to go, one that
-/// is full keeps its place for long. And how much smaller the one is that is taken where no merge was seen that could tell.
+const SLOWER: f64 = 1.6;
+/// The smallest request of the survey by size, and that of the search: [`OPEN_MAX`] units take some 35 000 writes where any has to go.
+/// Where a block holds fewer of them than so many it is smaller: one that is full keeps its place for long.
 const SMALLEST: Bytes = Bytes::kib(4);
+const SMALLEST_SEARCHED: Bytes = Bytes::kib(1);
 const PLACES_ENOUGH: u64 = 512;
+/// How much smaller the request is that is taken where no merge was seen that could tell.
 const SMALLER_UNSEEN: u64 = 4;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
@@ -110,7 +112,7 @@ impl OpenUnits {
     /// The smallest request of the search.
     fn smallest(self) -> Bytes {
         let small = (self.erase_block / PLACES_ENOUGH).get().max(1);
-        Bytes::new(1 << small.ilog2()).clamp(SECTOR, SMALLEST)
+        Bytes::new(1 << small.ilog2()).clamp(SECTOR, SMALLEST_SEARCHED)
     }
 
     /// After how many writes a search ends.
@@ -189,6 +191,7 @@ impl Search<'_, '_> {
         if let Some((other, belief)) = self.begin_anew(&linear, most)? {
             (pool, linear) = (other, belief);
         }
+        let before = self.request;
         if self.is_large(Order::Linear, &linear) {
             self.may_shrink = false;
             if linear.next(most).is_some()
@@ -200,8 +203,12 @@ impl Search<'_, '_> {
             }
             self.search(&mut pool, &mut linear, most)?;
         }
-        let slowness = linear.slowness();
         self.confirm(&mut pool, &mut linear, most)?;
+        if self.data.led {
+            self.request = before;
+            linear = belief::with_whole_requests(linear, self.data);
+        }
+        let slowness = linear.slowness();
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
         if is_told {
@@ -318,16 +325,17 @@ impl Search<'_, '_> {
         let sizes = sizes.into_iter().filter(|size| *size >= smallest && larger.is_multiple_of(*size));
         self.data.larger = std::mem::take(&mut self.data.cells);
         for size in sizes {
-            pool.set_request(size);
-            self.request = size;
-            let last = u32::try_from(pool.len()).unwrap_or(u32::MAX).saturating_sub(1);
-            for _ in 0..BASELINE {
-                self.write(pool, 1, last)?;
+            self.go_on_with(pool, size, false)?;
+            match if is_tried { self.merges_at(pool, belief.opened())? } else { Some(Command::First) } {
+                Some(Command::First) => return Ok(true),
+                Some(Command::Second) => {
+                    self.data.larger.append(&mut self.data.cells);
+                    self.data.led = true;
+                    self.go_on_with(pool, size, true)?;
+                    return Ok(true);
+                }
+                _ => self.data.larger.append(&mut self.data.cells),
             }
-            if !is_tried || self.opens_slowly(pool, belief.opened())? {
-                return Ok(true);
-            }
-            self.data.larger.append(&mut self.data.cells);
         }
         pool.set_request(larger);
         self.request = larger;
@@ -335,22 +343,42 @@ impl Search<'_, '_> {
         Ok(false)
     }
 
-    /// Whether fresh blocks are opened slowly, where as many were opened before.
-    fn opens_slowly(&mut self, pool: &mut Pool, opened: u32) -> Result<bool, Stop> {
-        let mut slow = 0;
+    /// Goes on with requests of this size, each led by one over the place before or not, after a baseline of its own.
+    fn go_on_with(&mut self, pool: &mut Pool, size: Bytes, led: bool) -> Result<(), Stop> {
+        pool.set_request(size);
+        if led {
+            pool.lead_each();
+        }
+        self.request = size;
+        let last = u32::try_from(pool.len()).unwrap_or(u32::MAX).saturating_sub(1);
+        for _ in 0..BASELINE {
+            self.write(pool, 1, last)?;
+        }
+        Ok(())
+    }
+
+    /// Which of two commands into a fresh block merges, if one does, where as many were opened before.
+    fn merges_at(&mut self, pool: &mut Pool, opened: u32) -> Result<Option<Command>, Stop> {
+        let (mut first, mut second) = (0, 0);
         for number in (opened + 1..).take(OPENED_TO_SEE as usize) {
             let index = u32::try_from(pool.len()).unwrap_or(u32::MAX);
             let mut write = || -> Result<Option<Duration>, Stop> {
                 let written = self.write(pool, number, index)?;
                 Ok(written.and_then(|written| written.latency))
             };
-            let (Some(opening), Some(behind)) = (write()?, write()?) else { return Ok(false) };
-            slow += u32::from(opening >= behind * SLOWER);
+            let (Some(opening), Some(behind)) = (write()?, write()?) else { return Ok(None) };
+            first += u32::from(opening >= behind.mul_f64(SLOWER));
+            second += u32::from(behind >= opening.mul_f64(SLOWER));
+            let slow = first.max(second);
             if slow == OPENED_SLOWLY_ENOUGH || number - opened - slow > OPENED_TO_SEE - OPENED_SLOWLY_ENOUGH {
                 break;
             }
         }
-        Ok(slow == OPENED_SLOWLY_ENOUGH)
+        Ok(match OPENED_SLOWLY_ENOUGH {
+            enough if first == enough => Some(Command::First),
+            enough if second == enough => Some(Command::Second),
+            _ => None,
+        })
     }
 
     /// Writes where that tells most, until one number of open units is left, or the device has no more units.
@@ -396,7 +424,7 @@ impl Search<'_, '_> {
 
     /// Whether the search in this order wrote enough, or took long enough.
     fn is_spent(&self, order: Order) -> bool {
-        let lasts = if self.is_smaller() { SMALLER_TIME } else { 1 };
+        let lasts = if self.is_smaller() || !self.data.larger.is_empty() { SMALLER_TIME } else { 1 };
         let time_max = if self.is_first(order) { TIME_LINEAR_MAX } else { TIME_MAX };
         self.session.device_time() >= time_max * lasts
             || self.session.bytes_written() >= self.bytes_max(order)
@@ -580,6 +608,13 @@ impl Search<'_, '_> {
         self.data.controls.push(Times::Each(times));
         Ok(())
     }
+}
+
+/// The command of two into one block that merges another: small ones may take another path unless they go on behind the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    First,
+    Second,
 }
 
 /// Whether neither all of so many blocks fit nor stalls hide for good which number does.

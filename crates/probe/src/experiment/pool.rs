@@ -20,6 +20,8 @@ pub struct Pool {
     pub order: Order,
     /// How far apart the places of a block are.
     stride: Bytes,
+    /// Whether each write is led by one over the place before.
+    led: bool,
     members: Vec<Member>,
     taken: u32,
     /// So many places of each unit are written before the first of them is written again; 0: all are written once.
@@ -53,6 +55,7 @@ impl Pool {
             request,
             order,
             stride: request,
+            led: false,
             members: Vec::new(),
             taken: 0,
             written_before: 0,
@@ -96,12 +99,21 @@ impl Pool {
         let member = &mut self.members[index];
         let Some(place) = member.places.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
-        let latency = session
-            .write_through(range(offset + self.lead + self.stride * u64::from(place), self.request))?;
+        let mut latency = Some(Duration::ZERO);
+        for place in if self.led { place.saturating_sub(1)..=place } else { place..=place } {
+            let start = offset + self.lead + self.stride * u64::from(place);
+            let took = session.write_through(range(start, self.request))?;
+            latency = latency.zip(took).map(|(before, took)| before + took);
+        }
         Ok(Some(Written { unit, latency }))
     }
 
-    /// Goes on with requests of another size from where each block's writing stands. In linear order only.
+    /// From now on each write is led by one over the place before it, as long as the requests have this size. In linear order only.
+    pub const fn lead_each(&mut self) {
+        self.led = true;
+    }
+
+    /// Goes on with requests of another size, none of them led by another, from where each block's writing stands. In linear order only.
     pub fn set_request(&mut self, request: Bytes) {
         let count = places(self.erase_block, request).max(2) - 1;
         for member in &mut self.members {
@@ -110,7 +122,7 @@ impl Pool {
             let next = places(written.round_up(request), request);
             member.places = (next..count).rev().collect();
         }
-        (self.request, self.stride) = (request, request);
+        (self.request, self.stride, self.led) = (request, request, false);
     }
 
     /// Sees to it that the first so many members have a place left: if one has not, or there are not so many, all begin again
@@ -166,7 +178,7 @@ impl Pool {
         let count = if self.written_before > 0 { self.written_before.min(all) } else { all };
         let places = match self.order {
             Order::Linear if self.written_before > 0 => (0..count).rev().collect(),
-            Order::Linear => (0..count.max(2) - 1).rev().collect(),
+            Order::Linear => (u32::from(self.led)..count.max(2) - 1).rev().collect(),
             Order::Random => {
                 let mut inner: Vec<u32> = (1..count.saturating_sub(1)).step_by(2).collect();
                 session.shuffle(&mut inner);

@@ -175,7 +175,8 @@ const ONE_BLOCK: f64 = 0.85;
 
 /// The largest request that pays no merge where larger ones do, with one unit too many.
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
-    let request = data.cells.first()?.request;
+    let search_began = if data.led { data.larger.first() } else { data.cells.first() };
+    let request = search_began?.request;
     let slowness = search.slowness.scaled(SMALL_TAKE_LONGER);
     // A merge that is shorter would not show in a small request.
     search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > slowness.limit_seconds())?;

@@ -61,6 +61,12 @@ pub struct Collection {
 const SETTLING_TURNS: usize = 4;
 /// And more than this share of them was quick.
 const QUICK_AMONG_MERGES: f64 = 0.12;
+/// A number that is as likely as this need not have been seen open at once: one in so many may be lacking, or one.
+const SURE_UNSEEN: f64 = 0.97;
+const UNSEEN: u32 = 10;
+/// Where any block has to go, a number out of order that lies so near below the one in order, as one in so many, may be the same: blocks
+/// that are full keep their places for a while.
+const NEAR: u32 = 10;
 /// A number is surely too many if it fits with less than this probability, and as many merges were seen.
 const BEYOND_MAX: f64 = 0.02;
 const MERGES_MIN: usize = 4;
@@ -105,6 +111,7 @@ impl<'a> Search<'a> {
         let Some(linear) = belief::linear(data) else {
             return Err((NOTHING.to_owned(), "write tests (--erase)".to_owned()));
         };
+        let linear = belief::with_whole_requests(linear, data);
         let parts = belief::parts(data);
         let slowness = linear.slowness();
         let at_start = parts.first().map_or(slowness, |part| part.slowness.as_firm_as(slowness));
@@ -237,14 +244,18 @@ impl<'a> Search<'a> {
             Order::Random => self.most(order).max(self.fits(Order::Linear).map_or(0, |linear| linear + 1)),
         };
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
-        // the controller on the average only, and as many must have been seen open at once.
-        let is_seen = belief.is_seen_open() || verdict.probability > 0.97;
+        // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
+        let is_seen = belief.is_seen_open()
+            || (verdict.probability > SURE_UNSEEN
+                && verdict.number - belief.most_proven().min(verdict.number)
+                    <= (verdict.number / UNSEEN).max(1));
         // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || in_order()
-                .or(self.open_in_order())
-                .map_or(belief.law(Law::Any) < 0.5, |linear| verdict.number <= linear);
+            || in_order().or(self.open_in_order()).map_or(belief.law(Law::Any) < 0.5, |linear| {
+                let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
+                verdict.number <= linear && !(is_near && belief.law(Law::Any) > 0.5)
+            });
         let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)
@@ -272,7 +283,7 @@ impl<'a> Search<'a> {
             return Some(Kind::Collected(collection));
         }
         let part = self.parts.last()?;
-        let every = part.request * belief::slow_each(part, self.slowness)?;
+        let every = part.request * belief::slow_each(part, self.slowness_in_order())?;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
         let collection = Collection { every, seconds };
         if data.one_run.is_empty() {
@@ -280,7 +291,7 @@ impl<'a> Search<'a> {
         }
         let blocks = every.as_f64() / data.erase_block.as_f64();
         let fills_a_block = (blocks - 1.0).abs() < FILLS_A_BLOCK;
-        let is_long = seconds > self.slowness.typical_seconds() * COPIES_MUCH;
+        let is_long = seconds > self.slowness_in_order().typical_seconds() * COPIES_MUCH;
         (fills_a_block && is_long && belief::collections(&data.one_run).is_empty())
             .then_some(Kind::SharedLogs(collection))
     }
@@ -316,6 +327,12 @@ impl<'a> Search<'a> {
     /// The most units that were written in turn.
     fn most(&self, order: Order) -> u32 {
         most_in_turn(&self.of(order), order)
+    }
+
+    /// What a slow write is with the last requests of the search in linear order.
+    pub fn slowness_in_order(&self) -> Slowness {
+        let last = self.parts.last().filter(|_| self.data.led);
+        last.map_or(self.slowness, |part| part.slowness.for_any_merges(self.linear.merge_seconds()))
     }
 
     /// The parts of the search in this order.

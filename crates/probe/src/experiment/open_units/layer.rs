@@ -50,7 +50,10 @@ impl Search<'_, '_> {
     /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
     pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
-        for size in halves.take_while(|size| *size >= SMALLEST && size.is_multiple_of(SMALLEST)) {
+        let searched = pool.request;
+        let is_smaller =
+            |size: &Bytes| *size >= SMALLEST && size.is_multiple_of(SMALLEST) && *size != searched;
+        for size in halves.take_while(is_smaller) {
             pool.set_request(size);
             let mut slow = 0;
             for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
