@@ -1,7 +1,7 @@
 //! Collections of space: what they do to writes one behind the other, and how evenly they come.
 
 use super::{Part, Slowness};
-use crate::inference::statistics::quickest_quarter;
+use crate::inference::statistics::{median, quickest_quarter};
 use crate::observation::{OpenUnitsCell, Order};
 
 /// A write takes so many times as long as usual if space is collected in it.
@@ -22,11 +22,18 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<f64> {
     let seconds: Vec<f64> = writes.iter().map(|(_, seconds)| *seconds).collect();
     let Some(typical) = quickest_quarter(&seconds) else { return Vec::new() };
     let within = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
-    within
-        .filter(|seconds| *seconds > typical * SLOW && *seconds > typical + LEAST_SECONDS)
-        .map(|seconds| seconds - typical)
-        .collect()
+    let is_slow = |seconds: &f64| *seconds > typical * SLOW && *seconds > typical + LEAST_SECONDS;
+    let own: Vec<f64> = within.filter(is_slow).map(|seconds| seconds - typical).collect();
+    // Where many take somewhat longer, the slow ones are the end of that.
+    let usual = median(&own).unwrap_or(0.0);
+    let between =
+        seconds.iter().filter(|seconds| (SOMEWHAT..NEARLY).contains(&((**seconds - typical) / usual)));
+    if between.count() > own.len() { Vec::new() } else { own }
 }
+
+/// Between these shares of a usual collection lies hardly any write.
+const SOMEWHAT: f64 = 0.25;
+const NEARLY: f64 = 0.75;
 
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.

@@ -47,7 +47,7 @@ use self::published::Published;
 use flashscope_device::Bytes;
 
 use crate::Method;
-use crate::finding::{Confidence, Finding, FindingId, Outcome, Value};
+use crate::finding::{Confidence, Finding, FindingId, FtlClass, Outcome, Value};
 use crate::observation::{
     AlignData, BlockEndsData, Data, Ended, FatAreaData, Merges, Observations, OpenUnitsData, Order, Source,
     SustainedData, WriteBufferData, WriteSizeData,
@@ -91,6 +91,13 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
             .iter_mut()
             .filter(|finding| rests_on_erase_block(finding.id, maps_less))
             .for_each(|finding| doubt(finding, &assumed, is_published));
+    }
+    let is_known =
+        |id: FindingId| findings.iter().any(|finding| finding.id == id && finding.value().is_some());
+    let shows_flash =
+        boundaries_show || is_known(FindingId::EraseBlockBytes) || is_known(FindingId::PageBytes);
+    if !shows_flash {
+        findings.iter_mut().for_each(unless_flash);
     }
     if let Some(objection) = sanity::objection(observations, boundaries_show) {
         findings.iter_mut().for_each(|finding| objection.apply(finding));
@@ -276,6 +283,16 @@ const fn rests_on_erase_block(id: FindingId, maps_less: bool) -> bool {
         FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds => !maps_less,
         FindingId::OpenUnitsRandom | FindingId::FatAreaBytes => true,
         _ => false,
+    }
+}
+
+/// What else holds up equal writes for a while, such as a turn of a disk, looks like a collection of pages where nothing else shows flash.
+fn unless_flash(finding: &mut Finding) {
+    if finding.value() == Some(Value::Class { class: FtlClass::PageMapped, above: None }) {
+        let reason = "page-mapped, if it is flash: neither a page nor an erase block shows".to_owned();
+        let would_decide = "the page, or the erase block".to_owned();
+        finding.outcome = Outcome::Unknown { reason, would_decide };
+        finding.evidence.clear();
     }
 }
 
