@@ -452,6 +452,42 @@ fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
     }
 }
 
+/// A stick with these log blocks, of which every eighth or second MiB was written.
+fn partly_written(log_blocks: (Association, u32), target: &str, every: u64) -> (VirtualStick, Target) {
+    let mut target = Target::parse(target).unwrap();
+    target.profile.read.boundary.clear();
+    target.profile.state = State::New;
+    let (basis, copy_page_us, erase_us) = (Basis::Assumed, 2200.0, 4300.0);
+    let (association, log_blocks) = log_blocks;
+    target.profile.policy =
+        Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+    let mut stick = VirtualStick::new(&target.profile, target.seed);
+    let capacity = target.profile.capacity / Bytes::mib(1);
+    for place in (0..capacity).filter(|place| (place * 40_503) % 1021 % every == 0) {
+        let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
+        stick.run(Op::write(range, Pattern::new(place))).unwrap();
+    }
+    (stick, target)
+}
+
+/// Where some blocks hold data and others do not, some merges copy a few pages and others a whole block, and openings merge here and
+/// there.
+#[test]
+fn the_erase_block_shows_in_writes_to_a_stick_that_is_partly_written() {
+    let full = (Association::Full, 7);
+    for (logs, target, every) in [
+        ((Association::Block, 1), "transcend-8g?erase_block=128KiB&page=4KiB&capacity=512MiB", 2),
+        ((Association::Block, 2), "transcend-8g?erase_block=16MiB&seed=3", 8),
+        (full, "transcend-8g?erase_block=3584KiB&fat_area=0", u64::MAX),
+    ] {
+        let (mut stick, Target { profile, .. }) = partly_written(logs, target, every);
+        let experiment = BlockEnds::new(Some(profile.ftl.page), Vec::new(), 7);
+        let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
+        let block = finding(&findings, FindingId::EraseBlockBytes);
+        assert_eq!(block.bytes(), Some(profile.ftl.erase_block), "{target}: {block:?}");
+    }
+}
+
 /// What reads left is weighed; what they did not name can be found all the same.
 #[test]
 fn writes_decide_between_the_erase_blocks_that_reads_left() {

@@ -3,6 +3,8 @@
 //! A controller with all places taken merges an open erase block before it opens another one. Two writes one behind the other
 //! open one only if an erase block ends between them: then they take a merge longer than elsewhere.
 
+use std::time::Duration;
+
 use flashscope_device::Bytes;
 
 use super::Slowness;
@@ -29,6 +31,11 @@ const PAGES_MIN: u64 = 8;
 pub const TAKEN: usize = 4;
 /// so many that chance makes such a row with no more than this probability.
 const CHANCE_MAX: f64 = 0.002;
+/// The limits between quick and slow that are tried, in times of a write, and how many of the writes that merge nothing may lie
+/// beyond.
+const LIMIT_MIN: f64 = 2.0;
+const LIMIT_STEP: f64 = 1.5;
+const BEYOND_LIMIT_MAX: f64 = 0.06;
 /// From this probability on a size, or none, is decided.
 const DECIDED: f64 = 0.997;
 /// So many times its end merged, and another place did not, before a search is over.
@@ -121,8 +128,8 @@ impl BlockBelief {
     #[must_use]
     pub fn of(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Option<Self> {
         let slowness = slowness(&data.openings)?;
-        is_full(&data.openings, slowness).then_some(())?;
-        let slowness = slowness.for_equal_merges(merge_seconds(&data.openings, slowness)?);
+        (is_full(&data.openings, slowness) || some_merge(&data.openings, slowness)).then_some(())?;
+        let slowness = limit(&data.openings, slowness, merge_seconds(&data.openings, slowness)?);
         let mut belief = Self::new(data, reads);
         data.crossings.iter().for_each(|crossing| belief.take(crossing, slowness));
         Some(belief)
@@ -211,29 +218,61 @@ impl BlockBelief {
 #[must_use]
 pub fn slowness(openings: &[Opening]) -> Option<Slowness> {
     let second: Vec<f64> = openings.iter().map(|opening| opening.second.as_secs_f64()).collect();
-    Slowness::beyond(&[std::time::Duration::try_from_secs_f64(median(&second)?).ok()?])
+    Slowness::beyond(&[Duration::try_from_secs_f64(median(&second)?).ok()?])
+}
+
+/// The limit between quick and slow. Where blocks hold little there is less to copy than in those that the last openings merged, so it
+/// is the lowest beyond which hardly any write goes that merges nothing; at most that for merges which are all alike.
+fn limit(openings: &[Opening], slowness: Slowness, merge_s: f64) -> Slowness {
+    let equal = slowness.for_equal_merges(merge_s);
+    let is_rare = |limit: &Slowness| {
+        share(openings.iter().map(|opening| limit.is_slow(opening.second))) <= BEYOND_LIMIT_MAX
+    };
+    let limits = std::iter::successors(Some(LIMIT_MIN), |limit| Some(limit * LIMIT_STEP));
+    let limits = limits.map(|limit| slowness.beyond_stalls(limit));
+    let low = limits.take_while(|limit| limit.limit_seconds() < equal.limit_seconds()).find(is_rare);
+    low.unwrap_or(equal)
 }
 
 /// Whether all places are taken: opening more erase blocks merged, more often in a row than writes are slow by chance.
 #[must_use]
 pub fn is_full(openings: &[Opening], slowness: Slowness) -> bool {
-    let slow = openings.iter().filter(|opening| slowness.is_slow(opening.second)).count();
-    let stalls = (count(slow) + 0.5) / (count(openings.len()) + 1.0);
     let in_a_row = openings.iter().rev().take_while(|opening| slowness.is_slow(opening.first)).count();
+    let before = openings.get(..openings.len() - in_a_row).unwrap_or_default();
+    let seconds = share(openings.iter().map(|opening| slowness.is_slow(opening.second)));
+    let firsts = share(before.iter().map(|opening| slowness.is_slow(opening.first)));
+    let stalls = seconds.max(firsts);
     in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= CHANCE_MAX
 }
 
-/// What the last openings took beside a write, seconds.
+/// The share of those that are true, as if one more had been half so.
+fn share(each: impl Iterator<Item = bool> + Clone) -> f64 {
+    (count(each.clone().filter(|slow| *slow).count()) + 0.5) / (count(each.count()) + 1.0)
+}
+
+/// Whether openings merge more often than writes are slow by chance, even if not one behind the other: some blocks hold nothing that
+/// would have to be copied, or only a run from a block's start on has a log of its own.
+#[must_use]
+pub fn some_merge(openings: &[Opening], slowness: Slowness) -> bool {
+    let slow = |time: fn(&Opening) -> Duration| {
+        openings.iter().filter(|opening| slowness.is_slow(time(opening))).count()
+    };
+    slow(|opening| opening.first) >= TAKEN + 2 * slow(|opening| opening.second)
+}
+
+/// What the last openings that merged took beside a write, seconds.
 fn merge_seconds(openings: &[Opening], slowness: Slowness) -> Option<f64> {
-    let last: Vec<f64> =
-        openings.iter().rev().take(TAKEN).map(|opening| opening.first.as_secs_f64()).collect();
+    let merged = openings.iter().rev().map(|opening| opening.first);
+    let last: Vec<f64> = merged
+        .filter(|first| slowness.is_slow(*first))
+        .take(TAKEN)
+        .map(|first| first.as_secs_f64())
+        .collect();
     median(&last).map(|seconds| seconds - slowness.typical_seconds())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn data(crossings: Vec<Crossing>) -> BlockEndsData {
@@ -274,6 +313,38 @@ mod tests {
         data.openings.extend(data.openings.clone());
         data.openings.iter_mut().step_by(3).for_each(|opening| opening.second = Duration::from_millis(80));
         assert!(BlockBelief::of(&data, &[]).is_none());
+    }
+
+    /// Every second opening merges, as where every second place holds data: four in a row are chance then.
+    #[test]
+    fn openings_that_merge_here_and_there_take_no_places() {
+        let mut data = data(Vec::new());
+        let merges = |index: usize| index.is_multiple_of(2) || index > 30;
+        let opening = data.openings[0];
+        let openings = (0..35).map(|index| Opening {
+            first: Duration::from_millis(if merges(index) { 90 } else { 4 }),
+            ..opening
+        });
+        data.openings = openings.collect();
+        let slowness = slowness(&data.openings).unwrap();
+        assert!(!is_full(&data.openings, slowness));
+        assert!(some_merge(&data.openings, slowness));
+    }
+
+    /// Merges of 90 ms where places hold data, of 20 ms where they do not, and both at the ends of blocks of 128 KiB.
+    #[test]
+    fn merges_of_blocks_that_hold_little_count() {
+        let met = [1024, 2048, 96, 160, 128, 384, 64, 192, 640, 320, 896];
+        let crossing = |(index, kib): (u64, u64)| {
+            let merge = if index.is_multiple_of(2) { 90 } else { 20 };
+            let after = Duration::from_millis(if kib.is_multiple_of(128) { 4 + merge } else { 4 });
+            Crossing { offset: Bytes::mib(64) + Bytes::kib(kib), before: Duration::from_millis(4), after }
+        };
+        let mut data = data((0..).zip(met).map(crossing).collect());
+        data.openings.extend(data.openings.clone());
+        data.request = Bytes::kib(4);
+        let belief = BlockBelief::of(&data, &[]).unwrap();
+        assert_eq!(belief.verdict().0, Some(Bytes::kib(128)), "{:?}", belief.blocks());
     }
 
     #[test]

@@ -15,7 +15,10 @@ mod prior;
 mod recent;
 mod slowness;
 
-pub use block_ends::{BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness};
+pub use block_ends::{
+    BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness,
+    some_merge as some_openings_merge,
+};
 pub use choice::Step;
 pub use collection::{collections, slow_each};
 pub use evidence::{

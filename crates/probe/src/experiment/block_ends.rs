@@ -13,7 +13,7 @@ use super::align::own_multiple;
 use super::places::Places;
 use super::session::{Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::belief::{BlockBelief, TAKEN, block_slowness, places_are_taken};
+use crate::belief::{BlockBelief, TAKEN, block_slowness, places_are_taken, some_openings_merge};
 use crate::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
 
 /// So many erase blocks are opened at most: more than the largest cards keep open.
@@ -31,8 +31,10 @@ const CROSSINGS_MIN: usize = 16;
 const CROSSINGS_MAX: usize = 64;
 /// and for so long; nor is a blank device given data for longer than this.
 const SECONDS_MAX: f64 = 60.0;
-/// Nor is so much written: with the largest pages a few offsets must do.
+/// Nor is so much written: with the largest pages a few offsets must do,
 const BYTES_MAX: Bytes = Bytes::mib(80);
+/// for which so much is left.
+const CROSSINGS_BYTES_MAX: Bytes = Bytes::mib(40);
 /// The writes, where no page is known: smaller ones may take a path of their own, without merges.
 const REQUEST: Bytes = Bytes::kib(32);
 /// No smaller ones are written in any case.
@@ -78,9 +80,10 @@ impl Experiment for BlockEnds {
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let (openings, crossings) = (OPENINGS_MAX as u64, CROSSINGS_MAX as u64);
         // Plain openings, others over data, and crossings with data on both sides.
-        let writes = openings * (2 + 3) + crossings * 6;
+        let writes = openings * (2 + 3) + crossings * 8;
         let filled = self.request * FILLING * (openings + crossings * 2);
-        let bytes_written = (self.request * (openings + crossings) * 4 + filled).min(BYTES_MAX * 2);
+        let bytes_written = (self.request * (openings * 4 + crossings * 8) + filled)
+            .min((BYTES_MAX + CROSSINGS_BYTES_MAX) * 2);
         Estimate { requests: writes * 2, bytes_written }
     }
 
@@ -137,8 +140,8 @@ impl Run<'_, '_> {
         let (few, rest) = places.split_at(places.len().min(FILLED_FIRST.0));
         let (more, rest) = rest.split_at(rest.len().min(FILLED_FIRST.1));
         for places in [few, more, rest] {
-            if places.len() < TAKEN || !self.are_blank(places)? {
-                return Ok(false);
+            if places.len() < TAKEN || !(self.some_merge() || self.are_blank(places)?) {
+                break;
             }
             for place in places {
                 self.fill(*place + self.request * 2)?;
@@ -149,11 +152,16 @@ impl Run<'_, '_> {
                     return Ok(true);
                 }
             }
-            if self.session.device_time().as_secs_f64() > SECONDS_MAX || self.wrote_enough() {
-                return Ok(false);
+            if self.session.device_time().as_secs_f64() > SECONDS_MAX || self.wrote_enough(Bytes::ZERO) {
+                break;
             }
         }
-        Ok(false)
+        Ok(self.some_merge())
+    }
+
+    fn some_merge(&self) -> bool {
+        let openings = &self.data.openings;
+        block_slowness(openings).is_some_and(|slowness| some_openings_merge(openings, slowness))
     }
 
     /// Whether most of these places hold nothing but what opened them.
@@ -167,8 +175,8 @@ impl Run<'_, '_> {
         Ok(blank * 2 > looked_at.len())
     }
 
-    fn wrote_enough(&self) -> bool {
-        self.session.bytes_written() >= BYTES_MAX
+    fn wrote_enough(&self, more: Bytes) -> bool {
+        self.session.bytes_written() >= BYTES_MAX + more
     }
 
     fn is_full(&self) -> bool {
@@ -193,7 +201,7 @@ impl Run<'_, '_> {
             let seconds = self.session.device_time().saturating_sub(begins).as_secs_f64();
             let belief = BlockBelief::of(self.data, self.reads);
             let is_time_up = seconds > SECONDS_MAX && self.data.crossings.len() >= CROSSINGS_MIN;
-            let ends = is_time_up || self.wrote_enough();
+            let ends = is_time_up || self.wrote_enough(CROSSINGS_BYTES_MAX);
             let Some(belief) = belief.filter(|each| !each.is_decided() && !ends) else { break };
             let Some(offset) = self.next(&belief) else { break };
             self.cross(offset)?;
@@ -251,17 +259,21 @@ impl Run<'_, '_> {
         if let Some((before, after)) = before.zip(after) {
             self.data.crossings.push(Crossing { offset, before, after });
         }
-        if self.filling.is_zero() { Ok(()) } else { self.keep_dear(offset + self.request * 2) }
+        if self.filling.is_zero() { Ok(()) } else { self.keep_dear(offset) }
     }
 
-    /// On a blank device: the erase block that was opened last is given data, and one that holds some is begun anew, so that
-    /// whichever the controller merges next, it has something to copy.
-    fn keep_dear(&mut self, behind: Bytes) -> Result<(), Stop> {
-        self.fill(behind)?;
+    /// On a blank device: the erase block that was opened last is given data, one that holds some is begun anew, and then that which
+    /// may begin at the offset, so that whichever the controller merges next, it has something to copy: a log for a run in order is
+    /// given up for free if no data lies behind the run.
+    fn keep_dear(&mut self, offset: Bytes) -> Result<(), Stop> {
+        self.fill(offset + self.request * 2)?;
         let turn = self.data.crossings.len() % TAKEN;
-        let Some(place) = self.data.openings.get(turn).map(|opening| opening.offset) else { return Ok(()) };
-        self.write(place, self.request)?;
-        self.write(place + self.request, self.request).map(drop)
+        let place = self.data.openings.get(turn).map(|opening| opening.offset);
+        for begun in place.into_iter().chain([offset]) {
+            self.write(begun, self.request)?;
+            self.write(begun + self.request, self.request)?;
+        }
+        Ok(())
     }
 
     /// Gives an erase block data that is not at its start.
