@@ -6,6 +6,7 @@
 //! is known from samples of the same candidate. Where even the best explanation fits worse than that noise allows, all errors
 //! are taken larger by as much (R. Birge, Physical Review 40, 1932).
 
+use super::ERASE_BLOCK_MAX;
 use super::figure::Figures;
 use super::levels::{PAGES_PER_BLOCK_MIN, block_prior, blocks, page_prior, page_sets};
 use crate::Method;
@@ -23,8 +24,8 @@ const MODEL_SHARE: f64 = 0.002;
 /// Columns of a regression: the base, up to two levels of pages, and the block.
 const COLUMNS_MAX: usize = 4;
 
-/// All explanations worth a thought, most probable first. If the page is known from writes, nothing larger passes for a page, and
-/// nothing that holds only a few of them for a block.
+/// All explanations worth a thought, most probable first. If the page is known from writes, hardly anything larger passes for a
+/// page, and hardly anything that holds only a few of them for a block.
 #[must_use]
 pub fn explain(figures: &Figures, method: Method, page: Option<Bytes>) -> Vec<Explanation> {
     let candidates: Vec<Bytes> = figures.each.iter().map(|figure| figure.candidate).collect();
@@ -45,6 +46,9 @@ struct Shape {
     log_prior: f64,
 }
 
+/// How plausible what contradicts the page that writes showed is: they may have shown two planes' pages as one.
+const AGAINST_WRITES: f64 = 0.01;
+
 fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
     let of_pages =
         |levels: &[Level]| levels.iter().map(|level| method.prior(page_prior(*level))).product::<f64>();
@@ -53,24 +57,26 @@ fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Sha
     let pages_total: f64 = page_sets.iter().filter(|set| !set.is_empty()).map(|set| of_pages(set)).sum();
     let blocks_total: f64 = blocks.iter().map(|level| method.prior(block_prior(*level))).sum();
     let mut shapes = Vec::new();
-    for pages in page_sets
-        .into_iter()
-        .filter(|set| known.is_none_or(|known| set.iter().all(|level| level.size() <= known)))
-    {
+    for pages in page_sets {
         let of_pages =
             if pages.is_empty() { 1.0 - PAGE_SHOWS } else { PAGE_SHOWS * of_pages(&pages) / pages_total };
+        let largest = pages.last().map_or(Bytes::ZERO, |level| level.size());
+        let against = |block: Bytes| {
+            let contradicts =
+                known.is_some_and(|known| largest > known || block < known * PAGES_PER_BLOCK_MIN);
+            if contradicts { AGAINST_WRITES } else { 1.0 }
+        };
         shapes.push(Shape {
             pages: pages.clone(),
             block: None,
-            log_prior: (of_pages * (1.0 - BLOCK_SHOWS)).ln(),
+            log_prior: (of_pages * (1.0 - BLOCK_SHOWS) * against(ERASE_BLOCK_MAX)).ln(),
         });
-        let page = pages.last().map(|level| level.size()).max(known).unwrap_or(Bytes::ZERO);
-        for block in blocks.iter().filter(|block| block.size() >= page * PAGES_PER_BLOCK_MIN) {
+        for block in blocks.iter().filter(|block| block.size() >= largest * PAGES_PER_BLOCK_MIN) {
             let of_block = BLOCK_SHOWS * method.prior(block_prior(*block)) / blocks_total;
             shapes.push(Shape {
                 pages: pages.clone(),
                 block: Some(*block),
-                log_prior: (of_pages * of_block).ln(),
+                log_prior: (of_pages * of_block * against(block.size())).ln(),
             });
         }
     }
@@ -227,4 +233,51 @@ fn normalise(weighed: &[Weighed], shapes: &[Shape], figures: &Figures) -> Vec<Ex
         weighed.iter().filter(|each| each.log_weight > best - IMPOSSIBLE).map(explanation).collect();
     explanations.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     explanations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::Figure;
+    use super::*;
+    use crate::sizes::{FACTORS, sizes};
+
+    /// Reads of 800 us that take so many microseconds longer at multiples of these sizes.
+    fn figures(levels: &[(Bytes, f64)]) -> Figures {
+        let extra_us = |candidate: Bytes| {
+            let at = levels.iter().filter(|(size, _)| candidate.is_multiple_of(*size));
+            at.map(|(_, us)| us).sum::<f64>()
+        };
+        let figure = |candidate: Bytes| Figure {
+            candidate,
+            extra_s: extra_us(candidate) * 1e-6,
+            error_s: 2e-6,
+            samples: 3,
+        };
+        let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
+        Figures { each, read_s: 800e-6, noise_s: 4e-6 }
+    }
+
+    fn block(levels: &[(Bytes, f64)], page: Option<Bytes>) -> (Option<Bytes>, f64) {
+        let explanations = explain(&figures(levels), Method::default(), page);
+        let best = explanations.first().unwrap().block;
+        let same = explanations.iter().filter(|each| each.block == best);
+        (best.map(Level::size), same.map(|each| each.probability).sum())
+    }
+
+    #[test]
+    fn a_page_that_writes_showed_is_weighed_but_does_not_make_another_block() {
+        let levels = [(Bytes::kib(7), 36.0), (Bytes::kib(112), 170.0)];
+        for page in [None, Some(Bytes::kib(7)), Some(Bytes::kib(14))] {
+            let (size, probability) = block(&levels, page);
+            assert_eq!(size, Some(Bytes::kib(112)), "{page:?}");
+            assert!(probability > 0.99, "{page:?}: {probability}");
+        }
+    }
+
+    #[test]
+    fn a_boundary_that_may_be_the_page_of_writes_is_no_block() {
+        let of = |page| block(&[(Bytes::kib(256), 150.0)], Some(page)).0;
+        assert_eq!(of(Bytes::kib(16)), Some(Bytes::kib(256)));
+        assert_eq!(of(Bytes::kib(256)), None);
+    }
 }
