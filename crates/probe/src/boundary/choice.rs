@@ -2,10 +2,12 @@
 
 use flashscope_device::Bytes;
 
-use super::figure::Figures;
-use super::step_min_s;
+use super::figure::{Figure, Figures};
+use super::levels::PAGES_PER_BLOCK_MIN;
+use super::{ERASE_BLOCK_MIN, HARDLY, step_min_s};
 use crate::inference::Explanation;
 use crate::inference::statistics::count;
+use crate::sizes::{FACTORS, sizes};
 
 /// Once one size of block has this probability, reading on would change nothing.
 const DECIDED: f64 = 0.998;
@@ -13,6 +15,8 @@ const DECIDED: f64 = 0.998;
 const PAGE_DECIDED: f64 = 0.95;
 /// So many deviations tell a step from nothing.
 const CLEAR: f64 = 5.0;
+/// Larger blocks are rare, and show at so few boundaries that to rule each of them out would cost more than all others.
+const BLOCK_USUAL_MAX: Bytes = Bytes::mib(32);
 
 /// Whether page and erase block are decided, or that no boundary shows.
 #[must_use]
@@ -22,18 +26,72 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
         explanations.iter().filter(|each| matches(each)).map(|each| each.probability).sum::<f64>()
     };
     let block = with(&|each| each.block == best.block);
-    let page = with(&|each| each.pages.first() == best.pages.first());
+    let level = |each: &Explanation| each.page(HARDLY).map(|(level, _)| level);
+    let page = with(&|each| level(each) == level(best));
     let block_is_decided = match best.block {
         Some(_) => block >= DECIDED,
-        None => nothing_hides(figures),
+        None => nothing_hides(figures) && hiding(explanations, figures).is_empty(),
     };
     block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
 }
 
 /// Whether even the smallest step that counts would have shown.
 fn nothing_hides(figures: &Figures) -> bool {
-    let error_s = 2.0 * figures.noise_s / count(figures.samples().max(1)).sqrt();
-    error_s * CLEAR < step_min_s(figures.read_s)
+    is_too_small(2.0 / count(figures.samples().max(1)).sqrt(), figures)
+}
+
+/// Whether a step that is known to so many times a sample's noise would have shown, however small.
+fn is_too_small(error: f64, figures: &Figures) -> bool {
+    error * figures.noise_s * CLEAR < step_min_s(figures.read_s)
+}
+
+/// Where no block shows, the candidates of which too few samples are known to rule one out: a block's step shows only against
+/// boundaries at which the same pages end, and those may be few.
+#[must_use]
+pub fn hiding(explanations: &[Explanation], figures: &Figures) -> Vec<Bytes> {
+    let Some(best) = explanations.first().filter(|best| best.block.is_none()) else { return Vec::new() };
+    let page = best.pages.last().map_or(Bytes::ZERO, |level| level.size());
+    let least = ERASE_BLOCK_MIN.max(page * PAGES_PER_BLOCK_MIN);
+    let of_pages = |block: &Bytes| page.is_zero() || block.is_multiple_of(page);
+    let blocks = sizes(FACTORS, least, BLOCK_USUAL_MAX).filter(of_pages);
+    let groups = blocks.map(|block| Contrast::of(block, best, figures));
+    let worst = groups.max_by(|a, b| a.error().total_cmp(&b.error()));
+    let hides = worst.filter(|worst| !is_too_small(worst.error(), figures));
+    hides.map_or_else(Vec::new, Contrast::fewer)
+}
+
+/// The boundaries at which a block's step would show, and those that differ from them by nothing else.
+struct Contrast<'a> {
+    with: Vec<&'a Figure>,
+    without: Vec<&'a Figure>,
+}
+
+impl<'a> Contrast<'a> {
+    fn of(block: Bytes, best: &Explanation, figures: &'a Figures) -> Self {
+        let same_pages = |figure: &&Figure| {
+            best.pages.iter().all(|page| page.is_at(figure.candidate) == page.is_at(block))
+        };
+        let (with, without) =
+            figures.each.iter().filter(same_pages).partition(|figure| figure.candidate.is_multiple_of(block));
+        Self { with, without }
+    }
+
+    fn samples(figures: &[&Figure]) -> f64 {
+        count(figures.iter().map(|figure| figure.samples).sum::<usize>())
+    }
+
+    /// How well the step is known, as a share of a sample's noise; nothing where there is no such boundary.
+    fn error(&self) -> f64 {
+        let (with, without) = (Self::samples(&self.with), Self::samples(&self.without));
+        if with * without > 0.0 { (1.0 / with + 1.0 / without).sqrt() } else { 0.0 }
+    }
+
+    /// The candidates of the side of which fewer samples are known.
+    fn fewer(self) -> Vec<Bytes> {
+        let is_with = Self::samples(&self.with) < Self::samples(&self.without);
+        let fewer = if is_with { self.with } else { self.without };
+        fewer.into_iter().map(|figure| figure.candidate).collect()
+    }
 }
 
 /// The candidates, the most telling first: those at which the explanations differ most for what is known there, and those that
@@ -63,4 +121,46 @@ fn predicted(explanations: &[Explanation], candidate: Bytes) -> (f64, f64) {
         square += explanation.probability * extra * extra;
     }
     (mean, (square - mean * mean).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::Level;
+
+    /// Reads of 400 us with this noise that show a page of 2.5 KiB and no block, so many at each candidate.
+    fn seen(noise_s: f64, samples: usize) -> (Vec<Explanation>, Figures) {
+        let page = Level::Multiples(Bytes::new(2560));
+        let best = Explanation {
+            pages: vec![page],
+            block: None,
+            coefficients: vec![0.0, 30e-6],
+            noise: noise_s,
+            probability: 1.0,
+        };
+        let figure = |candidate: Bytes| Figure {
+            candidate,
+            extra_s: if page.is_at(candidate) { 30e-6 } else { 0.0 },
+            error_s: noise_s / count(samples).sqrt(),
+            samples,
+        };
+        let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
+        (vec![best], Figures { each, read_s: 400e-6, noise_s })
+    }
+
+    #[test]
+    fn a_block_hides_where_few_boundaries_are_those_of_pages_alone() {
+        let (explanations, figures) = seen(20e-6, 8);
+        assert!(nothing_hides(&figures), "all samples together would tell");
+        let of_pages_alone = [2560, 5120, 10_240, 20_480, 40_960].map(Bytes::new);
+        assert!(!is_decided(&explanations, &figures));
+        assert_eq!(hiding(&explanations, &figures), of_pages_alone);
+    }
+
+    #[test]
+    fn no_block_hides_behind_little_noise() {
+        let (explanations, figures) = seen(2e-6, 8);
+        assert!(hiding(&explanations, &figures).is_empty());
+        assert!(is_decided(&explanations, &figures));
+    }
 }

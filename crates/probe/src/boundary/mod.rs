@@ -6,7 +6,7 @@ mod figure;
 mod levels;
 mod posterior;
 
-pub use choice::{is_decided, telling};
+pub use choice::{hiding, is_decided, telling};
 pub use figure::Figures;
 pub use posterior::explain;
 
@@ -17,6 +17,10 @@ use flashscope_device::Bytes;
 const STEP_SHARE_MIN: f64 = 0.02;
 /// However slow the link, a step of this much counts: to read one more page takes the fastest flash 25 us (the table of docs/simulator.md).
 const STEP_S: f64 = 25e-6;
+
+/// A step that is so many times as large makes a smaller page's beside it a detail of addressing: the Patriot's 240 us at odd
+/// multiples of 16 KiB beside 20 us at 2 KiB.
+pub const HARDLY: f64 = 6.0;
 
 /// The smallest step that is taken for a boundary of flash, where a read takes this long; seconds.
 #[must_use]

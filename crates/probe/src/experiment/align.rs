@@ -159,6 +159,8 @@ impl Reader<'_, '_> {
             let known = self.samples.len();
             let batch = (known / BATCH_SHARE).max(BATCH);
             let mut next = without_figure(candidates, &figures);
+            let hiding = boundary::hiding(&explanations, &figures);
+            next.extend(hiding.iter().copied().cycle().take(batch / 2));
             next.extend(boundary::telling(&explanations, &figures));
             next.truncate(batch);
             self.read_at(&next)?;

@@ -46,8 +46,7 @@ pub struct ReadTimes {
     pub read_s: f64,
     /// The smallest step that counts.
     pub step_min_s: f64,
-    /// A step that is so many times as large makes a smaller page's beside it a detail of addressing: the Patriot's 240 us at odd
-    /// multiples of 16 KiB beside 20 us at 2 KiB.
+    /// A step that is so many times as large makes a smaller page's beside it a detail of addressing.
     pub hardly: f64,
     /// The smallest erase block that is looked for.
     pub block_min: Bytes,
@@ -57,7 +56,7 @@ impl ReadTimes {
     fn of(read_s: f64, positions: Positions) -> Self {
         // The steps of a published table are not known well enough for that.
         let (step_min_s, hardly, block_min) = match positions {
-            Positions::Coprime => (boundary::step_min_s(read_s), 6.0, boundary::ERASE_BLOCK_MIN),
+            Positions::Coprime => (boundary::step_min_s(read_s), boundary::HARDLY, boundary::ERASE_BLOCK_MIN),
             Positions::OddMultiples => {
                 (read_s * PUBLISHED_STEP_SHARE_MIN, f64::INFINITY, staircase::ERASE_BLOCK_MIN)
             }
