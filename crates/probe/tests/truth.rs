@@ -488,6 +488,20 @@ fn the_erase_block_shows_in_writes_to_a_stick_that_is_partly_written() {
     }
 }
 
+/// A block's step that is too small to count by itself counts beside that of the page; alone it does not.
+#[test]
+fn a_small_step_of_the_block_counts_beside_a_page() {
+    let of = |page_us: f64| {
+        let mut target = Target::parse("transcend-8g?erase_block=1MiB").unwrap();
+        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+        (block.across_us, block.before_us, page.across_us) = (page_us + 6.5, 0.0, page_us);
+        let findings = check(&mut VirtualStick::new(&target.profile, 4), false);
+        finding(&findings, FindingId::EraseBlockBytes).clone()
+    };
+    assert_eq!(of(25.0).bytes(), Some(Bytes::mib(1)), "{:?}", of(25.0));
+    assert_eq!(of(0.0).bytes(), None, "{:?}", of(0.0));
+}
+
 /// What reads left is weighed; what they did not name can be found all the same.
 #[test]
 fn writes_decide_between_the_erase_blocks_that_reads_left() {

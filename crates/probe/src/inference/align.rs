@@ -15,6 +15,9 @@ use crate::observation::{AlignData, AlignSample, Contents, Observations, Source}
 /// A step below this share of a read's time is not taken for a boundary in a published table, whose noise is not known: an NVMe
 /// drive's alignment effects are 1 to 3 %.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
+/// Beside the boundaries of pages a block's step counts from this share of that on, if both together count: reads that feel pages
+/// are those of flash.
+const STEP_BESIDE_PAGES: f64 = 0.5;
 /// The shares of slow reads at a block's edges and elsewhere must differ by so many standard errors: more than chance does with
 /// every size there is.
 const CLEAR: f64 = 5.0;
@@ -244,7 +247,8 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
         );
         return Finding::unknown(id, reason, would_decide);
     };
-    if step < reads.step_min_s {
+    let beside_pages = best.at_block().filter(|_| step >= reads.step_min_s * STEP_BESIDE_PAGES);
+    if step.max(beside_pages.unwrap_or(0.0)) < reads.step_min_s {
         let reason = format!("reads of {} show steps of no more than {}", time(reads.read_s), time(step));
         return Finding::unknown(id, reason, would_decide);
     }

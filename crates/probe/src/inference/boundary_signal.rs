@@ -35,10 +35,11 @@ pub fn boundary_signal(
     let probability = |counts: &dyn Fn(&Explanation) -> bool| -> f64 {
         explanations.iter().filter(|each| counts(each)).map(|each| each.probability).sum()
     };
-    let shown = probability(&|each| largest(each).is_some_and(|step| step >= least));
+    let counts =
+        |each: &Explanation| each.at_block().or_else(|| largest(each)).is_some_and(|step| step >= least);
+    let shown = probability(&counts);
     let none = probability(&|each| largest(each).is_none());
-    let seen =
-        explanations.iter().find_map(|each| Some((each, largest(each).filter(|step| *step >= least)?)));
+    let seen = explanations.iter().find(|each| counts(each)).and_then(|each| Some((each, largest(each)?)));
     match seen {
         Some((explanation, step)) if shown >= SURE_ENOUGH => {
             if positions == Positions::Coprime && !is_borne_out(explanation, samples) {

@@ -87,6 +87,12 @@ impl Explanation {
         self.block.and(self.coefficients.last().copied())
     }
 
+    /// The extra time at a block's boundary together with that of the pages that end there, seconds.
+    #[must_use]
+    pub fn at_block(&self) -> Option<f64> {
+        Some(self.block_step()? + self.of_pages(self.block?.size()))
+    }
+
     /// What the boundaries of pages add at an offset, seconds.
     #[must_use]
     pub fn of_pages(&self, offset: Bytes) -> f64 {
