@@ -383,6 +383,31 @@ fn edges_of_what_was_written_are_no_boundaries() {
     }
 }
 
+/// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read before it hides half of it.
+#[test]
+fn an_edge_of_what_was_written_is_left_out_over_a_slow_link() {
+    let target = "transcend-8g?erase_block=512KiB&capacity=264MiB&link=usb-full&page=2KiB";
+    let mut target = Target::parse(target).unwrap();
+    target.profile.state = State::New;
+    (target.profile.read.access_us, target.profile.read.never_written_factor) = (580.0, 0.53);
+    target.profile.noise.jitter = 0.005;
+    let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+    (block.across_us, block.before_us, page.across_us) = (230.0, -120.0, 77.0);
+    let mut stick = VirtualStick::new(&target.profile, 1);
+    // The only boundary of 128 MiB that is one of no other candidate.
+    let edge = Bytes::mib(128);
+    for place in 0..128 {
+        let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
+        stick.run(Op::write(range, Pattern::new(place))).unwrap();
+    }
+    let seen = Align::new(None, 1).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    let Data::Align(data) = &seen.data else { panic!("other data") };
+    let at_edge = data.samples.iter().filter(|sample| sample.boundary == Some(edge)).count();
+    // What reads differ by as a rule is not known of the first.
+    assert!(at_edge <= 1, "{at_edge}");
+    assert_eq!(finding(&infer(&[seen]), FindingId::EraseBlockBytes).bytes(), Some(Bytes::kib(512)));
+}
+
 #[test]
 fn geometry_need_not_be_a_power_of_two() {
     for geometry in [

@@ -37,7 +37,7 @@ const SECONDS_MAX: f64 = 90.0;
 const READS_MAX: usize = 5;
 /// Reads on both sides of a boundary that differ by no more than this share, or so many times what they differ by as a rule, need no
 /// second look.
-const EDGE_SHARE: f64 = 0.1;
+const EDGE_SHARE: f64 = 0.03;
 const EDGE_TIMES: f64 = 4.0;
 
 /// Places that are looked at afterwards, for what they hold.
