@@ -38,6 +38,8 @@ const NEARLY: f64 = 0.75;
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
 const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
+/// No more than one in so many is shorter than half of that: a block that has to go by chance is met again at once as often as late.
+const SHORT: usize = 20;
 /// And one comes after so many writes at least.
 const COLLECTED_WRITES: u64 = 4;
 
@@ -56,7 +58,8 @@ fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
     let mut last = apart[apart.len().checked_sub(number)?..].to_vec();
     last.sort_unstable();
     let (typical, spread) = (last[number / 2], last[number * 3 / 4] - last[number / 4]);
-    (typical >= COLLECTED_WRITES && spread * 20 <= typical * twentieths).then_some(typical)
+    let is_seldom_short = last[number / SHORT] * 2 >= typical;
+    (typical >= COLLECTED_WRITES && is_seldom_short && spread * 20 <= typical * twentieths).then_some(typical)
 }
 
 #[cfg(test)]
