@@ -129,9 +129,9 @@ fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -
     belief
 }
 
-/// The same belief where merges take less than is slow otherwise, or a stick stalls now and then: merges may take far longer than stalls, and then a higher limit
-/// between quick and slow tells more. The one is taken by which the numbers explain most, unless it runs through the midst of
-/// what is slow.
+/// The same belief where merges take less than is slow otherwise, or a stick stalls now and then: merges may take far longer than stalls,
+/// and then a higher limit between quick and slow tells more. The one is taken by which the numbers explain most, unless it runs through
+/// the midst of what is slow.
 #[must_use]
 pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
@@ -183,8 +183,9 @@ fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
     best
 }
 
-/// Nats by which small steps must explain more of the first part of a search, where larger ones tell no number: what a log completes may take less than half as long as a write, on a slow link or with
-/// large pages. Requests of less than a page, later on, take longer than that in another block than the one before.
+/// Nats by which small steps must explain more of the first part of a search, where larger ones tell no number: what a log completes may
+/// take less than half as long as a write, on a slow link or with large pages. Requests of less than a page, later on, take longer than that
+/// in another block than the one before.
 const SMALL_EXPLAIN: f64 = 5.0;
 /// Stalls so frequent are looked at. So are so many in a turn where only whole turns tell; then a limit lies no nearer to merges than to
 /// writes without one.

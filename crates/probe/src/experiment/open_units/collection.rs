@@ -26,8 +26,11 @@ const LARGEST: Bytes = Bytes::mib(1);
 /// So many writes out of order.
 const SCATTERED: u64 = 12;
 
-/// How many requests this takes at most: each size is doubled or shows two collections, and the largest ends with the bytes.
-pub(super) const REQUESTS_MAX: u64 = 24 * 24 + SCATTERED;
+/// Nor so many writes, where blocks are so small that sizes are not doubled for long.
+const WRITES_MAX: u64 = 512;
+
+/// How many requests this takes at most.
+pub(super) const REQUESTS_MAX: u64 = WRITES_MAX + SCATTERED;
 
 impl Search<'_, '_> {
     /// Whether slow writes of the search came so evenly that they may have been collections.
@@ -48,8 +51,9 @@ impl Search<'_, '_> {
         if left / erase_block >= self.units.left() {
             self.units.begin_again();
         }
-        let mut of_size = 0;
-        while self.session.bytes_written() + pool.request <= before + left
+        let (mut of_size, mut writes) = (0, 0);
+        while writes < WRITES_MAX
+            && self.session.bytes_written() + pool.request <= before + left
             && self.session.device_time() < began_at + TIME_MAX
             && collections(&self.data.one_run).len() < ENOUGH
         {
@@ -58,6 +62,7 @@ impl Search<'_, '_> {
             if let Some(latency) = written.latency {
                 OpenUnitsCell::keep(&mut self.data.one_run, kept, written.unit, latency);
             }
+            writes += 1;
             of_size += 1;
             if of_size == WRITES_OF_A_SIZE {
                 of_size = 0;
