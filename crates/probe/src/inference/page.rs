@@ -2,13 +2,14 @@
 
 use flashscope_device::Bytes;
 
-use super::SURE_ENOUGH;
 use super::statistics::median;
 use super::wording::time;
 use crate::belief::PageBelief;
 use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{PageEdge, WriteSizeData};
 
+/// A search that ends with less than this has gone as far as it may: what is left then is mostly noise.
+const LEAST: f64 = 0.95;
 /// What the model can be wrong about that its posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 
@@ -26,8 +27,8 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     let (page, probability) = belief.verdict();
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < SURE_ENOUGH || belief.missing().is_some() => {
-            undecided(page, probability.min(SURE_ENOUGH))
+        Some(page) if probability < LEAST || belief.missing().is_some() => {
+            undecided(page, probability.min(LEAST))
         }
         Some(page) => found(page, probability, data),
     })
