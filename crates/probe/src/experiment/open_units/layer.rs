@@ -28,6 +28,8 @@ const REWRITTEN_MAX: Bytes = Bytes::mib(16);
 /// So much is written at most for pairs of whole blocks, and so many pairs.
 pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
 const PAIRS: u64 = 3;
+/// Before each pair but the first, so many parts of a block are written once more.
+const PHASES: u64 = 3;
 /// The largest block of which a pair is written whole.
 const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
@@ -150,7 +152,13 @@ impl Search<'_, '_> {
         let request = self.request;
         let is_whole = self.begins_whole();
         let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).clamp(1, PAIRS) } else { PAIRS };
-        for _ in 0..pairs {
+        for pair in 0..pairs {
+            if is_whole && pair > 0 {
+                // What is collected once for so much that is written comes at another write of each pair.
+                let Some(between) = self.units.take() else { return Ok(()) };
+                let part = (erase_block * pair / PHASES).round_down(request);
+                fill(&mut self.session, range(between, part))?;
+            }
             let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
             if is_whole {
                 // Both are open before either is full: so each of them leaves a place free.
