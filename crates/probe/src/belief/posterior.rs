@@ -462,10 +462,12 @@ impl Belief {
         self.writes
     }
 
-    /// Whether all of them fit, so that no further write will tell more.
+    /// Whether all of them fit, so that no further write will tell more. Stalls may have come in between as all were seen open.
     #[must_use]
     pub fn fits_all(&self, most: u32) -> bool {
-        self.most_proven() >= most && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
+        self.most_proven() >= most / SEEN_OF_ALL
+            && self.opened() >= most
+            && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
     }
 
     /// Whether it seems that more fit than were tried: as many as most cards have were open at once, and no number is too
@@ -486,5 +488,7 @@ const IN_VAIN_AFTER: usize = 400;
 const LOST: f64 = 0.05;
 /// So many open at once are more than most cards have: where the search ends early, nothing merges.
 const MANY: u32 = 64;
+/// Of all that fit, the second part at least is seen open at once.
+const SEEN_OF_ALL: u32 = 2;
 /// So probable it must be that more fit than were tried.
 const BEYOND: f64 = 0.98;
