@@ -34,15 +34,15 @@ const WRITES_MIN: usize = 300;
 const BYTES_MAX: Bytes = Bytes::mib(160);
 const LINEAR_SHARE: (u64, u64) = (3, 5);
 /// Nor after so long in linear order, and in all.
-const TIME_LINEAR_MAX: Duration = Duration::from_secs(300);
-const TIME_MAX: Duration = Duration::from_secs(500);
+const TIME_LINEAR_MAX: Duration = Duration::from_secs(600);
+const TIME_MAX: Duration = Duration::from_secs(1000);
 /// A search in linear order that wrote so much and is undecided goes on with smaller requests, and ends after so many times as
 /// many writes and so many times as long: where any block has to go, K of them take a few K² writes.
 const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
 /// The same while it seems that the block written longest ago goes, where few writes tell.
 const FEW_BYTES_MAX: Bytes = Bytes::mib(48);
 const SMALLER_LASTS: usize = 16;
-const SMALLER_TIME: u32 = 3;
+const SMALLER_TIME: f64 = 1.5;
 /// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, or going on as
 /// opening, for so many of so many blocks.
 const OPENED_SLOWLY_ENOUGH: u32 = 4;
@@ -424,9 +424,9 @@ impl Search<'_, '_> {
 
     /// Whether the search in this order wrote enough, or took long enough.
     fn is_spent(&self, order: Order) -> bool {
-        let lasts = if self.is_smaller() || !self.data.larger.is_empty() { SMALLER_TIME } else { 1 };
+        let lasts = if self.is_smaller() || !self.data.larger.is_empty() { SMALLER_TIME } else { 1.0 };
         let time_max = if self.is_first(order) { TIME_LINEAR_MAX } else { TIME_MAX };
-        self.session.device_time() >= time_max * lasts
+        self.session.device_time() >= time_max.mul_f64(lasts)
             || self.session.bytes_written() >= self.bytes_max(order)
     }
 
