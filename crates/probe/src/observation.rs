@@ -309,6 +309,10 @@ pub struct OpenUnitsData {
     /// Pages of one unit written from its end to its start, each apart from the others.
     #[serde(default)]
     pub scattered: Vec<Duration>,
+    /// Units begun out of order where any unit may have to go, each once another that may have been open was written whole: one of these
+    /// holds a place no more, so that each finds one until all are taken.
+    #[serde(default)]
+    pub given_back: Vec<OpenUnitsCell>,
     /// Writes at the starts of units, where no unit was open before the first of each pair.
     #[serde(default)]
     pub beginnings: Vec<Beginnings>,

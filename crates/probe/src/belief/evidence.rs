@@ -116,6 +116,27 @@ pub fn random(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
     beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts)
 }
 
+/// The belief behind units begun out of order, each once another was written whole.
+#[must_use]
+pub fn given_back(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
+    let slowness = out_of_order(linear, most);
+    let parts = [Part::new(cells, slowness)];
+    let belief = Belief::new(Order::Random, slowness, Prior::after(linear)).with_places_given_back();
+    beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts)
+}
+
+/// The same if it tells how many fit: from [`GIVEN_BACK_MIN`] on, or it may be that nothing was given back.
+#[must_use]
+pub fn given_back_tells(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Option<Belief> {
+    let belief =
+        Some(cells).filter(|cells| !cells.is_empty()).map(|cells| given_back(cells, linear, most))?;
+    let verdict = belief.verdict();
+    (verdict.tells(OPEN_MAX) && verdict.number >= GIVEN_BACK_MIN).then_some(belief)
+}
+
+/// So many open units at least are told by units begun once others were written whole.
+const GIVEN_BACK_MIN: u32 = 4;
+
 /// After all writes of a search, whose slowness is changed in this way.
 fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -> Slowness) -> Belief {
     let mut belief = belief.anew();
@@ -264,6 +285,34 @@ const GROUPS_MIN: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Units begun one after the other, so many of them quickly.
+    fn begun(quick: u32, slow: u32) -> Vec<OpenUnitsCell> {
+        let mut cells = Vec::new();
+        for unit in 0..quick + slow {
+            let second = if unit < quick { 2 } else { 40 };
+            for milliseconds in [2, second] {
+                let kept = (Order::Random, unit + 1, Bytes::kib(4));
+                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn as_many_are_open_as_were_begun_quickly_once_others_were_given_back() {
+        let slowness = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let linear = Belief::new(Order::Linear, slowness, Prior::Linear);
+        let number = |quick, slow| {
+            let told = given_back_tells(&begun(quick, slow), &linear, OPEN_MAX);
+            told.map(|belief| belief.verdict().number)
+        };
+        assert_eq!(number(12, 4), Some(12));
+        assert_eq!(number(90, 4), Some(90));
+        assert_eq!(number(12, 0), None, "there may be more");
+        assert_eq!(number(0, 4), None, "nothing was given back");
+        assert_eq!(number(0, 0), None);
+    }
 
     #[test]
     fn groups_that_cost_a_merge_out_of_order_belong_to_no_log() {

@@ -24,6 +24,8 @@ const NEARLY_FULL: f64 = 1.5;
 /// While places are left, so many openings go like the one before: what was open before goes on being closed, or there is
 /// nothing to close.
 const OPENS_ALIKE: f64 = 0.85;
+/// So seldom is a unit opened slowly where a place was given back for it.
+const GIVEN_BACK_SLOWLY: f64 = 0.01;
 /// What is less plausible than the best by e to this power is given up.
 const IMPOSSIBLE: f64 = 25.0;
 
@@ -69,6 +71,8 @@ pub struct Belief {
     /// How large the units are, where that is known.
     erase_block: Option<Bytes>,
     hidden: f64,
+    /// Whether a unit that may hold a place was written whole before each that is begun.
+    gives_back: bool,
     /// The last write out of order, if it may be the first of two.
     half: Option<(u32, Duration)>,
     /// How many units took turns last.
@@ -120,6 +124,7 @@ impl Belief {
             writes: 0,
             erase_block: None,
             hidden: HIDDEN,
+            gives_back: false,
             half: None,
             turning: 0,
             whole_turns: false,
@@ -140,7 +145,7 @@ impl Belief {
     /// The same before the first write.
     pub(super) fn anew(&self) -> Self {
         let new = Self::new(self.order, self.slowness, self.prior).with_hidden(self.hidden);
-        Self { erase_block: self.erase_block, ..new }
+        Self { erase_block: self.erase_block, gives_back: self.gives_back, ..new }
     }
 
     pub(super) const fn order(&self) -> Order {
@@ -182,6 +187,13 @@ impl Belief {
     #[must_use]
     pub fn in_blocks_of(self, erase_block: Bytes) -> Self {
         Self { erase_block: Some(erase_block), ..self }
+    }
+
+    /// Before each unit that is begun another is written whole, which gives back its place: while places are left nothing is merged.
+    #[must_use]
+    pub const fn with_places_given_back(mut self) -> Self {
+        self.gives_back = true;
+        self
     }
 
     /// Of merges so many do not show.
@@ -271,6 +283,9 @@ impl Belief {
 
     /// How likely the next unit is opened slowly while places are left: mostly like the one before.
     fn opens_slowly_by(&self) -> f64 {
+        if self.gives_back {
+            return GIVEN_BACK_SLOWLY;
+        }
         let is_slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
         self.openings_seconds
             .last()
@@ -397,6 +412,12 @@ impl Belief {
         Some((*unit, u32::try_from(since + 1).unwrap_or(u32::MAX)))
     }
 
+    /// All units that were written, the one written last first.
+    pub fn latest(&self) -> impl Iterator<Item = u32> + '_ {
+        let unit_of = |index: &usize| self.writes_into.iter().find(|(_, (other, _))| other == index);
+        self.recent.iter().rev().filter_map(move |index| unit_of(index).map(|(unit, _)| *unit))
+    }
+
     /// This unit has no place left that could be written: it may be open still, but cannot be asked.
     pub fn retire(&mut self, unit: u32) {
         let Some((index, _)) = self.writes_into.get(&unit).copied() else { return };
@@ -437,6 +458,14 @@ impl Belief {
     #[must_use]
     pub fn shortest_merges_seconds(&self) -> Option<f64> {
         quantile(&self.slow_seconds, 0.1).map(|seconds| seconds - self.slowness.typical_seconds())
+    }
+
+    /// Whether all but one of the last so many units were opened slowly.
+    #[must_use]
+    pub fn openings_were_slow(&self, last: u32) -> bool {
+        let opened = self.openings_seconds.iter().rev().take(last as usize);
+        let slow = opened.filter(|seconds| **seconds > self.slowness.limit_seconds()).count();
+        slow + 1 >= last as usize
     }
 
     /// Whether at least so many units were opened, every one of them slowly but the first, and all are open still.

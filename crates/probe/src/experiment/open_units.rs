@@ -5,6 +5,7 @@
 //! it takes, until one K is left. See docs/methods/open-units.md.
 
 mod collection;
+mod given_back;
 mod layer;
 
 use std::time::Duration;
@@ -132,6 +133,7 @@ impl Experiment for OpenUnits {
         let searches = (1 + 3 * SMALLER_LASTS) as u64 * self.writes_max() as u64;
         let around = u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1))
             + layer::requests_max(self.units_max)
+            + given_back::requests_max(self.units_max)
             + collection::REQUESTS_MAX;
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
@@ -139,6 +141,7 @@ impl Experiment for OpenUnits {
             searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written = (self.request * requests).min(self.bytes_max + self.request * around)
+            + given_back::BYTES_AFTERWARDS
             + layer::BEGINNINGS_MAX
             + collection::BYTES_MAX;
         // Behind each write comes a flush.
@@ -211,6 +214,9 @@ impl Search<'_, '_> {
         let slowness = linear.slowness();
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
+        if is_told && linear.is_seen_open() && linear.law(Law::Any) > 0.5 {
+            self.begin_given_back(&pool, &linear, verdict.number)?;
+        }
         if is_told {
             self.survey(&mut pool, verdict.number + 1, slowness)?;
         }
@@ -226,9 +232,11 @@ impl Search<'_, '_> {
         if is_told && linear.law(Law::Any) < 0.5 {
             self.request = self.affordable(verdict.number);
         }
-        let mut random = belief::random(&[], &linear, most);
-        let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
-        self.search(&mut self.pool(Order::Random), &mut random, most)?;
+        if belief::given_back_tells(&self.data.given_back, &linear, most).is_none() {
+            let mut random = belief::random(&[], &linear, most);
+            let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
+            self.search(&mut self.pool(Order::Random), &mut random, most)?;
+        }
         self.control()?;
         if is_told && linear.is_seen_open() && !linear.stalls_too_often() && !self.is_slow_evenly(&linear) {
             return Ok(());

@@ -154,6 +154,11 @@ impl Pool {
         Some((index, !self.members[index].places.is_empty()))
     }
 
+    /// Where the member that is this unit lies.
+    pub fn offset_of(&self, unit: u32) -> Option<Bytes> {
+        self.members.iter().find(|member| member.unit == unit).map(|member| member.offset)
+    }
+
     /// How many members it has.
     pub const fn len(&self) -> usize {
         self.members.len()

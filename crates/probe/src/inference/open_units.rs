@@ -92,6 +92,8 @@ pub struct Search<'a> {
     /// The writes in linear order that tell: the search's by the size of their requests, or those over data.
     parts: Vec<Part<'a>>,
     is_over_data: bool,
+    /// Whether units that were begun as others were written whole tell how many fit out of order.
+    is_given_back: bool,
     /// What a slow write is.
     pub slowness: Slowness,
     /// What the layer is like.
@@ -118,12 +120,15 @@ impl<'a> Search<'a> {
         if let Some(reason) = drift(data, at_start) {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
-        let random = belief::random(&data.cells, &linear, most_in_turn(&parts, Order::Linear));
+        let most = most_in_turn(&parts, Order::Linear);
+        let given_back = belief::given_back_tells(&data.given_back, &linear, most);
+        let is_given_back = given_back.is_some();
+        let random = given_back.unwrap_or_else(|| belief::random(&data.cells, &linear, most));
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(data, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::is_one_run(&data.beginnings, slowness);
-        let search = Self { data, parts, is_over_data: false, slowness, kind, linear, random };
+        let search = Self { data, parts, is_over_data: false, is_given_back, slowness, kind, linear, random };
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
@@ -149,6 +154,7 @@ impl<'a> Search<'a> {
             data,
             parts: vec![Part::new(cells, slowness)],
             is_over_data: true,
+            is_given_back: self.is_given_back,
             slowness,
             kind: Kind::Log,
             linear,
@@ -246,6 +252,7 @@ impl<'a> Search<'a> {
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
         // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
         let is_seen = belief.is_seen_open()
+            || (order == Order::Random && self.is_given_back)
             || (verdict.probability > SURE_UNSEEN
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN).max(1));
@@ -254,7 +261,7 @@ impl<'a> Search<'a> {
         let is_clear = order == Order::Linear
             || in_order().or(self.open_in_order()).map_or(belief.law(Law::Any) < 0.5, |linear| {
                 let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
-                verdict.number <= linear && !(is_near && belief.law(Law::Any) > 0.5)
+                verdict.number <= linear && (self.is_given_back || !(is_near && belief.law(Law::Any) > 0.5))
             });
         let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
@@ -339,6 +346,9 @@ impl<'a> Search<'a> {
     fn of(&self, order: Order) -> Cow<'_, [Part<'a>]> {
         match order {
             Order::Linear => Cow::Borrowed(&self.parts),
+            Order::Random if self.is_given_back => {
+                Cow::Owned(vec![Part::new(&self.data.given_back, self.slowness)])
+            }
             Order::Random => Cow::Owned(vec![Part::new(&self.data.cells, self.slowness)]),
         }
     }

@@ -85,6 +85,7 @@ fn data(data: &Data) -> Checked {
                 time("backward", group.backward)
             })?;
             each("one_run", &data.one_run, open_units)?;
+            each("given_back", &data.given_back, open_units)?;
             each("scattered", &data.scattered, |latency| time("", *latency))?;
             each("beginnings", &data.beginnings, |pair| {
                 time("alone", pair.alone)?;

@@ -1,0 +1,88 @@
+//! Where any block may have to go, out of order: whole blocks are written, which gives back what places they hold, and as many are begun
+//! out of order, until that costs a merge. See docs/methods/open-units.md.
+
+use flashscope_device::Bytes;
+
+use super::Search;
+use crate::belief::{self, Belief};
+use crate::experiment::pool::Pool;
+use crate::experiment::session::{PIECE, Stop, fill, range};
+use crate::observation::Order;
+
+/// From so many open blocks on this is tried: fewer are soon told by writing into them in turn.
+const NUMBER_MIN: u32 = 8;
+/// So many blocks more than begun are written, and one more of so many that are open: some were closed before that.
+const SPARE: u32 = 2;
+const SPARE_OF: u32 = 16;
+/// So many begun beyond the last that cost nothing are enough, all but one of which cost something.
+const BEYOND: u32 = 4;
+/// So much is written at most, where that is enough for all of them, and where it is not, but for one of so many.
+const BYTES_MAX: Bytes = Bytes::mib(128);
+const BYTES_OF_SOME: Bytes = Bytes::mib(112);
+const SOME: u32 = 4;
+/// So much more may be written in the search afterwards, where that told nothing.
+pub(super) const BYTES_AFTERWARDS: Bytes = Bytes::mib(24);
+
+/// How many requests this takes at most.
+pub(super) fn requests_max(units_max: u32) -> u64 {
+    u64::from(units_max + BEYOND) * 2 + (BYTES_MAX / PIECE) + u64::from(units_max)
+}
+
+impl Search<'_, '_> {
+    /// Writes blocks of the search in order, the last first, as a whole, and begins as many out of order, where so many were seen open
+    /// in order.
+    pub(super) fn begin_given_back(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
+        if number < NUMBER_MIN {
+            return Ok(());
+        }
+        let (cells, before) = (std::mem::take(&mut self.data.cells), self.session.bytes_written());
+        let ended = self.begin_those(pool, linear, number);
+        self.data.given_back = std::mem::replace(&mut self.data.cells, cells);
+        let told = belief::given_back_tells(&self.data.given_back, linear, self.experiment.units_max);
+        if told.is_none() && self.session.bytes_written() > before {
+            self.experiment.bytes_max += BYTES_AFTERWARDS;
+        }
+        ended
+    }
+
+    fn begin_those(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
+        let erase_block = self.experiment.erase_block;
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let fit = |most: Bytes| u32::try_from(left.min(most) / erase_block).unwrap_or(u32::MAX);
+        let spare = SPARE + number / SPARE_OF;
+        let is_all = fit(BYTES_MAX) >= number + spare;
+        let (whole, most) =
+            if is_all { (number + spare, number + BEYOND) } else { (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME)) };
+        if most < NUMBER_MIN.max(number / SOME) {
+            return Ok(());
+        }
+        // First all of them: writing one whole may close another.
+        let latest = linear.latest().filter_map(|unit| pool.offset_of(unit));
+        for offset in latest.take(whole as usize) {
+            fill(&mut self.session, range(offset, erase_block))?;
+        }
+        let mut begun = self.pool(Order::Random);
+        let mut random = belief::given_back(&[], linear, self.experiment.units_max);
+        for opened in 1..=most {
+            if !self.open(&mut begun, opened, &mut random)? {
+                break;
+            }
+            random.settle();
+            if random.openings_were_slow(BEYOND) {
+                break;
+            }
+        }
+        // Not all places are free: what is slow with the first write of two wants for one. Out of order fewer fit where the second is.
+        if !is_all && self.first_is_slow(&random) {
+            self.data.cells.clear();
+        }
+        Ok(())
+    }
+
+    /// Whether of the last blocks begun any was slow with the first of its two writes.
+    fn first_is_slow(&self, random: &Belief) -> bool {
+        let last = self.data.cells.iter().rev().take(BEYOND as usize);
+        let first = last.filter_map(|cell| cell.writes().next());
+        first.into_iter().any(|(_, latency)| random.slowness().is_slow(latency))
+    }
+}
