@@ -64,6 +64,10 @@ const WRITES_WHERE_OLDEST_GOES: u64 = 4;
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
+/// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
+const SETTLED_MAX: u32 = 8;
+const SETTLING_TURNS: u32 = 6;
+const UNSETTLED: f64 = 0.05;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
 const OPENED_SLOWLY: usize = 4;
@@ -206,6 +210,7 @@ impl Search<'_, '_> {
             }
             self.search(&mut pool, &mut linear, most)?;
         }
+        self.settle_law(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
         if self.data.led {
             self.request = before;
@@ -531,6 +536,23 @@ impl Search<'_, '_> {
                 break;
             }
             self.step(pool, belief.all_of(verdict.number), belief)?;
+        }
+        Ok(())
+    }
+
+    /// Writes into one more than fit in turn, where few fit and it is not clear which of them has to go.
+    fn settle_law(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+        let verdict = belief.verdict();
+        if !verdict.tells(most) || verdict.number > SETTLED_MAX {
+            return Ok(());
+        }
+        for _ in 0..SETTLING_TURNS {
+            if !(UNSETTLED..1.0 - UNSETTLED).contains(&belief.law(Law::Any)) || self.is_spent(pool.order) {
+                break;
+            }
+            if !self.step(pool, belief.all_of(verdict.number + 1), belief)? {
+                break;
+            }
         }
         Ok(())
     }
