@@ -1,7 +1,7 @@
 //! Collections of space: what they do to writes one behind the other, and how evenly they come.
 
 use super::{Part, Slowness};
-use crate::inference::statistics::{median, quickest_quarter};
+use crate::inference::statistics::{count, median, quickest_quarter};
 use crate::observation::{OpenUnitsCell, Order};
 
 /// A write takes so many times as long as usual if space is collected in it.
@@ -13,19 +13,45 @@ const LEAST_SECONDS: f64 = 1.5e-3;
 /// close another one, left out.
 #[must_use]
 pub fn collections<'a>(cells: impl IntoIterator<Item = &'a OpenUnitsCell>) -> Vec<f64> {
-    cells.into_iter().flat_map(of_size).collect()
+    cells.into_iter().flat_map(of_size).map(|(_, seconds)| seconds).collect()
 }
 
-fn of_size(cell: &OpenUnitsCell) -> Vec<f64> {
+/// By how much what was written between collections differs, as a share of its mean: by chance by all of it. `None` if there are too few.
+#[must_use]
+pub fn unevenness(cells: &[OpenUnitsCell]) -> Option<f64> {
+    let mut written = 0.0;
+    let mut at = Vec::new();
+    for cell in cells {
+        at.extend(of_size(cell).into_iter().map(|(index, _)| written + count(index) * cell.request.as_f64()));
+        written += count(cell.writes().count()) * cell.request.as_f64();
+    }
+    let apart: Vec<f64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    if apart.len() < APART_MIN {
+        return None;
+    }
+    let mean = apart.iter().sum::<f64>() / count(apart.len());
+    let variance = apart.iter().map(|apart| (apart - mean).powi(2)).sum::<f64>() / count(apart.len());
+    Some(variance.sqrt() / mean)
+}
+
+/// So many distances tell how even they are.
+const APART_MIN: usize = 4;
+
+/// Each collection among writes of one size: which write, and seconds by itself.
+fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     let writes: Vec<(u32, f64)> =
         cell.writes().map(|(unit, latency)| (unit, latency.as_secs_f64())).collect();
     let seconds: Vec<f64> = writes.iter().map(|(_, seconds)| *seconds).collect();
     let Some(typical) = quickest_quarter(&seconds) else { return Vec::new() };
-    let within = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
-    let is_slow = |seconds: &f64| *seconds > typical * SLOW && *seconds > typical + LEAST_SECONDS;
-    let own: Vec<f64> = within.filter(is_slow).map(|seconds| seconds - typical).collect();
+    let behind = (1..).zip(writes.windows(2));
+    let within = behind.filter(|(_, pair)| pair[0].0 == pair[1].0).map(|(index, pair)| (index, pair[1].1));
+    let is_slow = |seconds: f64| seconds > typical * SLOW && seconds > typical + LEAST_SECONDS;
+    let own: Vec<(usize, f64)> = within
+        .filter(|(_, seconds)| is_slow(*seconds))
+        .map(|(index, seconds)| (index, seconds - typical))
+        .collect();
     // Where many take somewhat longer, the slow ones are the end of that.
-    let usual = median(&own).unwrap_or(0.0);
+    let usual = median(&own.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>()).unwrap_or(0.0);
     let between =
         seconds.iter().filter(|seconds| (SOMEWHAT..NEARLY).contains(&((**seconds - typical) / usual)));
     if between.count() > own.len() { Vec::new() } else { own }
@@ -35,6 +61,8 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<f64> {
 const SOMEWHAT: f64 = 0.25;
 const NEARLY: f64 = 0.75;
 
+/// Slow writes that take less than this share of the usual one are none of them.
+const LEAST_OF_USUAL: f64 = 0.25;
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
 const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
@@ -47,7 +75,12 @@ const COLLECTED_WRITES: u64 = 4;
 /// blocks that are written: a block that is chosen by chance, or is one too many, comes back unevenly.
 #[must_use]
 pub fn slow_each(part: &Part<'_>, slowness: Slowness) -> Option<u64> {
-    let is_slow = part.writes(Order::Linear).map(|(.., latency)| slowness.is_slow(latency));
+    let writes = || part.writes(Order::Linear).map(|(.., latency)| latency);
+    let seconds: Vec<f64> =
+        writes().filter(|latency| slowness.is_slow(*latency)).map(|latency| latency.as_secs_f64()).collect();
+    // Stalls may come in between.
+    let least = median(&seconds)? * LEAST_OF_USUAL;
+    let is_slow = writes().map(|latency| slowness.is_slow(latency) && latency.as_secs_f64() >= least);
     let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
     let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
     EVEN.into_iter().find_map(|even| evenly(&apart, even))

@@ -20,7 +20,7 @@ pub use block_ends::{
     some_merge as some_openings_merge,
 };
 pub use choice::Step;
-pub use collection::{collections, slow_each};
+pub use collection::{collections, slow_each, unevenness};
 pub use evidence::{
     Part, beyond_stalls, given_back, given_back_tells, is_no_log, is_one_run, is_slow_over_data, linear,
     over_data, parts, random, unmerged, with_whole_requests,

@@ -9,7 +9,7 @@ use super::statistics::{count, median, quantile, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{Beginnings, Merges, OpenUnitsData, Order, Times};
+use crate::observation::{Beginnings, Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where more writes over data than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_OVER_DATA_MAX: f64 = 0.2;
@@ -297,10 +297,12 @@ impl<'a> Search<'a> {
             return (every <= data.erase_block).then_some(Kind::Collected(collection));
         }
         let blocks = every.as_f64() / data.erase_block.as_f64();
-        let fills_a_block = (blocks - 1.0).abs() < FILLS_A_BLOCK;
+        let fills_a_block =
+            (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < FILLS_A_BLOCK;
         let is_long = seconds > self.slowness_in_order().typical_seconds() * COPIES_MUCH;
-        (fills_a_block && is_long && belief::collections(&data.one_run).is_empty())
-            .then_some(Kind::SharedLogs(collection))
+        let expected = written_in(&data.one_run).as_f64() / every.as_f64();
+        let is_free_in_one_run = count(belief::collections(&data.one_run).len()) < expected * BY_STALLS;
+        (fills_a_block && is_long && is_free_in_one_run).then_some(Kind::SharedLogs(collection))
     }
 
     /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
@@ -425,23 +427,36 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let is_alike =
         |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_COLLECTED);
     let alike = own.iter().filter(is_alike).count();
+    if belief::unevenness(&data.one_run).is_some_and(|unevenness| unevenness > UNEVEN) {
+        return None;
+    }
     let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();
     let in_order: Vec<f64> =
         data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
     let is_free = quickest_quarter(&scattered)? < quickest_quarter(&in_order)? * SCATTERED_FREE;
-    let written: Bytes = data.one_run.iter().flat_map(|cell| cell.writes().map(|_| cell.request)).sum();
-    let every = written / u64::try_from(own.len()).ok()?;
+    let every = written_in(&data.one_run) / u64::try_from(own.len()).ok()?;
     (is_free && count(alike) >= count(own.len()) * COLLECTED_SHARE).then_some(Collection { every, seconds })
 }
 
-/// A log block is full after an erase block, give or take this share of it, and giving it up takes more than so many writes.
+/// How much was written by these.
+fn written_in(cells: &[OpenUnitsCell]) -> Bytes {
+    cells.iter().flat_map(|cell| cell.writes().map(|_| cell.request)).sum()
+}
+
+/// A log block is full after an erase block, give or take this share of it, and giving it up takes more than so many writes. Where the
+/// same data are written again and again, nothing in most logs is wanted any more: one in so many at most has to be merged.
 const FILLS_A_BLOCK: f64 = 0.06;
+const LOGS_MAX: f64 = 6.0;
+/// So many of what would be expected in one run may be stalls.
+const BY_STALLS: f64 = 0.2;
 const COPIES_MUCH: f64 = 8.0;
 /// So many collections tell, of which so many take as long as is usual, or twice as long, within this share. Stalls for other reasons
 /// differ by their own length.
 const COLLECTED_MIN: usize = 4;
 const COLLECTED_SHARE: f64 = 0.75;
 const ALIKE_COLLECTED: f64 = 0.2;
+/// What lies between them differs by this share of its mean: by chance by all of it.
+const UNEVEN: f64 = 0.65;
 /// Pages out of order take less than so many times as long as in order.
 const SCATTERED_FREE: f64 = 1.25;
 
@@ -600,7 +615,6 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::OpenUnitsCell;
 
     /// Any number of blocks is quick in order, and every write out of order takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
