@@ -9,7 +9,9 @@ use crate::finding::{Confidence, Finding, FindingId, Value};
 use crate::observation::{PageEdge, WriteSizeData};
 
 /// A search that ends with less than this has gone as far as it may: what is left then is mostly noise.
-const LEAST: f64 = 0.95;
+const LEAST: f64 = 0.97;
+/// One more page takes no more than so many times as long as a write into the controller's memory: what takes longer is no page.
+const STRANGE: f64 = 15.0;
 /// What the model can be wrong about that its posterior does not know.
 const MODEL_DOUBT: f64 = 0.005;
 
@@ -25,9 +27,13 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     let mut belief = PageBelief::new(data.erase_block);
     data.edges.iter().for_each(|edge| belief.take(edge));
     let (page, probability) = belief.verdict();
+    let is_strange = page.is_some_and(|page| {
+        let (across, elsewhere) = (typical(&data.edges, page, true), typical(&data.edges, page, false));
+        across.zip(elsewhere).is_some_and(|(across, elsewhere)| across > elsewhere * STRANGE)
+    });
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < LEAST || belief.missing().is_some() => {
+        Some(page) if probability < LEAST || belief.missing().is_some() || is_strange => {
             undecided(page, probability.min(LEAST))
         }
         Some(page) => found(page, probability, data),
@@ -50,13 +56,15 @@ fn undecided(page: Bytes, probability: f64) -> Finding {
     Finding::unknown(FindingId::PageBytes, reason, "more writes, on a quieter machine")
 }
 
+/// What a write across takes at multiples of this page, or elsewhere, seconds.
+fn typical(edges: &[PageEdge], page: Bytes, is_edge: bool) -> Option<f64> {
+    let here = edges.iter().filter(|edge| edge.edge.is_multiple_of(page) == is_edge);
+    median(&here.map(|edge| edge.across.as_secs_f64()).collect::<Vec<_>>())
+}
+
 fn found(page: Bytes, probability: f64, data: &WriteSizeData) -> Finding {
     let edges = &data.edges;
-    let typical = |is_edge: bool| {
-        let here = edges.iter().filter(|edge| edge.edge.is_multiple_of(page) == is_edge);
-        let times: Vec<f64> = here.map(|edge| edge.across.as_secs_f64()).collect();
-        median(&times).map_or_else(|| "not tried".to_owned(), time)
-    };
+    let typical = |is_edge: bool| typical(edges, page, is_edge).map_or_else(|| "not tried".to_owned(), time);
     let evidence = format!(
         "a write of {}{} across a multiple of {page} takes {}, elsewhere {} ({} places)",
         edges.first().map_or(Bytes::ZERO, |edge| edge.write),
