@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
-use crate::inference::statistics::median;
+use crate::inference::statistics::{count, median};
 use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
@@ -176,12 +176,18 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
 fn has_small_steps(part: &Part<'_>) -> bool {
     let small = part.slowness.for_small_steps();
     let is_small = |latency: &Duration| small.is_slow(*latency) && !part.slowness.is_slow(*latency);
-    let writes = part.writes(Order::Linear).map(|(.., latency)| latency);
-    writes.filter(is_small).nth(SMALL_STEPS_MIN).is_some()
+    let writes: Vec<Duration> = part.writes(Order::Linear).map(|(.., latency)| latency).collect();
+    let later = &writes[writes.len() / 2..];
+    let quick = later.iter().filter(|latency| !small.is_slow(**latency)).count();
+    // Where hardly a write is quick any more, all take somewhat longer than at first.
+    writes.iter().filter(|latency| is_small(latency)).nth(SMALL_STEPS_MIN).is_some()
+        && count(quick) >= count(later.len()) * QUICK_AMONG_STEPS
 }
 
 /// So many are not enough.
 const SMALL_STEPS_MIN: usize = 3;
+/// Of the later half of writes so many are quick in any case.
+const QUICK_AMONG_STEPS: f64 = 0.2;
 
 /// The same where only stalls are looked at.
 fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
