@@ -463,9 +463,13 @@ impl Belief {
     /// Whether all but one of the last so many units were opened slowly.
     #[must_use]
     pub fn openings_were_slow(&self, last: u32) -> bool {
+        self.slow_openings(last) + 1 >= last as usize
+    }
+
+    /// How many of the last so many units were opened slowly.
+    fn slow_openings(&self, last: u32) -> usize {
         let opened = self.openings_seconds.iter().rev().take(last as usize);
-        let slow = opened.filter(|seconds| **seconds > self.slowness.limit_seconds()).count();
-        slow + 1 >= last as usize
+        opened.filter(|seconds| **seconds > self.slowness.limit_seconds()).count()
     }
 
     /// Whether at least so many units were opened, every one of them slowly but the first, and all are open still.
@@ -491,12 +495,15 @@ impl Belief {
         self.writes
     }
 
-    /// Whether all of them fit, so that no further write will tell more. Stalls may have come in between as all were seen open.
+    /// Whether all of them fit, so that no further write will tell more. Stalls may have come in between as all were seen open, if the last
+    /// ones were opened quickly.
     #[must_use]
     pub fn fits_all(&self, most: u32) -> bool {
-        self.most_proven() >= most / SEEN_OF_ALL
-            && self.opened() >= most
-            && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
+        let is_seen = self.most_proven() >= most
+            || (self.most_proven() >= most / SEEN_OF_ALL
+                && self.opened() >= most
+                && self.slow_openings(OPENED_LAST) * 2 < OPENED_LAST as usize);
+        is_seen && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
     }
 
     /// Whether it seems that more fit than were tried: as many as most cards have were open at once, and no number is too
@@ -517,7 +524,8 @@ const IN_VAIN_AFTER: usize = 400;
 const LOST: f64 = 0.05;
 /// So many open at once are more than most cards have: where the search ends early, nothing merges.
 const MANY: u32 = 64;
-/// Of all that fit, the second part at least is seen open at once.
+/// Of all that fit, the second part at least is seen open at once, and the last so many tell.
 const SEEN_OF_ALL: u32 = 2;
+const OPENED_LAST: u32 = 12;
 /// So probable it must be that more fit than were tried.
 const BEYOND: f64 = 0.98;
