@@ -216,14 +216,13 @@ impl Search<'_, '_> {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
         }
-        let slowness = linear.slowness();
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
         if is_told && linear.is_seen_open() && linear.law(Law::Any) > 0.5 {
             self.begin_given_back(&pool, &linear, verdict.number)?;
         }
         if is_told {
-            self.survey(&mut pool, verdict.number + 1, slowness)?;
+            self.survey(&mut pool, verdict.number + 1, &linear)?;
         }
         if !(is_told && linear.is_seen_open()) && self.data.beginnings.is_empty() && self.begins_whole() {
             self.begin_pairs(linear.slowness())?;

@@ -4,7 +4,7 @@
 use flashscope_device::Bytes;
 
 use super::{SMALLEST, Search};
-use crate::belief::{self, Belief, Slowness};
+use crate::belief::{self, Belief, Law, Slowness};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{PIECE, Stop, fill, range};
 use crate::observation::{Beginnings, Group, Order};
@@ -37,20 +37,23 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 const PART: Bytes = Bytes::mib(1);
 /// So many slow writes tell that requests of a size do merge.
 const SURVEY_SLOW: usize = 2;
-/// So many rounds without tell that they do not.
-const SURVEY_ROUNDS: u32 = 3;
+/// So many rounds without tell that they do not, where each switch merges, and where some do.
+const SURVEY_ROUNDS: u32 = 2;
+const SURVEY_ROUNDS_OF_ANY: u32 = 3;
 /// From 64 KiB down to the smallest: more is seldom needed.
 const SURVEY_SIZES: u32 = 4;
 
 /// How many requests these tests take at most, pieces of whole blocks apart, where up to so many units are written in turn.
 pub(super) fn requests_max(units_max: u32) -> u64 {
-    let surveyed = SURVEY_ROUNDS * SURVEY_SIZES * (units_max + 1);
-    u64::from(surveyed + OUT_OF_ORDER) + PAIRS * 4 + GROUPS * 2
+    let surveyed = SURVEY_ROUNDS_OF_ANY * SURVEY_SIZES * (units_max + 1);
+    u64::from(surveyed + OUT_OF_ORDER) + PAIRS * (4 + PAIRS) + GROUPS * 2
 }
 
 impl Search<'_, '_> {
     /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
-    pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, slowness: Slowness) -> Result<(), Stop> {
+    pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, linear: &Belief) -> Result<(), Stop> {
+        let slowness = linear.slowness();
+        let rounds = if linear.law(Law::Any) > 0.5 { SURVEY_ROUNDS_OF_ANY } else { SURVEY_ROUNDS };
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
         let searched = pool.request;
         let is_smaller =
@@ -58,7 +61,7 @@ impl Search<'_, '_> {
         for size in halves.take_while(is_smaller) {
             pool.set_request(size);
             let mut slow = 0;
-            for index in (0..SURVEY_ROUNDS).flat_map(|_| 0..too_many) {
+            for index in (0..rounds).flat_map(|_| 0..too_many) {
                 let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
                 slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
                 if slow >= SURVEY_SLOW {
