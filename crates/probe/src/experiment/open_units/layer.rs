@@ -26,10 +26,13 @@ const REWRITTEN_PAGES: u64 = 2;
 /// So much is written at most before it is written again.
 const REWRITTEN_MAX: Bytes = Bytes::mib(16);
 /// So much is written at most for pairs of whole blocks, and so many pairs.
-pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(32);
+pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(72);
 const PAIRS: u64 = 3;
-/// Before each pair but the first, so many parts of a block are written once more.
-const PHASES: u64 = 3;
+/// Two of blocks of up to this, if the first says so: something else may have come just then.
+const TWICE_MAX: Bytes = Bytes::mib(16);
+const PAIRS_LEAST: u64 = 2;
+/// Else so much.
+const PAIRS_BYTES: Bytes = Bytes::mib(32);
 /// The largest block of which a pair is written whole.
 const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
@@ -80,7 +83,8 @@ impl Search<'_, '_> {
     pub(super) fn written_before(&mut self, linear: &Belief) -> Result<(), Stop> {
         if linear.is_beyond(self.experiment.units_max) {
             let is_log = self.rewrite()?;
-            let places_are_free = self.begins_whole() || linear.fits_all(self.experiment.units_max);
+            // As many as were opened fit, though stalls may have come in between.
+            let places_are_free = self.begins_whole() || linear.opened() >= self.experiment.units_max;
             if self.data.beginnings.is_empty() && !is_log && places_are_free {
                 self.begin_pairs(linear.slowness())?;
             }
@@ -154,13 +158,12 @@ impl Search<'_, '_> {
         let erase_block = self.experiment.erase_block;
         let request = self.request;
         let is_whole = self.begins_whole();
-        let pairs = if is_whole { (BEGINNINGS_MAX / (erase_block * 2)).clamp(1, PAIRS) } else { PAIRS };
+        let has_pages = self.experiment.page.is_none_or(|page| request.is_multiple_of(page));
+        let least = if erase_block <= TWICE_MAX { PAIRS_LEAST } else { 1 };
+        let pairs = if is_whole { (PAIRS_BYTES / (erase_block * 2)).clamp(least, PAIRS) } else { PAIRS };
         for pair in 0..pairs {
-            if is_whole && pair > 0 {
-                // What is collected once for so much that is written comes at another write of each pair.
-                let Some(between) = self.units.take() else { return Ok(()) };
-                let part = (erase_block * pair / PHASES).round_down(request);
-                fill(&mut self.session, range(between, part))?;
+            if self.units.left() < 2 {
+                self.units.begin_again();
             }
             let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
             if is_whole {
@@ -177,6 +180,13 @@ impl Search<'_, '_> {
                 // What was begun before that is put aside: going on is what costs nothing.
                 alone = self.session.write_through(range(one + request, request))?;
             }
+            // What always comes so many writes after a large one is met by another write of each pair. A run does not go on inside a page.
+            for more in 0..if has_pages { pair } else { 0 } {
+                let took = self
+                    .session
+                    .write_through(range(one + request * (more + 1 + u64::from(!is_whole)), request))?;
+                alone = alone.zip(took).map(|(before, took)| before.max(took));
+            }
             let behind = self.session.write_through(range(other, request))?;
             self.data
                 .beginnings
@@ -191,7 +201,7 @@ impl Search<'_, '_> {
     /// Whether two whole blocks are not too much to write for a pair.
     pub(super) fn begins_whole(&self) -> bool {
         let erase_block = self.experiment.erase_block;
-        let most = self.experiment.bytes_max.max(BEGINNINGS_MAX);
+        let most = self.experiment.bytes_max.max(PAIRS_BYTES);
         erase_block <= WHOLE_MAX && self.session.bytes_written() + erase_block * 2 <= most
     }
 
