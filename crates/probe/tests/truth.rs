@@ -371,6 +371,39 @@ fn logs_that_all_blocks_share_are_no_number_of_open_units() {
     }
 }
 
+/// A new stick has nothing to copy in order; out of order each block still takes a place, and gives it back for a merge.
+#[test]
+fn a_new_stick_is_known_by_what_merges_out_of_order() {
+    for log_blocks in [16, 100] {
+        let mut target = Target::parse("transcend-8g?erase_block=1MiB&page=8KiB&fat_area=0").unwrap();
+        target.profile.state = State::New;
+        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 840.0, 1700.0);
+        let association = Association::Block;
+        target.profile.policy =
+            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        let (findings, _) = check_and_open_units(&target);
+        let [units, class] =
+            [FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| finding(&findings, id));
+        assert_eq!(units.value(), Some(Value::Count(log_blocks)), "{units:?}");
+        let open_block = Value::Class { class: FtlClass::OpenBlock, above: None };
+        assert_eq!(class.value(), Some(open_block), "{class:?}");
+    }
+}
+
+/// With two open blocks the one written longest ago is mostly the one that goes by chance, too: some turns of three tell.
+#[test]
+fn which_of_two_open_blocks_goes_is_told() {
+    for seed in 1..=4 {
+        let options =
+            format!("erase_block=1MiB&page=16KiB&open_units_linear=2&open_units_random=2&seed={seed}");
+        let (findings, _) = any_goes(Target::parse(&format!("transcend-8g?{options}")).unwrap());
+        let class = finding(&findings, FindingId::FtlClass);
+        let Some(Value::Class { class: FtlClass::LogStructured, .. }) = class.value() else {
+            panic!("{seed}: {class:?}")
+        };
+    }
+}
+
 const LOG: Value = Value::Class { class: FtlClass::LogStructured, above: None };
 
 fn log_structured(streams: u32, unit: Bytes) -> Policy {

@@ -97,7 +97,30 @@ fn evenly(apart: &[u64], (number, twentieths): (usize, u64)) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+
     use super::*;
+
+    /// Writes into one block, of which those take 40 ms instead of two.
+    fn one_run(slow: &[u32]) -> OpenUnitsCell {
+        let mut cells = Vec::new();
+        for index in 0..200 {
+            let milliseconds = if slow.contains(&index) { 40 } else { 2 };
+            let kept = (Order::Linear, 1, Bytes::kib(16));
+            OpenUnitsCell::keep(&mut cells, kept, 0, Duration::from_millis(milliseconds));
+        }
+        cells.remove(0)
+    }
+
+    #[test]
+    fn what_comes_by_chance_is_uneven() {
+        let even = unevenness(&[one_run(&[20, 41, 60, 82, 100, 121])]).unwrap();
+        let chance = unevenness(&[one_run(&[7, 9, 60, 63, 64, 140])]).unwrap();
+        assert!(even < 0.1 && chance > 0.9, "{even} {chance}");
+        assert_eq!(unevenness(&[one_run(&[20, 41])]), None);
+    }
 
     #[test]
     fn even_distances_are_told_from_those_by_chance() {

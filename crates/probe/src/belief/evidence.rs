@@ -282,7 +282,7 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
 }
 
 /// A group that is merged whole takes this share of a usual merge longer at least; a log may have a page to copy beside it.
-const MERGED_WHOLE: f64 = 0.75;
+const MERGED_WHOLE: f64 = 0.65;
 /// What is less than this share of a group's time does not show in it.
 const SHOWS_IN_A_GROUP: f64 = 0.1;
 /// So many groups tell, beside the first.

@@ -238,8 +238,13 @@ impl Search<'_, '_> {
         }
         if belief::given_back_tells(&self.data.given_back, &linear, most).is_none() {
             let mut random = belief::random(&[], &linear, most);
-            let most = if linear.is_beyond(most) { RANDOM_IN_VAIN } else { most };
-            self.search(&mut self.pool(Order::Random), &mut random, most)?;
+            let mut pool = self.pool(Order::Random);
+            if linear.is_beyond(most) {
+                self.search(&mut pool, &mut random, RANDOM_IN_VAIN)?;
+            }
+            if !linear.is_beyond(most) || random.openings_were_slow(RANDOM_IN_VAIN) {
+                self.search(&mut pool, &mut random, most)?;
+            }
         }
         self.control()?;
         if is_told && linear.is_seen_open() && !linear.stalls_too_often() && !self.is_slow_evenly(&linear) {

@@ -3,7 +3,9 @@
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
-use super::open_units::{BY_SHARED_LOGS, Kind, Search, beginnings, evidence, one_run_confidence};
+use super::open_units::{
+    BY_SHARED_LOGS, Kind, Search, beginnings, evidence, one_run_confidence, puts_aside_shortly,
+};
 use super::statistics::count;
 use super::wording::time;
 use crate::belief::{self, Law};
@@ -24,7 +26,8 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         Err((reason, would_decide)) => return Finding::unknown(ID, reason, would_decide),
     };
     if search.kind == Kind::OneRun {
-        let value = Value::Class { class: FtlClass::HybridLog, above: None };
+        let class = if puts_aside_shortly(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
+        let value = Value::Class { class, above: None };
         return Finding::exact(ID, value, one_run_confidence(search), beginnings(search));
     }
     if let Kind::SharedLogs(logs) = search.kind {
@@ -77,6 +80,9 @@ fn without_number(search: &Search<'_>) -> Finding {
     if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
         return linear_only(search, None);
     }
+    if let Some(finding) = by_random_order(search) {
+        return finding;
+    }
     let belief::Verdict { low, high, .. } = search.linear.verdict();
     if search.kind != Kind::Blocks || !search.shows_merges(Order::Linear) || high > belief::OPEN_MAX {
         return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
@@ -99,6 +105,22 @@ fn without_number(search: &Search<'_>) -> Finding {
     let text = format!("beyond {low} to {high} open blocks {how} a merge of {merge}");
     let value = Value::Class { class, above: None };
     Finding::exact(ID, value, Confidence::new(probability.min(WITHOUT_NUMBER)), text)
+}
+
+/// The class where nothing merges in order, as on a new stick that has nothing to copy, and every switch does out of order.
+fn by_random_order(search: &Search<'_>) -> Option<Finding> {
+    let random = search.fits(Order::Random).filter(|_| search.kind == Kind::Blocks)?;
+    let every = search.random.law(Law::LeastRecent);
+    if every < SURE_ENOUGH {
+        return None;
+    }
+    let (seconds, _) = search.merge(Order::Random, random)?;
+    let text = format!(
+        "nothing merges in order; out of order, beyond {random} open blocks, every switch pays a merge of {}",
+        time(seconds)
+    );
+    let value = Value::Class { class: FtlClass::OpenBlock, above: None };
+    Some(Finding::exact(ID, value, Confidence::new(every.min(WITHOUT_NUMBER)), text))
 }
 
 /// How sure a class can be where the writes do not leave one number of open units: they follow the laws badly.

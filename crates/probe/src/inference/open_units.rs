@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
         // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
         let is_seen = belief.is_seen_open()
-            || (order == Order::Random && self.is_given_back)
+            || (order == Order::Random && (self.is_given_back || self.agrees_with_order(verdict)))
             || (verdict.probability > SURE_UNSEEN
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN).max(1));
@@ -266,6 +266,11 @@ impl<'a> Search<'a> {
         let is_found = verdict.tells(most) && is_seen && is_clear;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)
+    }
+
+    /// Whether as many are sure out of order as were found in order, where the same law holds: two counts that agree.
+    fn agrees_with_order(&self, random: belief::Verdict) -> bool {
+        random.probability > SURE_UNSEEN && self.fits(Order::Linear) == Some(random.number)
     }
 
     /// How many were seen open at once in order, where the search was too short to find how many fit, and yet merges show out of order.
@@ -290,19 +295,23 @@ impl<'a> Search<'a> {
             return Some(Kind::Collected(collection));
         }
         let part = self.parts.last()?;
-        let every = part.request * belief::slow_each(part, self.slowness_in_order())?;
+        let each = belief::slow_each(part, self.slowness_in_order())?;
+        let every = part.request * each;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
-        let collection = Collection { every, seconds };
         if data.one_run.is_empty() {
-            return (every <= data.erase_block).then_some(Kind::Collected(collection));
+            return (every <= data.erase_block).then_some(Kind::Collected(Collection { every, seconds }));
         }
-        let blocks = every.as_f64() / data.erase_block.as_f64();
-        let fills_a_block =
-            (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < FILLS_A_BLOCK;
+        let fills_logs = |every: &Bytes| {
+            let blocks = every.as_f64() / data.erase_block.as_f64();
+            (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < FILLS_A_BLOCK
+        };
+        // A request of less than a page takes as much of a log as one; those at the start have pages.
+        let largest = self.parts.first().map_or(part.request, |first| first.request);
+        let every = [every, largest * each].into_iter().find(fills_logs)?;
         let is_long = seconds > self.slowness_in_order().typical_seconds() * COPIES_MUCH;
         let expected = written_in(&data.one_run).as_f64() / every.as_f64();
         let is_free_in_one_run = count(belief::collections(&data.one_run).len()) < expected * BY_STALLS;
-        (fills_a_block && is_long && is_free_in_one_run).then_some(Kind::SharedLogs(collection))
+        (is_long && is_free_in_one_run).then_some(Kind::SharedLogs(Collection { every, seconds }))
     }
 
     /// Whether merges are clearly seen, whatever the number of units that fit, and both orders were tried.
@@ -539,11 +548,15 @@ const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
 
 /// How sure it is that only one run is taken in order.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
-    let beginnings = &search.data.beginnings;
-    let probability = if beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR };
-    let longer = beginnings.iter().map(|pair| pair.behind.saturating_sub(pair.alone).as_secs_f64());
-    let is_short = median(&longer.collect::<Vec<_>>()).is_some_and(|seconds| seconds < ERASE_SECONDS);
-    Confidence::new(probability - if is_short { SHORTER_THAN_ERASING } else { 0.0 })
+    let probability = if search.data.beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR };
+    Confidence::new(probability - if puts_aside_shortly(search) { SHORTER_THAN_ERASING } else { 0.0 })
+}
+
+/// Whether putting one block aside for another takes less than erasing one: then a log completes what it maps at once.
+pub fn puts_aside_shortly(search: &Search<'_>) -> bool {
+    let pairs = search.data.beginnings.iter();
+    let longer = pairs.map(|pair| pair.behind.saturating_sub(pair.alone).as_secs_f64());
+    median(&longer.collect::<Vec<_>>()).is_some_and(|seconds| seconds < ERASE_SECONDS)
 }
 
 fn one_run(search: &Search<'_>) -> Finding {
