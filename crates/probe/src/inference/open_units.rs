@@ -464,8 +464,8 @@ const COPIES_MUCH: f64 = 8.0;
 const COLLECTED_MIN: usize = 4;
 const COLLECTED_SHARE: f64 = 0.75;
 const ALIKE_COLLECTED: f64 = 0.2;
-/// What lies between them differs by this share of its mean: by chance by all of it.
-const UNEVEN: f64 = 0.65;
+/// The middle half of what lies between them differs by this share of its median: by chance by 1.6 of it.
+const UNEVEN: f64 = 0.8;
 /// Pages out of order take less than so many times as long as in order.
 const SCATTERED_FREE: f64 = 1.25;
 
