@@ -25,7 +25,7 @@ pub const UNITS_MAX: u32 = OPEN_MAX + 1;
 /// Writes into one unit at the start: enough for a typical time, and for how often the device stalls by itself.
 const BASELINE: u32 = 12;
 /// Writes of a control: enough for a median. And so many times as many where stalls may have held up most of them.
-const CONTROL: usize = 7;
+const CONTROL: usize = 5;
 const CONTROLS_MAX: usize = 4;
 /// A search that has not decided after so many writes for each unit up to its end never will.
 const WRITES_PER_UNIT: usize = 24;
