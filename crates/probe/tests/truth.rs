@@ -286,7 +286,7 @@ fn a_log_behind_a_slow_link_is_counted_by_small_steps() {
     }
 }
 
-/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by chance, nor do seven writes of which
+/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by chance, nor do five writes of which
 /// most were held up tell of a cache.
 #[test]
 fn open_units_are_counted_among_stalls() {
@@ -358,10 +358,7 @@ fn logs_that_all_blocks_share_are_no_number_of_open_units() {
         let options = format!("erase_block=1MiB&page=32KiB&fat_area=0&seed={log_blocks}");
         let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
         target.profile.state = State::New;
-        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 6000.0, 3000.0);
-        let association = Association::Full;
-        target.profile.policy =
-            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        target.profile.policy = hybrid_log((Association::Full, log_blocks), (6000.0, 3000.0));
         let (findings, _) = check_and_open_units(&target);
         let [units, class] =
             [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
@@ -377,10 +374,7 @@ fn a_new_stick_is_known_by_what_merges_out_of_order() {
     for log_blocks in [16, 100] {
         let mut target = Target::parse("transcend-8g?erase_block=1MiB&page=8KiB&fat_area=0").unwrap();
         target.profile.state = State::New;
-        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 840.0, 1700.0);
-        let association = Association::Block;
-        target.profile.policy =
-            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        target.profile.policy = hybrid_log((Association::Block, log_blocks), (840.0, 1700.0));
         let (findings, _) = check_and_open_units(&target);
         let [units, class] =
             [FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| finding(&findings, id));
@@ -402,6 +396,11 @@ fn which_of_two_open_blocks_goes_is_told() {
             panic!("{seed}: {class:?}")
         };
     }
+}
+
+/// So many log blocks, and what it takes to copy a page and to erase a block, microseconds.
+fn hybrid_log((association, log_blocks): (Association, u32), (copy_page_us, erase_us): (f64, f64)) -> Policy {
+    Policy::HybridLog(HybridLog { basis: Basis::Assumed, association, log_blocks, copy_page_us, erase_us })
 }
 
 const LOG: Value = Value::Class { class: FtlClass::LogStructured, above: None };
@@ -526,9 +525,7 @@ fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
     {
         let mut target = Target::parse("transcend-8g?erase_block=2MiB").unwrap();
         target.profile.state = State::New;
-        let (basis, copy_page_us, erase_us) = (Basis::Assumed, 1200.0, 3000.0);
-        target.profile.policy =
-            Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+        target.profile.policy = hybrid_log((association, log_blocks), (1200.0, 3000.0));
         assert_written_block_is_true(target);
     }
 }
@@ -538,10 +535,7 @@ fn partly_written(log_blocks: (Association, u32), target: &str, every: u64) -> (
     let mut target = Target::parse(target).unwrap();
     target.profile.read.boundary.clear();
     target.profile.state = State::New;
-    let (basis, copy_page_us, erase_us) = (Basis::Assumed, 2200.0, 4300.0);
-    let (association, log_blocks) = log_blocks;
-    target.profile.policy =
-        Policy::HybridLog(HybridLog { basis, association, log_blocks, copy_page_us, erase_us });
+    target.profile.policy = hybrid_log(log_blocks, (2200.0, 4300.0));
     let mut stick = VirtualStick::new(&target.profile, target.seed);
     let capacity = target.profile.capacity / Bytes::mib(1);
     for place in (0..capacity).filter(|place| (place * 40_503) % 1021 % every == 0) {

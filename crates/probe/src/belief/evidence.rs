@@ -110,19 +110,24 @@ pub fn with_whole_requests(mut linear: Belief, data: &OpenUnitsData) -> Belief {
 /// The belief behind all writes of the search in random order, after that in linear order, which tried up to `most` units.
 #[must_use]
 pub fn random(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
-    let slowness = out_of_order(linear, most);
-    let parts = [Part::new(cells, slowness)];
-    let belief = Belief::new(Order::Random, slowness, Prior::after(linear));
-    beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts)
+    after_cells(cells, before_random(linear, most))
 }
 
 /// The belief behind units begun out of order, each once another was written whole.
 #[must_use]
 pub fn given_back(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Belief {
-    let slowness = out_of_order(linear, most);
-    let parts = [Part::new(cells, slowness)];
-    let belief = Belief::new(Order::Random, slowness, Prior::after(linear)).with_places_given_back();
-    beyond_stalls(after_all(&belief, &parts, Slowness::clone), &parts)
+    after_cells(cells, before_random(linear, most).with_places_given_back())
+}
+
+/// The belief before the first write in random order.
+fn before_random(linear: &Belief, most: u32) -> Belief {
+    Belief::new(Order::Random, out_of_order(linear, most), Prior::after(linear))
+}
+
+/// The same after all writes of these cells.
+fn after_cells(cells: &[OpenUnitsCell], before: Belief) -> Belief {
+    let parts = [Part::new(cells, before.slowness())];
+    beyond_stalls(after_all(&before, &parts, Slowness::clone), &parts)
 }
 
 /// The same if it tells how many fit: from [`GIVEN_BACK_MIN`] on, or it may be that nothing was given back.

@@ -286,10 +286,8 @@ impl Belief {
         if self.gives_back {
             return GIVEN_BACK_SLOWLY;
         }
-        let is_slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
-        self.openings_seconds
-            .last()
-            .map_or(0.5, |last| if is_slow(last) { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE })
+        let is_alike = |last: &f64| if self.is_slow_opening(*last) { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE };
+        self.openings_seconds.last().map_or(0.5, is_alike)
     }
 
     /// How many units are open at once if this write is clean: those written since the last merge. Out of order a unit
@@ -408,14 +406,17 @@ impl Belief {
     pub fn longest_ago_of(&self, number: u32) -> Option<(u32, u32)> {
         let index = self.live().nth(number.checked_sub(1)? as usize)?;
         let since = self.recent.iter().rev().position(|other| *other == index)?;
-        let unit = self.writes_into.iter().find(|(_, (other, _))| *other == index)?.0;
-        Some((*unit, u32::try_from(since + 1).unwrap_or(u32::MAX)))
+        Some((self.unit_of(index)?, u32::try_from(since + 1).unwrap_or(u32::MAX)))
+    }
+
+    /// The unit that was written first as this one.
+    fn unit_of(&self, index: usize) -> Option<u32> {
+        self.writes_into.iter().find(|(_, (other, _))| *other == index).map(|(unit, _)| *unit)
     }
 
     /// All units that were written, the one written last first.
     pub fn latest(&self) -> impl Iterator<Item = u32> + '_ {
-        let unit_of = |index: &usize| self.writes_into.iter().find(|(_, (other, _))| other == index);
-        self.recent.iter().rev().filter_map(move |index| unit_of(index).map(|(unit, _)| *unit))
+        self.recent.iter().rev().filter_map(|index| self.unit_of(*index))
     }
 
     /// This unit has no place left that could be written: it may be open still, but cannot be asked.
@@ -469,16 +470,19 @@ impl Belief {
     /// How many of the last so many units were opened slowly.
     fn slow_openings(&self, last: u32) -> usize {
         let opened = self.openings_seconds.iter().rev().take(last as usize);
-        opened.filter(|seconds| **seconds > self.slowness.limit_seconds()).count()
+        opened.filter(|seconds| self.is_slow_opening(**seconds)).count()
+    }
+
+    fn is_slow_opening(&self, seconds: f64) -> bool {
+        seconds > self.slowness.limit_seconds()
     }
 
     /// Whether at least so many units were opened, every one of them slowly but the first, and all are open still.
     #[must_use]
     pub fn opens_slowly(&self, units: usize) -> bool {
-        let slow = |seconds: &f64| *seconds > self.slowness.limit_seconds();
         let fewer = |opened: usize| self.numbers().iter().take(opened).sum::<f64>();
         self.writes_into.len() >= units
-            && self.openings_seconds.iter().skip(1).all(slow)
+            && self.openings_seconds.iter().skip(1).all(|seconds| self.is_slow_opening(*seconds))
             && fewer(self.writes_into.len()) < LOST
     }
 

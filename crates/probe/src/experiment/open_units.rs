@@ -218,9 +218,10 @@ impl Search<'_, '_> {
         }
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
-        if is_told && linear.is_seen_open() && linear.law(Law::Any) > 0.5 {
-            self.begin_given_back(&pool, &linear, verdict.number)?;
-        }
+        let is_counted = is_told
+            && linear.is_seen_open()
+            && linear.law(Law::Any) > 0.5
+            && self.begin_given_back(&pool, &linear, verdict.number)?;
         if is_told {
             self.survey(&mut pool, verdict.number + 1, &linear)?;
         }
@@ -236,7 +237,7 @@ impl Search<'_, '_> {
         if is_told && linear.law(Law::Any) < 0.5 {
             self.request = self.affordable(verdict.number);
         }
-        if belief::given_back_tells(&self.data.given_back, &linear, most).is_none() {
+        if !is_counted {
             let mut random = belief::random(&[], &linear, most);
             let mut pool = self.pool(Order::Random);
             if linear.is_beyond(most) {

@@ -30,19 +30,26 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 
 impl Search<'_, '_> {
     /// Writes blocks of the search in order, the last first, as a whole, and begins as many out of order, where so many were seen open
-    /// in order.
-    pub(super) fn begin_given_back(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
+    /// in order; whether that tells how many fit out of order.
+    pub(super) fn begin_given_back(
+        &mut self,
+        pool: &Pool,
+        linear: &Belief,
+        number: u32,
+    ) -> Result<bool, Stop> {
         if number < NUMBER_MIN {
-            return Ok(());
+            return Ok(false);
         }
         let (cells, before) = (std::mem::take(&mut self.data.cells), self.session.bytes_written());
         let ended = self.begin_those(pool, linear, number);
         self.data.given_back = std::mem::replace(&mut self.data.cells, cells);
-        let told = belief::given_back_tells(&self.data.given_back, linear, self.experiment.units_max);
-        if told.is_none() && self.session.bytes_written() > before {
+        ended?;
+        let most = self.experiment.units_max;
+        let tells = belief::given_back_tells(&self.data.given_back, linear, most).is_some();
+        if !tells && self.session.bytes_written() > before {
             self.experiment.bytes_max += BYTES_AFTERWARDS;
         }
-        ended
+        Ok(tells)
     }
 
     fn begin_those(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
