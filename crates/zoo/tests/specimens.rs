@@ -57,7 +57,7 @@ fn the_whole_space_is_drawn() {
     assert!(linear.first() == Some(&1) && linear.last() > Some(&120) && linear.last() <= Some(&128));
     let classes: BTreeSet<String> =
         inside.iter().filter_map(|each| each.truth.fact("ftl_class")).map(|fact| fact.to_string()).collect();
-    assert_eq!(classes.len(), 7, "{classes:?}");
+    assert_eq!(classes.len(), 8, "{classes:?}");
 }
 
 /// Reads and writes of a specimen take the same times in every device that it makes.

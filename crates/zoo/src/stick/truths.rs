@@ -41,6 +41,8 @@ fn classes(profile: &Profile) -> &'static [&'static str] {
         (Class::OpenBlock, _) => &["open-block"],
         // With a single open unit there is no choice which one must go: every request merges.
         (Class::LogStructured, _) if stick.open_units_linear == Some(1) => &["open-block", "log-structured"],
+        // Where single pages are mapped a run has nothing to complete when it ends, however many there are.
+        (Class::LogStructured, _) if stick.open_units_linear.is_none() => &["log-structured", "page-mapped"],
         (Class::LogStructured, _) => &["log-structured"],
         // A log block for each of a few erase blocks is what open-block means.
         (_, Policy::HybridLog(policy)) if policy.association == Association::Block => {
