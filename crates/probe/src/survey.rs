@@ -59,9 +59,11 @@ impl Survey {
             return seen;
         }
         let known = bytes(&infer_by(&seen, self.method), FindingId::EraseBlockBytes);
-        let assumed = known.unwrap_or(ASSUMED_ERASE_BLOCK);
-        let write_size =
-            WriteSize { erase_block: assumed, erase_block_is_known: known.is_some(), seed: self.seed };
+        let write_size = WriteSize {
+            erase_block: known.unwrap_or(ASSUMED_ERASE_BLOCK),
+            erase_block_is_known: known.is_some(),
+            seed: self.seed,
+        };
         seen.push(write_size.measure(device, unlimited, observer));
         let mut findings = infer_by(&seen, self.method);
         if !find(&findings, FindingId::EraseBlockBytes).is_some_and(is_sure) {
@@ -70,9 +72,9 @@ impl Survey {
             seen.push(block_ends.measure(device, unlimited, observer));
             findings = infer_by(&seen, self.method);
         }
-        let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or(ASSUMED_ERASE_BLOCK);
-        let request = request(&findings, erase_block);
         let page = bytes(&findings, FindingId::PageBytes);
+        let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or_else(|| assumed(page));
+        let request = request(&findings, erase_block);
         let open_units = OpenUnits::new(erase_block, request, self.seed);
         let bytes_max = BYTES_MAX.saturating_sub(device.cost().bytes_written).min(open_units.bytes_max);
         let smaller = page_is_behind_buffer(&seen).then_some(open_units.request / LOG_PAGES);
@@ -83,6 +85,13 @@ impl Survey {
         seen.push(fat_area.measure(device, unlimited, observer));
         seen
     }
+}
+
+/// The erase block that is assumed where nothing told it: as many pages as a power of two, [`ASSUMED_ERASE_BLOCK`] at least, so that what
+/// begins with it begins with a page.
+fn assumed(page: Option<Bytes>) -> Bytes {
+    let page = page.filter(|page| *page <= ASSUMED_ERASE_BLOCK).unwrap_or(ASSUMED_ERASE_BLOCK);
+    page * ASSUMED_ERASE_BLOCK.get().div_ceil(page.get().max(1)).next_power_of_two()
 }
 
 /// What a log maps at once is mostly so many pages, or fewer.
@@ -131,4 +140,18 @@ fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
 
 fn bytes(findings: &[Finding], id: FindingId) -> Option<Bytes> {
     find(findings, id).and_then(Finding::bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assumed_erase_block_holds_whole_pages() {
+        assert_eq!(assumed(None), ASSUMED_ERASE_BLOCK);
+        assert_eq!(assumed(Some(Bytes::kib(16))), ASSUMED_ERASE_BLOCK);
+        assert_eq!(assumed(Some(Bytes::kib(96))), Bytes::mib(6));
+        assert_eq!(assumed(Some(Bytes::kib(640))), Bytes::mib(5));
+        assert_eq!(assumed(Some(Bytes::mib(64))), ASSUMED_ERASE_BLOCK);
+    }
 }
