@@ -76,9 +76,11 @@ impl Survey {
         let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or_else(|| assumed(page));
         let request = request(&findings, erase_block);
         let open_units = OpenUnits::new(erase_block, request, self.seed);
-        let bytes_max = BYTES_MAX.saturating_sub(device.cost().bytes_written).min(open_units.bytes_max);
+        let left = BYTES_MAX.saturating_sub(device.cost().bytes_written);
+        let bytes_max = left.min(open_units.bytes_max);
+        let bytes_afterwards = left.saturating_sub(bytes_max).min(open_units.bytes_afterwards);
         let smaller = page_is_behind_buffer(&seen).then_some(open_units.request / LOG_PAGES);
-        let open_units = OpenUnits { page, smaller, bytes_max, ..open_units };
+        let open_units = OpenUnits { page, smaller, bytes_max, bytes_afterwards, ..open_units };
         seen.push(open_units.measure(device, unlimited, observer));
         let request = smaller_that_merges(&seen).or(request);
         let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);

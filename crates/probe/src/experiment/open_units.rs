@@ -89,6 +89,8 @@ pub struct OpenUnits {
     pub units_max: u32,
     /// How much it may write.
     pub bytes_max: Bytes,
+    /// How much more than that it may write where blocks that were written whole told nothing.
+    pub bytes_afterwards: Bytes,
     /// The seed of data and order.
     pub seed: u64,
 }
@@ -105,6 +107,7 @@ impl OpenUnits {
             smaller: None,
             units_max: UNITS_MAX,
             bytes_max: BYTES_MAX,
+            bytes_afterwards: given_back::BYTES_AFTERWARDS,
             seed,
         }
     }
@@ -145,7 +148,7 @@ impl Experiment for OpenUnits {
             searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written = (self.request * requests).min(self.bytes_max + self.request * around)
-            + given_back::BYTES_AFTERWARDS
+            + self.bytes_afterwards
             + layer::BEGINNINGS_MAX
             + collection::BYTES_MAX;
         // Behind each write comes a flush.

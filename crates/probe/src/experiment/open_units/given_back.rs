@@ -47,7 +47,7 @@ impl Search<'_, '_> {
         let most = self.experiment.units_max;
         let tells = belief::given_back_tells(&self.data.given_back, linear, most).is_some();
         if !tells && self.session.bytes_written() > before {
-            self.experiment.bytes_max += BYTES_AFTERWARDS;
+            self.experiment.bytes_max += self.experiment.bytes_afterwards;
         }
         Ok(tells)
     }
