@@ -43,6 +43,8 @@ const ODDS_MAX: f64 = 9.0;
 
 /// By how much the same writes may change over a measurement, unless less is taken for a merge.
 const CHANGED: f64 = 2.0;
+/// By how much they may, and are the same.
+const UNCHANGED: f64 = 1.25;
 
 impl Slowness {
     /// From the times of writes that contain no merge; `None` without any.
@@ -159,6 +161,14 @@ impl Slowness {
         (is_slow || is_quick).then_some(typical)
     }
 
+    /// Whether every one of the same writes takes by now what they took.
+    #[must_use]
+    pub fn is_unchanged(self, now: &[Duration]) -> bool {
+        let longest = self.typical_seconds * UNCHANGED;
+        let shortest = self.typical_seconds / (1.0 + self.spread) / UNCHANGED;
+        now.iter().all(|latency| (shortest..=longest).contains(&latency.as_secs_f64()))
+    }
+
     /// From this time on a write is more likely slow than quick, seconds.
     #[must_use]
     pub fn limit_seconds(self) -> f64 {
@@ -199,5 +209,14 @@ mod tests {
         assert_eq!(of(&[33, 33, 118, 225, 434]).changed(&now(37, 7)), None, "most stalled at first");
         let merges = quiet.for_equal_merges(1.5);
         assert!(probability(merges, 2_000) < 0.001 && probability(merges, 15_000) > 0.999);
+    }
+
+    #[test]
+    fn writes_that_take_what_they_took_are_unchanged() {
+        let milliseconds = |times: [u64; 4]| times.map(Duration::from_millis);
+        let slowness = Slowness::beyond(&milliseconds([10, 10, 11, 10])).unwrap();
+        assert!(slowness.is_unchanged(&milliseconds([10, 11, 12, 9])));
+        assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 14])), "one of them may be a stall");
+        assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 6])));
     }
 }

@@ -24,8 +24,10 @@ use crate::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order
 pub const UNITS_MAX: u32 = OPEN_MAX + 1;
 /// Writes into one unit at the start: enough for a typical time, and for how often the device stalls by itself.
 const BASELINE: u32 = 12;
-/// Writes of a control: enough for a median. And so many times as many where stalls may have held up most of them.
-const CONTROL: usize = 5;
+/// Writes of a control where each takes what it took at the start. Else as many more as are enough for a median, and so many times as many
+/// where stalls may have held up most of them.
+const CONTROL_ALIKE: usize = 4;
+const CONTROL: usize = 7;
 const CONTROLS_MAX: usize = 4;
 /// A search that has not decided after so many writes for each unit up to its end never will.
 const WRITES_PER_UNIT: usize = 24;
@@ -634,15 +636,24 @@ impl Search<'_, '_> {
         let mut pool = Pool::new(self.experiment.erase_block, request, Order::Linear);
         pool.write(&mut self.session, &mut self.units, 0)?;
         let mut times = Vec::new();
-        for _ in 0..CONTROLS_MAX {
-            for _ in 0..CONTROL {
+        for writes in std::iter::once(CONTROL_ALIKE).chain((1..=CONTROLS_MAX).map(|times| times * CONTROL)) {
+            while times.len() < writes {
                 let written = pool.write(&mut self.session, &mut self.units, 0)?;
-                times.extend(written.and_then(|written| written.latency));
+                times.push(written.and_then(|written| written.latency));
             }
-            if at_start.and_then(|slowness| slowness.changed(&times)).is_none() {
+            let known: Vec<Duration> = times.iter().copied().flatten().collect();
+            let is_told = |slowness: Slowness| {
+                if writes == CONTROL_ALIKE {
+                    slowness.is_unchanged(&known)
+                } else {
+                    slowness.changed(&known).is_none()
+                }
+            };
+            if at_start.is_none_or(is_told) {
                 break;
             }
         }
+        let times = times.into_iter().flatten().collect();
         self.data.controls.push(Times::Each(times));
         Ok(())
     }
