@@ -69,7 +69,7 @@ const CONFIRMED_MAX: u32 = 6;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 6;
-const UNSETTLED: f64 = 0.05;
+const UNSETTLED: f64 = 0.015;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
 const OPENED_SLOWLY: usize = 4;
@@ -217,6 +217,7 @@ impl Search<'_, '_> {
         }
         self.settle_law(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
+        self.settle_law(&mut pool, &mut linear, most)?;
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
