@@ -366,6 +366,12 @@ impl Belief {
         self.probabilities().map(weigh).sum()
     }
 
+    /// Whether this many units surely fit.
+    #[must_use]
+    pub fn surely_fit(&self, number: u32) -> bool {
+        self.numbers().iter().skip(number as usize).sum::<f64>() > BEYOND
+    }
+
     /// Whether so many writes are slow whatever the number of units that nothing can be said.
     #[must_use]
     pub fn stalls_too_often(&self) -> bool {
@@ -507,7 +513,7 @@ impl Belief {
             || (self.most_proven() >= most / SEEN_OF_ALL
                 && self.opened() >= most
                 && self.slow_openings(OPENED_LAST) * 2 < OPENED_LAST as usize);
-        is_seen && self.numbers().iter().skip(most as usize).sum::<f64>() > BEYOND
+        is_seen && self.surely_fit(most)
     }
 
     /// Whether it seems that more fit than were tried: as many as most cards have were open at once, and no number is too

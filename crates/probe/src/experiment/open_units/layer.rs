@@ -20,10 +20,12 @@ const GROUPS: u64 = 6;
 const GROUPS_LEAST: u64 = 4;
 /// So many places of a unit are written and then written again, where as many fit.
 const REWRITTEN_PLACES: u64 = 8;
+/// So many where that is not enough to find more units than fit.
+const REWRITTEN_FEW: u32 = 3;
 /// With so many pages each, behind the first one: so a run never ends where several pages are mapped at once, and something has
 /// to be completed.
 const REWRITTEN_PAGES: u64 = 2;
-/// So much is written at most before it is written again.
+/// So much is written at most before it is written again, and once more where places are few.
 const REWRITTEN_MAX: Bytes = Bytes::mib(16);
 /// So much is written at most for pairs of whole blocks, and so many pairs.
 pub(super) const BEGINNINGS_MAX: Bytes = Bytes::mib(72);
@@ -82,7 +84,7 @@ impl Search<'_, '_> {
     /// or none was seen.
     pub(super) fn written_before(&mut self, linear: &Belief) -> Result<(), Stop> {
         if linear.is_beyond(self.experiment.units_max) {
-            let is_log = self.rewrite()?;
+            let is_log = self.rewrite(true)?;
             // As many as were opened fit, though stalls may have come in between.
             let places_are_free = self.begins_whole() || linear.opened() >= self.experiment.units_max;
             if self.data.beginnings.is_empty() && !is_log && places_are_free {
@@ -100,7 +102,7 @@ impl Search<'_, '_> {
             if belief::is_slow_over_data(self.data, linear.slowness()) {
                 self.write_groups()?;
                 if !belief::is_no_log(self.data, linear) {
-                    self.rewrite()?;
+                    self.rewrite(false)?;
                 }
             }
         }
@@ -130,8 +132,9 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// The search once more, with requests of two pages over data; whether it found a number.
-    fn rewrite(&mut self) -> Result<bool, Stop> {
+    /// The search once more, with requests of two pages over data, up to as many units as that takes where nothing else told their
+    /// number; whether it found one.
+    fn rewrite(&mut self, is_thorough: bool) -> Result<bool, Stop> {
         let (page, erase_block) = (self.experiment.mapped_at_once(), self.experiment.erase_block);
         let request = page * REWRITTEN_PAGES;
         let places = (erase_block.saturating_sub(page * REWRITTEN_PAGES) / request).min(REWRITTEN_PLACES);
@@ -143,8 +146,16 @@ impl Search<'_, '_> {
         self.rounds(&mut pool, 1, places.saturating_sub(2))?;
         if let Some(slowness) = belief::unmerged(self.cells()) {
             let mut belief = belief::over_data(&self.data.rewritten, slowness);
-            let most = u32::try_from(most).unwrap_or(u32::MAX);
+            let mut most = u32::try_from(most).unwrap_or(u32::MAX);
             self.search(&mut pool, &mut belief, most)?;
+            if is_thorough && belief.surely_fit(most) {
+                let few = places.min(REWRITTEN_FEW);
+                let more = u32::try_from(REWRITTEN_MAX / (request * u64::from(few.max(1)) + page * 2))
+                    .unwrap_or(u32::MAX);
+                most = most.saturating_add(more).min(self.experiment.units_max);
+                pool = pool.written_before(few);
+                self.search(&mut pool, &mut belief, most)?;
+            }
             is_log = belief.verdict().tells(most);
             self.confirm(&mut pool, &mut belief, most)?;
         }
