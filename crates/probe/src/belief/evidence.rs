@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
-use crate::inference::statistics::{count, median};
+use crate::inference::statistics::{count, median, quantile};
 use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
@@ -185,9 +185,33 @@ fn has_small_steps(part: &Part<'_>) -> bool {
     let later = &writes[writes.len() / 2..];
     let quick = later.iter().filter(|latency| !small.is_slow(**latency)).count();
     // Where hardly a write is quick any more, all take somewhat longer than at first.
-    writes.iter().filter(|latency| is_small(latency)).nth(SMALL_STEPS_MIN).is_some()
-        && count(quick) >= count(later.len()) * QUICK_AMONG_STEPS
+    let has_quick = count(quick) >= count(later.len()) * QUICK_AMONG_STEPS;
+    let steps = writes.iter().filter(|latency| is_small(latency)).count();
+    let without_merges = writes.iter().filter(|latency| !part.slowness.is_slow(**latency));
+    let seconds: Vec<f64> = without_merges.map(Duration::as_secs_f64).collect();
+    steps > SMALL_STEPS_MIN && has_quick && !wavers(&seconds)
 }
+
+/// Whether these times, in the order in which they came, go up and down slowly instead of in steps: by the mean square of the difference
+/// from one to the next, against twice their variance (J. von Neumann, "Distribution of the ratio of the mean square successive difference to
+/// the variance", Annals of Mathematical Statistics 12, 1941); and hardly any goes from one end to the other at once.
+#[must_use]
+pub fn wavers(seconds: &[f64]) -> bool {
+    let mean = seconds.iter().sum::<f64>() / count(seconds.len().max(1));
+    let variance: f64 = seconds.iter().map(|each| (each - mean).powi(2)).sum();
+    let mut apart: Vec<f64> = seconds.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let successive: f64 = apart.iter().map(|each| each.powi(2)).sum();
+    apart.sort_by(|one, other| other.total_cmp(one));
+    let at = |share: f64| quantile(seconds, share).unwrap_or(0.0);
+    let is_step = |step: &f64| *step > (at(0.95) - at(0.05)) * STEP;
+    successive < 2.0 * variance * WAVERS && !apart.get(STEPS_MIN).is_some_and(is_step)
+}
+
+/// Independent times give 1; steps of a few writes each some tenths.
+const WAVERS: f64 = 0.1;
+/// More than so many steps over this share of what lies between nearly all times are none that waver.
+const STEPS_MIN: usize = 3;
+const STEP: f64 = 0.4;
 
 /// So many are not enough.
 const SMALL_STEPS_MIN: usize = 3;
@@ -337,5 +361,17 @@ mod tests {
         assert_eq!(merges_whole_groups(&merged[..3], 0.019), None);
         let completed = [(20, 31), (20, 20), (20, 21), (20, 20), (38, 20)].map(milliseconds);
         assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
+    }
+
+    #[test]
+    fn a_speed_that_wavers_is_told_from_steps() {
+        let noise = |index: u32| 0.01 * f64::from(index * index % 7);
+        let wave = |index: u32| 15.0 + 2.0 * (f64::from(index) * 0.05).sin() + noise(index);
+        assert!(wavers(&(0..200).map(wave).collect::<Vec<_>>()));
+        let steps = |index: u32| 13.5 + f64::from(index / 6 % 2) * 2.1 + noise(index);
+        assert!(!wavers(&(0..200).map(steps).collect::<Vec<_>>()), "six writes each");
+        let long = |index: u32| steps(index / 7);
+        assert!(!wavers(&(0..300).map(long).collect::<Vec<_>>()), "42 writes each");
+        assert!(!wavers(&(0..200).map(noise).collect::<Vec<_>>()), "all the same but for noise");
     }
 }

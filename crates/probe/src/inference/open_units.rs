@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::statistics::{count, median, quantile, quickest_quarter};
+use super::statistics::{count, median, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
@@ -79,6 +79,7 @@ const COMPLETED_MOST: f64 = 7.0;
 /// Below this share of a write it has to be alike each time: the middle half differs by no more than this share.
 const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
+const MOST_ALIKE: f64 = 0.75;
 /// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
 /// in between.
 const COPIED_BYTES_PER_S: f64 = 400e6;
@@ -164,15 +165,18 @@ impl<'a> Search<'a> {
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = slowness.typical_seconds();
         // A log completes as much each time; a head that has to move takes longer, too, but now more, now less.
-        let is_told = seconds > typical * SMALL_STEP || over.merges_are_alike(fits);
+        let is_told = seconds > typical * SMALL_STEP
+            || (over.merges_are_alike(fits) && !belief::wavers(&over.seconds_in_order()));
         (seconds < typical * COMPLETED_MOST && is_told).then_some(over)
     }
 
-    /// Whether the middle half of the merges beyond so many units take alike.
+    /// Whether most merges beyond so many units take alike, or twice as long: what is left may be completed as well as what is begun.
     fn merges_are_alike(&self, fits: u32) -> bool {
         let seconds = self.merges_s(Order::Linear, fits);
-        let at = |share: f64| quantile(&seconds, share).unwrap_or(0.0);
-        at(0.75) - at(0.25) < at(0.5) * ALIKE
+        let Some(usual) = median(&seconds) else { return false };
+        let is_alike =
+            |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (usual * times) - 1.0).abs() < ALIKE);
+        count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
     }
 
     /// Whether the number was found over data only.
@@ -380,6 +384,11 @@ impl<'a> Search<'a> {
     fn searched(&self, order: Order) -> impl Iterator<Item = (u32, Duration)> + '_ {
         let last = self.of(order).last().copied();
         last.into_iter().flat_map(move |part| part.writes(order)).map(|(units, _, latency)| (units, latency))
+    }
+
+    /// What each of them took in linear order, seconds.
+    fn seconds_in_order(&self) -> Vec<f64> {
+        self.searched(Order::Linear).map(|(_, latency)| latency.as_secs_f64()).collect()
     }
 
     /// Whether anything was written in this order.
@@ -664,5 +673,45 @@ mod tests {
         let cut = OpenUnitsData { cells: begun.collect(), larger: all.cells, ..all };
         let Ok(search) = Search::new(&cut) else { panic!("nothing is known") };
         assert!(search.linear.most_proven() >= 128);
+    }
+
+    /// Writes over data into so many blocks in turn, each of which takes one of these times, one after the other.
+    fn over_data(rounds: &[(u32, &[f64])]) -> OpenUnitsData {
+        let mut all = slow_out_of_order(Bytes::mib(32));
+        for (number, milliseconds) in rounds {
+            for unit in 0..*number {
+                let each = milliseconds[unit as usize % milliseconds.len()];
+                let kept = (Order::Linear, *number, Bytes::kib(8));
+                OpenUnitsCell::keep(&mut all.rewritten, kept, unit, Duration::from_secs_f64(each / 1e3));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_log_completes_what_it_leaves_and_what_it_begins() {
+        let (alone, fits): (&[f64], &[f64]) = (&[13.5], &[13.5, 13.6, 13.4]);
+        let number = |beyond| {
+            let turns = [
+                (4, fits),
+                (4, fits),
+                (5, beyond),
+                (5, beyond),
+                (5, beyond),
+                (4, beyond),
+                (4, fits),
+                (4, fits),
+            ];
+            let rounds: Vec<(u32, &[f64])> = [(1, alone); 6].into_iter().chain(turns).collect();
+            let data = over_data(&rounds);
+            let search = Search::new(&data).ok()?;
+            search.is_over_data().then(|| search.fits(Order::Linear)).flatten()
+        };
+        assert_eq!(number(&[15.6, 17.7, 17.8, 15.6, 17.7]), Some(4));
+        assert_eq!(
+            number(&[15.4, 17.9, 16.3, 16.9, 18.6]),
+            None,
+            "a head that moves takes now more, now less"
+        );
     }
 }
