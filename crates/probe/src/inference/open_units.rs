@@ -80,6 +80,8 @@ const COMPLETED_MOST: f64 = 7.0;
 const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.75;
+/// So many pairs of blocks tell that one is put aside for the other, whatever else is slow.
+const PAIRS_MIN: usize = 2;
 /// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
 /// in between.
 const COPIED_BYTES_PER_S: f64 = 400e6;
@@ -128,7 +130,10 @@ impl<'a> Search<'a> {
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(data, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
-        let is_one_run = belief::is_one_run(&data.beginnings, slowness);
+        // What a search takes for slow may be far longer, where one merge in many is.
+        let is_one_run = belief::is_one_run(&data.beginnings, slowness)
+            || (data.beginnings.len() >= PAIRS_MIN
+                && parts.first().is_some_and(|part| belief::is_one_run(&data.beginnings, part.slowness)));
         let search = Self { data, parts, is_over_data: false, is_given_back, slowness, kind, linear, random };
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
@@ -713,5 +718,26 @@ mod tests {
             None,
             "a head that moves takes now more, now less"
         );
+    }
+
+    #[test]
+    fn a_block_that_is_put_aside_tells_one_run_whatever_takes_far_longer() {
+        let (quick, merge, rare) =
+            (Duration::from_millis(8), Duration::from_millis(240), Duration::from_secs(4));
+        let mut cells = Vec::new();
+        let mut write = |number, unit, latency| {
+            OpenUnitsCell::keep(&mut cells, (Order::Linear, number, Bytes::kib(32)), unit, latency);
+        };
+        (0..12).for_each(|_| write(1, 0, quick));
+        (1..30).for_each(|unit| write(unit + 1, unit, merge));
+        (0..300).for_each(|index| write(30, index % 30, if index % 13 == 12 { rare } else { quick }));
+        let pair = Beginnings { alone: quick, behind: merge };
+        let kind = |beginnings| {
+            let (erase_block, cells) = (Bytes::mib(1), cells.clone());
+            let data = OpenUnitsData { erase_block, cells, beginnings, ..OpenUnitsData::default() };
+            Search::new(&data).ok().map(|search| search.kind)
+        };
+        assert_eq!(kind(vec![pair; 3]), Some(Kind::OneRun));
+        assert_ne!(kind(vec![Beginnings { alone: merge, ..pair }; 3]), Some(Kind::OneRun));
     }
 }
