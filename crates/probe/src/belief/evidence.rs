@@ -130,17 +130,18 @@ fn after_cells(cells: &[OpenUnitsCell], before: Belief) -> Belief {
     beyond_stalls(after_all(&before, &parts, Slowness::clone), &parts)
 }
 
-/// The same if it tells how many fit: from [`GIVEN_BACK_MIN`] on, or it may be that nothing was given back.
+/// The same if it tells how many fit: from [`GIVEN_BACK_MIN`] on, or it may be that nothing was given back; and where one was too many.
 #[must_use]
 pub fn given_back_tells(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> Option<Belief> {
     let belief =
         Some(cells).filter(|cells| !cells.is_empty()).map(|cells| given_back(cells, linear, most))?;
     let verdict = belief.verdict();
-    (verdict.tells(OPEN_MAX) && verdict.number >= GIVEN_BACK_MIN).then_some(belief)
+    let is_told = verdict.tells(OPEN_MAX) && verdict.number >= GIVEN_BACK_MIN && belief.openings_were_slow(2);
+    is_told.then_some(belief)
 }
 
 /// So many open units at least are told by units begun once others were written whole.
-const GIVEN_BACK_MIN: u32 = 4;
+const GIVEN_BACK_MIN: u32 = 2;
 
 /// After all writes of a search, whose slowness is changed in this way.
 fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -> Slowness) -> Belief {

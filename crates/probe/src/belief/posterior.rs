@@ -25,7 +25,7 @@ const NEARLY_FULL: f64 = 1.5;
 /// nothing to close.
 const OPENS_ALIKE: f64 = 0.85;
 /// So seldom is a unit opened slowly where a place was given back for it.
-const GIVEN_BACK_SLOWLY: f64 = 0.01;
+const GIVEN_BACK_SLOWLY: f64 = 0.002;
 /// What is less plausible than the best by e to this power is given up.
 const IMPOSSIBLE: f64 = 25.0;
 
@@ -63,6 +63,8 @@ pub struct Belief {
     hypotheses: Vec<Hypothesis>,
     writes_into: HashMap<u32, (usize, u32)>,
     recent: Vec<usize>,
+    /// How many writes had been slow when a unit was last written.
+    merges_before: HashMap<usize, usize>,
     retired: HashSet<usize>,
     proven: HashSet<usize>,
     proven_once: HashSet<usize>,
@@ -117,6 +119,7 @@ impl Belief {
             hypotheses: hypotheses.collect(),
             writes_into: HashMap::new(),
             recent: Vec::new(),
+            merges_before: HashMap::new(),
             retired: HashSet::new(),
             proven: HashSet::new(),
             proven_once: HashSet::new(),
@@ -246,6 +249,7 @@ impl Belief {
             self.slow_seconds.push(latency.as_secs_f64());
             self.quick_since = 0;
         }
+        self.merges_before.insert(touch.unit, self.slow_seconds.len());
         if touch.before == 0 {
             self.openings_seconds.push(latency.as_secs_f64());
         }
@@ -425,6 +429,16 @@ impl Belief {
         self.recent.iter().rev().filter_map(|index| self.unit_of(*index))
     }
 
+    /// The units that may hold one of so many places still, the one written last first, where any has to go with each merge.
+    pub fn may_be_open(&self, places: u32) -> impl Iterator<Item = u32> + '_ {
+        let stays = 1.0 - 1.0 / f64::from(places.max(1));
+        let may_be_open = move |index: &&usize| {
+            let merges = self.slow_seconds.len() - self.merges_before.get(index).copied().unwrap_or(0);
+            stays.powf(count(merges)) > GONE
+        };
+        self.recent.iter().rev().filter(may_be_open).filter_map(|index| self.unit_of(*index))
+    }
+
     /// This unit has no place left that could be written: it may be open still, but cannot be asked.
     pub fn retire(&mut self, unit: u32) {
         let Some((index, _)) = self.writes_into.get(&unit).copied() else { return };
@@ -525,6 +539,8 @@ impl Belief {
     }
 }
 
+/// A unit that is open still with no more than this probability is not.
+const GONE: f64 = 0.01;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_MAX: f64 = 0.28;
 /// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
@@ -539,3 +555,27 @@ const SEEN_OF_ALL: u32 = 2;
 const OPENED_LAST: u32 = 12;
 /// So probable it must be that more fit than were tried.
 const BEYOND: f64 = 0.98;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: Duration = Duration::from_millis(20);
+    const SLOW: Duration = Duration::from_millis(460);
+
+    fn belief(order: Order, prior: Prior) -> Belief {
+        Belief::new(order, Slowness::beyond(&[QUICK; 5]).unwrap(), prior)
+    }
+
+    #[test]
+    fn what_was_not_written_for_many_merges_is_open_no_more() {
+        let mut linear = belief(Order::Linear, Prior::Linear);
+        linear.write(7, QUICK);
+        for index in 0..40 {
+            linear.write(index % 5, SLOW);
+        }
+        let open: Vec<u32> = linear.may_be_open(4).collect();
+        assert_eq!(open, [4, 3, 2, 1, 0]);
+        assert!(linear.may_be_open(20).any(|unit| unit == 7));
+    }
+}

@@ -10,8 +10,8 @@ use crate::experiment::session::{PIECE, Stop, fill, range};
 use crate::observation::Order;
 
 /// From so many open blocks on this is tried: fewer are soon told by writing into them in turn.
-const NUMBER_MIN: u32 = 8;
-/// So many blocks more than begun are written, and one more of so many that are open: some were closed before that.
+const NUMBER_MIN: u32 = 3;
+/// So many blocks more than are open are written at least, and one more of so many: some were closed before that.
 const SPARE: u32 = 2;
 const SPARE_OF: u32 = 16;
 /// So many begun beyond the last that cost nothing are enough, all but one of which cost something.
@@ -56,10 +56,11 @@ impl Search<'_, '_> {
         let erase_block = self.experiment.erase_block;
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let fit = |most: Bytes| u32::try_from(left.min(most) / erase_block).unwrap_or(u32::MAX);
-        let spare = SPARE + number / SPARE_OF;
-        let is_all = fit(BYTES_MAX) >= number + spare;
+        let may_be_open = u32::try_from(linear.may_be_open(number).count()).unwrap_or(u32::MAX);
+        let all = may_be_open.max(number + SPARE + number / SPARE_OF);
+        let is_all = fit(BYTES_MAX) >= all;
         let (whole, most) =
-            if is_all { (number + spare, number + BEYOND) } else { (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME)) };
+            if is_all { (all, number + BEYOND) } else { (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME)) };
         if most < NUMBER_MIN.max(number / SOME) {
             return Ok(());
         }
