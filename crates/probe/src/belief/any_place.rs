@@ -25,6 +25,8 @@ const HALVINGS: u32 = 40;
 #[derive(Debug, Clone)]
 pub(super) struct AnyPlace {
     two_steps: bool,
+    /// If places out of order are apart from those in order, and were free at first.
+    apart: Option<Apart>,
     /// The probability that so many places are held by others than the units that take turns, or by nothing.
     outside: Vec<f64>,
     /// How many units take turns.
@@ -42,12 +44,35 @@ pub(super) struct AnyPlace {
     since: Option<usize>,
 }
 
+/// Places that only blocks out of order hold.
+#[derive(Debug, Clone)]
+struct Apart {
+    /// How many there are in order.
+    in_order: usize,
+    /// The probability that so many are free still.
+    free: Vec<f64>,
+}
+
+impl Apart {
+    /// A block is begun: with the first of two writes that may close any block, and with the second, which takes a place that is free.
+    fn open(&mut self, first: f64, second: f64) {
+        let places = self.free.len() - 1;
+        let likelihood =
+            |free: usize| if free == 0 { second.max(SURPRISE) } else { (1.0 - second).max(SURPRISE) };
+        weigh(&mut self.free, likelihood);
+        let lost = |free: usize| first * count(places - free) / count(self.in_order.max(1));
+        self.free = shifted(&self.free, |free| (free + 1, lost(free)));
+        self.free = shifted(&self.free, |free| (free.wrapping_sub(1), 1.0));
+    }
+}
+
 impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
         let mut outside = vec![0.0; number + 1];
         outside[number] = 1.0;
         Self {
             two_steps,
+            apart: None,
             outside,
             turning: 0,
             order: Vec::new(),
@@ -56,6 +81,12 @@ impl AnyPlace {
             strange: count(number),
             since: None,
         }
+    }
+
+    /// Places that only units out of order hold, free at first, where so many are open in order.
+    pub(super) fn apart(number: usize, in_order: usize) -> Self {
+        let free = (0..=number).map(|free| if free == number { 1.0 } else { 0.0 }).collect();
+        Self { apart: Some(Apart { in_order, free }), strange: 0.0, ..Self::new(number, true) }
     }
 
     const fn places(&self) -> usize {
@@ -73,6 +104,16 @@ impl AnyPlace {
             return 1.0;
         }
         self.outside[0] + (1.0 - self.outside[0]) * touch.opens_slowly
+    }
+
+    /// How likely the second of the first two writes into a unit makes room, where places are apart: if none is free.
+    pub(super) fn second(&self) -> Option<f64> {
+        self.apart.as_ref().map(|apart| apart.free[0])
+    }
+
+    /// Whether a unit takes its place with the second of two writes.
+    pub(super) const fn in_two_steps(&self) -> bool {
+        self.two_steps
     }
 
     /// Whether the write shows if its unit had lost its place: in two steps only two writes one after the other do.
@@ -166,6 +207,11 @@ impl AnyPlace {
 
     /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
     fn open(&mut self, touch: Touch, slow: f64) {
+        if let (Some(apart), Some((first, second))) = (&mut self.apart, touch.halves) {
+            apart.open(first, second);
+            let in_order = apart.in_order;
+            return self.open_apart(in_order, first, second);
+        }
         let places = count(self.places());
         let opens_slowly = touch.opens_slowly;
         self.weigh(|outside| {
@@ -175,6 +221,17 @@ impl AnyPlace {
         self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
         self.merged(slow);
         self.strange = (self.strange - (1.0 - slow)).max(0.0);
+        self.turning += 1;
+    }
+
+    /// A unit gets a free place with its second write, or, where that is slow, any; its first may close another.
+    fn open_apart(&mut self, in_order: usize, first: f64, second: f64) {
+        let (places, open) = (self.places(), count(in_order.max(1)));
+        self.shift(|outside| (outside + 1, first * count(places - outside) / open));
+        self.shift(|outside| {
+            (outside.wrapping_sub(1), 1.0 - second + second * count(outside) / count(places))
+        });
+        self.merged(second);
         self.turning += 1;
     }
 
@@ -207,29 +264,36 @@ impl AnyPlace {
         }
     }
 
-    /// Multiplies each probability by this likelihood.
     fn weigh(&mut self, likelihood: impl Fn(usize) -> f64) {
-        for (outside, weight) in self.outside.iter_mut().enumerate() {
-            *weight *= likelihood(outside);
-        }
-        let total: f64 = self.outside.iter().sum();
-        if total > 0.0 {
-            self.outside.iter_mut().for_each(|weight| *weight /= total);
-        }
+        weigh(&mut self.outside, likelihood);
     }
 
-    /// Moves this part of each probability to another number; where there is no such number it stays.
     fn shift(&mut self, to: impl Fn(usize) -> (usize, f64)) {
-        let mut moved = vec![0.0; self.outside.len()];
-        for (outside, weight) in self.outside.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let (other, part) = to(outside);
-            let goes =
-                if other < moved.len() { (weight * part.clamp(0.0, 1.0), other) } else { (0.0, outside) };
-            moved[goes.1] += goes.0;
-            moved[outside] += weight - goes.0;
-        }
-        self.outside = moved;
+        self.outside = shifted(&self.outside, to);
     }
+}
+
+/// Multiplies the probability of each number by this likelihood.
+fn weigh(numbers: &mut [f64], likelihood: impl Fn(usize) -> f64) {
+    for (number, weight) in numbers.iter_mut().enumerate() {
+        *weight *= likelihood(number);
+    }
+    let total: f64 = numbers.iter().sum();
+    if total > 0.0 {
+        numbers.iter_mut().for_each(|weight| *weight /= total);
+    }
+}
+
+/// The same with this part of each probability moved to another number; where there is no such number it stays.
+fn shifted(numbers: &[f64], to: impl Fn(usize) -> (usize, f64)) -> Vec<f64> {
+    let mut moved = vec![0.0; numbers.len()];
+    for (number, weight) in numbers.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+        let (other, part) = to(number);
+        let goes = if other < moved.len() { (weight * part.clamp(0.0, 1.0), other) } else { (0.0, number) };
+        moved[goes.1] += goes.0;
+        moved[number] += weight - goes.0;
+    }
+    moved
 }
 
 /// How likely the unit written longest ago has lost its place, if so many of those that take turns have.

@@ -64,7 +64,11 @@ impl Belief {
             (decided..=1.0 - decided).contains(&fewer[number as usize])
         };
         let may_grow = (opened + 1..=most.min(BEYOND_ALL)).any(is_open_question);
-        let grow = Step::Open((opened + 1).max(opened * 3 / 2).min(most));
+        let far = opened * 3 / 2;
+        // Out of order hardly more fit than in order.
+        let far =
+            self.most_likely().filter(|likely| opened <= *likely).map_or(far, |likely| far.min(likely + 1));
+        let grow = Step::Open((opened + 1).max(far).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
             return Some(grow);
         }
@@ -284,5 +288,26 @@ mod tests {
         let wrong: Vec<_> =
             wrong.filter(|(places, seed)| search(*places, Some(seed * 977 + 5)).0 != *places).collect();
         assert!(wrong.len() <= 2, "{wrong:?}");
+    }
+
+    #[test]
+    fn out_of_order_hardly_more_are_opened_than_fit_in_order() {
+        let prior = Prior::Random { linear: Some(50), every_switch: 0.98 };
+        let mut belief = Belief::new(Order::Random, Slowness::beyond(&[QUICK; 5]).unwrap(), prior);
+        let mut opened = Vec::new();
+        while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.opened() < 60) {
+            let units = match step {
+                Step::Open(number) => {
+                    opened.push(number);
+                    belief.opened()..number
+                }
+                Step::Turn { number, .. } => {
+                    let (unit, _) = belief.longest_ago_of(number).unwrap();
+                    unit..unit + 1
+                }
+            };
+            units.for_each(|unit| (0..2).for_each(|_| belief.write(unit, QUICK)));
+        }
+        assert!(opened.contains(&51) && opened.len() > 8, "{opened:?}");
     }
 }

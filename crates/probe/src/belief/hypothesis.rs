@@ -1,6 +1,6 @@
 //! One number of places under one law, and how well it explains each write.
 
-use super::laws::{Places, Touch};
+use super::laws::{Places, Second, Touch, UNFORESEEN};
 
 /// What blurs the picture: how often a write is slow without a merge, from a quiet stick to one that stalls at every third
 /// write; how many merges do not show at least; and how plausible that is before anything was seen. A merge hides where it
@@ -53,9 +53,30 @@ impl Hypothesis {
     /// Takes a write into account that is slow with this probability, where merges hide with this one at least.
     pub(super) fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
         self.places.expect(touch);
-        let merges = self.places.chance(touch);
-        self.weigh_by(merges, slow, hidden);
+        match touch.halves.filter(|_| touch.before == 0) {
+            Some(halves) => self.weigh_opening(touch, slow, halves, hidden),
+            None => self.weigh_by(self.places.chance(touch), slow, hidden),
+        }
         self.places.take(touch, slow);
+    }
+
+    /// The first two writes into a unit.
+    fn weigh_opening(&mut self, touch: Touch, slow: f64, (first, second): (f64, f64), hidden: f64) {
+        let factor = match self.places.second() {
+            Second::PaysNothing => {
+                self.weigh_by(self.places.chance(touch), first, hidden);
+                1.0 - second * (1.0 - UNFORESEEN)
+            }
+            Second::PaysIfFull(full) => {
+                self.weigh_by(full, second, hidden);
+                touch.first_opens_slowly * first + (1.0 - touch.first_opens_slowly) * (1.0 - first)
+            }
+            Second::OrTheFirst => {
+                self.weigh_by(self.places.chance(touch), slow, hidden);
+                1.0 - slow / 2.0
+            }
+        };
+        self.weights.iter_mut().for_each(|weight| *weight += factor.ln());
     }
 
     fn weigh_by(&mut self, merges: f64, slow: f64, hidden: f64) {

@@ -42,6 +42,20 @@ impl Way {
     }
 }
 
+/// What the second of the first two writes into a unit says of the places out of order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Second {
+    /// The place was taken with the first.
+    PaysNothing,
+    /// It pays if no place is free, which has this probability; the first one pays for a place in order.
+    PaysIfFull(f64),
+    /// Either of them may pay.
+    OrTheFirst,
+}
+
+/// Nothing that the second of two writes does is less likely.
+pub(super) const UNFORESEEN: f64 = 0.01;
+
 /// One write as the laws see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Touch {
@@ -57,6 +71,10 @@ pub(super) struct Touch {
     pub proven: usize,
     /// Whether these are two writes one after the other, of which the slower one counts.
     pub twice: bool,
+    /// How likely either of these two is slow.
+    pub halves: Option<(f64, f64)>,
+    /// How likely the first of two into a unit is slow, by those before.
+    pub first_opens_slowly: f64,
     /// How likely the first write into a unit is slow while places are left, by those before.
     pub opens_slowly: f64,
 }
@@ -73,6 +91,8 @@ pub(super) struct Places {
     count: usize,
     openings: u32,
     kind: Kind,
+    /// Whether places out of order are apart from those in order, and free at first.
+    is_apart: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -84,15 +104,27 @@ enum Kind {
 }
 
 impl Places {
-    /// So many places. In random order the first two writes into a unit may both have to make room for it.
-    pub(super) fn new(law: Law, count: usize, is_random_order: bool, way: Way) -> Self {
+    /// So many places, and so many in order, if that is known. In random order the first two writes into a unit may both have to make room
+    /// for it.
+    pub(super) fn new(
+        law: Law,
+        count: usize,
+        is_random_order: bool,
+        way: Way,
+        in_order: Option<usize>,
+    ) -> Self {
+        // Fewer than in order are apart from those: none of them is taken by what was written in order before.
+        let apart = in_order.filter(|in_order| way == Way::TwoSteps && count < *in_order);
         let kind = match (law, way) {
             (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent(Recent::default()),
             (Law::LeastRecent, Way::TwoSteps) => Kind::LeastRecentInTwoSteps(Recent::default()),
             (Law::LeastRecent, Way::FirstFree) => Kind::LeastRecentFirstFree(FirstFree::default()),
-            (Law::Any, _) => Kind::Any(AnyPlace::new(count, way == Way::TwoSteps)),
+            (Law::Any, _) => Kind::Any(match apart {
+                Some(in_order) => AnyPlace::apart(count, in_order),
+                None => AnyPlace::new(count, way == Way::TwoSteps),
+            }),
         };
-        Self { count, openings: 1 + u32::from(is_random_order), kind }
+        Self { count, openings: 1 + u32::from(is_random_order), kind, is_apart: apart.is_some() }
     }
 
     pub(super) const fn law(&self) -> Law {
@@ -140,6 +172,24 @@ impl Places {
             Kind::LeastRecent(recent) if recent.placed.len() >= self.count => 1.0,
             Kind::Any(places) => places.chance_of_opening(touch),
             _ => touch.opens_slowly,
+        }
+    }
+
+    /// What the second of the first two writes into a unit says.
+    pub(super) fn second(&self) -> Second {
+        let full = |probability: f64| Second::PaysIfFull(probability.clamp(UNFORESEEN, 1.0 - UNFORESEEN));
+        match &self.kind {
+            // Whatever is out of order merges.
+            _ if self.count == 0 => full(1.0),
+            Kind::LeastRecent(_) => Second::PaysNothing,
+            Kind::LeastRecentInTwoSteps(recent) if self.is_apart => {
+                full(f64::from(u8::from(recent.placed.len() >= self.count)))
+            }
+            Kind::Any(places) => places.second().map_or_else(
+                || if places.in_two_steps() { Second::OrTheFirst } else { Second::PaysNothing },
+                full,
+            ),
+            _ => Second::OrTheFirst,
         }
     }
 

@@ -85,6 +85,8 @@ pub struct Belief {
     pub(super) turns: u32,
     /// The most units that took whole turns.
     pub(super) most_turned: u32,
+    /// Whether the first of two writes that opened the last unit was slow.
+    first_was_slow: Option<bool>,
     /// Quick writes since the last slow one.
     quick_since: u32,
     pub(super) slow_seconds: Vec<f64>,
@@ -101,12 +103,16 @@ impl Belief {
         };
         let every = prior.every_switch();
         let shape = |law: Law| if law == Law::LeastRecent { every } else { 1.0 - every };
+        let in_order = prior.most_likely().map(|number| number as usize);
         let numbers = (0..=OPEN_MAX + 1).filter(|number| prior.weight(*number) > 0.0);
         let hypotheses = numbers.flat_map(|number| {
             [Law::LeastRecent, Law::Any].into_iter().flat_map(move |law| {
                 ways.iter().filter(move |way| way.goes_with(law)).map(move |way| {
                     let weight = prior.weight(number) * shape(law) * way.plausible(order, law);
-                    Hypothesis::new(Places::new(law, number as usize, order == Order::Random, *way), weight)
+                    Hypothesis::new(
+                        Places::new(law, number as usize, order == Order::Random, *way, in_order),
+                        weight,
+                    )
                 })
             })
         });
@@ -129,6 +135,7 @@ impl Belief {
             hidden: HIDDEN,
             gives_back: false,
             half: None,
+            first_was_slow: None,
             turning: 0,
             whole_turns: false,
             turns: 0,
@@ -153,6 +160,11 @@ impl Belief {
 
     pub(super) const fn order(&self) -> Order {
         self.order
+    }
+
+    /// The largest number that is at all likely by what was measured before.
+    pub(super) const fn most_likely(&self) -> Option<u32> {
+        self.prior.most_likely()
     }
 
     /// Goes on with writes of another size, of which others are slow.
@@ -210,7 +222,7 @@ impl Belief {
     /// the first alone it may not be opened, and the slower one tells.
     pub fn write(&mut self, unit: u32, latency: Duration) {
         if self.order == Order::Linear {
-            return self.take(unit, latency, false);
+            return self.take(unit, latency, None);
         }
         match self.half.take() {
             Some((other, first)) if other == unit => {
@@ -218,11 +230,11 @@ impl Belief {
                 if self.writes_into.contains_key(&unit) {
                     self.hypotheses.iter_mut().for_each(|each| each.weigh_quicker(quicker, hidden));
                 }
-                self.take(unit, first.max(latency), true);
+                self.take(unit, first.max(latency), Some((first, latency)));
             }
             half => {
                 self.half = Some((unit, latency));
-                half.into_iter().for_each(|(other, first)| self.take(other, first, false));
+                half.into_iter().for_each(|(other, first)| self.take(other, first, None));
             }
         }
     }
@@ -230,13 +242,15 @@ impl Belief {
     /// No second write will follow the last one.
     pub fn settle(&mut self) {
         if let Some((unit, latency)) = self.half.take() {
-            self.take(unit, latency, false);
+            self.take(unit, latency, None);
         }
     }
 
-    fn take(&mut self, unit: u32, latency: Duration, twice: bool) {
+    fn take(&mut self, unit: u32, latency: Duration, halves: Option<(Duration, Duration)>) {
         let slow = self.slowness.probability(latency);
-        let touch = self.touch(unit, slow > 0.5, twice);
+        let slow_halves = halves
+            .map(|(first, second)| (self.slowness.probability(first), self.slowness.probability(second)));
+        let touch = Touch { halves: slow_halves, ..self.touch(unit, slow > 0.5, halves.is_some()) };
         for hypothesis in &mut self.hypotheses {
             hypothesis.weigh(touch, slow, self.hidden);
         }
@@ -252,6 +266,7 @@ impl Belief {
         self.merges_before.insert(touch.unit, self.slow_seconds.len());
         if touch.before == 0 {
             self.openings_seconds.push(latency.as_secs_f64());
+            self.first_was_slow = slow_halves.map(|(first, _)| first > 0.5);
         }
     }
 
@@ -281,6 +296,8 @@ impl Belief {
             live,
             twice,
             proven: self.prove(unit, slow || twice, slow),
+            halves: None,
+            first_opens_slowly: self.first_opens_slowly_by(),
             opens_slowly: self.opens_slowly_by(),
         }
     }
@@ -292,6 +309,14 @@ impl Belief {
         }
         let is_alike = |last: &f64| if self.is_slow_opening(*last) { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE };
         self.openings_seconds.last().map_or(0.5, is_alike)
+    }
+
+    /// How likely the first of two writes that open the next unit is slow: mostly like the one before.
+    fn first_opens_slowly_by(&self) -> f64 {
+        if self.gives_back {
+            return GIVEN_BACK_SLOWLY;
+        }
+        self.first_was_slow.map_or(0.5, |slow| if slow { OPENS_ALIKE } else { 1.0 - OPENS_ALIKE })
     }
 
     /// How many units are open at once if this write is clean: those written since the last merge. Out of order a unit
@@ -565,6 +590,19 @@ mod tests {
 
     fn belief(order: Order, prior: Prior) -> Belief {
         Belief::new(order, Slowness::beyond(&[QUICK; 5]).unwrap(), prior)
+    }
+
+    #[test]
+    fn the_second_of_two_writes_pays_once_all_places_out_of_order_are_taken() {
+        let prior = Prior::Random { linear: Some(80), every_switch: 0.02 };
+        let mut random = belief(Order::Random, prior);
+        for unit in 0..16 {
+            // As long as all places in order are taken the first one pays, too.
+            random.write(unit, if unit <= 10 { SLOW } else { QUICK });
+            random.write(unit, if unit < 10 { QUICK } else { SLOW });
+        }
+        let verdict = random.verdict();
+        assert_eq!((verdict.number, verdict.high), (10, 10), "{verdict:?}");
     }
 
     #[test]

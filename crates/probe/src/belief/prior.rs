@@ -45,6 +45,14 @@ impl Prior {
         }
     }
 
+    /// The largest number that is at all likely.
+    pub(super) const fn most_likely(self) -> Option<u32> {
+        match self {
+            Self::Linear => None,
+            Self::Random { linear, .. } => linear,
+        }
+    }
+
     /// How plausible this number is, up to a factor.
     pub(super) fn weight(self, number: u32) -> f64 {
         let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
