@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn out_of_order_hardly_more_are_opened_than_fit_in_order() {
-        let prior = Prior::Random { linear: Some(50), every_switch: 0.98 };
+        let prior = Prior::Random { linear: Some(50), every_switch: 0.98, hides: 0.02 };
         let mut belief = Belief::new(Order::Random, Slowness::beyond(&[QUICK; 5]).unwrap(), prior);
         let mut opened = Vec::new();
         while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.opened() < 60) {

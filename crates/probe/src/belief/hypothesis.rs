@@ -5,7 +5,7 @@ use super::laws::{Places, Second, Touch, UNFORESEEN};
 /// What blurs the picture: how often a write is slow without a merge, from a quiet stick to one that stalls at every third
 /// write; how many merges do not show at least; and how plausible that is before anything was seen. A merge hides where it
 /// was done before, behind the transfer, or, in a log that maps several pages at once, where a run stops at the end of them.
-pub(super) const BLURS: [Blur; 10] = [
+pub(super) const BLURS: [Blur; 11] = [
     Blur { stalls: 0.0005, hidden: 0.01, plausible: 0.3 },
     Blur { stalls: 0.002, hidden: 0.01, plausible: 0.27 },
     Blur { stalls: 0.01, hidden: 0.01, plausible: 0.18 },
@@ -13,6 +13,7 @@ pub(super) const BLURS: [Blur; 10] = [
     Blur { stalls: 0.12, hidden: 0.01, plausible: 0.04 },
     Blur { stalls: 0.2, hidden: 0.01, plausible: 0.03 },
     Blur { stalls: 0.35, hidden: 0.01, plausible: 0.02 },
+    Blur { stalls: 0.5, hidden: 0.01, plausible: 0.01 },
     Blur { stalls: 0.0005, hidden: 0.4, plausible: 0.06 },
     Blur { stalls: 0.01, hidden: 0.4, plausible: 0.03 },
     Blur { stalls: 0.12, hidden: 0.4, plausible: 0.01 },
@@ -26,6 +27,16 @@ pub(super) struct Blur {
     pub(super) plausible: f64,
 }
 
+impl Blur {
+    /// Whether many merges do not show.
+    pub(super) fn hides(self) -> bool {
+        self.hidden > HIDES
+    }
+}
+
+/// Of so many merges one or two hide in any case.
+const HIDES: f64 = 0.1;
+
 /// One number of places under one law, with the logarithm of its weight for each blur.
 #[derive(Debug, Clone)]
 pub(super) struct Hypothesis {
@@ -34,9 +45,10 @@ pub(super) struct Hypothesis {
 }
 
 impl Hypothesis {
-    /// These places, with this weight before the first write.
-    pub(super) fn new(places: Places, weight: f64) -> Self {
-        Self { places, weights: BLURS.map(|blur| (weight * blur.plausible).ln()) }
+    /// These places, with this weight before the first write, and where many merges do not show so many times that.
+    pub(super) fn new(places: Places, weight: f64, hides: f64) -> Self {
+        let of_blur = |blur: Blur| weight * blur.plausible * if blur.hides() { hides } else { 1.0 };
+        Self { places, weights: BLURS.map(|blur| of_blur(blur).ln()) }
     }
 
     /// The largest of its weights.

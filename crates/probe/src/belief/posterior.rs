@@ -112,6 +112,7 @@ impl Belief {
                     Hypothesis::new(
                         Places::new(law, number as usize, order == Order::Random, *way, in_order),
                         weight,
+                        prior.hides(),
                     )
                 })
             })
@@ -395,6 +396,21 @@ impl Belief {
         self.probabilities().map(weigh).sum()
     }
 
+    /// How likely it is that many merges do not show, as a multiple of what it was before the first write.
+    pub(super) fn hides(&self) -> f64 {
+        self.probability_of_hiding() / hiding(BLURS.map(|blur| blur.plausible))
+    }
+
+    fn probability_of_hiding(&self) -> f64 {
+        self.probabilities().map(hiding).sum()
+    }
+
+    /// Whether many merges do not show.
+    #[must_use]
+    pub fn hides_many(&self) -> bool {
+        self.probability_of_hiding() > 0.5
+    }
+
     /// Whether this many units surely fit.
     #[must_use]
     pub fn surely_fit(&self, number: u32) -> bool {
@@ -564,6 +580,11 @@ impl Belief {
     }
 }
 
+/// The sum of those weights with which many merges do not show.
+fn hiding(weights: [f64; BLURS.len()]) -> f64 {
+    weights.iter().zip(BLURS).filter(|(_, blur)| blur.hides()).map(|(weight, _)| weight).sum()
+}
+
 /// A unit that is open still with no more than this probability is not.
 const GONE: f64 = 0.01;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.
@@ -594,7 +615,7 @@ mod tests {
 
     #[test]
     fn the_second_of_two_writes_pays_once_all_places_out_of_order_are_taken() {
-        let prior = Prior::Random { linear: Some(80), every_switch: 0.02 };
+        let prior = Prior::Random { linear: Some(80), every_switch: 0.02, hides: 0.02 };
         let mut random = belief(Order::Random, prior);
         for unit in 0..16 {
             // As long as all places in order are taken the first one pays, too.
@@ -603,6 +624,21 @@ mod tests {
         }
         let verdict = random.verdict();
         assert_eq!((verdict.number, verdict.high), (10, 10), "{verdict:?}");
+    }
+
+    #[test]
+    fn many_merges_hide_out_of_order_only_where_they_do_in_order() {
+        let hides = |hidden_of_ten: u32| {
+            let mut linear = belief(Order::Linear, Prior::Linear);
+            (0..12).for_each(|_| linear.write(0, QUICK));
+            for index in 0..200_u32 {
+                let hidden = index * index / 7 % 10 < hidden_of_ten;
+                linear.write(index % 2, if hidden { QUICK } else { SLOW });
+            }
+            linear.hides()
+        };
+        assert!(hides(0) < 0.1, "every switch paid");
+        assert!(hides(4) > 1.0, "two fifths of them paid nothing");
     }
 
     #[test]

@@ -13,6 +13,9 @@ const MORE: f64 = 0.04;
 /// What does not fit in linear order fits out of order this seldom.
 const MORE_THAN_LINEAR: f64 = 0.02;
 
+/// Where fewer fit than in linear order any number may, beside that small ones are frequent.
+const ANY_FEWER: f64 = 0.1;
+
 /// What is taken for plausible before the first write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prior {
@@ -25,6 +28,8 @@ pub enum Prior {
         linear: Option<u32>,
         /// How likely it is by the linear order that every switch merges with one block too many.
         every_switch: f64,
+        /// How likely it is by the linear order that many merges do not show, against before anything was seen.
+        hides: f64,
     },
 }
 
@@ -34,7 +39,8 @@ impl Prior {
     pub fn after(linear: &Belief) -> Self {
         let verdict = linear.verdict();
         let every_switch = linear.law(Law::LeastRecent).clamp(ANOTHER_LAW, 1.0 - ANOTHER_LAW);
-        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number), every_switch }
+        let hides = linear.hides().clamp(ANOTHER_LAW, 1.0);
+        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number), every_switch, hides }
     }
 
     /// How plausible it is that one block too many costs a merge at every switch: one controller chooses alike in both orders.
@@ -53,6 +59,14 @@ impl Prior {
         }
     }
 
+    /// How much less plausible it is that many merges do not show: what hides them in one order does in the other.
+    pub(super) const fn hides(self) -> f64 {
+        match self {
+            Self::Linear => 1.0,
+            Self::Random { hides, .. } => hides,
+        }
+    }
+
     /// How plausible this number is, up to a factor.
     pub(super) fn weight(self, number: u32) -> f64 {
         let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
@@ -67,6 +81,7 @@ impl Prior {
             (Self::Random { linear: Some(linear), .. }, number) if number > linear => {
                 falling * MORE_THAN_LINEAR
             }
+            (Self::Random { linear: Some(linear), .. }, _) => falling + ANY_FEWER / f64::from(linear),
             _ => falling,
         }
     }

@@ -272,7 +272,12 @@ impl<'a> Search<'a> {
                 let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
                 verdict.number <= linear && (self.is_given_back || !(is_near && belief.law(Law::Any) > 0.5))
             });
-        let is_found = verdict.tells(most) && is_seen && is_clear;
+        // What hides merges out of order hides them in order.
+        let fits_in_order = || self.fits(Order::Linear);
+        let is_plain = order == Order::Linear
+            || !belief.hides_many()
+            || fits_in_order().is_some_and(|linear| self.linear.hides_many() || linear == verdict.number);
+        let is_found = verdict.tells(most) && is_seen && is_clear && is_plain;
         (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
             .then_some(verdict.number)
     }
