@@ -175,6 +175,16 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
             best = after_all(&best, parts, |slowness| slowness.for_small_steps());
         }
     }
+    if best.order() == Order::Random && !best.verdict().tells(OPEN_MAX) {
+        // Blocks that are new have little to copy out of order.
+        let shorter = after_all(&best, parts, |slowness| slowness.for_shorter_merges());
+        let (usual, other) = (best.verdict(), shorter.verdict());
+        let fits = |number: u32| best.most_likely().is_some_and(|most| number <= most);
+        let is_told = other.tells(OPEN_MAX) && fits(other.number) && !fits(usual.number);
+        if shorter.explains() > if is_told { 0.0 } else { best.explains() } + SMALL_EXPLAIN {
+            best = shorter;
+        }
+    }
     among_stalls(best, parts)
 }
 

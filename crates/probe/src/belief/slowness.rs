@@ -133,6 +133,12 @@ impl Slowness {
         Self { limit: known.limit.min(LIMIT_ANY_MAX), ..known }
     }
 
+    /// The same out of order where merges are far shorter than in order.
+    #[must_use]
+    pub fn for_shorter_merges(self) -> Self {
+        Self { limit: self.limit.min(LIMIT_OUT_OF_ORDER), merges: None, ..self }
+    }
+
     /// What a write without a merge takes, seconds.
     #[must_use]
     pub const fn typical_seconds(self) -> f64 {
