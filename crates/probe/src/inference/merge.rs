@@ -131,7 +131,7 @@ fn interval(merges: &[f64], typical: f64, wavering: f64) -> (f64, f64) {
     let (low, high) = (end(0.5 - half), end(0.5 + half));
     let width = 1.0 + wavering.max(HALF_WIDTH_MIN);
     let short = quantile(merges, 0.1).unwrap_or(typical);
-    (low.min(typical / width).min(short / width), high.max(typical * width))
+    (low.min(typical / width).min(short), high.max(typical * width))
 }
 
 #[cfg(test)]
