@@ -286,7 +286,7 @@ fn a_log_behind_a_slow_link_is_counted_by_small_steps() {
     }
 }
 
-/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by chance, nor do five writes of which
+/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by chance, nor do seven writes of which
 /// most were held up tell of a cache.
 #[test]
 fn open_units_are_counted_among_stalls() {

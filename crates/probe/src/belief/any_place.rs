@@ -60,9 +60,13 @@ impl Apart {
         let likelihood =
             |free: usize| if free == 0 { second.max(SURPRISE) } else { (1.0 - second).max(SURPRISE) };
         weigh(&mut self.free, likelihood);
-        let lost = |free: usize| first * count(places - free) / count(self.in_order.max(1));
-        self.free = shifted(&self.free, |free| (free + 1, lost(free)));
+        self.free = shifted(&self.free, |free| (free + 1, self.lost(first, places - free)));
         self.free = shifted(&self.free, |free| (free.wrapping_sub(1), 1.0));
+    }
+
+    /// How likely the first write, slow with this probability, closes one of so many blocks that hold a place out of order.
+    fn lost(&self, first: f64, held: usize) -> f64 {
+        first * count(held) / count(self.in_order.max(1))
     }
 }
 
@@ -207,31 +211,29 @@ impl AnyPlace {
 
     /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
     fn open(&mut self, touch: Touch, slow: f64) {
-        if let (Some(apart), Some((first, second))) = (&mut self.apart, touch.halves) {
+        if let Some((first, second)) = touch.halves
+            && let Some(mut apart) = self.apart.take()
+        {
             apart.open(first, second);
-            let in_order = apart.in_order;
-            return self.open_apart(in_order, first, second);
+            let places = self.places();
+            self.shift(|outside| (outside + 1, apart.lost(first, places - outside)));
+            self.apart = Some(apart);
+            return self.take_place(second);
         }
-        let places = count(self.places());
         let opens_slowly = touch.opens_slowly;
         self.weigh(|outside| {
             let merges = if outside == 0 { 1.0 } else { opens_slowly };
             merges * slow.max(SURPRISE) + (1.0 - merges) * (1.0 - slow).max(SURPRISE)
         });
-        self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
-        self.merged(slow);
+        self.take_place(slow);
         self.strange = (self.strange - (1.0 - slow)).max(0.0);
-        self.turning += 1;
     }
 
-    /// A unit gets a free place with its second write, or, where that is slow, any; its first may close another.
-    fn open_apart(&mut self, in_order: usize, first: f64, second: f64) {
-        let (places, open) = (self.places(), count(in_order.max(1)));
-        self.shift(|outside| (outside + 1, first * count(places - outside) / open));
-        self.shift(|outside| {
-            (outside.wrapping_sub(1), 1.0 - second + second * count(outside) / count(places))
-        });
-        self.merged(second);
+    /// A unit takes a place that held nothing, or, where that is slow, any.
+    fn take_place(&mut self, slow: f64) {
+        let places = count(self.places());
+        self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
+        self.merged(slow);
         self.turning += 1;
     }
 

@@ -209,13 +209,13 @@ fn has_small_steps(part: &Part<'_>) -> bool {
 #[must_use]
 pub fn wavers(seconds: &[f64]) -> bool {
     let mean = seconds.iter().sum::<f64>() / count(seconds.len().max(1));
-    let variance: f64 = seconds.iter().map(|each| (each - mean).powi(2)).sum();
+    let around: f64 = seconds.iter().map(|each| (each - mean).powi(2)).sum();
     let mut apart: Vec<f64> = seconds.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     let successive: f64 = apart.iter().map(|each| each.powi(2)).sum();
     apart.sort_by(|one, other| other.total_cmp(one));
     let at = |share: f64| quantile(seconds, share).unwrap_or(0.0);
     let is_step = |step: &f64| *step > (at(0.95) - at(0.05)) * STEP;
-    successive < 2.0 * variance * WAVERS && !apart.get(STEPS_MIN).is_some_and(is_step)
+    successive < 2.0 * around * WAVERS && !apart.get(STEPS_MIN).is_some_and(is_step)
 }
 
 /// Independent times give 1; steps of a few writes each some tenths.

@@ -159,19 +159,24 @@ impl Slowness {
     pub fn changed(self, now: &[Duration]) -> Option<f64> {
         let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
         let (typical, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
-        let least = self.typical_seconds / (1.0 + self.spread);
         let changed = self.limit.min(CHANGED);
         let is_slow =
             quickest > self.typical_seconds * changed && quickest * changed.sqrt() > self.limit_seconds();
-        let is_quick = typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < least;
+        let is_quick =
+            typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < self.least_seconds();
         (is_slow || is_quick).then_some(typical)
+    }
+
+    /// The least that a write without a merge took, seconds.
+    fn least_seconds(self) -> f64 {
+        self.typical_seconds / (1.0 + self.spread)
     }
 
     /// Whether every one of the same writes takes by now what they took.
     #[must_use]
     pub fn is_unchanged(self, now: &[Duration]) -> bool {
         let longest = self.typical_seconds * UNCHANGED;
-        let shortest = self.typical_seconds / (1.0 + self.spread) / UNCHANGED;
+        let shortest = self.least_seconds() / UNCHANGED;
         now.iter().all(|latency| (shortest..=longest).contains(&latency.as_secs_f64()))
     }
 
