@@ -285,8 +285,14 @@ const AT_AN_END: f64 = 0.1;
 #[must_use]
 pub fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
     !beginnings.is_empty()
-        && beginnings.iter().all(|pair| !slowness.is_slow(pair.alone) && slowness.is_slow(pair.behind))
+        && beginnings.iter().all(|pair| {
+            let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
+            slowness.is_slow(pair.behind) && (stalled || !slowness.is_slow(pair.alone))
+        })
 }
+
+/// A stall behind the beginning of a block is shorter than putting one aside by this factor.
+const FAR_LONGER: f64 = 8.0;
 
 /// Whether writes out of order into a block are slow though the block is open: what is mapped at once is less than that. They are
 /// held against the control made just before, since a cache that filled up makes all writes slower.
@@ -372,6 +378,20 @@ mod tests {
         assert_eq!(merges_whole_groups(&merged[..3], 0.019), None);
         let completed = [(20, 31), (20, 20), (20, 21), (20, 20), (38, 20)].map(milliseconds);
         assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
+    }
+
+    #[test]
+    fn a_stall_beside_a_block_that_is_begun_hides_no_run() {
+        let slowness = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let pair = |(alone, behind)| Beginnings {
+            alone: Duration::from_millis(alone),
+            behind: Duration::from_millis(behind),
+        };
+        assert!(is_one_run(&[(2, 174), (2, 170)].map(pair), slowness));
+        assert!(is_one_run(&[(2, 174), (19, 170)].map(pair), slowness), "far shorter than putting one aside");
+        assert!(!is_one_run(&[(2, 174), (90, 170)].map(pair), slowness), "both may be put aside");
+        assert!(!is_one_run(&[(2, 174), (2, 2)].map(pair), slowness));
+        assert!(!is_one_run(&[], slowness));
     }
 
     #[test]
