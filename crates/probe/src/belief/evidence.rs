@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
-use crate::inference::statistics::{count, median, quantile};
+use crate::inference::statistics::{count, quantile};
 use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
@@ -311,14 +311,16 @@ pub fn is_slow_over_data(data: &OpenUnitsData, slowness: Slowness) -> bool {
 const OPENING: usize = 2;
 
 /// Whether groups of pages that a log maps at once at most cost a merge as well where they are out of order: then it is no log
-/// that completes less. `None` if too few were written, or merges are too short to show. The first of either order may open the block.
+/// that completes less. `None` if too few were written, or merges are too short to show. The first of either order may open the block, the
+/// second meets one that was just written to its end, and what older runs left may have to be completed behind some of them.
 fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     let seconds = |of: fn(&Group) -> Duration| groups.iter().map(move |group| of(group).as_secs_f64());
-    let in_order = median(&seconds(|group| group.in_order).collect::<Vec<_>>())?;
-    let backward: Vec<f64> = seconds(|group| group.backward).skip(1).collect();
-    median(&backward)
-        .filter(|_| backward.len() >= GROUPS_MIN && merge_seconds > in_order * SHOWS_IN_A_GROUP)
-        .map(|backward| backward - in_order > merge_seconds * MERGED_WHOLE)
+    // The quickest one holds no stall.
+    let in_order = seconds(|group| group.in_order).reduce(f64::min)?;
+    let backward: Vec<f64> = seconds(|group| group.backward).skip(BACKWARD).collect();
+    let shows = backward.len() >= GROUPS_MIN && merge_seconds > in_order * SHOWS_IN_A_GROUP;
+    let merged = backward.iter().filter(|seconds| *seconds - in_order > merge_seconds * MERGED_WHOLE).count();
+    shows.then(|| count(merged) >= count(backward.len()) * MERGED_MOST)
 }
 
 /// Whether the layer is no log, though its merges are short.
@@ -328,11 +330,14 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Belief) -> bool {
 }
 
 /// A group that is merged whole takes this share of a usual merge longer at least; a log may have a page to copy beside it.
-const MERGED_WHOLE: f64 = 0.65;
+const MERGED_WHOLE: f64 = 0.6;
+/// Of the groups so many are, at least.
+const MERGED_MOST: f64 = 0.75;
 /// What is less than this share of a group's time does not show in it.
 const SHOWS_IN_A_GROUP: f64 = 0.1;
-/// So many groups tell, beside the first.
-const GROUPS_MIN: usize = 3;
+/// So many groups tell, behind so many.
+const GROUPS_MIN: usize = 2;
+const BACKWARD: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -376,8 +381,12 @@ mod tests {
         let merged = [(20, 36), (20, 20), (20, 36), (20, 36), (38, 36)].map(milliseconds);
         assert_eq!(merges_whole_groups(&merged, 0.019), Some(true));
         assert_eq!(merges_whole_groups(&merged[..3], 0.019), None);
+        let stalled = [(52, 36), (20, 20), (20, 36), (41, 36), (38, 52)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&stalled, 0.019), Some(true), "most in order stalled");
         let completed = [(20, 31), (20, 20), (20, 21), (20, 20), (38, 20)].map(milliseconds);
         assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
+        let leftovers = [(25, 25), (26, 31), (26, 31), (26, 26), (26, 104), (25, 25)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&leftovers, 0.0065), Some(false), "two completed what was left");
     }
 
     #[test]
