@@ -212,6 +212,22 @@ fn blocks_begun_as_others_are_given_back_tell_how_many_are_open_out_of_order() {
     }
 }
 
+/// Requests so small that they pay nothing tell nothing out of order.
+#[test]
+fn requests_out_of_order_are_not_so_small_that_they_are_free() {
+    let options = "erase_block=224MiB&page=448KiB&fat_area=0&open_units_linear=58&open_units_random=0";
+    let mut target = Target::parse(&format!("transcend-8g?capacity=56GiB&{options}")).unwrap();
+    let up_to = Bytes::kib(224);
+    target.profile.small_writes =
+        Some(SmallWrites { basis: Basis::Assumed, up_to, write_us: 18_000.0, per_kib_us: 10.0 });
+    let (findings, _) = check_and_open_units(&target);
+    let found = finding(&findings, FindingId::OpenUnitsRandom);
+    assert_eq!(found.value(), Some(Value::Count(0)), "{found:?}");
+    let class = finding(&findings, FindingId::FtlClass).value();
+    let is_right = matches!(class, Some(Value::Class { class: FtlClass::LinearOnly, above: Some(_) }));
+    assert!(is_right, "{class:?}");
+}
+
 /// Where it would take too long to count what is open in order, that many more were open at once than fit out of order tells these.
 #[test]
 fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {

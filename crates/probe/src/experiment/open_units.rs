@@ -228,9 +228,7 @@ impl Search<'_, '_> {
             && linear.is_seen_open()
             && linear.law(Law::Any) > 0.5
             && self.begin_given_back(&pool, &linear, verdict.number)?;
-        if is_told {
-            self.survey(&mut pool, verdict.number + 1, &linear)?;
-        }
+        let free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
         if !(is_told && linear.is_seen_open()) && self.data.beginnings.is_empty() && self.begins_whole() {
             self.begin_pairs(linear.slowness())?;
         }
@@ -241,7 +239,7 @@ impl Search<'_, '_> {
         }
         self.written_before(&linear)?;
         if is_told && linear.law(Law::Any) < 0.5 {
-            self.request = self.affordable(verdict.number);
+            self.request = self.affordable(verdict.number, free);
         }
         if !is_counted {
             let mut random = belief::random(&[], &linear, most);
@@ -274,14 +272,15 @@ impl Search<'_, '_> {
     }
 
     /// The request, or a half or at least a fourth of it, so that about so many blocks can be written in turn, each as often as a search
-    /// takes where the one written longest ago goes, before too much is written.
-    fn affordable(&self, blocks: u32) -> Bytes {
+    /// takes where the one written longest ago goes, before too much is written; not so small that it is `free`.
+    fn affordable(&self, blocks: u32, free: Option<Bytes>) -> Bytes {
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let writes = u64::from(blocks + 1) * WRITES_WHERE_OLDEST_GOES;
         let mut size = self.request;
         while size * writes > left
             && size * SMALLER_UNSEEN > self.request
             && (size / 2).is_multiple_of(SMALLEST)
+            && free.is_none_or(|free| size / 2 > free)
         {
             size = size / 2;
         }

@@ -56,7 +56,12 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 
 impl Search<'_, '_> {
     /// Smaller and smaller requests into one unit too many, until a size pays no merge: the largest that takes another path.
-    pub(super) fn survey(&mut self, pool: &mut Pool, too_many: u32, linear: &Belief) -> Result<(), Stop> {
+    pub(super) fn survey(
+        &mut self,
+        pool: &mut Pool,
+        too_many: u32,
+        linear: &Belief,
+    ) -> Result<Option<Bytes>, Stop> {
         let slowness = linear.slowness();
         let rounds = if linear.law(Law::Any) > 0.5 { SURVEY_ROUNDS_OF_ANY } else { SURVEY_ROUNDS };
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
@@ -67,17 +72,17 @@ impl Search<'_, '_> {
             pool.set_request(size);
             let mut slow = 0;
             for index in (0..rounds).flat_map(|_| 0..too_many) {
-                let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
                 slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
                 if slow >= SURVEY_SLOW {
                     break;
                 }
             }
             if slow < SURVEY_SLOW {
-                return Ok(());
+                return Ok(Some(size));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// What shows only over data: whether a log maps less than an erase block at once, if merges are so short that it may,
