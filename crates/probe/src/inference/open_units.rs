@@ -332,7 +332,9 @@ impl<'a> Search<'a> {
     pub fn shows_merges(&self, order: Order) -> bool {
         let belief = self.belief(order);
         let merges = self.merge(order, belief.verdict().low).map_or(0, |(_, merges)| merges);
-        merges >= MERGES_MIN && belief.stalls() <= FEW_STALLS && self.is_tried(Order::Random)
+        // Where every write merges, those in order tell how many stall.
+        let stalls = if belief.verdict().number == 0 { self.linear.stalls() } else { belief.stalls() };
+        merges >= MERGES_MIN && stalls <= FEW_STALLS && self.is_tried(Order::Random)
     }
 
     /// What the posterior does not know of: where any block goes, the belief follows the controller on the average only; and
