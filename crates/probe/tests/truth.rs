@@ -228,6 +228,17 @@ fn requests_out_of_order_are_not_so_small_that_they_are_free() {
     assert!(is_right, "{class:?}");
 }
 
+/// A stick of few blocks has no fresh ones left for the search out of order.
+#[test]
+fn open_units_are_counted_in_both_orders_on_a_stick_of_few_blocks() {
+    let options =
+        "capacity=136MiB&erase_block=8MiB&page=32KiB&fat_area=0&open_units_linear=12&open_units_random=11";
+    let (findings, _) = check_and_open_units(&Target::parse(&format!("transcend-8g?{options}")).unwrap());
+    let found =
+        [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom].map(|id| finding(&findings, id).value());
+    assert_eq!(found, [Some(Value::Count(12)), Some(Value::Count(11))]);
+}
+
 /// Where it would take too long to count what is open in order, that many more were open at once than fit out of order tells these.
 #[test]
 fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {

@@ -242,6 +242,10 @@ impl Search<'_, '_> {
             self.request = self.affordable(verdict.number, free);
         }
         if !is_counted {
+            // A small stick has no others: what is written out of order need not be fresh.
+            if is_told && self.units.left() <= u64::from(verdict.number) {
+                self.units.begin_again();
+            }
             let mut random = belief::random(&[], &linear, most);
             let mut pool = self.pool(Order::Random);
             if linear.is_beyond(most) {

@@ -62,7 +62,7 @@ impl Units {
     fn new(device: &dyn Device, erase_block: Bytes) -> Self {
         let erase_block = erase_block.max(Bytes::new(1));
         let count = device.capabilities().capacity / erase_block;
-        let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_BLOCKS)).min(count / 8);
+        let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_BLOCKS)).min(count / 5);
         let count = count - first;
         Self { erase_block, first, count, step: golden_step(count), taken: 0, is_backward: false }
     }
