@@ -59,11 +59,13 @@ impl Prior {
         }
     }
 
-    /// How much less plausible it is that many merges do not show: what hides them in one order does in the other.
-    pub(super) const fn hides(self) -> f64 {
-        match self {
-            Self::Linear => 1.0,
-            Self::Random { hides, .. } => hides,
+    /// How much less plausible it is under a law that many merges do not show: what hides them in one order does in the other. Where any
+    /// has to go, fewer units of which merges hide look much like more.
+    pub(super) const fn hides(self, law: Law) -> f64 {
+        match (self, law) {
+            (Self::Linear, _) => 1.0,
+            (Self::Random { hides, .. }, Law::Any) if hides <= ANOTHER_LAW => 0.0,
+            (Self::Random { hides, .. }, _) => hides,
         }
     }
 
