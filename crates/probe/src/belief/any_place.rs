@@ -203,7 +203,10 @@ impl AnyPlace {
             self.since = None;
             self.open(touch, slow);
         } else if self.tells(touch) {
-            self.meet(slow);
+            match touch.halves.filter(|_| slow > 0.5) {
+                Some(halves) if self.apart.is_some() => self.meet_apart(halves),
+                _ => self.meet(slow),
+            }
             self.since = if slow > 0.5 { Some(1) } else { self.since.map(|since| since + 1) };
         }
         self.written(touch.unit, touch.before == 0 || self.tells(touch));
@@ -212,13 +215,11 @@ impl AnyPlace {
     /// A unit gets a place: one that held nothing, or, where something had to be merged, any.
     fn open(&mut self, touch: Touch, slow: f64) {
         if let Some((first, second)) = touch.halves
-            && let Some(mut apart) = self.apart.take()
+            && self.apart.is_some()
         {
-            apart.open(first, second);
-            let places = self.places();
-            self.shift(|outside| (outside + 1, apart.lost(first, places - outside)));
-            self.apart = Some(apart);
-            return self.take_place(second);
+            self.open_apart(first, second);
+            self.turning += 1;
+            return;
         }
         let opens_slowly = touch.opens_slowly;
         self.weigh(|outside| {
@@ -226,7 +227,27 @@ impl AnyPlace {
             merges * slow.max(SURPRISE) + (1.0 - merges) * (1.0 - slow).max(SURPRISE)
         });
         self.take_place(slow);
+        self.turning += 1;
         self.strange = (self.strange - (1.0 - slow)).max(0.0);
+    }
+
+    /// A unit gets a place out of order: the first of two writes may close any block, the second takes a place.
+    fn open_apart(&mut self, first: f64, second: f64) {
+        let places = self.places();
+        if let Some(mut apart) = self.apart.take() {
+            apart.open(first, second);
+            self.shift(|outside| (outside + 1, apart.lost(first, places - outside)));
+            self.apart = Some(apart);
+        }
+        self.take_place(second);
+    }
+
+    /// A unit that takes turns had lost its place out of order: it is opened anew.
+    fn meet_apart(&mut self, (first, second): (f64, f64)) {
+        let places = self.places();
+        let lost: Vec<f64> = (0..=places).map(|outside| self.misses_with(outside).max(SURPRISE)).collect();
+        self.weigh(|outside| lost[outside]);
+        self.open_apart(first, second);
     }
 
     /// A unit takes a place that held nothing, or, where that is slow, any.
@@ -234,7 +255,6 @@ impl AnyPlace {
         let places = count(self.places());
         self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
         self.merged(slow);
-        self.turning += 1;
     }
 
     /// A unit that takes turns held its place, or took that of any other.

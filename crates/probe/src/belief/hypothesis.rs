@@ -58,18 +58,34 @@ impl Hypothesis {
 
     /// The quicker one of two writes into a unit holds no merge, if a unit can be open at all.
     pub(super) fn weigh_quicker(&mut self, slow: f64, hidden: f64) {
-        let merges = f64::from(u8::from(self.places.count() == 0));
+        let merges = match self.places.second() {
+            _ if self.places.count() == 0 => 1.0,
+            // Both may have to make room, now and then.
+            Second::PaysIfFull(_) => UNFORESEEN,
+            _ => 0.0,
+        };
         self.weigh_by(merges, slow, hidden);
     }
 
     /// Takes a write into account that is slow with this probability, where merges hide with this one at least.
     pub(super) fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
         self.places.expect(touch);
-        match touch.halves.filter(|_| touch.before == 0) {
-            Some(halves) => self.weigh_opening(touch, slow, halves, hidden),
+        match touch.halves {
+            Some(halves) if touch.before == 0 => self.weigh_opening(touch, slow, halves, hidden),
+            Some((_, second)) => self.weigh_half(self.places.chance(touch), slow, second, hidden),
             None => self.weigh_by(self.places.chance(touch), slow, hidden),
         }
         self.places.take(touch, slow);
+    }
+
+    /// Two writes into a unit that was opened before: a merge goes with either of them like those that opened units, a stall with any.
+    fn weigh_half(&mut self, merges: f64, slow: f64, second: f64, hidden: f64) {
+        let goes_so = match self.places.second() {
+            Second::PaysNothing => 1.0 - second * (1.0 - UNFORESEEN),
+            Second::PaysIfFull(full) => full * second + (1.0 - full) * (1.0 - second),
+            Second::OrTheFirst => 0.5,
+        };
+        self.weigh_with(merges, (slow * goes_so, slow / 2.0), 1.0 - slow, hidden);
     }
 
     /// The first two writes into a unit.
@@ -92,10 +108,15 @@ impl Hypothesis {
     }
 
     fn weigh_by(&mut self, merges: f64, slow: f64, hidden: f64) {
+        self.weigh_with(merges, (slow, slow), 1.0 - slow, hidden);
+    }
+
+    /// How likely it is slow by a merge, and by a stall, and that it is not.
+    fn weigh_with(&mut self, merges: f64, (merge, stall): (f64, f64), quick: f64, hidden: f64) {
         for (weight, blur) in self.weights.iter_mut().zip(BLURS) {
             let hidden = hidden.max(blur.hidden);
-            let with_merge = (1.0 - hidden) * slow + hidden * (1.0 - slow);
-            let without = blur.stalls * slow + (1.0 - blur.stalls) * (1.0 - slow);
+            let with_merge = (1.0 - hidden) * merge + hidden * quick;
+            let without = blur.stalls * stall + (1.0 - blur.stalls) * quick;
             *weight += (merges * with_merge + (1.0 - merges) * without).ln();
         }
     }

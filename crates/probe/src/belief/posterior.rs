@@ -655,6 +655,69 @@ mod tests {
         assert!((8..=10).contains(&verdict.low) && verdict.high <= 11, "{verdict:?}");
     }
 
+    /// What a controller closes to open units out of order, each with two writes: any of its open units with the first, any of those
+    /// open out of order with the second.
+    struct AnyGoes {
+        in_order: Vec<u32>,
+        out_of_order: Vec<u32>,
+        most: (usize, usize),
+        draws: u64,
+    }
+
+    impl AnyGoes {
+        fn draw(&mut self, below: usize) -> usize {
+            self.draws =
+                self.draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.draws >> 33) as usize % below
+        }
+
+        fn write(&mut self, unit: u32) -> (Duration, Duration) {
+            if self.out_of_order.contains(&unit) {
+                return (QUICK, QUICK);
+            }
+            let (in_order, out_of_order) = self.most;
+            let is_full = |units: &Vec<u32>, most| units.len() == most;
+            let first = is_full(&self.in_order, in_order);
+            if first {
+                let goes = self.draw(in_order);
+                let goes = self.in_order.swap_remove(goes);
+                self.out_of_order.retain(|other| *other != goes);
+            }
+            self.in_order.push(unit);
+            let second = is_full(&self.out_of_order, out_of_order);
+            if second {
+                let goes = self.draw(out_of_order);
+                let goes = self.out_of_order.swap_remove(goes);
+                self.in_order.retain(|other| *other != goes);
+            }
+            self.out_of_order.push(unit);
+            let took = |slow| if slow { SLOW } else { QUICK };
+            (took(first), took(second))
+        }
+    }
+
+    #[test]
+    fn which_of_two_writes_pays_tells_how_many_of_the_open_ones_fit_out_of_order() {
+        let found = |most: (usize, usize), turning: u32, turns: u32| {
+            let in_order = (1000..).take(most.0).collect();
+            let mut controller = AnyGoes { in_order, out_of_order: Vec::new(), most, draws: 3 };
+            let prior = Prior::Random { linear: u32::try_from(most.0).ok(), every_switch: 0.02, hides: 0.02 };
+            let mut random = belief(Order::Random, prior);
+            for unit in (0..turns).flat_map(|_| 0..turning) {
+                let (first, second) = controller.write(unit);
+                random.write(unit, first);
+                random.write(unit, second);
+            }
+            random.verdict()
+        };
+        let all = found((30, 30), 31, 20);
+        assert!(all.number == 30 && all.probability > 0.98, "{all:?}");
+        let fewer = found((30, 12), 14, 20);
+        assert!(fewer.number == 12 && fewer.probability > 0.98, "{fewer:?}");
+        let long = found((59, 33), 40, 60);
+        assert!(long.number == 33 && long.probability > 0.98, "{long:?}");
+    }
+
     #[test]
     fn what_opened_units_alike_goes_on_so_out_of_order() {
         let mut openings = Openings::default();
