@@ -16,7 +16,7 @@ use crate::observation::{Data, Observations};
 pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
 
 /// So much at most is written before the FAT area is looked for.
-const BYTES_MAX: Bytes = Bytes::mib(216);
+const BYTES_MAX: Bytes = Bytes::mib(204);
 
 /// A whole check.
 #[derive(Debug, Clone, Copy)]

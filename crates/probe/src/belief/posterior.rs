@@ -21,7 +21,7 @@ pub const OPEN_MAX: u32 = 128;
 const HIDDEN: f64 = 0.01;
 /// A block that lacks no more than so many writes is merged too quickly to show.
 const NEARLY_FULL: f64 = 1.5;
-/// While places are left, so many openings go like the one before: what was open before goes on being closed, or there is
+/// While places are left, all but so many openings go like the one before: what was open before goes on being closed, or there is
 /// nothing to close.
 const OPENS_UNLIKE: f64 = 0.15;
 /// Out of order what went alike often goes on so: that share is worth so many openings. In order, where blocks of before hold places, one
@@ -468,6 +468,12 @@ impl Belief {
         fits < DECIDED / 2.0
     }
 
+    /// Whether hardly so many fit, so that it is of little use to open more.
+    #[must_use]
+    pub fn hardly_fit(&self, number: u32) -> bool {
+        self.numbers().iter().skip(number as usize).sum::<f64>() < HARDLY
+    }
+
     /// How many units were written that may be open and can be written again.
     #[must_use]
     pub fn opened(&self) -> u32 {
@@ -626,6 +632,8 @@ const MANY: u32 = 64;
 /// Of all that fit, the second part at least is seen open at once, and the last so many tell.
 const SEEN_OF_ALL: u32 = 2;
 const OPENED_LAST: u32 = 12;
+/// Less probable than this, so many hardly fit.
+const HARDLY: f64 = 0.05;
 /// So probable it must be that more fit than were tried.
 const BEYOND: f64 = 0.98;
 

@@ -35,9 +35,9 @@ const WRITES_PER_UNIT: usize = 24;
 const WRITES_MIN: usize = 300;
 /// Nor after so many bytes in all, unless told otherwise, and this share of them in linear order.
 const BYTES_MAX: Bytes = Bytes::mib(160);
-const LINEAR_SHARE: (u64, u64) = (3, 5);
+const LINEAR_SHARE: (u64, u64) = (4, 5);
 /// Nor after so long in linear order, and in all.
-const TIME_LINEAR_MAX: Duration = Duration::from_secs(600);
+const TIME_LINEAR_MAX: Duration = Duration::from_secs(800);
 const TIME_MAX: Duration = Duration::from_secs(1000);
 /// A search in linear order that wrote so much and is undecided goes on with smaller requests, and ends after so many times as
 /// many writes and so many times as long: where any block has to go, K of them take a few K² writes.
@@ -224,7 +224,7 @@ impl Search<'_, '_> {
         }
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
-        let is_counted = is_told
+        let is_tried_out_of_order = is_told
             && linear.is_seen_open()
             && linear.law(Law::Any) > 0.5
             && self.begin_given_back(&pool, &linear, verdict.number)?;
@@ -241,7 +241,8 @@ impl Search<'_, '_> {
         if is_told && linear.law(Law::Any) < 0.5 {
             self.request = self.affordable(verdict.number, free);
         }
-        if !is_counted {
+        if !is_tried_out_of_order {
+            self.experiment.bytes_max += self.experiment.bytes_afterwards;
             // A small stick has no others: what is written out of order need not be fresh.
             if is_told && self.units.left() <= u64::from(verdict.number) {
                 self.units.begin_again();
@@ -480,6 +481,9 @@ impl Search<'_, '_> {
             let index = pool.len();
             if !self.ask(pool, (opened + 1, index), belief)? {
                 return Ok(false);
+            }
+            if pool.order == Order::Random && belief.hardly_fit(opened + 1) {
+                break;
             }
         }
         Ok(true)

@@ -21,7 +21,7 @@ const BYTES_MAX: Bytes = Bytes::mib(128);
 const BYTES_OF_SOME: Bytes = Bytes::mib(112);
 const SOME: u32 = 4;
 /// So much more may be written in the search afterwards, where that told nothing.
-pub(super) const BYTES_AFTERWARDS: Bytes = Bytes::mib(24);
+pub(super) const BYTES_AFTERWARDS: Bytes = Bytes::mib(48);
 
 /// How many requests this takes at most.
 pub(super) fn requests_max(units_max: u32) -> u64 {
@@ -30,7 +30,7 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 
 impl Search<'_, '_> {
     /// Writes blocks of the search in order, the last first, as a whole, and begins as many out of order, where so many were seen open
-    /// in order; whether that tells how many fit out of order.
+    /// in order. Where that does not tell how many fit out of order, it is how the search out of order begins. Whether that is done.
     pub(super) fn begin_given_back(
         &mut self,
         pool: &Pool,
@@ -40,29 +40,40 @@ impl Search<'_, '_> {
         if number < NUMBER_MIN {
             return Ok(false);
         }
-        let (cells, before) = (std::mem::take(&mut self.data.cells), self.session.bytes_written());
-        let ended = self.begin_those(pool, linear, number);
+        let cells = std::mem::take(&mut self.data.cells);
+        let begun = self.begin_those(pool, linear, number);
         self.data.given_back = std::mem::replace(&mut self.data.cells, cells);
-        ended?;
+        let Some((mut begun, may_tell)) = begun? else { return Ok(false) };
         let most = self.experiment.units_max;
-        let tells = belief::given_back_tells(&self.data.given_back, linear, most).is_some();
-        if !tells && self.session.bytes_written() > before {
-            self.experiment.bytes_max += self.experiment.bytes_afterwards;
+        if may_tell && belief::given_back_tells(&self.data.given_back, linear, most).is_some() {
+            return Ok(true);
         }
-        Ok(tells)
+        self.data.cells.append(&mut self.data.given_back);
+        self.experiment.bytes_max += self.experiment.bytes_afterwards;
+        let mut random = belief::random(&self.data.cells, linear, most);
+        self.search(&mut begun, &mut random, most)?;
+        Ok(true)
     }
 
-    fn begin_those(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
+    /// The blocks that were begun, and whether the places of all of them were free; `None` if that is too much to write.
+    fn begin_those(
+        &mut self,
+        pool: &Pool,
+        linear: &Belief,
+        number: u32,
+    ) -> Result<Option<(Pool, bool)>, Stop> {
         let erase_block = self.experiment.erase_block;
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let fit = |most: Bytes| u32::try_from(left.min(most) / erase_block).unwrap_or(u32::MAX);
         let may_be_open = u32::try_from(linear.may_be_open(number).count()).unwrap_or(u32::MAX);
-        let all = may_be_open.max(number + SPARE + number / SPARE_OF);
-        let is_all = fit(BYTES_MAX) >= all;
-        let (whole, most) =
-            if is_all { (all, number + BEYOND) } else { (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME)) };
+        let is_all = fit(BYTES_MAX) >= may_be_open;
+        let (whole, most) = if is_all {
+            (fit(BYTES_MAX).min(may_be_open.max(number + SPARE + number / SPARE_OF)), number + BEYOND)
+        } else {
+            (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME))
+        };
         if most < NUMBER_MIN.max(number / SOME) {
-            return Ok(());
+            return Ok(None);
         }
         // First all of them: writing one whole may close another.
         let latest = linear.latest().filter_map(|unit| pool.offset_of(unit));
@@ -81,10 +92,8 @@ impl Search<'_, '_> {
             }
         }
         // Not all places are free: what is slow with the first write of two wants for one. Out of order fewer fit where the second is.
-        if !is_all && self.first_is_slow(&random) {
-            self.data.cells.clear();
-        }
-        Ok(())
+        let may_tell = is_all || !self.first_is_slow(&random);
+        Ok(Some((begun, may_tell)))
     }
 
     /// Whether of the last blocks begun any was slow with the first of its two writes.
