@@ -4,7 +4,7 @@ use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 
 use flashscope_device::{Buffer, Bytes, SECTOR};
-use rustix::fs::{Advice, AtFlags, SeekFrom, StatxFlags};
+use rustix::fs::{Advice, AtFlags, FileType, SeekFrom, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::target::TargetKind;
@@ -68,8 +68,12 @@ pub fn answers_at_once(file: &OwnedFd, block: Bytes) -> bool {
     rustix::io::preadv2(file, &mut parts, 0, ReadWriteFlags::NOWAIT) != Err(Errno::OPNOTSUPP)
 }
 
-/// True if the file lies in memory.
+/// True if the file lies in memory. A disk does not, though its device file may.
 pub fn is_in_memory(file: &OwnedFd) -> bool {
+    let kind = rustix::fs::fstat(file).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    if kind == Ok(FileType::BlockDevice) {
+        return false;
+    }
     rustix::fs::fstatfs(file).is_ok_and(|filesystem| MEMORY_FILESYSTEMS.contains(&filesystem.f_type))
 }
 

@@ -23,8 +23,12 @@ pub fn reasons(claim: &Claim, truth: f64) -> Vec<Sentence> {
 fn in_memory(claim: &Claim, truth: f64) -> Option<String> {
     let rest = claim.durable_s - claim.claimed_s;
     (claim.claimed() > truth * RATIO && rest > claim.claimed_s * (RATIO - 1.0)).then(|| {
+        let (name, place) = match claim.way.may_end_in_page_cache() {
+            true => ("page cache", "memory"),
+            false => ("the device's own cache", "its memory, or that of the program that serves it"),
+        };
         format!(
-            "page cache: it claims {} times the truth, for the data was only in memory; it took {} more until it was there",
+            "{name}: it claims {} times the truth, for the data was only in {place}; it took {} more until it was there",
             quantity::ratio(claim.claimed() / truth),
             quantity::seconds(rest)
         )
@@ -136,6 +140,8 @@ mod tests {
         assert!(why(&claim(Way::Random, 11.0, 11.5, Some(10.9))).contains("source"));
         assert!(why(&claim(Way::FlushEach, 20.0, 20.0, None)).contains("2.0 times as slow"));
         assert_eq!(why(&claim(Way::Direct, 10.0, 10.1, None)), "");
+        let direct = why(&claim(Way::Direct, 5.0, 10.0, None));
+        assert!(direct.contains("own cache") && !direct.contains("page cache"), "{direct}");
     }
 
     #[test]

@@ -74,6 +74,7 @@ fn illusions(data: &MethodsData, truth: f64) -> Vec<Illusion> {
     let claimed = data
         .claims
         .iter()
+        .filter(|claim| claim.way.may_end_in_page_cache())
         .filter(|claim| claim.claimed() > truth * CLAIMED && claim.durable_s > claim.claimed_s * CLAIMED);
     let told = |claim: &Claim| Illusion {
         layer: Layer::PageCache,

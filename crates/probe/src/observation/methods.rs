@@ -50,6 +50,12 @@ impl Way {
             Self::Direct => "dd bs=1M oflag=direct",
         }
     }
+
+    /// Whether the data may lie in the page cache when the writing ends.
+    #[must_use]
+    pub const fn may_end_in_page_cache(self) -> bool {
+        matches!(self, Self::Zeros | Self::Random | Self::FlushAtEnd)
+    }
 }
 
 /// What one way of writing claims. Times in seconds, above zero.
