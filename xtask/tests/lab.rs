@@ -147,6 +147,81 @@ fn sees_what_waits(looks: &[Value]) {
     assert_eq!(last["safe_to_unplug"]["status"], "nothing waits", "{last}");
 }
 
+/// Two sticks of which the first may go. `try` runs a command, and says how it ended, and whether it said what it should. The last
+/// one waits for an answer while the stick is unplugged and plugged in again, as far as the kernel can tell.
+const ERASE: &str = r#"
+try() {
+    says=$1
+    shift
+    "$@" > /run/out 2> /run/talk
+    code=$?
+    said=false
+    if cat /run/out /run/talk | grep -q "$says"; then said=true; else cat /run/out /run/talk >&2; fi
+    echo "{\"exit\": $code, \"said\": $said}"
+}
+sum() { md5sum "$1" | cut -d ' ' -f 1; }
+stays() { if [ "$(sum "$1")" = "$2" ]; then echo true; else echo false; fi; }
+bench="flashscope bench write --size 64KiB --order sequential --erase"
+mkdir -p /dev/pts /dev/disk/by-id
+mount -t devpts devpts /dev/pts
+mkfs.vfat -n PHOTOS /dev/sda > /dev/null
+mkfs.vfat -n OTHER /dev/sdb > /dev/null
+first=$(sum /dev/sda)
+second=$(sum /dev/sdb)
+try 'standard input is no terminal' $bench /dev/sda
+try 'it has no such name here' $bench --yes /dev/sda
+ln -s ../../sda /dev/disk/by-id/usb-LAB
+try 'name it /dev/disk/by-id/usb-LAB' $bench --yes /dev/sda
+mount /dev/sda /mnt
+try 'sda is mounted at /mnt; unmount it first' $bench --yes /dev/disk/by-id/usb-LAB
+umount /mnt
+echo yes > /run/answer
+try 'vfat "PHOTOS"' script -qec "$bench /dev/sda" /dev/null < /run/answer
+stays /dev/sda $first
+mkfifo /run/fifo
+script -qefc "$bench /dev/sda" /run/typescript < /run/fifo > /dev/null &
+exec 3> /run/fifo
+until grep -q 'Type sda' /run/typescript; do sleep 0.2; done
+usb=$(basename "$(readlink -f /sys/block/sda | sed 's|\(/usb[0-9]*/[0-9-]*\)/.*|\1|')")
+echo $usb > /sys/bus/usb/drivers/usb/unbind
+echo $usb > /sys/bus/usb/drivers/usb/bind
+until [ "$(cat /sys/block/sda/size)" -gt 0 ]; do sleep 0.2; done
+echo sda >&3
+wait $!
+code=$?
+try 'not the medium any more' sh -c "cat /run/typescript; exit $code"
+exec 3>&-
+stays /dev/sda $first
+echo sda > /run/answer
+try 'This stick writes' script -qec "$bench /dev/sda" /dev/null < /run/answer
+stays /dev/sda $first
+mkfs.vfat -n PHOTOS /dev/sda > /dev/null
+first=$(sum /dev/sda)
+try 'vfat "PHOTOS"' $bench --seed 2 --yes /dev/disk/by-id/usb-LAB
+stays /dev/sda $first
+stays /dev/sdb $second
+"#;
+
+#[test]
+fn a_stick_is_erased_when_nothing_uses_it_and_the_person_means_it() {
+    for (program, package) in [("mkfs.vfat", "dosfstools"), ("script", "bsdutils")] {
+        if Command::new(program).arg("--help").output().is_err() {
+            return skip(&format!("{program} is not installed (Debian: {package})"));
+        }
+    }
+    let Some(documents) = results(&["--link", "5000", "--link", "480"], &[ERASE]) else { return };
+    let refused = || serde_json::json!({ "exit": 4, "said": true });
+    let done = || serde_json::json!({ "exit": 0, "said": true });
+    let [is_left, is_erased] = [true, false].map(Value::from);
+    let expected = [
+        vec![refused(), refused(), refused(), refused(), refused(), is_left.clone()],
+        vec![refused(), is_left.clone()],
+        vec![done(), is_erased.clone()],
+        vec![done(), is_erased, is_left],
+    ];
+    assert_eq!(documents, expected.concat());
+}
+
 #[test]
 fn what_the_lab_cannot_do_is_refused_before_it_starts() {
     for (arguments, says) in [

@@ -7,18 +7,31 @@
 #[derive(Debug, PartialEq, Eq)]
 pub struct Consent {
     target: String,
+    medium: Option<String>,
 }
 
 impl Consent {
     /// The permission to erase `target`, given as it was shown to the person.
     #[must_use]
     pub fn to_erase(target: impl Into<String>) -> Self {
-        Self { target: target.into() }
+        Self { target: target.into(), medium: None }
+    }
+
+    /// The same, for the medium alone that is in there while the person is asked.
+    #[must_use]
+    pub fn of_medium(self, medium: impl Into<String>) -> Self {
+        Self { medium: Some(medium.into()), ..self }
     }
 
     /// The target this permission is for.
     #[must_use]
     pub fn target(&self) -> &str {
         &self.target
+    }
+
+    /// What tells that medium from another one, if there can be another: sticks and cards come and go, and their names stay.
+    #[must_use]
+    pub fn medium(&self) -> Option<&str> {
+        self.medium.as_deref()
     }
 }

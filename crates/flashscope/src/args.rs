@@ -25,7 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   flashscope check sim:patriot-xt-16g           everything, on a virtual stick
   sudo flashscope check /dev/sdX                reads only; nothing on the stick changes
-  flashscope check stick.img --erase            all tests, on an image file that may be overwritten
+  sudo flashscope check /dev/sdX --erase        all tests; what is on the stick is lost
   flashscope bench sim:samsung-fit-plus         how fast it really is
   flashscope import flashbench.log              infer from a log that somebody published
 
@@ -69,7 +69,7 @@ pub enum Command {
     /// Say what a stick is, how sure that is, and what it means.
     ///
     /// Identifies the target, measures what is allowed, infers and explains. A real device is only read. With --erase
-    /// the writing tests run too, on image files; on a virtual stick everything runs.
+    /// the writing tests run too, and what is on it is lost; on a virtual stick everything runs.
     Check(Check),
     /// Measure how fast it really is: rows of equal requests, with the spread of their times.
     ///
@@ -173,10 +173,10 @@ pub struct Output {
 /// Permission to write.
 #[derive(Debug, Args)]
 pub struct Erase {
-    /// Run tests that write. What the image file, or the loop device over one, holds is lost. Real disks are refused.
+    /// Run tests that write. What the stick, card or image file holds is lost; asks first. Other disks, and what is in use, are refused.
     #[arg(long)]
     pub erase: bool,
-    /// Do not ask before erasing.
+    /// Do not ask before erasing. Of a disk, only with its name in /dev/disk/by-id, which no other one gets.
     #[arg(long, requires = "erase")]
     pub yes: bool,
 }
@@ -356,7 +356,7 @@ pub enum FlushName {
 /// `flashscope bench methods`
 #[derive(Debug, Args)]
 pub struct BenchMethods {
-    /// A directory on the stick, an image file, or a loop device over one.
+    /// A directory on the stick, a disk, or an image file.
     pub target: String,
     /// How much each way writes, from 1 MiB to 64 GiB.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = amount)]

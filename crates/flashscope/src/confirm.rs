@@ -1,7 +1,13 @@
 //! The one step that makes a [`Consent`]: a person says that a target may be erased.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use flashscope_device::Consent;
+use flashscope_linux::{
+    Disk, Erasable, Filesystem, Partition, Roots, erasable, is_lasting_name, lasting_name,
+};
+use flashscope_report::printable;
 
 use crate::args::Erase;
 use crate::exit::{Exit, Failure};
@@ -9,22 +15,89 @@ use crate::printer::Printer;
 
 /// Asks whether `target` may be erased, unless `--yes` says so. `None` without `--erase`.
 ///
+/// What is on a stick or card is shown first, and its name is to be typed; `--yes` is taken only for a name that no other disk gets.
+///
 /// # Errors
-/// Exit code 4 if the answer is anything but `yes`, or nobody is there to ask.
+/// Exit code 4 for a disk that is never erased or in use, if the answer is no, or nobody is there to ask.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
     if !erase.erase {
         return Ok(None);
     }
-    if erase.yes {
-        return Ok(Some(Consent::to_erase(target)));
-    }
-    let question = format!("Everything in {target} will be lost. Type yes to go on: ");
-    let refused = match printer.ask(&question) {
-        Some(answer) if answer == "yes" => return Ok(Some(Consent::to_erase(target))),
-        Some(_) => anyhow!("not confirmed; {target} is left as it was"),
-        None => anyhow!(
-            "erasing {target} needs an answer, and standard input is no terminal; add --yes if you are sure"
-        ),
+    let roots = Roots::default();
+    let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
+    let (loss, answer) = match &disk {
+        Some(disk) => (loss(target, disk), disk.name.as_str()),
+        None => (format!("Everything in {} will be lost.", printable(target)), "yes"),
     };
-    Err(Failure { exit: Exit::Refused, error: refused })
+    let consent = Consent::to_erase(target);
+    let consent = match &disk {
+        Some(disk) => consent.of_medium(&disk.medium),
+        None => consent,
+    };
+    if erase.yes {
+        if disk.is_some() {
+            permit_without_asking(target, &roots)?;
+            loss.lines().for_each(|line| printer.remark(line));
+        }
+        return Ok(Some(consent));
+    }
+    match printer.ask(&format!("{loss} Type {answer} to go on: ")) {
+        Some(typed) if typed == answer => Ok(Some(consent)),
+        Some(_) => Err(refused(anyhow!("not confirmed; {target} is left as it was"))),
+        None => Err(refused(anyhow!(
+            "erasing {target} needs an answer, and standard input is no terminal; add --yes if you are sure"
+        ))),
+    }
+}
+
+const fn refused(error: anyhow::Error) -> Failure {
+    Failure { exit: Exit::Refused, error }
+}
+
+/// `/dev/sdb` is one stick today and another one tomorrow: with `--yes`, in a script, that may be the wrong one.
+fn permit_without_asking(target: &str, roots: &Roots) -> Result<(), Failure> {
+    let path = Path::new(target);
+    if is_lasting_name(path, roots) {
+        return Ok(());
+    }
+    let instead = match lasting_name(path, roots) {
+        Some(name) => format!("name it {}", printable(&name.to_string_lossy())),
+        None => "it has no such name here (/dev/disk/by-id)".to_owned(),
+    };
+    Err(refused(anyhow!(
+        "{target} may be another disk tomorrow, so --yes is taken only for a name that stays with the stick: {instead}, or \
+         leave --yes out and answer the question"
+    )))
+}
+
+/// What will be lost: a line for the disk, one for each partition, and what that means.
+fn loss(target: &str, erasable: &Erasable) -> String {
+    let identity = &erasable.identity;
+    let disk = identity.disk.as_ref();
+    let serial = disk.and_then(|disk| disk.serial.as_ref());
+    let serial = serial.map_or_else(String::new, |serial| format!(", serial number {serial}"));
+    let held: Vec<String> = match (&identity.partition, disk) {
+        (Some(partition), _) => vec![holds(partition)],
+        (None, Some(disk)) => held(disk),
+        (None, None) => Vec::new(),
+    };
+    let held: String = held.iter().map(|line| format!("\n  {line}")).collect();
+    format!("{} is {}{serial}{held}\nEverything on it will be lost.", printable(target), identity.name)
+}
+
+fn held(disk: &Disk) -> Vec<String> {
+    if disk.partitions.is_empty() {
+        return vec![disk.filesystem.as_ref().map_or_else(|| "no partitions".to_owned(), filesystem)];
+    }
+    disk.partitions.iter().map(holds).collect()
+}
+
+fn holds(partition: &Partition) -> String {
+    let found = partition.filesystem.as_ref().map_or_else(|| "no known filesystem".to_owned(), filesystem);
+    format!("{}: {}, {found}", partition.name, partition.length)
+}
+
+fn filesystem(found: &Filesystem) -> String {
+    let label = found.label.as_ref().map_or_else(String::new, |label| format!(" \"{label}\""));
+    format!("{}{label}", found.kind)
 }

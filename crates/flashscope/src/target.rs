@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Consent, Device};
-use flashscope_linux::{Access, Identity, OpenError, OpenOptions, Remark, Roots, copy_speed, identify};
+use flashscope_linux::{Access, Identity, OpenOptions, Remark, Roots, copy_speed, identify};
 use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
@@ -145,9 +145,7 @@ fn open_real(
     let may_write = matches!(options.access, Access::Erase(_));
     let opened = flashscope_linux::open(path, options);
     let exit = match &opened {
-        Err(OpenError::DiskForWriting { .. } | OpenError::NotConsented { .. } | OpenError::InUse { .. }) => {
-            Exit::Refused
-        }
+        Err(error) if error.is_for_safety() => Exit::Refused,
         _ => Exit::Usage,
     };
     let device = opened.or_exit_bare(exit)?;

@@ -3,6 +3,8 @@
 use flashscope_device::Bytes;
 use rustix::io::Errno;
 
+use crate::disk::Bus;
+use crate::sort::Sort;
 use crate::target::TargetKind;
 
 /// Why a target could not be opened. `path` is already safe to print.
@@ -63,11 +65,28 @@ pub enum OpenError {
         /// The smallest unit that can be read.
         logical_block: Bytes,
     },
-    /// Writing to a real disk.
+    /// A disk that is never written to.
+    #[error("{path} is not erased: {reason}")]
+    NotErasable {
+        /// The target.
+        path: String,
+        /// Why not.
+        reason: NotErasable,
+    },
+    /// A disk of which something is mounted or otherwise in use.
+    #[error("{path} is in use: {by}")]
+    DiskInUse {
+        /// The target.
+        path: String,
+        /// Who uses it, and how that ends; printable.
+        by: String,
+    },
+    /// Another stick or card has taken the place of the one that a person agreed to erase.
     #[error(
-        "{path} is a disk: flashscope writes only to image files, and to loop devices over them; make one (truncate -s 1G image) and name it"
+        "{path} is not the medium any more that was asked about: it was changed meanwhile; `flashscope list` shows what is \
+         there now"
     )]
-    DiskForWriting {
+    OtherMedium {
         /// The target.
         path: String,
     },
@@ -113,6 +132,46 @@ pub enum OpenError {
         /// What the kernel said.
         errno: Errno,
     },
+}
+
+impl OpenError {
+    /// True if the target could be opened, and is left alone for the sake of what it holds.
+    #[must_use]
+    pub const fn is_for_safety(&self) -> bool {
+        matches!(
+            self,
+            Self::NotErasable { .. }
+                | Self::DiskInUse { .. }
+                | Self::OtherMedium { .. }
+                | Self::NotConsented { .. }
+                | Self::InUse { .. }
+        )
+    }
+}
+
+/// Why a disk is never written to, whoever agrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotErasable {
+    /// The running system lies on it.
+    #[error("the running system lies on it; to test such a disk, start from another one")]
+    System,
+    /// Neither a stick nor a card.
+    #[error(
+        "it is a {} on {}, and flashscope writes to USB sticks and cards only, to image files, and to loop devices over those",
+        sort.as_str(), bus.as_str()
+    )]
+    NoStick {
+        /// What it is.
+        sort: Sort,
+        /// What it hangs on.
+        bus: Bus,
+    },
+    /// The kernel takes no writes for it.
+    #[error("the kernel takes no writes for it; is the card's lock switch on?")]
+    ReadOnly,
+    /// sysfs does not know it.
+    #[error("sysfs does not tell what it is")]
+    Unknown,
 }
 
 fn use_and_advice(path: &str, user: Option<&str>) -> String {

@@ -10,7 +10,7 @@ use crate::disk::{Disk, Partition};
 use crate::mounts;
 use crate::printable::printable;
 use crate::roots::Roots;
-use crate::sysfs::Sysfs;
+use crate::sysfs::{Node, Sysfs};
 
 /// What is known of a target without measuring it.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,12 +37,16 @@ pub fn identify(path: &Path, roots: &Roots) -> Identity {
 fn from_sysfs(path: &Path, roots: &Roots) -> Option<Identity> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
     let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-    let node = Sysfs::at(&roots.sysfs).node_of(major, minor)?;
+    identity_of(&Sysfs::at(&roots.sysfs).node_of(major, minor)?, roots)
+}
+
+/// What is known of the disk or partition at `node`.
+pub fn identity_of(node: &Node, roots: &Roots) -> Option<Identity> {
     let mounts = mounts::read(&roots.mounts).unwrap_or_default();
     let is_partition = node.partition_start().is_some();
     let disk_node = if is_partition { node.below("..")? } else { node.clone() };
     let disk = describe(&disk_node, &mounts, roots);
-    let partition = partition(&node, &mounts, roots).filter(|_| is_partition);
+    let partition = partition(node, &mounts, roots).filter(|_| is_partition);
     Some(Identity { name: one_line(&disk, partition.as_ref()), disk: Some(disk), partition })
 }
 

@@ -20,6 +20,7 @@ mod describe;
 mod device;
 mod disk;
 mod engine;
+mod erasable;
 mod error;
 mod failure;
 mod files;
@@ -55,7 +56,8 @@ pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificD
 pub use device::LinuxDevice;
 pub use disk::{Bus, Disk, Partition, Scsi};
 pub use engine::Engine;
-pub use error::OpenError;
+pub use erasable::{Erasable, erasable, is_lasting_name, lasting_name};
+pub use error::{NotErasable, OpenError};
 pub use failure::Refused;
 pub use files::{
     Cold, FileSize, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk,

@@ -10,10 +10,12 @@ use rustix::io::Errno;
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::engine::{ActiveEngine, Engine};
+use crate::erasable;
 use crate::error::OpenError;
 use crate::geometry::{self, Geometry};
 use crate::printable::printable;
 use crate::remark::Remark;
+use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
 
@@ -28,7 +30,7 @@ const QUEUE_DEPTH_MAX: u32 = 1024;
 pub enum Access<'a> {
     /// Reading. Nothing else is possible through the device.
     ReadOnly,
-    /// Reading and writing, with this permission. Files only, and loop devices over files.
+    /// Reading and writing, with this permission. Files, loop devices over files, and disks that are [`erasable()`](crate::erasable()).
     Erase(&'a Consent),
 }
 
@@ -52,8 +54,8 @@ impl Default for OpenOptions<'_> {
 
 /// Opens a block device, or a file as if it were one, with direct I/O wherever the filesystem allows it.
 ///
-/// What colours the measurement is in [`LinuxDevice::remarks`]. A disk is opened for reading only; the caller puts
-/// it behind the layers `ReadOnly` and `Fence` all the same.
+/// What colours the measurement is in [`LinuxDevice::remarks`]. Without permission to write it is opened for reading only; the
+/// caller puts it behind the layers `ReadOnly` and `Fence` all the same.
 ///
 /// # Errors
 /// [`OpenError`], with what to try.
@@ -102,7 +104,7 @@ impl Opening<'_> {
         let Access::Erase(consent) = self.options.access else { return Ok(()) };
         let path = self.name.clone();
         if kind == TargetKind::Disk {
-            self.permit_disk(Sysfs::default().node_at(self.path))?;
+            self.permit_disk(Sysfs::default().node_at(self.path), consent)?;
         }
         if self.path.to_str() != Some(consent.target()) {
             return Err(OpenError::NotConsented { path, consented: printable(consent.target()) });
@@ -113,11 +115,18 @@ impl Opening<'_> {
         }
     }
 
-    /// Of all disks, only one that is a file in truth may be written: what it holds was made to be played with.
-    fn permit_disk(&self, disk: Option<Node>) -> Result<(), OpenError> {
-        match disk.and_then(|disk| disk.loop_file()) {
-            Some(_) => Ok(()),
-            None => Err(OpenError::DiskForWriting { path: self.name.clone() }),
+    /// One that is a file in truth may be written: what it holds was made to be played with. Any other has to be a stick or card
+    /// that nothing uses, and the very one that the person agreed to.
+    fn permit_disk(&self, disk: Option<Node>, consent: &Consent) -> Result<(), OpenError> {
+        if disk.as_ref().and_then(Node::loop_file).is_some() {
+            return Ok(());
+        }
+        let path = self.name.clone();
+        let erasable = erasable::permit(disk.as_ref(), &path, &Roots::default())?;
+        match consent.medium() {
+            Some(medium) if medium == erasable.medium => Ok(()),
+            Some(_) => Err(OpenError::OtherMedium { path }),
+            None => Err(OpenError::NotConsented { path, consented: "an image file".to_owned() }),
         }
     }
 
@@ -125,6 +134,9 @@ impl Opening<'_> {
         let (file, direct_block) = self.file(kind)?;
         let geometry = self.geometry(&file, kind, direct_block)?;
         let mut remarks = remarks(&file, kind, direct_block, &geometry);
+        if kind == TargetKind::Disk && self.is_writing() {
+            remarks.push(Remark::Erased);
+        }
         let mut target = Target {
             capabilities: self.capabilities(&geometry),
             file,
@@ -160,9 +172,9 @@ impl Opening<'_> {
         if self.kind_of(&stat)? != kind {
             return Err(self.error("opening it", Errno::STALE, kind));
         }
-        if self.is_writing() {
+        if let Access::Erase(consent) = self.options.access {
             if kind == TargetKind::Disk {
-                self.permit_disk(Sysfs::default().node_behind(&file))?;
+                self.permit_disk(Sysfs::default().node_behind(&file), consent)?;
             }
             self.lock(&file, kind)?;
         }

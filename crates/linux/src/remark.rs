@@ -14,6 +14,8 @@ pub enum Remark {
         /// How large the file is.
         size: Bytes,
     },
+    /// The target is a disk or partition that is written to: nothing that was on it can be used again.
+    Erased,
     /// The target is a partition: boundaries are counted from its start, not from the disk's.
     Partition {
         /// Where it starts on its disk.
@@ -51,6 +53,9 @@ impl fmt::Display for Remark {
                 formatter,
                 "requests go to a file of {size} of flashscope's own, through the filesystem: what that costs is measured along with \
                  the stick, and places out of order lie within the file only. The file has no name and is gone at the end"
+            ),
+            Self::Erased => formatter.write_str(
+                "what was on it is lost: give it a partition table and a filesystem before it is used again",
             ),
             Self::Partition { start } => write!(
                 formatter,

@@ -110,7 +110,7 @@ fn a_loop_device_over_another_disk_is_a_disk() {
     let below = Image { path: disk.path.clone(), folder: tempfile::tempdir().unwrap() };
     let Some(above) = Loop::over(below, &[]) else { return };
     let refused = open_for_writing(&above.path).unwrap_err();
-    assert!(matches!(refused, OpenError::DiskForWriting { .. }), "{refused}");
+    assert!(matches!(refused, OpenError::NotErasable { .. }), "{refused}");
 }
 
 /// What is missing under a loop device is an input/output error on it: the nearest thing to a dying stick.

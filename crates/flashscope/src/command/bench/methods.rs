@@ -155,9 +155,7 @@ fn claim(written: &Written) -> Claim {
 
 fn failure(error: WaysError) -> Failure {
     let exit = match &error {
-        WaysError::Open(
-            OpenError::DiskForWriting { .. } | OpenError::NotConsented { .. } | OpenError::InUse { .. },
-        ) => Exit::Refused,
+        WaysError::Open(error) if error.is_for_safety() => Exit::Refused,
         WaysError::Full { .. } | WaysError::System { .. } => Exit::Failed,
         _ => Exit::Usage,
     };

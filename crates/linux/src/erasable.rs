@@ -1,0 +1,277 @@
+//! Which disks may be erased: sticks and cards that nothing uses.
+
+use std::path::{Path, PathBuf};
+
+use crate::disk::{Bus, Disk};
+use crate::error::{NotErasable, OpenError};
+use crate::identify::{Identity, identity_of};
+use crate::mounts::Mount;
+use crate::printable::printable;
+use crate::roots::Roots;
+use crate::sort::Sort;
+use crate::sysfs::{Node, Sysfs, read_start};
+
+/// Lists of swap space have a line each.
+const SWAPS_BYTES_MAX: u64 = 1 << 20;
+
+/// A disk or partition that may be erased, if a person says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Erasable {
+    /// What it is, and what is on it. The disk is known.
+    pub identity: Identity,
+    /// The kernel's name of it, e.g. `sdb` or `sdb1`.
+    pub name: String,
+    /// Tells what is in there now from what gets the same name later; see [`Consent::medium`](flashscope_device::Consent::medium).
+    pub medium: String,
+}
+
+/// The disk or partition that the device file at `path` stands for, if it may be erased: a USB stick or disk, or a card, of which
+/// nothing is mounted, used as swap space, or held by device mapper or RAID, and which does not hold the running system.
+/// `None` for what is no disk of its own: image files, loop devices over them, and what cannot be looked at, which opening says.
+///
+/// # Errors
+/// [`OpenError`] says why not, and what to try.
+pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenError> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_disk = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+    if !is_disk {
+        return Ok(None);
+    }
+    let name = printable(&path.to_string_lossy());
+    match Sysfs::at(&roots.sysfs).node_at(path) {
+        Some(node) if node.loop_file().is_some() => Ok(None),
+        node => permit(node.as_ref(), &name, roots).map(Some),
+    }
+}
+
+/// The same of the disk or partition at `node`, which is called `path`.
+pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable, OpenError> {
+    let unknown = || OpenError::NotErasable { path: path.to_owned(), reason: NotErasable::Unknown };
+    let node = node.ok_or_else(unknown)?;
+    let identity = identity_of(node, roots).ok_or_else(unknown)?;
+    let disk = identity.disk.as_ref().ok_or_else(unknown)?;
+    look(disk, path)?;
+    let whole = if identity.partition.is_some() { node.below("..") } else { None };
+    let parts = if whole.is_some() { Vec::new() } else { node.children() };
+    let nodes: Vec<&Node> =
+        std::iter::once(node).chain(parts.iter().filter(|part| part.partition_start().is_some())).collect();
+    if let Some(by) = user(disk, &nodes, roots) {
+        return Err(OpenError::DiskInUse { path: path.to_owned(), by });
+    }
+    let count = whole.as_ref().unwrap_or(node).text("diskseq");
+    let marks = [&Some(disk.name.clone()), &count, &disk.serial];
+    let marks: Vec<&str> = marks.into_iter().flatten().map(String::as_str).collect();
+    let medium = format!("{} {}", marks.join(" "), disk.capacity.get());
+    let name = node.name();
+    Ok(Erasable { identity, name, medium })
+}
+
+/// Whether it is what flashscope is for, and takes writes.
+fn look(disk: &Disk, path: &str) -> Result<(), OpenError> {
+    let is_stick_or_card =
+        matches!(disk.bus, Bus::Usb | Bus::Mmc) && disk.is_stick_or_card() && disk.sort != Sort::Embedded;
+    let reason = if disk.holds_the_system() {
+        NotErasable::System
+    } else if !is_stick_or_card {
+        NotErasable::NoStick { sort: disk.sort, bus: disk.bus }
+    } else if disk.is_empty() {
+        return Err(OpenError::NoMedium { path: path.to_owned() });
+    } else if disk.is_read_only {
+        NotErasable::ReadOnly
+    } else {
+        return Ok(());
+    };
+    Err(OpenError::NotErasable { path: path.to_owned(), reason })
+}
+
+/// Who uses one of `nodes`, and how that ends.
+fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
+    let swaps = swaps(roots);
+    nodes.iter().find_map(|node| {
+        let name = node.name();
+        let holder = node.entries("holders").first().map(|holder| {
+            let holder = holder.name();
+            format!("{holder} stands on {name} (encryption, volumes or RAID); close that first (lsblk /dev/{name} shows it)")
+        });
+        let mount = || {
+            let path = &mounts_of(disk, &name).next()?.path;
+            Some(format!("{name} is mounted at {path}; unmount it first (umount /dev/{name})"))
+        };
+        let is_swap = swaps.contains(&format!("/dev/{name}"));
+        let swap = || is_swap.then(|| format!("{name} is swap space; give it up first (swapoff /dev/{name})"));
+        holder.or_else(mount).or_else(swap)
+    })
+}
+
+/// The mounts of the partition of this name; or of the disk itself.
+fn mounts_of<'a>(disk: &'a Disk, name: &str) -> impl Iterator<Item = &'a Mount> {
+    let of_partition = disk.partitions.iter().find(|partition| partition.name == name);
+    let whole = (disk.name == name).then_some(&disk.mounts).into_iter().flatten();
+    let of_partitions =
+        |mount: &&Mount| disk.partitions.iter().any(|partition| partition.mounts.contains(mount));
+    let of_itself = whole.filter(move |mount| !of_partitions(mount));
+    of_partition.into_iter().flat_map(|partition| &partition.mounts).chain(of_itself)
+}
+
+/// The device files that hold swap space (proc_swaps(5)).
+fn swaps(roots: &Roots) -> Vec<String> {
+    let list = read_start(&roots.proc.join("swaps"), SWAPS_BYTES_MAX).unwrap_or_default();
+    let first = |line: &str| line.split_ascii_whitespace().next().map(str::to_owned);
+    String::from_utf8_lossy(&list).lines().skip(1).filter_map(first).collect()
+}
+
+/// Where udev keeps names that come from what a disk says of itself, and stay with it.
+const LASTING_NAMES: &str = "disk/by-id";
+
+/// The name of the disk at `path` that no other disk gets, e.g. `/dev/disk/by-id/usb-SanDisk_Ultra_4C53-0:0`, if udev gave it one.
+#[must_use]
+pub fn lasting_name(path: &Path, roots: &Roots) -> Option<PathBuf> {
+    let disk = std::fs::canonicalize(path).ok()?;
+    let names = std::fs::read_dir(roots.devices.as_ref()?.join(LASTING_NAMES)).ok()?.flatten();
+    let mut names: Vec<PathBuf> = names.map(|entry| entry.path()).collect();
+    names.sort();
+    names.into_iter().find(|name| std::fs::canonicalize(name).is_ok_and(|named| named == disk))
+}
+
+/// Whether `path` is such a name.
+#[must_use]
+pub fn is_lasting_name(path: &Path, roots: &Roots) -> bool {
+    let folder = roots.devices.as_ref().map(|devices| devices.join(LASTING_NAMES));
+    folder.is_some() && path.parent() == folder.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy of a machine, with what is changed in it.
+    struct Machine {
+        folder: tempfile::TempDir,
+    }
+
+    impl Machine {
+        fn new(name: &str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
+            let copied =
+                std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(folder.path()).status();
+            assert!(copied.unwrap().success());
+            Self { folder }
+        }
+
+        fn with(self, file: &str, contents: &str) -> Self {
+            let path = self.folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, contents).unwrap();
+            self
+        }
+
+        /// What permitting the disk, or the partition of a disk, of this name says.
+        fn permit(&self, disk: &str, partition: Option<&str>) -> Result<Erasable, String> {
+            let roots = Roots::copy(self.folder.path());
+            let node = Sysfs::at(&roots.sysfs).disk(disk).unwrap();
+            let node = partition.map_or_else(|| Some(node.clone()), |partition| node.below(partition));
+            permit(node.as_ref(), "/dev/it", &roots).map_err(|error| error.to_string())
+        }
+    }
+
+    const NOTHING_MOUNTED: &str = "22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n";
+
+    #[test]
+    fn the_disk_of_the_system_is_never_erased_nor_a_free_partition_of_it() {
+        let desktop = Machine::new("desktop");
+        for partition in [None, Some("nvme0n1p1"), Some("nvme0n1p2")] {
+            let text = desktop.permit("nvme0n1", partition).unwrap_err();
+            assert!(text.contains("the running system lies on it"), "{text}");
+        }
+        let pi = Machine::new("raspberry-pi");
+        let text = pi.permit("mmcblk0", None).unwrap_err();
+        assert!(text.contains("the running system lies on it"), "{text}");
+        let spare = Machine::new("desktop").with("proc/self/mountinfo", "");
+        let text = spare.permit("nvme0n1", None).unwrap_err();
+        assert!(text.contains("disk on nvme") && text.contains("sticks and cards"), "{text}");
+    }
+
+    #[test]
+    fn what_is_mounted_is_named_with_how_to_unmount_it() {
+        let desktop = Machine::new("desktop");
+        for partition in [None, Some("sdb1")] {
+            let text = desktop.permit("sdb", partition).unwrap_err();
+            assert!(text.contains("sdb1 is mounted at /media/ada/ULTRA FIT"), "{text}");
+            assert!(text.contains("umount /dev/sdb1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stick_that_nothing_uses_may_be_erased_and_is_known_again() {
+        let desktop = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
+        let whole = desktop.permit("sdb", None).unwrap();
+        assert_eq!((whole.name.as_str(), whole.identity.partition.is_none()), ("sdb", true));
+        let part = desktop.permit("sdb", Some("sdb1")).unwrap();
+        assert_eq!((part.name.as_str(), part.identity.partition.is_some()), ("sdb1", true));
+        assert_eq!(part.medium, whole.medium);
+        let later = desktop.with("sys/block/sdb/diskseq", "12\n").permit("sdb", None).unwrap();
+        assert_ne!(later.medium, whole.medium, "another stick may have the same serial number");
+    }
+
+    #[test]
+    fn swap_space_and_what_stands_on_a_partition_keep_it() {
+        let swap = "Filename\tType\tSize\tUsed\tPriority\n/dev/sdb1  partition\t100\t0\t-2\n";
+        let desktop = Machine::new("desktop")
+            .with("proc/self/mountinfo", NOTHING_MOUNTED)
+            .with("proc/swaps", swap)
+            .with("sys/block/sdc/sdc1/holders/dm-0/dev", "253:0\n");
+        let text = desktop.permit("sdb", None).unwrap_err();
+        assert!(text.contains("swapoff /dev/sdb1"), "{text}");
+        let text = desktop.permit("sdc", None).unwrap_err();
+        assert!(text.contains("dm-0 stands on sdc1"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_reader_and_a_locked_card_take_nothing() {
+        let readers = Machine::new("card-readers");
+        let text = readers.permit("sdb", None).unwrap_err();
+        assert!(text.contains("no card"), "{text}");
+        let locked = Machine::new("desktop")
+            .with("proc/self/mountinfo", NOTHING_MOUNTED)
+            .with("sys/block/sdb/ro", "1\n");
+        let text = locked.permit("sdb", None).unwrap_err();
+        assert!(text.contains("lock switch"), "{text}");
+    }
+
+    #[test]
+    fn a_disk_that_sysfs_does_not_know_is_left_alone() {
+        let text = permit(None, "/dev/it", &Roots::default()).unwrap_err().to_string();
+        assert!(text.contains("what it is"), "{text}");
+    }
+
+    #[test]
+    fn image_files_are_no_disks() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(erasable(image.path(), &Roots::default()), Ok(None));
+        assert_eq!(erasable(Path::new("/nowhere"), &Roots::default()), Ok(None));
+    }
+
+    #[test]
+    fn a_lasting_name_leads_to_the_disk_and_lies_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = folder.path().join("dev/disk/by-id");
+        for needed in [&names, &folder.path().join("sys")] {
+            std::fs::create_dir_all(needed).unwrap();
+        }
+        let [disk, other] = ["dev/sdb", "dev/sdc"].map(|name| folder.path().join(name));
+        for path in [&disk, &other] {
+            std::fs::write(path, "").unwrap();
+        }
+        std::os::unix::fs::symlink("../../sdb", names.join("usb-Stick_1-0:0")).unwrap();
+        let roots = Roots::copy(folder.path());
+        let name = lasting_name(&disk, &roots).unwrap();
+        assert!(name.ends_with("usb-Stick_1-0:0"), "{}", name.display());
+        assert_eq!(lasting_name(&other, &roots), None);
+        let is_lasting = |path: &Path| is_lasting_name(path, &roots);
+        assert!(is_lasting(&roots.devices.clone().unwrap().join("disk/by-id/usb-Stick_1-0:0")));
+        assert!(
+            !is_lasting(&disk) && !is_lasting(&roots.devices.clone().unwrap().join("disk/by-id/../../sdb"))
+        );
+    }
+}
