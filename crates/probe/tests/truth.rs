@@ -568,6 +568,26 @@ fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
     }
 }
 
+/// A log that keeps one place and maps two pages at once: no write has to merge an erase block, and none shows in reads. What was measured in
+/// blocks of another size says so, and is not as sure.
+#[test]
+fn one_run_is_counted_where_no_erase_block_shows() {
+    let mut target = Target::parse("transcend-8g?erase_block=512KiB&page=16KiB").unwrap();
+    target.profile.state = State::New;
+    target.profile.read.boundary.clear();
+    target.profile.ftl.fat_area = Bytes::ZERO;
+    target.profile.policy = log_structured(1, Bytes::kib(32));
+    let mut stick = VirtualStick::new(&target.profile, target.seed);
+    let findings = check(&mut stick, true);
+    assert_eq!(finding(&findings, FindingId::EraseBlockBytes).value(), None);
+    let linear = finding(&findings, FindingId::OpenUnitsLinear);
+    assert_eq!(linear.value(), Some(Value::Count(1)), "{linear:?}");
+    assert!(linear.confidence().get() < 0.9, "{linear:?}");
+    assert!(linear.caveats.iter().any(|caveat| caveat.contains("assumed erase block")), "{linear:?}");
+    let random = finding(&findings, FindingId::OpenUnitsRandom);
+    assert_eq!(random.value(), None, "out of order blocks of another size are several");
+}
+
 /// A stick with these log blocks, of which every eighth or second MiB was written.
 fn partly_written(log_blocks: (Association, u32), target: &str, every: u64) -> (VirtualStick, Target) {
     let mut target = Target::parse(target).unwrap();

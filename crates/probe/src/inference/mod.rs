@@ -72,9 +72,14 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
+    let page = page(align.page, of_stream, &ladder);
+    let may_be_guessed = erase_block.value().is_none()
+        && page.value().is_some()
+        && linear.confidence().get() * OF_OTHER_BLOCKS >= SURE_ENOUGH
+        && linear.count().is_some_and(|number| seen.lie_far_apart(number, observations));
     let mut findings = [
         erase_block,
-        page(align.page, of_stream, &ladder),
+        page,
         ladder::write_unit(&ladder),
         linear,
         random,
@@ -87,10 +92,12 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         write_buffer::write_buffer(seen.write_buffer),
     ];
     if let Some(assumed) = assumed {
-        findings
-            .iter_mut()
-            .filter(|finding| rests_on_erase_block(finding.id, maps_less))
-            .for_each(|finding| doubt(finding, &assumed, is_published));
+        findings.iter_mut().filter(|finding| rests_on_erase_block(finding.id, maps_less)).for_each(
+            |finding| {
+                let stands = is_published || may_be_guessed && may_rest_on_a_guess(finding.id);
+                doubt(finding, &assumed, stands);
+            },
+        );
     }
     let is_known =
         |id: FindingId| findings.iter().any(|finding| finding.id == id && finding.value().is_some());
@@ -264,6 +271,14 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// Whether blocks of the size that the writes assumed, so many in turn, are hardly ever parts of the same erase block: there is only one, or
+    /// the device holds far more of them.
+    fn lie_far_apart(&self, number: u32, observations: &[Observations]) -> bool {
+        let capacity = observations.iter().find_map(|seen| seen.conditions.capacity).unwrap_or_default();
+        let room = |data: &&OpenUnitsData| capacity / data.erase_block / ROOM_FOR_EACH;
+        number == 1 || self.open_units.last().is_some_and(|data| u64::from(number) <= room(data))
+    }
+
     /// Cache, speed.
     fn sustained(&self) -> [Finding; 2] {
         let capacity = self.sustained.and_then(|(_, seen)| seen.conditions.capacity);
@@ -286,6 +301,18 @@ const fn rests_on_erase_block(id: FindingId, maps_less: bool) -> bool {
     }
 }
 
+/// What was measured in blocks of a size that nobody found is so much as sure.
+const OF_OTHER_BLOCKS: f64 = 0.9;
+
+/// Of blocks of an assumed size the device holds so many for each that was written in turn.
+const ROOM_FOR_EACH: u64 = 64;
+
+/// Whether blocks of another size than the true one hardly ever lead to another answer: they lie far apart, and the start of each is
+/// written in order. (Of 1000 random sticks two or so have such an answer; all of fourteen that were looked at were right.)
+const fn may_rest_on_a_guess(id: FindingId) -> bool {
+    matches!(id, FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds)
+}
+
 /// What else holds up equal writes for a while, such as a turn of a disk, looks like a collection of pages where nothing else shows flash.
 fn unless_flash(finding: &mut Finding) {
     if finding.value() == Some(Value::Class { class: FtlClass::PageMapped, above: None }) {
@@ -297,11 +324,12 @@ fn unless_flash(finding: &mut Finding) {
 }
 
 /// A published table rests on the erase block that somebody chose, who had seen more than the log shows: that costs a
-/// tenth of the confidence. What we measured ourselves in blocks of a guessed size is not known.
-fn doubt(finding: &mut Finding, caveat: &str, is_published: bool) {
+/// tenth of the confidence, and so does a guess of ours where that is good enough. Else what was measured in blocks of another size is
+/// not known.
+fn doubt(finding: &mut Finding, caveat: &str, stands: bool) {
     let Outcome::Found { value, confidence, .. } = &mut finding.outcome else { return };
-    if is_published {
-        *confidence = Confidence::new(confidence.get() * 0.9);
+    if stands {
+        *confidence = Confidence::new(confidence.get() * OF_OTHER_BLOCKS);
         finding.caveats.push(caveat.to_owned());
     } else {
         let reason = format!("{value}, if the blocks were right: {caveat}");
