@@ -280,10 +280,25 @@ pub fn over_data(cells: &[OpenUnitsCell], slowness: Slowness) -> Belief {
 /// None does where two or four pages are mapped at once and each is known for one.
 const AT_AN_END: f64 = 0.1;
 
+/// So many pairs of blocks tell that one is put aside for the other, whatever else is slow.
+const PAIRS_MIN: usize = 2;
+
+/// Whether the pairs of blocks tell that one run is taken in order, and no more. What a search takes for slow may be far longer than
+/// putting one aside, where one merge in many is.
+#[must_use]
+pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
+    is_one_run(&data.beginnings, slowness) || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data))
+}
+
+/// Whether it seems so by what was slow at the start.
+#[must_use]
+pub fn seems_one_run(data: &OpenUnitsData) -> bool {
+    parts(data).first().is_some_and(|part| is_one_run(&data.beginnings, part.slowness))
+}
+
 /// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
 /// order, and no more.
-#[must_use]
-pub fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
+fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
     !beginnings.is_empty()
         && beginnings.iter().all(|pair| {
             let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
@@ -401,6 +416,24 @@ mod tests {
         assert!(!is_one_run(&[(2, 174), (90, 170)].map(pair), slowness), "both may be put aside");
         assert!(!is_one_run(&[(2, 174), (2, 2)].map(pair), slowness));
         assert!(!is_one_run(&[], slowness));
+    }
+
+    #[test]
+    fn pairs_tell_of_one_run_even_where_only_far_more_is_taken_for_slow() {
+        let milliseconds = Duration::from_millis;
+        let write = |latency| (0, milliseconds(latency));
+        let mut data = OpenUnitsData::default();
+        for (unit, latency) in [2; 8].map(write) {
+            OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 1, Bytes::kib(16)), unit, latency);
+        }
+        let pair = Beginnings { alone: milliseconds(2), behind: milliseconds(59) };
+        let far_slower = Slowness::beyond(&[milliseconds(100); 5]).unwrap();
+        data.beginnings.push(pair);
+        assert!(seems_one_run(&data) && !shows_one_run(&data, far_slower));
+        data.beginnings.push(pair);
+        assert!(shows_one_run(&data, far_slower), "two of them");
+        data.beginnings.push(Beginnings { alone: milliseconds(2), behind: milliseconds(2) });
+        assert!(!seems_one_run(&data) && !shows_one_run(&data, far_slower));
     }
 
     #[test]

@@ -561,6 +561,15 @@ impl Belief {
         self.slow_openings(last) + 1 >= last as usize
     }
 
+    /// Whether most units beyond so many were opened quickly, of several: none of those that were open before was put aside for them, or
+    /// that costs nothing.
+    #[must_use]
+    pub fn opens_quickly_beyond(&self, number: u32) -> bool {
+        let beyond = || self.openings_seconds.iter().skip(number as usize);
+        let slow = beyond().filter(|seconds| self.is_slow_opening(**seconds)).count();
+        beyond().count() >= BEYOND_MIN && slow * 2 < beyond().count()
+    }
+
     /// How many of the last so many units were opened slowly.
     fn slow_openings(&self, last: u32) -> usize {
         let opened = self.openings_seconds.iter().rev().take(last as usize);
@@ -625,6 +634,8 @@ const STALLS_MAX: f64 = 0.28;
 /// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
 const STALLS_IN_VAIN: f64 = 0.08;
 const IN_VAIN_AFTER: usize = 400;
+/// So many units beyond those that fit are several.
+const BEYOND_MIN: usize = 3;
 /// That one of the units lost its place is out of the question below this probability.
 const LOST: f64 = 0.05;
 /// So many open at once are more than most cards have: where the search ends early, nothing merges.
@@ -759,6 +770,18 @@ mod tests {
         };
         assert!(hides(0) < 0.1, "every switch paid");
         assert!(hides(4) > 1.0, "two fifths of them paid nothing");
+    }
+
+    #[test]
+    fn units_that_cost_something_now_and_then_are_not_put_aside_for_others() {
+        let opens_quickly = |slow: &[u32], opened: u32| {
+            let mut linear = belief(Order::Linear, Prior::Linear);
+            (0..opened).for_each(|unit| linear.write(unit, if slow.contains(&unit) { SLOW } else { QUICK }));
+            linear.opens_quickly_beyond(8)
+        };
+        assert!(opens_quickly(&[8, 14], 20));
+        assert!(!opens_quickly(&[8, 9, 11, 12, 13, 14, 15], 16), "most of them cost something");
+        assert!(!opens_quickly(&[8], 10), "two tell nothing");
     }
 
     #[test]

@@ -224,7 +224,11 @@ impl Search<'_, '_> {
         }
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
+        if is_told && self.may_be_rare_merges(&linear, verdict.number) {
+            self.begin_pairs(linear.slowness())?;
+        }
         let is_tried_out_of_order = is_told
+            && !self.is_one_run(linear.slowness())
             && linear.is_seen_open()
             && linear.law(Law::Any) > 0.5
             && self.begin_given_back(&pool, &linear, verdict.number)?;
@@ -601,6 +605,14 @@ impl Search<'_, '_> {
             && self.data.beginnings.is_empty()
             && !self.rewrites
             && belief.opens_slowly(enough)
+    }
+
+    /// Whether a log that takes one run in order may be behind a number that was found: it merges now and then, whatever is begun.
+    fn may_be_rare_merges(&self, belief: &Belief, number: u32) -> bool {
+        self.experiment.erase_block <= SMALL_BLOCK
+            && self.begins_whole()
+            && self.data.beginnings.is_empty()
+            && belief.opens_quickly_beyond(number)
     }
 
     /// One round, cut short once its number is clearly too large. False if the device has no more fresh units.

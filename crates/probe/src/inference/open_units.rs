@@ -80,8 +80,6 @@ const COMPLETED_MOST: f64 = 7.0;
 const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.75;
-/// So many pairs of blocks tell that one is put aside for the other, whatever else is slow.
-const PAIRS_MIN: usize = 2;
 /// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
 /// in between.
 const COPIED_BYTES_PER_S: f64 = 400e6;
@@ -130,10 +128,7 @@ impl<'a> Search<'a> {
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(data, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
-        // What a search takes for slow may be far longer, where one merge in many is.
-        let is_one_run = belief::is_one_run(&data.beginnings, slowness)
-            || (data.beginnings.len() >= PAIRS_MIN
-                && parts.first().is_some_and(|part| belief::is_one_run(&data.beginnings, part.slowness)));
+        let is_one_run = belief::shows_one_run(data, slowness);
         let search = Self { data, parts, is_over_data: false, is_given_back, slowness, kind, linear, random };
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);

@@ -207,7 +207,7 @@ impl Search<'_, '_> {
             self.data
                 .beginnings
                 .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
-            if !self.is_one_run(slowness) {
+            if !self.is_one_run(slowness) && !belief::seems_one_run(self.data) {
                 break;
             }
         }
@@ -222,6 +222,6 @@ impl Search<'_, '_> {
     }
 
     pub(super) fn is_one_run(&self, slowness: Slowness) -> bool {
-        belief::is_one_run(&self.data.beginnings, slowness)
+        belief::shows_one_run(self.data, slowness)
     }
 }
