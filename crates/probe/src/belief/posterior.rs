@@ -633,7 +633,7 @@ const GONE: f64 = 0.01;
 const STALLS_MAX: f64 = 0.28;
 /// A search on a stick that stalls at so many of its writes ends after this many, if no number is likely by then.
 const STALLS_IN_VAIN: f64 = 0.08;
-const IN_VAIN_AFTER: usize = 400;
+const IN_VAIN_AFTER: usize = 1200;
 /// So many units beyond those that fit are several.
 const BEYOND_MIN: usize = 3;
 /// That one of the units lost its place is out of the question below this probability.
