@@ -156,7 +156,7 @@ fn claim(written: &Written) -> Claim {
 fn failure(error: WaysError) -> Failure {
     let exit = match &error {
         WaysError::Open(error) if error.is_for_safety() => Exit::Refused,
-        WaysError::Full { .. } | WaysError::System { .. } => Exit::Failed,
+        WaysError::System { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }
