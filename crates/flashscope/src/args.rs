@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
@@ -185,6 +186,7 @@ pub struct Erase {
 #[derive(Debug, Args)]
 pub struct Check {
     /// A disk, an image file, or sim:NAME.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// Permission to write.
     #[command(flatten)]
@@ -222,7 +224,7 @@ pub struct Bench {
     #[command(subcommand)]
     pub part: Option<BenchPart>,
     /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = NonEmptyStringValueParser::new())]
     pub target: Option<String>,
     /// What is asked for.
     #[command(flatten)]
@@ -272,6 +274,7 @@ pub enum BenchPart {
 #[derive(Debug, Args)]
 pub struct BenchCache {
     /// A disk, a partition or an image file.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// How long each layer is read in a round, from 1 to 60.
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
@@ -294,7 +297,7 @@ Examples:
 #[derive(Debug, Args)]
 pub struct BenchFiles {
     /// A folder on the mounted stick.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
     pub folder: String,
     /// How many files there are and how large they are.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::HelpPages, conflicts_with = "like")]
@@ -357,6 +360,7 @@ pub enum FlushName {
 #[derive(Debug, Args)]
 pub struct BenchMethods {
     /// A directory on the stick, a disk, or an image file.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// How much each way writes, from 1 MiB to 64 GiB.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = amount)]
@@ -373,6 +377,7 @@ pub struct BenchMethods {
 #[derive(Debug, Args)]
 pub struct BenchSustained {
     /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// Samples of this number and size spread over the target, each with a flush, as GNOME Disks writes them; such as
     /// 1000x10MiB.
@@ -396,6 +401,7 @@ pub struct BenchSustained {
 #[derive(Debug, Args)]
 pub struct BenchRead {
     /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// What is asked for.
     #[command(flatten)]
@@ -406,6 +412,7 @@ pub struct BenchRead {
 #[derive(Debug, Args)]
 pub struct BenchWrite {
     /// A disk, an image file, a folder on the mounted stick, or sim:NAME.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// What is asked for.
     #[command(flatten)]
@@ -468,6 +475,7 @@ pub struct Measure {
     #[arg(value_enum)]
     pub experiment: ExperimentName,
     /// A disk, an image file, or sim:NAME.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// Permission to write.
     #[command(flatten)]
@@ -622,6 +630,7 @@ pub struct SimFit {
 #[derive(Debug, Args)]
 pub struct SimServe {
     /// A built-in profile's name or a path to a .toml file, with ?seed=7 and other keys behind it.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub stick: String,
     /// Mount on DIR, an empty directory. Without it: one made for the purpose, and removed at the end.
     #[arg(long, value_name = "DIR")]
@@ -653,7 +662,7 @@ pub struct SimReplay {
     /// The trace, as sim serve --trace writes it; - for standard input.
     pub trace: PathBuf,
     /// A built-in profile's name or a path to a .toml file, with ?capacity=32GiB and other keys behind it.
-    #[arg(value_name = "PROFILE")]
+    #[arg(value_name = "PROFILE", value_parser = NonEmptyStringValueParser::new())]
     pub stick: String,
     /// Seed of the stick's chance.
     #[arg(long, value_name = "N")]

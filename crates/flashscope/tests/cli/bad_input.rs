@@ -31,6 +31,23 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&as_flashbench, 2, &["no such table"]);
 }
 
+/// As an unset variable of a script leaves it.
+#[test]
+fn an_empty_target_is_said_to_be_missing() {
+    let commands: [&[&str]; 7] = [
+        &["check"],
+        &["measure", "align"],
+        &["bench"],
+        &["bench", "read"],
+        &["bench", "methods"],
+        &["bench", "files"],
+        &["sim", "serve"],
+    ];
+    for command in commands {
+        assert_refused(&[command, &[""]].concat(), 2, &["a value is required"]);
+    }
+}
+
 #[test]
 fn sizes_that_no_stick_can_have_exit_with_2() {
     let open_units = |more: &[&str], says: &[&str]| {
