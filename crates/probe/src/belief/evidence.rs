@@ -181,12 +181,27 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
         let (usual, other) = (best.verdict(), shorter.verdict());
         let fits = |number: u32| best.most_likely().is_some_and(|most| number <= most);
         let is_told = other.tells(OPEN_MAX) && fits(other.number) && !fits(usual.number);
-        if shorter.explains() > if is_told { 0.0 } else { best.explains() } + SMALL_EXPLAIN {
+        let is_each = is_told && parts.iter().any(|part| switches_cost(part, shorter.slowness()));
+        if is_each || shorter.explains() > if is_told { 0.0 } else { best.explains() } + SMALL_EXPLAIN {
             best = shorter;
         }
     }
     among_stalls(best, parts)
 }
+
+/// Whether the first of two writes into a block is slow nearly each time, and the second is quick: where all switches cost, which of
+/// them do needs no explaining, but that going on costs nothing tells them from writes that are slow by themselves.
+fn switches_cost(part: &Part<'_>, slowness: Slowness) -> bool {
+    let writes: Vec<(u32, bool)> =
+        part.writes(Order::Random).map(|(_, unit, latency)| (unit, slowness.is_slow(latency))).collect();
+    let pairs: Vec<_> = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).collect();
+    let costly = pairs.iter().filter(|pair| pair[0].1 && !pair[1].1).count();
+    pairs.len() >= SWITCHES_MIN && count(costly) >= count(pairs.len()) * SWITCHES_COSTLY
+}
+
+/// So many switches tell, of which so many cost.
+const SWITCHES_MIN: usize = 8;
+const SWITCHES_COSTLY: f64 = 0.9;
 
 /// Whether some writes are slow only if small steps count.
 fn has_small_steps(part: &Part<'_>) -> bool {
@@ -402,6 +417,30 @@ mod tests {
         assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
         let leftovers = [(25, 25), (26, 31), (26, 31), (26, 26), (26, 104), (25, 25)].map(milliseconds);
         assert_eq!(merges_whole_groups(&leftovers, 0.0065), Some(false), "two completed what was left");
+    }
+
+    #[test]
+    fn where_each_switch_costs_a_little_out_of_order_one_block_is_open() {
+        let quick = Slowness::beyond(&[Duration::from_millis(4); 5]).unwrap();
+        let mut linear = Belief::new(Order::Linear, quick, Prior::Linear);
+        (0..12).for_each(|_| linear.write(0, Duration::from_millis(4)));
+        (0..40).for_each(|index| linear.write((index + 1) % 2, Duration::from_millis(700)));
+        assert_eq!(linear.verdict().number, 1);
+        let number = |second| {
+            let mut cells = Vec::new();
+            let mut write = |number, unit, milliseconds| {
+                let kept = (Order::Random, number, Bytes::kib(32));
+                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
+            };
+            [second; 2].iter().for_each(|each| write(1, 0, *each));
+            (1..60).for_each(|unit| [15, second].iter().for_each(|each| write(unit + 1, unit, *each)));
+            (0..60).for_each(|unit| [15, second].iter().for_each(|each| write(60, unit, *each)));
+            let belief = random(&cells, &linear, 2);
+            let verdict = belief.verdict();
+            verdict.tells(OPEN_MAX).then_some(verdict.number)
+        };
+        assert_eq!(number(4), Some(1));
+        assert_ne!(number(15), Some(1), "every write out of order is slow, whatever the block");
     }
 
     #[test]
