@@ -5,6 +5,8 @@
 //! per byte falls. All writes go one behind the other, so that no erase block is left half written and none has to be
 //! merged for the next. See docs/methods/write-size.md.
 
+use std::time::Duration;
+
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
@@ -31,6 +33,8 @@ const ROUNDS_MAX: usize = 6;
 const WRITES_MAX: u64 = 8;
 /// which matters up to so many pages.
 const PAGES_MAX: u64 = 6;
+/// So often a rung is written as long as a write of it fails.
+const TRIES: u32 = 3;
 
 /// The experiment *write-size*.
 #[derive(Debug, Clone, Copy)]
@@ -128,38 +132,57 @@ impl Ladder<'_, '_, '_> {
         again.into_iter().try_for_each(|size| self.rung(size))
     }
 
-    /// Writes one rung and keeps what was seen, also when it is cut short. It begins at a multiple of its size; what lies
-    /// before is filled up, so that the stream has no gap.
+    /// Writes one rung and keeps what was seen, also when it is cut short. It begins at a multiple of its size. A device that errs now
+    /// and then does not do so each time: where a write failed, the rung is written once more.
     fn rung(&mut self, size: Bytes) -> Result<(), Stop> {
         let writes = writes(size, self.page);
-        let begins_at = self.stream.position().round_up(size);
+        let (mut start, mut seen, mut result) = (None, Vec::new(), Ok(()));
+        for _ in 0..TRIES {
+            if result.is_err() || seen.len() as u64 == writes {
+                break;
+            }
+            let begins_at = self.stream.position().round_up(size);
+            let mut times = Vec::new();
+            result = self.try_rung(size, begins_at, writes, &mut times);
+            if times.len() > seen.len() {
+                (start, seen) = (Some(begins_at - self.start), times);
+            }
+        }
+        if !seen.is_empty() {
+            let times = Times::Each(seen);
+            self.data.cells.push(WriteSizeCell { order: Order::Linear, request: size, start, times });
+        }
+        result
+    }
+
+    /// So many writes of one size from here on, and the times of those before one that fails. What lies before is filled up, so that
+    /// the stream has no gap.
+    fn try_rung(
+        &mut self,
+        size: Bytes,
+        begins_at: Bytes,
+        writes: u64,
+        times: &mut Vec<Duration>,
+    ) -> Result<(), Stop> {
         if !self.stream.has_room(begins_at + size * writes - self.stream.position()) {
             return Ok(());
         }
         self.stream.fill(begins_at)?;
-        let mut times = Vec::new();
-        let mut result = Ok(());
+        // A write that failed leaves no time, and those behind it would be taken for others.
+        let mut has_failed = false;
         for _ in 0..writes {
-            match self.stream.write(size) {
-                Ok(latency) => times.push(latency),
-                Err(stop) => {
-                    result = Err(stop);
-                    break;
-                }
+            match self.stream.write(size)? {
+                Some(latency) if !has_failed => times.push(latency),
+                _ => has_failed = true,
             }
         }
-        // A write that failed leaves no time, and those behind it would be taken for others.
-        let times: Vec<_> = times.into_iter().map_while(|latency| latency).collect();
-        if !times.is_empty() {
-            let (start, times) = (Some(begins_at - self.start), Times::Each(times));
-            self.data.cells.push(WriteSizeCell { order: Order::Linear, request: size, start, times });
-        }
-        result
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::layer::{FaultSpec, Faulty};
     use flashscope_device::memory::MemoryDevice;
 
     use super::*;
@@ -187,6 +210,24 @@ mod tests {
             end = start + cell.request * times.len() as u64;
         }
         assert!(end <= estimate.bytes_written, "{end}");
+    }
+
+    #[test]
+    fn a_size_of_which_a_write_failed_is_written_once_more() {
+        let sizes = |faults: &[FaultSpec]| {
+            let mut device = Faulty::new(MemoryDevice::new(Bytes::mib(512)), faults, 1).unwrap();
+            let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+            let Data::WriteSize(data) = seen.data else { panic!("write-size saw something else") };
+            let ladder = data.cells.iter().take(WriteSize::sizes(&device).len());
+            ladder
+                .map(|cell| (cell.request, cell.times.clone()))
+                .map(|(size, times)| {
+                    let Times::Each(times) = times else { panic!("a mean of our own") };
+                    (size, times.len())
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&["write-errors:share=0.1".parse().unwrap()]), sizes(&[]));
     }
 
     #[test]

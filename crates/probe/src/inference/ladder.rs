@@ -202,8 +202,16 @@ pub fn write_unit(ladder: &[Rung]) -> Finding {
     let confidence = Confidence::new(normal(margin / error.max(0.01)) * 0.98);
     let size =
         |share: f64| smallest_reaching(ladder, best.speed() * share).map_or(unit.size, |rung| rung.size);
+    // Where sizes in between were not measured, the smallest of them may do as well.
+    let is_gap = unit.size > below.size * 2;
+    let smallest = if is_gap { next_size(below.size).min(size(low)) } else { size(low) };
     Finding::exact(id, Value::Bytes(unit.size), confidence, evidence)
-        .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
+        .within(Value::Bytes(smallest), Value::Bytes(size(high)))
+}
+
+/// The next of the sizes 2^n and 3 x 2^n.
+fn next_size(size: Bytes) -> Bytes {
+    if size.get().is_power_of_two() { size * 3 / 2 } else { size * 4 / 3 }
 }
 
 #[cfg(test)]
@@ -235,6 +243,18 @@ mod tests {
         let rungs: Vec<(u64, f64)> =
             [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 5.0 + 0.3 * (kib as f64 / 4.0).max(1.0))).into();
         assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(4)));
+    }
+
+    #[test]
+    fn sizes_that_were_not_measured_may_be_write_units() {
+        let found = |rungs: &[(u64, f64)]| match write_unit(&ladder(rungs)).outcome {
+            crate::finding::Outcome::Found { value, low, high, .. } => [value, low, high],
+            unknown => panic!("{unknown:?}"),
+        };
+        let whole = [(4, 2.0), (8, 2.0), (16, 2.0), (32, 2.0), (48, 3.0), (64, 4.0)];
+        assert_eq!(found(&whole), [32, 32, 32].map(|kib| Value::Bytes(Bytes::kib(kib))));
+        let lacking = [(4, 2.0), (8, 2.0), (32, 2.0), (48, 3.0), (64, 4.0)];
+        assert_eq!(found(&lacking), [32, 12, 32].map(|kib| Value::Bytes(Bytes::kib(kib))));
     }
 
     /// Pages of 48 KiB: writes of 32 KiB cross every second boundary, those of 16 and 24 KiB never.
