@@ -256,3 +256,19 @@ fn a_device_that_errs_now_and_then_is_found_out_or_not_but_never_wrongly() {
         assert_among(&found(&seen), &truth, experiment.name());
     }
 }
+
+#[test]
+fn a_page_that_reads_show_is_a_guess_once_the_device_failed() {
+    let target = Target::parse("a1-card-64g").unwrap();
+    let mut stick = VirtualStick::new(&target.profile, target.seed);
+    let whole = Align::new(None, 1).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    let page = |ended: Ended| {
+        let seen = Observations { ended, ..whole.clone() };
+        infer(&[seen]).into_iter().find(|finding| finding.id == FindingId::PageBytes).unwrap()
+    };
+    let early = |cause| Ended::Early { reason: "it ended".to_owned(), cause };
+    assert!(page(Ended::Complete).value().is_some());
+    assert!(page(early(Cause::Interrupt)).value().is_some());
+    let Outcome::Unknown { reason, .. } = page(early(Cause::Device)).outcome else { panic!("a guess") };
+    assert!(reason.contains("was not seen"), "{reason}");
+}

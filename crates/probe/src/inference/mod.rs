@@ -49,8 +49,8 @@ use flashscope_device::Bytes;
 use crate::Method;
 use crate::finding::{Confidence, Finding, FindingId, FtlClass, Outcome, Value};
 use crate::observation::{
-    AlignData, BlockEndsData, Data, Ended, FatAreaData, Merges, Observations, OpenUnitsData, Order, Source,
-    SustainedData, WriteBufferData, WriteSizeData,
+    AlignData, BlockEndsData, Cause, Data, Ended, FatAreaData, Merges, Observations, OpenUnitsData, Order,
+    Source, SustainedData, WriteBufferData, WriteSizeData,
 };
 
 /// Everything that a set of observations of one device tells: one finding per [`FindingId`], in that order.
@@ -72,7 +72,8 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
-    let page = page(align.page, of_stream, &ladder);
+    let from_reads = if device_failed(observations) { undecided_by_writes(align.page) } else { align.page };
+    let page = page(from_reads, of_stream, &ladder);
     let may_be_guessed = erase_block.value().is_none()
         && page.value().is_some()
         && linear.confidence().get() * OF_OTHER_BLOCKS >= SURE_ENOUGH
@@ -356,6 +357,27 @@ fn page(from_reads: Finding, of_stream: Option<Finding>, ladder: &[Rung]) -> Fin
         }
         (Some(_), _) => from_writes,
     }
+}
+
+/// Whether the device was gone, or failed too often, while reads or writes were to tell the page.
+fn device_failed(observations: &[Observations]) -> bool {
+    observations.iter().any(|seen| {
+        matches!(seen.ended, Ended::Early { cause: Cause::Device, .. })
+            && matches!(seen.data, Data::Align(_) | Data::WriteSize(_))
+    })
+}
+
+/// A page that reads show is a guess as long as writes may work in a multiple of it, and the device failed before they told.
+fn undecided_by_writes(page: Finding) -> Finding {
+    if page.value().is_none() {
+        return page;
+    }
+    let reason = format!("{}; whether writes work in a multiple of it was not seen", page.evidence);
+    Finding::unknown(
+        FindingId::PageBytes,
+        reason,
+        "the device at another port or reader, if it still answers there",
+    )
 }
 
 /// An unknown whose experiment ended early, or did not start, says so, and what would have let it go on.
