@@ -136,7 +136,8 @@ pub fn given_back_tells(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> 
     let belief =
         Some(cells).filter(|cells| !cells.is_empty()).map(|cells| given_back(cells, linear, most))?;
     let verdict = belief.verdict();
-    let is_told = verdict.tells(OPEN_MAX) && verdict.number >= GIVEN_BACK_MIN && belief.openings_were_slow(2);
+    let is_told =
+        verdict.tells(OPEN_MAX + 1) && verdict.number >= GIVEN_BACK_MIN && belief.openings_were_slow(2);
     is_told.then_some(belief)
 }
 
@@ -168,19 +169,19 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     {
         let of_first = |slowness| after_all(&best, &[Part { slowness, ..*first }], Slowness::clone);
         let usual = if parts.len() == 1 { best.clone() } else { of_first(first.slowness) };
-        let is_told = usual.explains() > SMALL_EXPLAIN && usual.verdict().tells(OPEN_MAX);
+        let is_told = usual.explains() > SMALL_EXPLAIN && usual.verdict().tells(OPEN_MAX + 1);
         if !is_told
             && of_first(first.slowness.for_small_steps()).explains() > usual.explains() + SMALL_EXPLAIN
         {
             best = after_all(&best, parts, |slowness| slowness.for_small_steps());
         }
     }
-    if best.order() == Order::Random && !best.verdict().tells(OPEN_MAX) {
+    if best.order() == Order::Random && !best.verdict().tells(OPEN_MAX + 1) {
         // Blocks that are new have little to copy out of order.
         let shorter = after_all(&best, parts, |slowness| slowness.for_shorter_merges());
         let (usual, other) = (best.verdict(), shorter.verdict());
         let fits = |number: u32| best.most_likely().is_some_and(|most| number <= most);
-        let is_told = other.tells(OPEN_MAX) && fits(other.number) && !fits(usual.number);
+        let is_told = other.tells(OPEN_MAX + 1) && fits(other.number) && !fits(usual.number);
         let is_each = is_told && parts.iter().any(|part| switches_cost(part, shorter.slowness()));
         if is_each || shorter.explains() > if is_told { 0.0 } else { best.explains() } + SMALL_EXPLAIN {
             best = shorter;
@@ -437,7 +438,7 @@ mod tests {
             (0..60).for_each(|unit| [15, second].iter().for_each(|each| write(60, unit, *each)));
             let belief = random(&cells, &linear, 2);
             let verdict = belief.verdict();
-            verdict.tells(OPEN_MAX).then_some(verdict.number)
+            verdict.tells(OPEN_MAX + 1).then_some(verdict.number)
         };
         assert_eq!(number(4), Some(1));
         assert_ne!(number(15), Some(1), "every write out of order is slow, whatever the block");

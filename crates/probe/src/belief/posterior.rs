@@ -758,6 +758,17 @@ mod tests {
     }
 
     #[test]
+    fn as_many_as_are_told_from_more_are_known_out_of_order() {
+        let mut linear = belief(Order::Linear, Prior::Linear);
+        (0..12).for_each(|_| linear.write(0, QUICK));
+        (1..OPEN_MAX).for_each(|unit| linear.write(unit, QUICK));
+        (0..OPEN_MAX).for_each(|unit| linear.write(unit, QUICK));
+        (0..OPEN_MAX).for_each(|index| linear.write((OPEN_MAX + index) % (OPEN_MAX + 1), SLOW));
+        assert_eq!(linear.verdict().number, OPEN_MAX);
+        assert_eq!(Prior::after(&linear).most_likely(), Some(OPEN_MAX));
+    }
+
+    #[test]
     fn many_merges_hide_out_of_order_only_where_they_do_in_order() {
         let hides = |hidden_of_ten: u32| {
             let mut linear = belief(Order::Linear, Prior::Linear);

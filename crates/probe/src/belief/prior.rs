@@ -40,7 +40,7 @@ impl Prior {
         let verdict = linear.verdict();
         let every_switch = linear.law(Law::LeastRecent).clamp(ANOTHER_LAW, 1.0 - ANOTHER_LAW);
         let hides = linear.hides().clamp(ANOTHER_LAW, 1.0);
-        Self::Random { linear: verdict.tells(OPEN_MAX).then_some(verdict.number), every_switch, hides }
+        Self::Random { linear: verdict.tells(OPEN_MAX + 1).then_some(verdict.number), every_switch, hides }
     }
 
     /// How plausible it is that one block too many costs a merge at every switch: one controller chooses alike in both orders.
