@@ -64,8 +64,8 @@ const QUICK_AMONG_MERGES: f64 = 0.12;
 /// A number that is as likely as this need not have been seen open at once: one in so many may be lacking, or one.
 const SURE_UNSEEN: f64 = 0.97;
 const UNSEEN: u32 = 10;
-/// Where any block has to go, a number out of order that lies so near below the one in order, as one in so many, may be the same: blocks
-/// that are full keep their places for a while.
+/// Where any block has to go, a number out of order that lies so near below the one in order, as one in so many, may be the same, unless
+/// as many were seen open at once: blocks that are full keep their places for a while.
 const NEAR: u32 = 10;
 /// A number is surely too many if it fits with less than this probability, and as many merges were seen.
 const BEYOND_MAX: f64 = 0.02;
@@ -265,7 +265,8 @@ impl<'a> Search<'a> {
         let is_clear = order == Order::Linear
             || in_order().or(self.open_in_order()).map_or(belief.law(Law::Any) < 0.5, |linear| {
                 let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
-                verdict.number <= linear && (self.is_given_back || !(is_near && belief.law(Law::Any) > 0.5))
+                let is_vague = is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
+                verdict.number <= linear && (self.is_given_back || !is_vague)
             });
         // What hides merges out of order hides them in order.
         let fits_in_order = || self.fits(Order::Linear);
