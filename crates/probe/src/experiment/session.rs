@@ -286,21 +286,60 @@ pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
 /// Blocks are written to their ends in pieces of this size.
 pub const PIECE: Bytes = Bytes::mib(1);
 
-/// Writes all of `range` in order.
+/// So often a piece is written as long as that fails.
+const TRIES: u32 = 3;
+
+/// Writes all of `range` in order; whether that succeeded.
 ///
 /// # Errors
 /// [`Stop`] if no further request makes sense.
-pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<(), Stop> {
+pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<bool, Stop> {
     let mut offset = whole.offset;
+    let mut is_whole = true;
     while offset < whole.end() {
-        let length = PIECE.min(whole.end() - offset);
-        session.write_through(range(offset, length))?;
-        offset += length;
+        let piece = range(offset, PIECE.min(whole.end() - offset));
+        let mut is_written = false;
+        for _ in 0..TRIES {
+            is_written = session.write_through(piece)?.is_some();
+            if is_written {
+                break;
+            }
+        }
+        is_whole &= is_written;
+        offset = piece.end();
     }
-    Ok(())
+    Ok(is_whole)
 }
 
 /// `length` bytes at `offset`.
 pub const fn range(offset: Bytes, length: Bytes) -> ByteRange {
     ByteRange::new(offset, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::layer::{Faulty, Trace};
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{OpKind, SECTOR};
+
+    use super::*;
+    use crate::experiment::Silent;
+
+    /// Whether 8 MiB were written whole on a device with this fault, and how many writes that took.
+    fn filled(fault: &str) -> (bool, usize) {
+        let faulty = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault.parse().unwrap()], 1).unwrap();
+        let mut device = Trace::new(faulty);
+        let estimate = Estimate { requests: 8, bytes_written: Bytes::mib(8) };
+        let (budget, mut observer) = (Budget::UNLIMITED, Silent);
+        let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let is_whole = fill(&mut session, range(SECTOR, Bytes::mib(8))).unwrap();
+        (is_whole, device.records().iter().filter(|record| record.kind == OpKind::Write).count())
+    }
+
+    #[test]
+    fn a_piece_that_failed_is_written_again() {
+        let (is_whole, writes) = filled("write-errors:share=0.3");
+        assert!(is_whole && writes > 8, "{writes}");
+        assert!(!filled("write-errors:share=0.8").0);
+    }
 }

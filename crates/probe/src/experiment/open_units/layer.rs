@@ -182,15 +182,20 @@ impl Search<'_, '_> {
                 self.units.begin_again();
             }
             let (Some(one), Some(other)) = (self.units.take(), self.units.take()) else { return Ok(()) };
+            let mut is_written = true;
             if is_whole {
                 // Both are open before either is full: so each of them leaves a place free.
-                self.session.write_through(range(one, request))?;
-                self.session.write_through(range(other, request))?;
+                is_written &= fill(&mut self.session, range(one, request))?;
+                is_written &= fill(&mut self.session, range(other, request))?;
             }
             let from = if is_whole { request } else { erase_block - PART };
             let rest = if is_whole { erase_block - request } else { PART };
-            fill(&mut self.session, range(one + from, rest))?;
-            fill(&mut self.session, range(other + from, rest))?;
+            is_written &= fill(&mut self.session, range(one + from, rest))?;
+            is_written &= fill(&mut self.session, range(other + from, rest))?;
+            if !is_written {
+                // A block with a gap keeps its place.
+                continue;
+            }
             let mut alone = self.session.write_through(range(one, request))?;
             if !is_whole {
                 // What was begun before that is put aside: going on is what costs nothing.
