@@ -38,7 +38,7 @@ const BYTES_MAX: Bytes = Bytes::mib(160);
 const LINEAR_SHARE: (u64, u64) = (4, 5);
 /// Nor after so long in linear order, and in all.
 const TIME_LINEAR_MAX: Duration = Duration::from_secs(800);
-const TIME_MAX: Duration = Duration::from_secs(1000);
+const TIME_MAX: Duration = Duration::from_secs(1500);
 /// A search in linear order that wrote so much and is undecided goes on with smaller requests, and ends after so many times as
 /// many writes and so many times as long: where any block has to go, K of them take a few K² writes.
 const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
