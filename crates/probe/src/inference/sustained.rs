@@ -241,7 +241,7 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
         }
         None => {
             let reason = format!(
-                "{} a second, but only {} were written: a cache may hold up to a third of the capacity",
+                "{}, but only {} were written: a cache may hold up to a third of the capacity",
                 speed(1.0 / mean.seconds_per_byte),
                 data.written()
             );
