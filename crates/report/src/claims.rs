@@ -13,10 +13,11 @@ const RATIO: f64 = 1.15;
 /// Zeros that are there so much faster than other data are treated in a way of their own.
 const ZEROS_RATIO: f64 = 1.3;
 
-/// Why a claim differs from the truth, a sentence each; none where it does not.
+/// Why a claim of these ways differs from the truth, a sentence each; none where it does not.
 #[must_use]
-pub fn reasons(claim: &Claim, truth: f64) -> Vec<Sentence> {
-    let parts = [in_memory(claim, truth), zeros(claim, truth), source(claim, truth), flushes(claim, truth)];
+pub fn reasons(data: &MethodsData, claim: &Claim, truth: f64) -> Vec<Sentence> {
+    let fastest = fastest_other_data(data);
+    let parts = [in_memory(claim, truth), zeros(claim, fastest), source(claim, truth), flushes(claim, truth)];
     parts.into_iter().flatten().map(Sentence::new).collect()
 }
 
@@ -35,12 +36,19 @@ fn in_memory(claim: &Claim, truth: f64) -> Option<String> {
     })
 }
 
-fn zeros(claim: &Claim, truth: f64) -> Option<String> {
-    let is_special = claim.way == Way::Zeros && claim.durable() > truth * ZEROS_RATIO;
-    is_special.then(|| {
+/// What any way with random bytes reached, bytes per second: one stall makes a single way several times as slow, so zeros are
+/// held against the fastest.
+fn fastest_other_data(data: &MethodsData) -> Option<f64> {
+    let others = data.claims.iter().filter(|claim| claim.way != Way::Zeros);
+    others.map(Claim::durable).max_by(f64::total_cmp)
+}
+
+fn zeros(claim: &Claim, fastest: Option<f64>) -> Option<String> {
+    let fastest = fastest.filter(|_| claim.way == Way::Zeros)?;
+    (claim.durable() > fastest * ZEROS_RATIO).then(|| {
         format!(
             "zeros: they are there {} times as fast as other data, so the filesystem or the controller does not store them as such",
-            quantity::ratio(claim.durable() / truth)
+            quantity::ratio(claim.durable() / fastest)
         )
     })
 }
@@ -68,7 +76,7 @@ fn flushes(claim: &Claim, truth: f64) -> Option<String> {
 pub fn tabled(data: &MethodsData) -> Tabled {
     let truth = truth(data);
     let claims = &data.claims;
-    let why = truth.map(|truth| claims.iter().flat_map(|claim| named(claim, truth)).collect());
+    let why = truth.map(|truth| claims.iter().flat_map(|claim| named(data, claim, truth)).collect());
     let cached: Vec<Sentence> = claims.iter().filter_map(|claim| marked(data, claim)).collect();
     let instead = data.instead.iter().map(|instead| Sentence::new(instead.text())).collect();
     Tabled {
@@ -97,9 +105,10 @@ fn marked(data: &MethodsData, claim: &Claim) -> Option<Sentence> {
     Some(Sentence::new(format!("{} is marked as cached: {reason}", claim.way.command())))
 }
 
-fn named(claim: &Claim, truth: f64) -> Vec<Sentence> {
-    let name = |reason: &Sentence| Sentence::new(format!("{}: {}", claim.way.command(), reason.as_str()));
-    reasons(claim, truth).iter().map(name).collect()
+fn named(data: &MethodsData, claim: &Claim, truth: f64) -> Vec<Sentence> {
+    let name =
+        |reason: &Sentence| Sentence::new(format!("with {}: {}", claim.way.command(), reason.as_str()));
+    reasons(data, claim, truth).iter().map(name).collect()
 }
 
 fn table(data: &MethodsData) -> Table {
@@ -129,7 +138,15 @@ mod tests {
     }
 
     fn why(claim: &Claim) -> String {
-        reasons(claim, 8e6).iter().map(Sentence::as_str).collect::<Vec<_>>().join(" ")
+        let data = MethodsData {
+            claims: vec![*claim, self::claim(Way::FlushAtEnd, 10.0, 10.0, None)],
+            ..MethodsData::default()
+        };
+        why_among(&data, claim)
+    }
+
+    fn why_among(data: &MethodsData, claim: &Claim) -> String {
+        reasons(data, claim, 8e6).iter().map(Sentence::as_str).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -142,6 +159,16 @@ mod tests {
         assert_eq!(why(&claim(Way::Direct, 10.0, 10.1, None)), "");
         let direct = why(&claim(Way::Direct, 5.0, 10.0, None));
         assert!(direct.contains("own cache") && !direct.contains("page cache"), "{direct}");
+    }
+
+    #[test]
+    fn zeros_are_not_special_where_other_data_was_as_fast_in_another_way() {
+        let zeros = claim(Way::Zeros, 0.1, 2.0, Some(0.01));
+        let stalled = claim(Way::FlushAtEnd, 10.0, 10.0, None);
+        let mut data = MethodsData { claims: vec![zeros, stalled], ..MethodsData::default() };
+        assert!(why_among(&data, &zeros).contains("5.0 times as fast as other data"));
+        data.claims.push(claim(Way::Direct, 1.9, 1.9, None));
+        assert!(!why_among(&data, &zeros).contains("as other data"), "{}", why_among(&data, &zeros));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn methods(run: &RunFile, data: &MethodsData) -> Value {
             "source_bytes_per_s": claim.source(),
             "times_truth": truth.map(|truth| claim.claimed() / truth),
             "cached": cached(data, claim),
-            "why": truth.map(|truth| reasons(claim, truth)).unwrap_or_default(),
+            "why": truth.map(|truth| reasons(data, claim, truth)).unwrap_or_default(),
         })
     };
     super::document(json!({
