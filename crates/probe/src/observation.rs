@@ -288,6 +288,10 @@ pub struct OpenUnitsData {
     /// with smaller ones.
     #[serde(default)]
     pub free: Vec<OpenUnitsCell>,
+    /// A search in linear order in which whatever did not go on behind the write before it took longer by little, before the one in
+    /// `cells` began anew with two units in turn.
+    #[serde(default)]
+    pub appended: Vec<OpenUnitsCell>,
     /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,

@@ -424,6 +424,16 @@ fn a_new_stick_is_known_by_what_merges_out_of_order() {
 
 /// With two open blocks the one written longest ago is mostly the one that goes by chance, too: some turns of three tell.
 #[test]
+fn what_every_switch_costs_is_no_merge() {
+    for (target, number) in [("readme-card", 2), ("olpc-high-perf", 5), ("wirenboard-03", 6)] {
+        let (findings, units) = check_and_open_units(&Target::parse(target).unwrap());
+        let found = finding(&findings, FindingId::OpenUnitsLinear);
+        assert_eq!(found.value(), Some(Value::Count(number)), "{target}: {found:?}");
+        assert!(!units.appended.is_empty(), "{target}");
+    }
+}
+
+#[test]
 fn which_of_two_open_blocks_goes_is_told() {
     for seed in 1..=4 {
         let options =

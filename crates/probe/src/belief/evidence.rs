@@ -13,10 +13,30 @@ use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order,
 /// another block, does not count. `None` if there are too few.
 #[must_use]
 pub fn unmerged(cells: &[OpenUnitsCell]) -> Option<Slowness> {
-    let first = cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == 1)?;
-    let times: Vec<Duration> = first.writes().skip(1).map(|(_, latency)| latency).collect();
+    unmerged_in_turn(cells, 1)
+}
+
+/// The same by writes into so many units in turn at the start.
+fn unmerged_in_turn(cells: &[OpenUnitsCell], units: u32) -> Option<Slowness> {
+    let first = cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == units)?;
+    let times: Vec<Duration> = first.writes().skip(units as usize).map(|(_, latency)| latency).collect();
     Slowness::beyond(&times).filter(|_| times.len() >= 3)
 }
+
+/// So many units are written in turn where only a write that goes on behind the last one is quicker.
+pub const IN_TURN: u32 = 2;
+
+/// Whether what takes so much longer than a usual write of this size copies less than an erase block.
+#[must_use]
+pub fn copies_less(seconds: f64, slowness: Slowness, request: Bytes, erase_block: Bytes) -> bool {
+    let writes = request.as_f64() / slowness.typical_seconds();
+    seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
+}
+
+/// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
+/// in between.
+const COPIED_BYTES_PER_S: f64 = 400e6;
+const COPIED_FASTER: f64 = 40.0;
 
 /// What a slow write out of order is, after the search in order: what merges took there is known, or at least that a write
 /// out of order takes longer by itself.
@@ -74,8 +94,9 @@ pub fn parts(data: &OpenUnitsData) -> Vec<Part<'_>> {
     let mut sizes = data.larger.chunk_by(|one, other| one.request == other.request);
     let first = sizes.next().into_iter().map(|cells| (cells, false));
     let all = first.chain(sizes.map(|cells| (cells, true))).chain([(data.cells.as_slice(), false)]);
+    let units = if data.appended.is_empty() { 1 } else { IN_TURN };
     all.filter_map(|(cells, tries)| {
-        unmerged(cells).map(|slowness| Part { tries, ..Part::new(cells, slowness) })
+        unmerged_in_turn(cells, units).map(|slowness| Part { tries, ..Part::new(cells, slowness) })
     })
     .collect()
 }

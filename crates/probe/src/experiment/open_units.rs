@@ -60,6 +60,8 @@ const PLACES_ENOUGH: u64 = 512;
 const SMALLER_UNSEEN: u64 = 4;
 /// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
 const RANDOM_IN_VAIN: u32 = 4;
+/// A search beyond what switches cost takes so many blocks at least.
+const SWITCHED_LEAST: u32 = 16;
 /// So many writes into each block does a search take where the block written longest ago goes.
 const WRITES_WHERE_OLDEST_GOES: u64 = 4;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
@@ -139,15 +141,20 @@ impl Experiment for OpenUnits {
     /// What three searches with smaller requests take that do not decide, behind one with those asked for, and all tests beside them;
     /// nearly all end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let searches = (1 + 3 * SMALLER_LASTS) as u64 * self.writes_max() as u64;
+        // And one beyond what switches cost.
+        let searches = (2 + 3 * SMALLER_LASTS) as u64 * self.writes_max() as u64;
         let around = u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1))
             + layer::requests_max(self.units_max)
             + given_back::requests_max(self.units_max)
             + collection::REQUESTS_MAX;
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
-        let requests =
-            searches + around + smaller + u64::from(BASELINE) + (2 * CONTROL * CONTROLS_MAX) as u64;
+        let requests = searches
+            + around
+            + smaller
+            + u64::from(BASELINE)
+            + (2 * CONTROL * CONTROLS_MAX) as u64
+            + u64::from(BASELINE * belief::IN_TURN);
         let whole_blocks = layer::BEGINNINGS_MAX / FILL_PIECE;
         let bytes_written = (self.request * requests).min(self.bytes_max + self.request * around)
             + self.bytes_afterwards
@@ -221,6 +228,9 @@ impl Search<'_, '_> {
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
+        }
+        if let Some((other, belief)) = self.begin_beyond_switches(&linear, most)? {
+            (pool, linear) = (other, belief);
         }
         let verdict = linear.verdict();
         let is_told = verdict.tells(most);
@@ -336,6 +346,39 @@ impl Search<'_, '_> {
         }
         self.request = larger;
         self.data.cells = std::mem::take(&mut self.data.free);
+        Ok(None)
+    }
+
+    /// Searches once more from two blocks in turn, where every write that does not go on behind the last one takes longer by less than
+    /// copying a block: on some cards that is no merge, and merges, which take far longer, come with more blocks. `None` if none come;
+    /// then all is as before.
+    fn begin_beyond_switches(&mut self, belief: &Belief, most: u32) -> Result<Option<(Pool, Belief)>, Stop> {
+        let verdict = belief.verdict();
+        let is_one = verdict.tells(most) && verdict.number == 1;
+        let is_short = belief.merge_seconds().is_some_and(|seconds| {
+            belief::copies_less(seconds, belief.slowness(), self.request, self.experiment.erase_block)
+        });
+        if !is_one || !is_short || !self.data.larger.is_empty() {
+            return Ok(None);
+        }
+        self.data.appended = std::mem::take(&mut self.data.cells);
+        if self.units.left() < u64::from(SWITCHED_LEAST) {
+            self.units.begin_again();
+        }
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, belief::IN_TURN, BASELINE)?;
+        if let Some(mut anew) = belief::linear(self.data) {
+            self.search(&mut pool, &mut anew, most)?;
+            self.settle_law(&mut pool, &mut anew, most)?;
+            self.confirm(&mut pool, &mut anew, most)?;
+            let verdict = anew.verdict();
+            // What comes now and then may be collections.
+            let is_each = anew.law(Law::LeastRecent) > 0.5;
+            if is_each && verdict.tells(most) && verdict.number >= belief::IN_TURN {
+                return Ok(Some((pool, anew)));
+            }
+        }
+        self.data.cells = std::mem::take(&mut self.data.appended);
         Ok(None)
     }
 
@@ -648,17 +691,20 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// Linear writes into one fresh unit, as at the start of the search; the first one, which may close a block, left out.
+    /// Linear writes into one fresh unit, or two, as at the start of the search; the first of each, which may close a block, left out.
     fn control(&mut self) -> Result<(), Stop> {
         let first = self.data.larger.first().or(self.data.cells.first());
         let request = first.map_or(self.request, |cell| cell.request);
         let at_start = belief::parts(self.data).first().map(|part| part.slowness);
         let mut pool = Pool::new(self.experiment.erase_block, request, Order::Linear);
-        pool.write(&mut self.session, &mut self.units, 0)?;
+        let in_turn = if self.data.appended.is_empty() { 1 } else { belief::IN_TURN as usize };
+        for index in 0..in_turn {
+            pool.write(&mut self.session, &mut self.units, index)?;
+        }
         let mut times = Vec::new();
         for writes in std::iter::once(CONTROL_ALIKE).chain((1..=CONTROLS_MAX).map(|times| times * CONTROL)) {
             while times.len() < writes {
-                let written = pool.write(&mut self.session, &mut self.units, 0)?;
+                let written = pool.write(&mut self.session, &mut self.units, times.len() % in_turn)?;
                 times.push(written.and_then(|written| written.latency));
             }
             let known: Vec<Duration> = times.iter().copied().flatten().collect();

@@ -80,10 +80,8 @@ const COMPLETED_MOST: f64 = 7.0;
 const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.75;
-/// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
-/// in between.
-const COPIED_BYTES_PER_S: f64 = 400e6;
-const COPIED_FASTER: f64 = 40.0;
+/// Switches between two blocks that cost less than copying one are no merges this often.
+const MAY_BE_SWITCHES: f64 = 0.05;
 /// Fewer places than this in a block make the search less sure.
 const FEW_PLACES: f64 = 24.0;
 
@@ -219,10 +217,8 @@ impl<'a> Search<'a> {
             return None;
         }
         let (seconds, _) = self.merge(Order::Random, 0)?;
-        let request = self.data.cells.first()?.request.as_f64();
-        let copied =
-            seconds * (request / self.slowness.typical_seconds() * COPIED_FASTER).max(COPIED_BYTES_PER_S);
-        (copied < self.data.erase_block.as_f64()).then_some(seconds)
+        let request = self.data.cells.first()?.request;
+        belief::copies_less(seconds, self.slowness, request, self.data.erase_block).then_some(seconds)
     }
 
     /// The writes themselves.
@@ -340,7 +336,16 @@ impl<'a> Search<'a> {
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
         let vague = if self.hides_merges() { 1.0 } else { self.belief(order).law(Law::Any) };
-        MODEL_DOUBT + VAGUE_DOUBT * vague + few + self.doubt_of_merges(order)
+        MODEL_DOUBT + VAGUE_DOUBT * vague + few + self.doubt_of_merges(order) + self.doubt_of_switches()
+    }
+
+    /// Whether what is taken for merges between two blocks can be what any switch costs, where each is shorter than copying a block.
+    fn doubt_of_switches(&self) -> f64 {
+        let one = self.fits(Order::Linear).filter(|fits| *fits == 1 && !self.is_over_data);
+        let seconds = one.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
+        let request = self.parts.last().map_or(Bytes::ZERO, |part| part.request);
+        let is_short = |seconds| belief::copies_less(seconds, self.slowness, request, self.data.erase_block);
+        if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
     }
 
     /// Whether more blocks were written in turn without a merge that showed than fit, in linear order: then some hide.

@@ -77,6 +77,7 @@ fn data(data: &Data) -> Checked {
             each("cells", &data.cells, open_units)?;
             each("controls", &data.controls, times)?;
             each("free", &data.free, open_units)?;
+            each("appended", &data.appended, open_units)?;
             each("larger", &data.larger, open_units)?;
             each("rewritten", &data.rewritten, open_units)?;
             each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
