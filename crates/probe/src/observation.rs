@@ -317,6 +317,9 @@ pub struct OpenUnitsData {
     /// holds a place no more, so that each finds one until all are taken.
     #[serde(default)]
     pub given_back: Vec<OpenUnitsCell>,
+    /// Units that were begun out of order, outside the search, and behind each one of the search that was begun in order.
+    #[serde(default)]
+    pub apart: Vec<BegunApart>,
     /// Writes at the starts of units, where no unit was open before the first of each pair.
     #[serde(default)]
     pub beginnings: Vec<Beginnings>,
@@ -338,6 +341,15 @@ pub struct Beginnings {
     pub alone: Duration,
     /// The first write into the other, while the first one is unfinished.
     pub behind: Duration,
+}
+
+/// A unit that was begun out of order, and one that was begun in order behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunApart {
+    /// The slower one of two writes out of order into a fresh unit.
+    pub apart: Duration,
+    /// The first write at the start of another.
+    pub in_order: Duration,
 }
 
 /// One combination of order, number of units and request size.

@@ -598,6 +598,26 @@ fn one_run_is_counted_where_no_erase_block_shows() {
     assert_eq!(random.value(), None, "out of order blocks of another size are several");
 }
 
+#[test]
+fn one_run_of_large_blocks_is_told_by_what_beginning_them_costs() {
+    let mut target = Target::parse("transcend-8g?erase_block=64MiB&page=16KiB").unwrap();
+    target.profile.state = State::Full;
+    target.profile.policy = hybrid_log((Association::Full, 6), (200.0, 4300.0));
+    let (findings, units) = check_and_open_units(&target);
+    assert!(units.beginnings.is_empty() && units.apart.len() == 6, "{units:?}");
+    let linear = finding(&findings, FindingId::OpenUnitsLinear);
+    assert_eq!(linear.value(), Some(Value::Count(1)), "{linear:?}");
+    assert!(linear.evidence.contains("in its middle"), "{linear:?}");
+    let class = finding(&findings, FindingId::FtlClass);
+    assert_eq!(class.value(), Some(Value::Class { class: FtlClass::HybridLog, above: None }));
+    // As many as were opened slowly are open here, and each needs a place wherever it begins.
+    target.profile.state = State::Steady;
+    target.profile.policy = hybrid_log((Association::Block, 12), (200.0, 4300.0));
+    let (findings, units) = check_and_open_units(&target);
+    assert!((1..6).contains(&units.apart.len()), "{:?}", units.apart);
+    assert_eq!(finding(&findings, FindingId::OpenUnitsLinear).value(), Some(Value::Count(12)));
+}
+
 /// A stick with these log blocks, of which every eighth or second MiB was written.
 fn partly_written(log_blocks: (Association, u32), target: &str, every: u64) -> (VirtualStick, Target) {
     let mut target = Target::parse(target).unwrap();

@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
 use crate::inference::statistics::{count, quantile};
-use crate::observation::{Beginnings, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::observation::{Beginnings, BegunApart, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
 /// another block, does not count. `None` if there are too few.
@@ -324,8 +324,22 @@ const PAIRS_MIN: usize = 2;
 /// putting one aside, where one merge in many is.
 #[must_use]
 pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
-    is_one_run(&data.beginnings, slowness) || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data))
+    is_one_run(&data.beginnings, slowness)
+        || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data))
+        || is_one_run_apart(&data.apart, slowness)
 }
+
+/// Whether blocks cost something that are begun in order, and no others: a log takes those, and one run in order. One of those in order
+/// may hide it, a third of the others may stall.
+fn is_one_run_apart(begun: &[BegunApart], slowness: Slowness) -> bool {
+    let slow =
+        |time: fn(&BegunApart) -> Duration| begun.iter().filter(|pair| slowness.is_slow(time(pair))).count();
+    let (in_order, apart) = (slow(|pair| pair.in_order), slow(|pair| pair.apart));
+    begun.len() >= BEGUN_MIN && in_order + 1 >= begun.len() && apart * 3 <= begun.len()
+}
+
+/// So many of either tell.
+const BEGUN_MIN: usize = 5;
 
 /// Whether it seems so by what was slow at the start.
 #[must_use]
@@ -495,6 +509,24 @@ mod tests {
         assert!(shows_one_run(&data, far_slower), "two of them");
         data.beginnings.push(Beginnings { alone: milliseconds(2), behind: milliseconds(2) });
         assert!(!seems_one_run(&data) && !shows_one_run(&data, far_slower));
+    }
+
+    #[test]
+    fn blocks_that_cost_something_only_where_they_begin_in_order_tell_of_one_run() {
+        let slowness = Slowness::beyond(&[Duration::from_millis(3); 5]).unwrap();
+        let is_one_run = |in_order: &[u64], apart: &[u64]| {
+            let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| BegunApart {
+                apart: Duration::from_millis(*apart),
+                in_order: Duration::from_millis(*in_order),
+            });
+            is_one_run_apart(&pairs.collect::<Vec<_>>(), slowness)
+        };
+        assert!(is_one_run(&[900; 6], &[3; 6]));
+        assert!(is_one_run(&[900, 900, 3, 900, 900, 900], &[3, 90, 3, 3, 80, 3]), "stalls");
+        assert!(!is_one_run(&[900; 6], &[900; 6]), "either needs a place");
+        assert!(!is_one_run(&[3; 6], &[3; 6]));
+        assert!(!is_one_run(&[900; 3], &[3; 3]), "too few");
+        assert!(!shows_one_run(&OpenUnitsData::default(), slowness));
     }
 
     #[test]

@@ -181,6 +181,7 @@ impl Experiment for OpenUnits {
             rewrites: false,
             request,
             may_shrink: true,
+            may_begin_apart: true,
         };
         let result = search.run();
         search.session.end(result, Data::OpenUnits(data))
@@ -198,6 +199,8 @@ struct Search<'a, 'b> {
     request: Bytes,
     /// Whether smaller ones were not tried yet.
     may_shrink: bool,
+    /// Whether no block was begun out of order yet between others in order.
+    may_begin_apart: bool,
 }
 
 impl Search<'_, '_> {
@@ -358,7 +361,7 @@ impl Search<'_, '_> {
         let is_short = belief.merge_seconds().is_some_and(|seconds| {
             belief::copies_less(seconds, belief.slowness(), self.request, self.experiment.erase_block)
         });
-        if !is_one || !is_short || !self.data.larger.is_empty() {
+        if !is_one || !is_short || self.is_one_run(belief.slowness()) || !self.data.larger.is_empty() {
             return Ok(None);
         }
         self.data.appended = std::mem::take(&mut self.data.cells);
@@ -471,6 +474,14 @@ impl Search<'_, '_> {
                     break;
                 }
                 self.open_again(pool, belief.slowness())?;
+            }
+            if pool.order == Order::Linear && self.may_be_one_run_apart(belief) {
+                self.may_begin_apart = false;
+                self.begin_apart(pool, belief)?;
+                if self.is_one_run(belief.slowness()) {
+                    break;
+                }
+                continue;
             }
             if !self.step(pool, step, belief)? {
                 most = belief.opened();
@@ -648,6 +659,15 @@ impl Search<'_, '_> {
             && self.data.beginnings.is_empty()
             && !self.rewrites
             && belief.opens_slowly(enough)
+    }
+
+    /// The same where blocks are too large to be written in pairs, or a stall may have come beside one.
+    fn may_be_one_run_apart(&self, belief: &Belief) -> bool {
+        (!self.begins_whole() || !self.data.beginnings.is_empty())
+            && self.may_begin_apart
+            && !self.rewrites
+            && !self.data.led
+            && belief.opens_slowly(OPENED_SLOWLY_LARGE)
     }
 
     /// Whether a log that takes one run in order may be behind a number that was found: it merges now and then, whatever is begun.

@@ -108,6 +108,30 @@ impl Pool {
         Ok(Some(Written { unit, latency }))
     }
 
+    /// Begins a fresh unit out of order, with two writes behind its middle that lie apart: how long the slower one takes, since with the
+    /// first alone it may not be opened. It is no member. `None` if the device has no more fresh units, a unit holds too little, or a write
+    /// failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn begin_apart(
+        &self,
+        session: &mut Session<'_>,
+        units: &mut Units,
+    ) -> Result<Option<Duration>, Stop> {
+        let middle = u64::from(places(self.erase_block, self.request)) / 2;
+        if middle < PLACES_APART {
+            return Ok(None);
+        }
+        let Some(offset) = units.take() else { return Ok(None) };
+        let mut latency = Some(Duration::ZERO);
+        for place in [middle + PLACES_APART / 2, middle] {
+            let took = session.write_through(range(offset + self.request * place, self.request))?;
+            latency = latency.zip(took).map(|(before, took)| before.max(took));
+        }
+        Ok(latency)
+    }
+
     /// From now on each write is led by one over the place before it, as long as the requests have this size. In linear order only.
     pub const fn lead_each(&mut self) {
         self.led = true;
@@ -199,6 +223,9 @@ impl Pool {
         Member { unit: self.taken.saturating_sub(1), offset, places }
     }
 }
+
+/// Half of a unit that is begun out of order holds so many places at least.
+const PLACES_APART: u64 = 4;
 
 /// Blocks of fewer places are written to their end out of order too, or too little would be seen of each.
 const FEW_PLACES: u32 = 40;

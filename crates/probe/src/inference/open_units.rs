@@ -9,7 +9,7 @@ use super::statistics::{count, median, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{Beginnings, Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::observation::{Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// Where more writes over data than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_OVER_DATA_MAX: f64 = 0.2;
@@ -567,18 +567,23 @@ impl Collection {
 /// looks the same.
 const ONE_RUN: f64 = 0.98;
 const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
+/// The same by what it costs to begin blocks in order, and out of order between them.
+const ONE_RUN_APART: f64 = 0.96;
 
 /// How sure it is that only one run is taken in order.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
-    let probability = if search.data.beginnings.len() > 1 { ONE_RUN } else { ONE_RUN_BY_ONE_PAIR };
+    let probability = match search.data.beginnings.len() {
+        _ if !search.data.apart.is_empty() => ONE_RUN_APART,
+        0 | 1 => ONE_RUN_BY_ONE_PAIR,
+        _ => ONE_RUN,
+    };
     Confidence::new(probability - if puts_aside_shortly(search) { SHORTER_THAN_ERASING } else { 0.0 })
 }
 
 /// Whether putting one block aside for another takes less than erasing one: then a log completes what it maps at once.
 pub fn puts_aside_shortly(search: &Search<'_>) -> bool {
-    let pairs = search.data.beginnings.iter();
-    let longer = pairs.map(|pair| pair.behind.saturating_sub(pair.alone).as_secs_f64());
-    median(&longer.collect::<Vec<_>>()).is_some_and(|seconds| seconds < ERASE_SECONDS)
+    let (free, costly) = begun(search);
+    free.zip(costly).is_some_and(|(free, costly)| costly - free < ERASE_SECONDS)
 }
 
 fn one_run(search: &Search<'_>) -> Finding {
@@ -586,16 +591,33 @@ fn one_run(search: &Search<'_>) -> Finding {
     Finding::exact(FindingId::OpenUnitsLinear, Value::Count(1), confidence, evidence)
 }
 
+/// What it took to begin a block that has none to put aside, and one that has, seconds.
+fn begun(search: &Search<'_>) -> (Option<f64>, Option<f64>) {
+    let typical = |times: &mut dyn Iterator<Item = Duration>| {
+        median(&times.map(|latency| latency.as_secs_f64()).collect::<Vec<_>>())
+    };
+    let pairs = &search.data.beginnings;
+    let apart = &search.data.apart;
+    if !apart.is_empty() {
+        return (
+            typical(&mut apart.iter().map(|pair| pair.apart)),
+            typical(&mut apart.iter().map(|pair| pair.in_order)),
+        );
+    }
+    (typical(&mut pairs.iter().map(|pair| pair.alone)), typical(&mut pairs.iter().map(|pair| pair.behind)))
+}
+
 /// One sentence with the times of blocks that were begun one after the other.
 pub fn beginnings(search: &Search<'_>) -> String {
-    let seconds = |of: fn(&Beginnings) -> Duration| -> Vec<f64> {
-        search.data.beginnings.iter().map(|pair| of(pair).as_secs_f64()).collect()
-    };
-    let typical = |of| time(median(&seconds(of)).unwrap_or(0.0));
+    let (free, costly) = begun(search);
+    let (free, costly) = (time(free.unwrap_or(0.0)), time(costly.unwrap_or(0.0)));
+    if !search.data.apart.is_empty() {
+        return format!(
+            "beginning a block at its start took {costly}, in its middle {free}; going on in either cost nothing"
+        );
+    }
     format!(
-        "beginning a block took {}, beginning another before the first was full {}; going on in either cost nothing",
-        typical(|pair| pair.alone),
-        typical(|pair| pair.behind)
+        "beginning a block took {free}, beginning another before the first was full {costly}; going on in either cost nothing"
     )
 }
 
@@ -650,6 +672,7 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observation::Beginnings;
 
     /// Any number of blocks is quick in order, and every write out of order takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {

@@ -78,6 +78,10 @@ fn data(data: &Data) -> Checked {
             each("controls", &data.controls, times)?;
             each("free", &data.free, open_units)?;
             each("appended", &data.appended, open_units)?;
+            each("apart", &data.apart, |pair| {
+                time("apart", pair.apart)?;
+                time("in_order", pair.in_order)
+            })?;
             each("larger", &data.larger, open_units)?;
             each("rewritten", &data.rewritten, open_units)?;
             each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;

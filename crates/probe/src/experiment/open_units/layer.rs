@@ -7,7 +7,7 @@ use super::{SMALLEST, Search};
 use crate::belief::{self, Belief, Law, Slowness};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{PIECE, Stop, fill, range};
-use crate::observation::{Beginnings, Group, Order};
+use crate::observation::{Beginnings, BegunApart, Group, Order};
 
 /// A merge below so many writes may be less than that of a block.
 const SHORT_MERGE: f64 = 4.5;
@@ -40,6 +40,9 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last part is written, so that putting one aside costs something. That the places are free is
 /// known then only if no number was too many.
 const PART: Bytes = Bytes::mib(1);
+/// So many blocks are begun out of order, unless so many of them are slow.
+const APART: u32 = 6;
+const APART_SLOW: u32 = 3;
 /// So many slow writes tell that requests of a size do merge.
 const SURVEY_SLOW: usize = 2;
 /// So many rounds without tell that they do not, where each switch merges, and where some do.
@@ -217,6 +220,31 @@ impl Search<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Begins fresh blocks now out of order, now in order: where only the latter costs something, one run is taken in order, and what else
+    /// is written goes to logs. Those in order are steps of the search; the others may take places or not, so that what was open is
+    /// opened again behind them.
+    pub(super) fn begin_apart(&mut self, pool: &mut Pool, belief: &mut Belief) -> Result<(), Stop> {
+        let slowness = belief.slowness();
+        let mut slow = 0;
+        for _ in 0..APART {
+            let apart = pool.begin_apart(&mut self.session, &mut self.units)?;
+            let index = u32::try_from(pool.len()).unwrap_or(u32::MAX);
+            let written = self.write(pool, belief.opened() + 1, index)?;
+            let Some((unit, in_order)) = written.and_then(|written| Some((written.unit, written.latency?)))
+            else {
+                break;
+            };
+            belief.write(unit, in_order);
+            let Some(apart) = apart else { break };
+            self.data.apart.push(BegunApart { apart, in_order });
+            slow += u32::from(slowness.is_slow(apart));
+            if slow == APART_SLOW {
+                break;
+            }
+        }
+        if self.is_one_run(slowness) { Ok(()) } else { self.open_again(pool, slowness) }
     }
 
     /// Whether two whole blocks are not too much to write for a pair.
