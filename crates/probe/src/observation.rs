@@ -417,6 +417,9 @@ pub struct WriteSizeData {
     pub edges_flushed: bool,
     /// One per size and order, in the order in which they were written; a size may come again.
     pub cells: Vec<WriteSizeCell>,
+    /// Writes of one of those sizes once more, behind all others: whether the device is still as fast.
+    #[serde(default)]
+    pub control: Option<WriteSizeCell>,
 }
 
 /// Three small writes of one size, each behind the other; the second reaches across an offset where a page may end.

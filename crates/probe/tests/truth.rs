@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{Budget, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
+use flashscope_device::layer::{
+    Budget, FaultSpec, Faulty, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
+};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, Instant, Op, Pattern, Tag,
@@ -259,7 +261,7 @@ fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {
     .unwrap();
     let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
     policy.victim = Victim::Random;
-    policy.merge_us = Curve::Constant(4_000_000.0);
+    policy.merge_us = Curve::Constant(8_000_000.0);
     // So no smaller request would tell.
     let up_to = Bytes::kib(48);
     target.profile.small_writes =
@@ -820,6 +822,20 @@ impl Observer for Before {
             Event::End | Event::Remark { .. } => {}
         }
     }
+}
+
+#[test]
+fn sizes_are_not_compared_on_a_device_that_becomes_slower() {
+    let unit = |faults: &[FaultSpec]| {
+        let mut device = Faulty::new(stick("transcend-8g").0, faults, 1).unwrap();
+        finding(&check(&mut device, true), FindingId::WriteUnitBytes).clone()
+    };
+    assert_eq!(unit(&[]).value(), Some(Value::Bytes(Bytes::kib(32))));
+    let slower = unit(&["dying:after=0B,over=20MiB,delay=20ms".parse().unwrap()]);
+    assert!(
+        matches!(&slower.outcome, Outcome::Unknown { reason, .. } if reason.contains("slower")),
+        "{slower:?}"
+    );
 }
 
 #[test]

@@ -33,6 +33,10 @@ const ROUNDS_MAX: usize = 6;
 const WRITES_MAX: u64 = 8;
 /// which matters up to so many pages.
 const PAGES_MAX: u64 = 6;
+/// At the end the largest size up to this is written so many times once more, for which so much is left.
+const CONTROLLED: Bytes = Bytes::kib(64);
+const CONTROL: u64 = 8;
+const RESERVED: Bytes = Bytes::kib(64 * 9);
 /// So often a rung is written as long as a write of it fails.
 const TRIES: u32 = 3;
 
@@ -77,8 +81,11 @@ impl Experiment for WriteSize {
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let rounds = WRITES_MAX * 3 * ROUNDS_MAX as u64;
-        let requests =
-            page_edges::requests_max() + Self::sizes(device).len() as u64 * (WRITES_MAX + 1) + rounds;
+        let requests = page_edges::requests_max()
+            + Self::sizes(device).len() as u64 * (WRITES_MAX + 1)
+            + rounds
+            + CONTROL
+            + 1;
         Estimate { requests, bytes_written: STREAM.min(device.capabilities().capacity) }
     }
 
@@ -92,8 +99,13 @@ impl Experiment for WriteSize {
         let (estimate, sizes) = (self.estimate(device), Self::sizes(device));
         let block = device.capabilities().logical_block;
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut ladder =
-            Ladder { stream: Stream::new(&mut session, start, end), start, page: None, data: &mut data };
+        let mut ladder = Ladder {
+            stream: Stream::new(&mut session, start, end),
+            start,
+            page: None,
+            reserved: RESERVED,
+            data: &mut data,
+        };
         let result = ladder.run(block, &sizes);
         session.end(result, Data::WriteSize(data))
     }
@@ -104,6 +116,8 @@ struct Ladder<'a, 'b, 'c> {
     stream: Stream<'a, 'b>,
     start: Bytes,
     page: Option<Bytes>,
+    /// How much of the stream is left for the control.
+    reserved: Bytes,
     data: &'c mut WriteSizeData,
 }
 
@@ -120,7 +134,24 @@ impl Ladder<'_, '_, '_> {
     fn run(&mut self, logical_block: Bytes, sizes: &[Bytes]) -> Result<(), Stop> {
         self.page = page_edges::search(&mut self.stream, logical_block, self.data)?;
         sizes.iter().try_for_each(|size| self.rung(*size))?;
-        (0..ROUNDS_MAX).try_for_each(|_| self.round())
+        (0..ROUNDS_MAX).try_for_each(|_| self.round())?;
+        self.reserved = Bytes::ZERO;
+        self.control()
+    }
+
+    /// One size of the first round once more: whether the device became slower while larger ones were written.
+    fn control(&mut self) -> Result<(), Stop> {
+        let sizes = self.data.cells.iter().map(|cell| cell.request);
+        let Some(size) = sizes.filter(|size| *size <= CONTROLLED).max() else { return Ok(()) };
+        let begins_at = self.stream.position().round_up(size);
+        let mut times = Vec::new();
+        let result = self.try_rung(size, begins_at, CONTROL, &mut times);
+        if !times.is_empty() {
+            let start = Some(begins_at - self.start);
+            let times = Times::Each(times);
+            self.data.control = Some(WriteSizeCell { order: Order::Linear, request: size, start, times });
+        }
+        result
     }
 
     /// Writes the sizes once more that decide which one is the write unit, as long as that is open.
@@ -164,7 +195,7 @@ impl Ladder<'_, '_, '_> {
         writes: u64,
         times: &mut Vec<Duration>,
     ) -> Result<(), Stop> {
-        if !self.stream.has_room(begins_at + size * writes - self.stream.position()) {
+        if !self.stream.has_room(begins_at + size * writes + self.reserved - self.stream.position()) {
             return Ok(());
         }
         self.stream.fill(begins_at)?;

@@ -169,6 +169,22 @@ pub fn deciding(ladder: &[Rung]) -> Vec<Bytes> {
     sizes
 }
 
+/// The write unit, where the same writes took so many seconds at first and at the end: sizes that were written in between cannot be compared.
+#[must_use]
+pub fn of_another_speed((first, last): (f64, f64)) -> Finding {
+    let reason = format!(
+        "the same writes took {} at first and {} later: the device became {} meanwhile",
+        time(first),
+        time(last),
+        if last > first { "slower" } else { "quicker" }
+    );
+    Finding::unknown(
+        FindingId::WriteUnitBytes,
+        reason,
+        "a stick left alone for a while, and the measurement once more",
+    )
+}
+
 /// The write unit: the smallest request that reaches 80 % of the best speed; its interval holds 70 to 90 %.
 #[must_use]
 pub fn write_unit(ladder: &[Rung]) -> Finding {

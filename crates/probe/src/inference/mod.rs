@@ -73,7 +73,11 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
     let from_reads = if device_failed(observations) { undecided_by_writes(align.page) } else { align.page };
-    let page = page(from_reads, of_stream, &ladder);
+    let changed = seen.write_size.last().and_then(|data| rungs::changed(data));
+    let (page, write_unit) = match changed {
+        None => (page(from_reads, of_stream, &ladder), ladder::write_unit(&ladder)),
+        Some(changed) => (page(from_reads, of_stream, &[]), ladder::of_another_speed(changed)),
+    };
     let may_be_guessed = erase_block.value().is_none()
         && page.value().is_some()
         && linear.confidence().get() * OF_OTHER_BLOCKS >= SURE_ENOUGH
@@ -81,7 +85,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let mut findings = [
         erase_block,
         page,
-        ladder::write_unit(&ladder),
+        write_unit,
         linear,
         random,
         seen.fat_area(),

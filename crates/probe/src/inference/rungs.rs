@@ -9,7 +9,7 @@ use flashscope_device::Bytes;
 
 use super::ladder::Rung;
 use super::statistics::{count, median};
-use crate::observation::{Order, Times, WriteSizeCell};
+use crate::observation::{Order, Times, WriteSizeCell, WriteSizeData};
 
 /// A write that takes so many times as long as the quickest of its cell was held up by something else.
 const HELD_UP: f64 = 2.5;
@@ -17,6 +17,9 @@ const HELD_UP: f64 = 2.5;
 const SUSPICIOUS: f64 = 1.4;
 /// until it did so in that many rounds.
 const SUSPICIOUS_ROUNDS: usize = 3;
+/// Writes of the same size differ by less as a rule, and so many of them by any amount, unless the device became slower or quicker.
+const CHANGED: f64 = 1.5;
+const BEYOND: f64 = 0.75;
 /// After so many steps the fit has settled.
 const STEPS: usize = 8;
 /// The relative error of a figure in a published table: two to three digits, one run.
@@ -64,6 +67,30 @@ pub fn held_up(cells: &[WriteSizeCell]) -> Vec<Bytes> {
     (0..rungs.len()).filter(is_held_up).map(|index| rungs[index].size).collect()
 }
 
+/// What the writes of the control took at first and take at the end, seconds, if that has changed by far: three quarters of them lie
+/// beyond all of the first round. A few writes that are held up change nothing.
+#[must_use]
+pub fn changed(data: &WriteSizeData) -> Option<(f64, f64)> {
+    let control = data.control.as_ref()?;
+    let first = data.cells.iter().find(|cell| cell.request == control.request)?;
+    let (first, control) = (seconds(&first.times), seconds(&control.times));
+    let (before, after) = (median(&first)?, median(&control)?);
+    let beyond = |is_beyond: &dyn Fn(f64, f64) -> bool| {
+        let all = control.iter().filter(|now| first.iter().all(|then| is_beyond(**now, *then)));
+        count(all.count()) >= BEYOND * count(control.len())
+    };
+    let is_slower = after > before * CHANGED && beyond(&|now, then| now > then);
+    let is_quicker = after * CHANGED < before && beyond(&|now, then| now < then);
+    (is_slower || is_quicker).then_some((before, after))
+}
+
+fn seconds(times: &Times) -> Vec<f64> {
+    match times {
+        Times::Each(each) => each.iter().map(std::time::Duration::as_secs_f64).collect(),
+        Times::Mean { per_request, .. } => vec![per_request.as_secs_f64()],
+    }
+}
+
 /// The cells with their rounds: a round ends where a size comes again.
 fn in_rounds(cells: &[WriteSizeCell]) -> Vec<Cell> {
     let mut result: Vec<Cell> = Vec::new();
@@ -81,10 +108,7 @@ impl Cell {
     /// Where a size is no multiple of the page, some of its writes touch one more: the mean counts, but for writes that
     /// were held up.
     fn new(cell: &WriteSizeCell, round: usize) -> Option<Self> {
-        let seconds: Vec<f64> = match &cell.times {
-            Times::Each(each) => each.iter().map(std::time::Duration::as_secs_f64).collect(),
-            Times::Mean { per_request, .. } => vec![per_request.as_secs_f64()],
-        };
+        let seconds = seconds(&cell.times);
         let quickest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let usual: Vec<f64> = seconds.into_iter().filter(|time| *time <= HELD_UP * quickest).collect();
         let writes = count(usual.len());

@@ -100,7 +100,8 @@ fn data(data: &Data) -> Checked {
         Data::WriteSize(data) => {
             erase_block(data.erase_block.unwrap_or_default())?;
             each("edges", &data.edges, edge)?;
-            each("cells", &data.cells, |cell| request(cell.request, &cell.times))
+            each("cells", &data.cells, |cell| request(cell.request, &cell.times))?;
+            each("control", data.control.as_slice(), |cell| request(cell.request, &cell.times))
         }
         Data::BlockEnds(data) => {
             block("request", data.request)?;
