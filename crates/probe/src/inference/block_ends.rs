@@ -33,7 +33,7 @@ pub fn or(from_reads: Finding, reads: &[(Bytes, f64)], data: Option<&BlockEndsDa
 fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, String> {
     let openings = data.openings.len();
     let Some(belief) = BlockBelief::of(data, reads) else {
-        return Err(format!("nothing was merged when {openings} erase blocks were opened"));
+        return Err(format!("nothing was merged when writing began at {openings} places"));
     };
     let (block, probability) = belief.verdict();
     let Some(block) = block else {

@@ -397,7 +397,10 @@ fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
                 }
             }
             Ended::Early { reason: why, cause } => {
-                *reason = format!("{reason} (the measurement ended early: {why})");
+                // Several experiments may have ended for the same reason.
+                if !reason.contains(why.as_str()) {
+                    *reason = format!("{reason} (the measurement ended early: {why})");
+                }
                 if let Some(what) = cause.would_decide() {
                     what.clone_into(would_decide);
                 }

@@ -625,14 +625,30 @@ fn undecided(id: FindingId, belief: &Belief, most: u32) -> Finding {
     let verdict = belief.verdict();
     let proven = belief.most_proven();
     if verdict.number >= most {
-        let reason = format!("no merge was seen while writing into up to {proven} erase blocks in turn");
+        let reason = format!("no merge was seen while writing into up to {} in turn", erase_blocks(proven));
         return Finding::unknown(id, reason, "more units, on a larger device or with another erase block");
     }
-    let reason = format!(
-        "{proven} were open at once; the writes leave it between {} and {}",
-        verdict.low, verdict.high
-    );
+    let were = if proven == 1 { "was" } else { "were" };
+    let leaves = match verdict {
+        belief::Verdict { low, high, .. } if proven > high => {
+            format!("and yet merges fit {} best: they contradict each other", numbers(low, high))
+        }
+        belief::Verdict { low, high, .. } if low == high => {
+            format!("the writes fit {low} best, which is not shown")
+        }
+        belief::Verdict { low, high, .. } => format!("the writes leave it {}", numbers(low, high)),
+    };
+    let reason = format!("{proven} {were} open at once; {leaves}");
     Finding::unknown(id, reason, "a larger budget, or a quieter machine")
+}
+
+fn numbers(low: u32, high: u32) -> String {
+    if low == high { low.to_string() } else { format!("between {low} and {high}") }
+}
+
+/// A number of erase blocks in words.
+pub fn erase_blocks(number: u32) -> String {
+    format!("{number} erase block{}", if number == 1 { "" } else { "s" })
 }
 
 /// Why nothing can be said: the same writes took another time at the end than at the start.
@@ -686,6 +702,20 @@ mod tests {
         (0..256).for_each(|index| write(Order::Linear, 128, index % 128, quick));
         (0..12).for_each(|_| write(Order::Random, 1, 0, slow));
         OpenUnitsData { erase_block, cells, ..OpenUnitsData::default() }
+    }
+
+    #[test]
+    fn an_undecided_number_is_worded_as_it_is() {
+        let quick = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let belief = Belief::new(Order::Linear, quick, belief::Prior::Linear);
+        let reason = |most| match undecided(FindingId::OpenUnitsLinear, &belief, most).outcome {
+            crate::finding::Outcome::Unknown { reason, .. } => reason,
+            crate::finding::Outcome::Found { .. } => String::new(),
+        };
+        assert_eq!(reason(0), "no merge was seen while writing into up to 0 erase blocks in turn");
+        assert!(reason(129).starts_with("0 were open at once; the writes leave it between 1 and "));
+        assert_eq!([erase_blocks(1), erase_blocks(2)], ["1 erase block", "2 erase blocks"]);
+        assert_eq!([numbers(2, 2), numbers(2, 4)], ["2", "between 2 and 4"]);
     }
 
     #[test]
