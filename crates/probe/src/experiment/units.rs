@@ -46,7 +46,7 @@ impl Units {
             let reason = format!(
                 "an erase block of {erase_block} is below any that was ever seen ({ERASE_BLOCK_MIN})"
             );
-            return Err(Refusal::new(reason, "a larger erase block (--erase-block)"));
+            return Err(Refusal::new(reason, "a larger erase block (measure --erase-block)"));
         }
         let units = Self::new(device, erase_block);
         if units.left() < 2 {
@@ -54,7 +54,10 @@ impl Units {
                 "{} hold fewer than two erase blocks of {erase_block} to write to",
                 capabilities.capacity
             );
-            return Err(Refusal::new(reason, "a larger device, or smaller erase blocks (--erase-block)"));
+            return Err(Refusal::new(
+                reason,
+                "a larger device, or smaller erase blocks (measure --erase-block)",
+            ));
         }
         Ok(units)
     }

@@ -339,7 +339,7 @@ fn doubt(finding: &mut Finding, caveat: &str, stands: bool) {
     } else {
         let reason = format!("{value}, if the blocks were right: {caveat}");
         finding.outcome =
-            Outcome::Unknown { reason, would_decide: "the erase block (--erase-block)".to_owned() };
+            Outcome::Unknown { reason, would_decide: "the erase block (measure --erase-block)".to_owned() };
     }
 }
 /// Several published tables of one device as one.
@@ -387,6 +387,9 @@ fn undecided_by_writes(page: Finding) -> Finding {
 /// An unknown whose experiment ended early, or did not start, says so, and what would have let it go on.
 fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
     let Outcome::Unknown { reason, would_decide } = &mut finding.outcome else { return finding };
+    if observations.iter().any(wrote) {
+        *would_decide = without_write_tests(would_decide);
+    }
     for seen in observations.iter().filter(|seen| concerns(finding.id, &seen.data)) {
         match &seen.ended {
             Ended::Complete => {}
@@ -410,6 +413,28 @@ fn with_reason(mut finding: Finding, observations: &[Observations]) -> Finding {
     finding
 }
 
+const WRITE_TESTS: &str = "write tests (--erase)";
+
+/// What else would decide, where write tests were made and did not.
+fn without_write_tests(would_decide: &str) -> String {
+    let parts = || would_decide.split(", ").map(|part| part.trim_start_matches("or "));
+    let others: Vec<&str> = parts().filter(|part| *part != WRITE_TESTS).collect();
+    match others.len() {
+        0 => "a quieter machine, or a faster port or reader".to_owned(),
+        all if all == parts().count() => would_decide.to_owned(),
+        _ => others.join(", or "),
+    }
+}
+
+/// Whether these are of a write test that began.
+fn wrote(seen: &Observations) -> bool {
+    let is_write_test =
+        matches!(seen.data, Data::WriteSize(_) | Data::BlockEnds(_) | Data::OpenUnits(_) | Data::FatArea(_));
+    is_write_test
+        && matches!(seen.conditions.source, Source::Measured)
+        && !matches!(seen.ended, Ended::NotStarted { .. })
+}
+
 const fn concerns(id: FindingId, data: &Data) -> bool {
     matches!(
         (id, data),
@@ -427,4 +452,24 @@ const fn concerns(id: FindingId, data: &Data) -> bool {
             | (FindingId::SlcCacheBytes | FindingId::SustainedWriteBytesPerS, Data::Sustained(_))
             | (FindingId::WriteBufferBytes, Data::WriteBuffer(_))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_tests_that_were_made_decide_no_more() {
+        assert_eq!(without_write_tests(WRITE_TESTS), "a quieter machine, or a faster port or reader");
+        let fill = "a fill of the device before reading";
+        assert_eq!(
+            without_write_tests("write tests (--erase), or a fill of the device before reading"),
+            fill
+        );
+        assert_eq!(
+            without_write_tests("a fill of the device before reading, or write tests (--erase)"),
+            fill
+        );
+        assert_eq!(without_write_tests("more units, on a larger device"), "more units, on a larger device");
+    }
 }
