@@ -1,5 +1,7 @@
 //! What waits in memory to be written to a disk.
 
+use std::path::Path;
+
 use flashscope_device::Bytes;
 
 use super::books::Book;
@@ -32,8 +34,10 @@ pub enum Waiting {
 /// Why there is only a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// debugfs cannot be read; root can, where it is mounted.
+    /// debugfs cannot be read; root can.
     Hidden,
+    /// debugfs is not mounted, so that nobody can read it.
+    NotMounted,
     /// The kernel writes for groups of processes apart, and counts here only what belongs to none (before Linux 6.10).
     Groups,
 }
@@ -91,6 +95,13 @@ impl Waiting {
     }
 }
 
+/// Why a folder of debugfs is not seen. Its place is empty, and open to all, as long as it is not mounted.
+fn hidden(sysfs: &Path) -> Bound {
+    let is_empty = |mut place: std::fs::ReadDir| place.next().is_none();
+    let is_mounted = !std::fs::read_dir(sysfs.join("kernel/debug")).is_ok_and(is_empty);
+    if is_mounted { Bound::Hidden } else { Bound::NotMounted }
+}
+
 /// Summed over the disk and whatever else a filesystem on it writes through: device mapper and btrfs keep books of their
 /// own, under the number that the list of mounts shows. If one of them cannot be read, the sum would promise too much.
 fn counted(node: &Node, disk: &Disk, roots: &Roots) -> Result<Waiting, Bound> {
@@ -106,7 +117,7 @@ fn counted(node: &Node, disk: &Disk, roots: &Roots) -> Result<Waiting, Bound> {
     let books = numbers.into_iter().map(|number| {
         // An empty number (a plain list of mounts) would name the directory above.
         let place = roots.sysfs.join("kernel/debug/bdi").join(number);
-        let folder = sysfs.node(&place).filter(|_| !number.is_empty()).ok_or(Bound::Hidden)?;
+        let folder = sysfs.node(&place).filter(|_| !number.is_empty()).ok_or_else(|| hidden(&roots.sysfs))?;
         Book::read(&folder, roots)
     });
     let books = books.collect::<Result<Vec<_>, Bound>>()?;
@@ -133,6 +144,16 @@ pub(super) fn number(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_place_of_debugfs_is_one_that_is_not_mounted() {
+        let sysfs = tempfile::tempdir().unwrap();
+        assert_eq!(hidden(sysfs.path()), Bound::Hidden, "no such place");
+        std::fs::create_dir_all(sysfs.path().join("kernel/debug")).unwrap();
+        assert_eq!(hidden(sysfs.path()), Bound::NotMounted);
+        std::fs::create_dir(sysfs.path().join("kernel/debug/bdi")).unwrap();
+        assert_eq!(hidden(sysfs.path()), Bound::Hidden, "of another disk");
+    }
 
     #[test]
     fn memory_is_read_and_half_of_it_is_none() {

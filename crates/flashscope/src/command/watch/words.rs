@@ -66,6 +66,9 @@ pub fn waiting(waiting: Waiting) -> String {
 const fn share(bound: Bound) -> &'static str {
     match bound {
         Bound::Hidden => "root can see each one's share (debugfs)",
+        Bound::NotMounted => {
+            "each one's share shows where debugfs is mounted (mount -t debugfs none /sys/kernel/debug, as root)"
+        }
         Bound::Groups => "Linux tells each one's share since 6.10",
     }
 }
