@@ -1,7 +1,9 @@
 //! Many small files beside one large file: a verdict, a table, and why.
 
 use flashscope_probe::inference::statistics::quantile;
-use flashscope_probe::inference::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict};
+use flashscope_probe::inference::{
+    FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole,
+};
 use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
 
 use crate::chart::Table;
@@ -39,6 +41,11 @@ fn cause(verdict: &FilesVerdict) -> String {
     match &verdict.cause {
         FilesCause::None | FilesCause::Cached { .. } => String::new(),
         FilesCause::SmallWrites { .. } => ": small writes on this controller are what costs".to_owned(),
+        FilesCause::Tables { bytes, rounded, factor, .. }
+            if rounded.as_f64() / bytes.as_f64() > factor.sqrt() =>
+        {
+            ": each file is written in whole blocks, which is what costs".to_owned()
+        }
         FilesCause::Tables { .. } => ": the filesystem's own tables are what costs".to_owned(),
         FilesCause::Host { .. } => {
             ": the device waits most of that time; programs and the filesystem take it".to_owned()
@@ -73,9 +80,10 @@ fn evidence(verdict: &FilesVerdict) -> Option<String> {
             writes(large),
             quantity::ratio(*factor)
         )),
-        FilesCause::Tables { small, bytes, factor } => Some(format!(
-            "{} reached the device for {bytes} of files, {} times what one file takes: folders and tables are written along",
+        FilesCause::Tables { small, bytes, rounded, factor } => Some(format!(
+            "{} reached the device for {bytes} of files{}, {} times what one file takes: folders and tables are written along",
             small.bytes,
+            if rounded > bytes { format!(", {rounded} in whole blocks") } else { String::new() },
             quantity::ratio(*factor)
         )),
         FilesCause::Host { busy, factor } => Some(format!(
@@ -102,9 +110,13 @@ fn writes(traffic: &Traffic) -> String {
 fn space(verdict: &FilesVerdict, data: &FilesData) -> Option<String> {
     let small = &data.rounds.first()?.small;
     let times = quantity::three_digits(verdict.bloat?);
+    let costs = if is_written_whole(data.cluster) {
+        "the system writes each of them whole, so that costs room and time"
+    } else {
+        "the system writes the bytes and not the rest of the cluster, so that costs room, hardly time"
+    };
     Some(format!(
-        "space: {times}x bloat, {} for {} of files, in clusters of {}; the system writes the bytes and not the rest of the cluster, \
-         so that costs room, not time",
+        "space: {times}x bloat, {} for {} of files, in clusters of {}; {costs}",
         small.allocated, small.bytes, data.cluster
     ))
 }
@@ -276,6 +288,26 @@ mod tests {
         ] {
             assert!(text.replace("\n   ", "").contains(words), "{words}: {text}");
         }
+    }
+
+    #[test]
+    fn what_is_written_in_whole_blocks_is_not_laid_on_tables() {
+        let mut seen = data(44.0);
+        seen.cluster = Bytes::kib(4);
+        let small = &mut seen.rounds[0].small;
+        small.writes = Some(Traffic { requests: 560, bytes: Bytes::mib(70), busy_s: 44.0 });
+        assert!(
+            headline(&seen).as_str().contains("whole blocks, which is what costs"),
+            "{:?}",
+            headline(&seen)
+        );
+        let told = format!("{:?}", because(&seen));
+        assert!(
+            told.contains("16 MiB of files, 64 MiB in whole blocks") && told.contains("room and time"),
+            "{told}"
+        );
+        seen.cluster = Bytes::kib(32);
+        assert!(headline(&seen).as_str().contains("own tables are what costs"));
     }
 
     #[test]

@@ -117,12 +117,14 @@ pub enum FilesCause {
         /// How many times as long a byte takes.
         factor: f64,
     },
-    /// More bytes reach the device: the filesystem writes its tables along, or whole blocks for parts.
+    /// More bytes reach the device: the filesystem writes its tables along, and whole blocks for parts.
     Tables {
         /// What the small files sent to it.
         small: Traffic,
         /// What they hold.
         bytes: Bytes,
+        /// The same in whole blocks, as the system writes it.
+        rounded: Bytes,
         /// How many times as many bytes.
         factor: f64,
     },
@@ -179,13 +181,13 @@ fn cause(data: &FilesData, ratio: f64) -> FilesCause {
     }
     let sum = |of: fn(&FilesRound) -> &FilesPart| Sum::of(data.rounds.iter().map(of));
     match (sum(|round| &round.small), sum(|round| &round.large)) {
-        (Some(small), Some(large)) => largest(&small, &large),
+        (Some(small), Some(large)) => largest(&small, &large, data.cluster),
         _ => FilesCause::Unknown { reason: "the kernel does not count the requests of what it lies on" },
     }
 }
 
 /// The largest of the three factors, if it says most of the whole.
-fn largest(small: &Sum, large: &Sum) -> FilesCause {
+fn largest(small: &Sum, large: &Sum, cluster: Bytes) -> FilesCause {
     let tables = small.traffic.bytes.as_f64() / large.traffic.bytes.as_f64();
     let writes = small.busy_per_byte() / large.busy_per_byte();
     let host = small.waits() / large.waits();
@@ -194,7 +196,8 @@ fn largest(small: &Sum, large: &Sum) -> FilesCause {
     if names(writes) {
         FilesCause::SmallWrites { small: small.traffic, large: large.traffic, factor: writes }
     } else if names(tables) {
-        FilesCause::Tables { small: small.traffic, bytes: small.bytes, factor: tables }
+        let rounded = if is_written_whole(cluster) { small.allocated } else { small.bytes };
+        FilesCause::Tables { small: small.traffic, bytes: small.bytes, rounded, factor: tables }
     } else if names(host) {
         FilesCause::Host { busy: small.traffic.busy_s / small.durable_s, factor: host }
     } else {
@@ -202,10 +205,20 @@ fn largest(small: &Sum, large: &Sum) -> FilesCause {
     }
 }
 
+/// Whether the system writes the whole of a cluster of which a file fills a part: it writes pages, of which it writes nothing twice.
+#[must_use]
+pub fn is_written_whole(cluster: Bytes) -> bool {
+    cluster <= PAGE
+}
+
+/// The system's page, on nearly all machines.
+const PAGE: Bytes = Bytes::kib(4);
+
 /// All rounds of one kind together.
 struct Sum {
     traffic: Traffic,
     bytes: Bytes,
+    allocated: Bytes,
     durable_s: f64,
 }
 
@@ -213,13 +226,14 @@ impl Sum {
     /// `None` where something was not counted, or where nothing came of it.
     fn of<'a>(parts: impl Iterator<Item = &'a FilesPart>) -> Option<Self> {
         let traffic = Traffic { requests: 0, bytes: Bytes::ZERO, busy_s: 0.0 };
-        let mut sum = Self { traffic, bytes: Bytes::ZERO, durable_s: 0.0 };
+        let mut sum = Self { traffic, bytes: Bytes::ZERO, allocated: Bytes::ZERO, durable_s: 0.0 };
         for part in parts {
             let writes = part.writes?;
             sum.traffic.requests += writes.requests;
             sum.traffic.bytes = sum.traffic.bytes.checked_add(writes.bytes)?;
             sum.traffic.busy_s += writes.busy_s;
             sum.bytes = sum.bytes.checked_add(part.bytes)?;
+            sum.allocated = sum.allocated.checked_add(part.allocated)?;
             sum.durable_s += part.durable_s();
         }
         let is_seen = sum.traffic.requests > 0 && !sum.traffic.bytes.is_zero() && sum.traffic.busy_s > 0.0;
@@ -285,7 +299,20 @@ mod tests {
         assert!(
             matches!(small_writes, FilesCause::SmallWrites { factor, .. } if (17.0..20.0).contains(&factor))
         );
-        assert!(matches!(cause_of(part(12.0, 1000, 50.0, 11.0), large()), FilesCause::Tables { .. }));
+        let tables = |cluster| {
+            let mut data = data(part(12.0, 1000, 50.0, 11.0), large());
+            data.cluster = cluster;
+            match files_verdict(&data).unwrap().cause {
+                FilesCause::Tables { rounded, .. } => Some(rounded),
+                _ => None,
+            }
+        };
+        assert_eq!(
+            tables(Bytes::kib(32)),
+            Some(Bytes::new(10_000_000)),
+            "the rest of a cluster is not written"
+        );
+        assert_eq!(tables(Bytes::kib(4)), Some(Bytes::new(40_000_000)), "the rest of a page is");
         let host = cause_of(part(40.0, 100, 10.0, 2.0), large());
         assert!(matches!(host, FilesCause::Host { busy, .. } if busy == 0.05), "{host:?}");
         assert_eq!(cause_of(part(2.5, 1000, 12.0, 2.4), large()), FilesCause::None);

@@ -31,7 +31,7 @@ mod write_buffer;
 pub use align::steps;
 pub use changes::Change;
 pub use course::{Course, Recovered, course, stalls_of};
-pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict};
+pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole};
 pub use methods::{cached, truth};
 pub(crate) use slowdown::Slowdown;
 pub(crate) use speed::{CLEAR_AFTER, is_clear};
