@@ -22,7 +22,7 @@ pub struct Listing {
 
 /// Why there is no list.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the list of disks from {}: {source}; is sysfs mounted?", path.display())]
+#[error("cannot read the list of disks from {}; is sysfs mounted?", path.display())]
 pub struct ListError {
     path: PathBuf,
     source: std::io::Error,

@@ -26,15 +26,16 @@ pub fn headline(data: &FilesData) -> Sentence {
 
 fn how_much(verdict: &FilesVerdict, round: &FilesRound, data: &FilesData) -> String {
     let many = quantity::counted(round.small.files.into(), "file");
+    let take = if round.small.files == 1 { "takes" } else { "take" };
     let of = |of: fn(&FilesRound) -> &FilesPart| {
         files(data, of).map_or_else(String::new, |speed| quantity::seconds(speed.durable_s.median))
     };
     let (small, large) = (of(|round| &round.small), of(|round| &round.large));
     if verdict.cause == FilesCause::None {
-        return format!("{many} take about as long as one file of the same bytes: {small}, and {large}");
+        return format!("{many} {take} about as long as one file of the same bytes: {small}, and {large}");
     }
     let ratio = quantity::ratio(verdict.ratio.median);
-    format!("{many} take {ratio} times as long as one file of the same bytes, {small} instead of {large}")
+    format!("{many} {take} {ratio} times as long as one file of the same bytes, {small} instead of {large}")
 }
 
 fn cause(verdict: &FilesVerdict) -> String {

@@ -35,6 +35,7 @@ pub mod words;
 pub use brief::brief;
 pub use clean::printable;
 pub use html::html;
+pub use quantity::counted;
 pub use report::Report;
 pub use speeds::speeds;
 pub use svg::drawing;

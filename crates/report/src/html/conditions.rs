@@ -94,7 +94,10 @@ fn what(data: &Data) -> String {
         }
         Data::Sustained(data) => format!("{} in writes of {}", data.written(), data.request),
         Data::Speed(data) => format!("{} kinds of request", data.cells.len()),
-        Data::Files(data) => format!("{} rounds of files ({})", data.rounds.len(), printable(&data.profile)),
+        Data::Files(data) => {
+            let rounds = quantity::counted(data.rounds.len() as u64, "round");
+            format!("{rounds} of files ({})", printable(&data.profile))
+        }
         Data::Methods(data) => format!("{} ways to write", data.claims.len()),
         Data::WriteBuffer(data) => format!("{} bursts of writes of {}", data.bursts.len(), data.request),
     }

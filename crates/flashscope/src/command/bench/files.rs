@@ -11,6 +11,7 @@ use flashscope_probe::file_sizes;
 use flashscope_probe::observation::{
     Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
 };
+use flashscope_report::counted;
 use serde_json::Value;
 
 use crate::args::{BenchFiles, FlushName};
@@ -101,6 +102,12 @@ impl Model {
         self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + *size)
     }
 
+    /// The space they take.
+    fn in_clusters(&self, cluster: Bytes) -> Bytes {
+        let cluster = cluster.max(Bytes::new(1));
+        self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
+    }
+
     fn count(&self) -> u32 {
         u32::try_from(self.sizes.len()).unwrap_or(u32::MAX)
     }
@@ -126,12 +133,13 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
         ));
     }
     let (bytes, rounds) = (model.bytes(), arguments.rounds);
+    let most = (model.in_clusters(ground.cluster) + bytes.round_up(ground.cluster)) * u64::from(rounds);
     printer.remark(format!(
-        "{} files ({}) of {bytes} in all, then one file of as much; up to {rounds} rounds, so at most {} will be written, in a folder \
-         of its own, which is removed. Small files may take minutes; after {} s no new round begins",
-        model.count(),
+        "{} ({}) of {bytes} in all, then one file of as much; up to {}, so at most {most} of clusters will be written, and folders and \
+         tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} s no new round begins",
+        counted(model.count().into(), "file"),
         model.name,
-        bytes * (2 * u64::from(rounds)),
+        counted(rounds.into(), "round"),
         arguments.time_budget
     ));
 }
@@ -300,8 +308,9 @@ fn cost(data: &FilesData) -> Cost {
     for part in data.rounds.iter().flat_map(|round| [&round.small, &round.large]) {
         cost.writes += part.writes.map_or(part.files.into(), |writes| writes.requests);
         cost.reads += part.reads.map_or(part.files.into(), |reads| reads.requests);
-        cost.bytes_written += part.bytes;
-        cost.bytes_read += part.bytes;
+        // Where the kernel counts, folders, tables and whole blocks are in it.
+        cost.bytes_written += part.writes.map_or(part.allocated, |writes| writes.bytes).max(part.bytes);
+        cost.bytes_read += part.reads.map_or(part.bytes, |reads| reads.bytes).max(part.bytes);
         cost.device_time += Duration::from_secs_f64(part.durable_s() + part.read_s + part.removed_s);
     }
     cost
