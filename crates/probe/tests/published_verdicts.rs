@@ -128,6 +128,87 @@ fn tables_that_contradict_each_other_decide_nothing() {
     }
 }
 
+/// What is said of a finding, in one text.
+fn said(findings: &[Finding], id: FindingId) -> String {
+    format!("{:?}", findings.iter().find(|finding| finding.id == id).unwrap().outcome)
+}
+
+#[test]
+fn more_blocks_that_are_quick_behind_fewer_that_are_slow_decide_nothing() {
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let log = |slow_at: &[u32]| -> Vec<Finding> {
+        let tables = (1..=6).map(|units| table(units, if slow_at.contains(&units) { slow } else { FAST }));
+        of_text(&tables.collect::<String>())
+    };
+    assert_eq!(value(&log(&[4, 5, 6]), FindingId::OpenUnitsLinear), Some(Value::Count(3)));
+    for slow_at in [&[3][..], &[3, 5]] {
+        for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
+            let said = said(&log(slow_at), id);
+            assert!(said.contains("3 blocks in turn are slow, and 6 as quick as 1"), "{said}");
+        }
+    }
+}
+
+/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and rows that were held up.
+fn align(block: Option<u64>, held_up: &[u32]) -> String {
+    let row = |shift: u32| {
+        let size = 1_u64 << shift;
+        let step = |from: u64, us: u64| if block.is_some() && size >= from { us } else { 0 };
+        let at_block = step(block.unwrap_or(u64::MAX), 160);
+        let on = (700 + at_block + step(16_384, 60)) * if held_up.contains(&shift) { 3 } else { 1 };
+        let (pre, diff) = (698 + shift % 3, on - 700);
+        format!("align {size}\tpre {pre}\u{b5}s\ton {on}\u{b5}s\tpost 702\u{b5}s\tdiff {diff}\u{b5}s\n")
+    };
+    format!("$ flashbench -a /dev/x\n{}", (11..=29).rev().map(row).collect::<String>())
+}
+
+#[test]
+fn tables_of_reads_that_contradict_each_other_decide_nothing() {
+    let block = |text: &str| value(&of_text(text), FindingId::EraseBlockBytes);
+    let (four, eight) = (align(Some(4 << 20), &[]), align(Some(8 << 20), &[]));
+    assert_eq!(block(&four), Some(Value::Bytes(Bytes::mib(4))));
+    assert_eq!(block(&(four.clone() + &four)), Some(Value::Bytes(Bytes::mib(4))));
+    let both = of_text(&(four.clone() + &four + &eight));
+    let said = said(&both, FindingId::EraseBlockBytes);
+    assert!(said.contains("4 MiB by one table, of 8 MiB by another"), "{said}");
+}
+
+#[test]
+fn a_row_that_was_held_up_is_no_boundary() {
+    for held_up in 14..=29 {
+        let findings = of_text(&align(None, &[held_up]));
+        let sure = findings.iter().filter(|finding| finding.confidence().get() >= 0.95).count();
+        assert_eq!(sure, 0, "{held_up}: {findings:?}");
+    }
+}
+
+#[test]
+fn fat_tables_that_contradict_each_other_decide_nothing() {
+    let table = |fast: &[usize]| {
+        let row = |(size, quick, slow): (&str, f64, f64)| {
+            let speeds = (0..6).map(|unit| if fast.contains(&unit) { quick } else { slow });
+            let columns: String = speeds.map(|speed| format!("\t{speed}M/s")).collect();
+            format!("{size}{columns}\n")
+        };
+        let rows = [
+            ("4MiB", 9.1, 9.0),
+            ("1MiB", 9.1, 9.0),
+            ("128KiB", 8.0, 2.0),
+            ("64KiB", 7.0, 1.0),
+            ("16KiB", 5.0, 0.5),
+        ];
+        format!("$ flashbench --find-fat --fat-nr=6 --blocksize 16384 /dev/x\n{}", rows.map(row).concat())
+    };
+    let area = |text: &str| value(&of_text(text), FindingId::FatAreaBytes);
+    assert_eq!(area(&table(&[0])), Some(Value::Bytes(Bytes::mib(4))));
+    assert_eq!(area(&(table(&[0]) + &table(&[0]))), Some(Value::Bytes(Bytes::mib(4))));
+    let said = |text: &str| said(&of_text(text), FindingId::FatAreaBytes);
+    assert!(
+        said(&(table(&[0]) + &table(&[0, 1, 2]))).contains("of 4 MiB by one table, of 12 MiB by another")
+    );
+    assert!(said(&table(&[0, 2, 4])).contains("fast in erase block 2, but not in block 1"));
+}
+
 #[test]
 fn a_wall_that_is_not_steep_is_not_sure_enough() {
     let findings = of_text(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));

@@ -1,5 +1,7 @@
 //! Erase block and page from reads across boundaries.
 
+use std::collections::BTreeSet;
+
 use flashscope_device::Bytes;
 
 use super::SURE_ENOUGH;
@@ -23,6 +25,10 @@ const STEP_BESIDE_PAGES: f64 = 0.5;
 const CLEAR: f64 = 5.0;
 /// And by so much in any case.
 const SHARES_APART_MIN: f64 = 0.08;
+/// Of a published table so many rows must be on the slow side, which are this share of those expected there, as of the others on the
+/// quick one.
+const ROWS_MIN: usize = 3;
+const ROWS_AGREE: f64 = 0.75;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
 
@@ -68,9 +74,35 @@ impl ReadTimes {
     }
 }
 
-/// Infers from one or more *align* experiments on the same device, whose page may be known from writes.
+/// Infers from one or more *align* experiments on the same device, whose page may be known from writes. Published tables are judged one by
+/// one as well: what their mean says is no answer if they differ.
 #[must_use]
 pub fn infer(
+    experiments: &[(&AlignData, &Observations)],
+    method: Method,
+    known_page: Option<Bytes>,
+) -> AlignFindings {
+    let all = infer_together(experiments, method, known_page);
+    let is_published = |(_, seen): &(&AlignData, &Observations)| seen.conditions.source != Source::Measured;
+    if experiments.len() < 2 || !experiments.iter().all(is_published) {
+        return all;
+    }
+    let alone = |one| infer_together(&[one], method, known_page).erase_block;
+    let blocks: BTreeSet<Bytes> = experiments.iter().filter_map(|one| alone(*one).bytes()).collect();
+    match (blocks.first(), blocks.last()) {
+        (Some(least), Some(most)) if least != most => {
+            let reason = format!(
+                "the log contradicts itself: an erase block of {least} by one table, of {most} by another"
+            );
+            let would_decide = "the table once more, of one card";
+            let erase_block = Finding::unknown(FindingId::EraseBlockBytes, reason, would_decide);
+            AlignFindings { erase_block, ..all }
+        }
+        _ => all,
+    }
+}
+
+fn infer_together(
     experiments: &[(&AlignData, &Observations)],
     method: Method,
     known_page: Option<Bytes>,
@@ -103,7 +135,9 @@ pub fn infer(
         Positions::Coprime => {
             held_against(erase_block(&explanations, &steps, reads), &samples, &explanations)
         }
-        Positions::OddMultiples => erase_block(&explanations, &steps, reads),
+        Positions::OddMultiples => {
+            held_against_rows(erase_block(&explanations, &steps, reads), &samples, &explanations)
+        }
     };
     let contents =
         experiments.iter().map(|(data, _)| data.contents).find(|each| each.mostly_blank() == Some(true));
@@ -152,6 +186,32 @@ fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Expla
         misses.part * 100.0
     );
     Finding::unknown(finding.id, reason, "reads on a quieter machine, or write tests (--erase)")
+}
+
+/// Holds a block that a published table shows against its rows: one that was held up as a whole is no boundary.
+fn held_against_rows(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
+    let Some(block) = finding.bytes() else { return finding };
+    let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
+    let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
+    let of = |is_edge: bool| -> Vec<f64> {
+        let rows = samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
+        rows.map(|sample| sample.difference() - pages(sample)).collect()
+    };
+    if rows_agree(&of(true), &of(false)) {
+        return finding;
+    }
+    let reason =
+        format!("{block} would fit, but single rows of the table stick out as far as those at its multiples");
+    Finding::unknown(finding.id, reason, "the table once more, on a quieter machine")
+}
+
+/// Whether most rows at a boundary lie above the middle between both, and most of the others below.
+pub fn rows_agree(across: &[f64], beside: &[f64]) -> bool {
+    let (Some(high), Some(low)) = (median(across), median(beside)) else { return false };
+    let middle = f64::midpoint(high, low);
+    let above =
+        |rows: &[f64]| count(rows.iter().filter(|row| **row > middle).count()) / count(rows.len().max(1));
+    across.len() >= ROWS_MIN && above(across) >= ROWS_AGREE && above(beside) <= 1.0 - ROWS_AGREE
 }
 
 /// A share of values with its standard error, as if one more value had been there on either side.

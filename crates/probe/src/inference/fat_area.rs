@@ -37,6 +37,29 @@ pub fn infer(data: &FatAreaData) -> Finding {
     }
 }
 
+/// Infers from published tables of one device. Each is judged by itself as well: what their mean says is no answer if they differ.
+#[must_use]
+pub fn of_tables(tables: &[&FatAreaData]) -> Finding {
+    let told: BTreeSet<Bytes> = tables.iter().filter_map(|table| infer(table).bytes()).collect();
+    if let (Some(least), Some(most)) = (told.first(), told.last())
+        && least != most
+    {
+        let reason =
+            format!("the log contradicts itself: a FAT area of {least} by one table, of {most} by another");
+        return Finding::unknown(ID, reason, "the table once more, of one card");
+    }
+    infer(&merged(tables))
+}
+
+/// Several published tables of one device as one.
+fn merged(tables: &[&FatAreaData]) -> FatAreaData {
+    FatAreaData {
+        erase_block: tables.iter().map(|table| table.erase_block).max().unwrap_or_default(),
+        cells: tables.iter().flat_map(|table| table.cells.clone()).collect(),
+        ..FatAreaData::default()
+    }
+}
+
 /// What a write took before and afterwards, seconds, if that became as slow by itself as a merge would make it: not only most of
 /// the writes, which may be held up, but all of them.
 fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
@@ -165,6 +188,15 @@ fn from_speeds(data: &FatAreaData) -> Finding {
             "the table is too incomplete to compare its erase blocks",
             "a complete table",
         );
+    }
+    if let Some(behind) = advantages.iter().skip(fine).position(|advantage| *advantage > FASTER)
+        && fine > 0
+    {
+        let reason = format!(
+            "the table contradicts itself: small writes are fast in erase block {}, but not in block {fine} before it",
+            fine + behind
+        );
+        return Finding::unknown(ID, reason, "the table once more");
     }
     let widest = advantages.iter().map(|advantage| advantage.ln().abs()).fold(0.0, f64::max).exp();
     let value = Value::Bytes(data.erase_block * fine as u64);

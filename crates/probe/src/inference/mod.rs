@@ -75,6 +75,9 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let from_reads = if device_failed(observations) { undecided_by_writes(align.page) } else { align.page };
     let changed = seen.write_size.last().and_then(|data| rungs::changed(data));
     let (page, write_unit) = match changed {
+        None if seen.write_size.is_empty() => {
+            (page(from_reads, of_stream, &ladder), of_one_run(ladder::write_unit(&ladder)))
+        }
         None => (page(from_reads, of_stream, &ladder), ladder::write_unit(&ladder)),
         Some(changed) => (page(from_reads, of_stream, &[]), ladder::of_another_speed(changed)),
     };
@@ -293,7 +296,7 @@ impl<'a> Seen<'a> {
     fn fat_area(&self) -> Finding {
         match self.fat_area.last() {
             Some(data) => fat_area::infer(data),
-            None => fat_area::infer(&merged(&self.published_fat_area)),
+            None => fat_area::of_tables(&self.published_fat_area),
         }
     }
 }
@@ -342,14 +345,15 @@ fn doubt(finding: &mut Finding, caveat: &str, stands: bool) {
             Outcome::Unknown { reason, would_decide: "the erase block (measure --erase-block)".to_owned() };
     }
 }
-/// Several published tables of one device as one.
-fn merged(tables: &[&FatAreaData]) -> FatAreaData {
-    FatAreaData {
-        erase_block: tables.iter().map(|table| table.erase_block).max().unwrap_or_default(),
-        cells: tables.iter().flat_map(|table| table.cells.clone()).collect(),
-        ..FatAreaData::default()
+/// A write unit by a published table is that of one run: five logs of one card have 8 to 64 KiB (corpus, wirenboard card no. 3).
+fn of_one_run(mut unit: Finding) -> Finding {
+    if let Outcome::Found { confidence, .. } = &mut unit.outcome {
+        *confidence = Confidence::new(confidence.get().min(UNIT_OF_ONE_RUN));
     }
+    unit
 }
+
+const UNIT_OF_ONE_RUN: f64 = 0.85;
 
 /// Writes know the effective page better than reads; where both tell, they are held against each other.
 fn page(from_reads: Finding, of_stream: Option<Finding>, ladder: &[Rung]) -> Finding {

@@ -126,6 +126,25 @@ impl Published {
         ends.max_by(|a, b| a.slowdown.total_cmp(&b.slowdown))
     }
 
+    /// Whether more blocks are as quick again as those that fit, behind a number that was too many: in one sentence.
+    fn quick_beyond(&self, order: Order) -> Option<String> {
+        let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
+        let compared = |from: usize, to: usize| self.slowdown(rows[from].1, rows[to].1);
+        let is_slow = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown >= JUMP);
+        let is_quick =
+            |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown < ESCAPE);
+        let all = 0..rows.len();
+        let slow = all
+            .clone()
+            .find_map(|base| (base + 1..rows.len()).find(|row| is_slow(base, *row)).map(|row| (base, row)));
+        let (base, slow) = slow?;
+        let quick = all.rev().find(|row| *row > slow && is_quick(base, *row))?;
+        Some(format!(
+            "the log contradicts itself: {} blocks in turn are slow, and {} as quick as {}",
+            rows[slow].0, rows[quick].0, rows[base].0
+        ))
+    }
+
     /// How many units can be open in this order.
     #[must_use]
     pub fn open_units(&self, order: Order) -> Finding {
@@ -141,6 +160,9 @@ impl Published {
         };
         if let Some(found) = self.contradiction(order) {
             return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+        }
+        if let Some(reason) = self.quick_beyond(order) {
+            return Finding::unknown(id, reason, "the tables once more, of one card in one state");
         }
         if self.is_merging(first) {
             let reason =
@@ -208,6 +230,9 @@ impl Published {
         let id = FindingId::FtlClass;
         if let Some(found) = self.contradiction(Order::Linear) {
             return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+        }
+        if let Some(reason) = self.quick_beyond(Order::Linear) {
+            return Finding::unknown(id, reason, "the tables once more, of one card in one state");
         }
         let Some(end) = self.end(Order::Linear) else {
             return Finding::unknown(
