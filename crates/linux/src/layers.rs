@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Device};
-use rustix::fs::{Advice, OFlags};
+use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::activity::Counters;
@@ -17,10 +17,15 @@ use crate::error::OpenError;
 use crate::failure::{self, Failure, Refused};
 use crate::open::{OpenOptions, open};
 use crate::printable::printable;
+use crate::remark::Remark;
 use crate::sysfs::{Node, Sysfs};
 
 /// What hdparm reads at a time.
 const PIECE: Bytes = Bytes::mib(2);
+/// At so many places, evenly spread, it is looked whether there is anything: enough to tell a half from a quarter.
+const LOOKS: u64 = 16;
+/// So much is looked at there: a page, which most filesystems and controllers do not divide.
+const LOOK: Bytes = Bytes::kib(4);
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +52,12 @@ pub struct LayerRead {
     pub took: Duration,
     /// How much of it the device carried, where the kernel counts.
     pub carried: Option<Bytes>,
+    /// How much of it lies in holes of a file, which no disk is asked for.
+    pub holes: Bytes,
+    /// At how many places of it somebody looked afterwards.
+    pub looked: u32,
+    /// How many of those hold one byte throughout, as what was never written does.
+    pub blank: u32,
 }
 
 /// Why a layer could not be read.
@@ -82,6 +93,12 @@ impl Layers {
         Ok(Self { path: printable(&path.to_string_lossy()), device, node })
     }
 
+    /// What the person should know of how it was opened.
+    #[must_use]
+    pub fn remarks(&self) -> &[Remark] {
+        self.device.remarks()
+    }
+
     /// Reads for so long, or to the end of the target; `None` for the device where the filesystem refuses to go past the page cache.
     ///
     /// # Errors
@@ -105,7 +122,9 @@ impl Layers {
         let carried = before.zip(self.counters()).and_then(|(before, after)| {
             after.reads.bytes.get().checked_sub(before.reads.bytes.get()).map(Bytes::new)
         });
-        Ok(Some(LayerRead { bytes, took, carried }))
+        let (looked, blank) = if layer == Layer::Memory { (0, 0) } else { reader.look(&file, bytes)? };
+        let holes = if layer == Layer::Memory { Bytes::ZERO } else { holes(self.device.file(), bytes) };
+        Ok(Some(LayerRead { bytes, took, carried, holes, looked, blank }))
     }
 
     /// Small targets are read in what fits.
@@ -163,8 +182,27 @@ impl Reader<'_> {
         }
     }
 
+    /// At how many places of what was read it was looked, and how many of them are blank. No clock runs.
+    fn look(&mut self, file: &OwnedFd, bytes: Bytes) -> Result<(u32, u32), LayerError> {
+        let block = self.layers.device.capabilities().logical_block;
+        let length = LOOK.max(block).min(self.piece).round_down(block);
+        let (mut looked, mut blank) = (0, 0);
+        for place in 0..LOOKS.min(bytes / length) {
+            let offset = (bytes * place / LOOKS).round_down(block).min(bytes - length);
+            self.read_some(file, offset, length)?;
+            let seen = &self.memory[..length.to_usize()];
+            looked += 1;
+            blank += u32::from(seen.iter().all(|byte| Some(byte) == seen.first()));
+        }
+        Ok((looked, blank))
+    }
+
     fn read(&mut self, file: &OwnedFd, offset: Bytes) -> Result<(), LayerError> {
-        let piece = &mut self.memory[..self.piece.to_usize()];
+        self.read_some(file, offset, self.piece)
+    }
+
+    fn read_some(&mut self, file: &OwnedFd, offset: Bytes, length: Bytes) -> Result<(), LayerError> {
+        let piece = &mut self.memory[..length.to_usize()];
         failure::read_whole(file, offset, piece).map_err(|failure| match failure {
             Failure::Short => self.layers.failed("reading to its end", Errno::IO),
             Failure::Errno(errno) => self.layers.failed("reading", errno),
@@ -172,9 +210,45 @@ impl Reader<'_> {
     }
 }
 
+/// How much of the start of a file are holes; nothing where the filesystem does not say, and on disks.
+fn holes(file: &OwnedFd, length: Bytes) -> Bytes {
+    let (mut at, mut holes) = (0, 0);
+    while at < length.get() {
+        let data = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Ok(data) => data.min(length.get()),
+            // From here to the end there is nothing.
+            Err(Errno::NXIO) => length.get(),
+            Err(_) => break,
+        };
+        holes += data - at;
+        at = match rustix::fs::seek(file, SeekFrom::Hole(data)) {
+            Ok(hole) if hole > data => hole,
+            _ => break,
+        };
+    }
+    Bytes::new(holes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_never_written_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        let read = |layer| {
+            let layers = Layers::open(&path).unwrap();
+            layers.read(layer, Duration::from_secs(9), &Interrupt::default()).unwrap().unwrap()
+        };
+        std::fs::File::create(&path).unwrap().set_len(8 << 20).unwrap();
+        let sparse = read(Layer::PageCache);
+        assert_eq!((sparse.holes, sparse.looked, sparse.blank), (Bytes::mib(8), 16, 16));
+        let full: Vec<u8> = (0..8 << 20).map(|index: u32| (index % 251) as u8).collect();
+        std::fs::write(&path, full).unwrap();
+        let full = read(Layer::PageCache);
+        assert_eq!((full.holes, full.looked, full.blank), (Bytes::ZERO, 16, 0));
+    }
 
     #[test]
     fn every_layer_of_a_file_is_read_and_a_small_file_too() {

@@ -12,6 +12,10 @@ use crate::{Style, Tabled, quantity};
 const RATIO: f64 = 1.15;
 /// Of what was read, the device carries nearly all, or it was not read from there.
 const CARRIED_MIN: f64 = 0.98;
+/// Holes of a file may be as much of what was read.
+const HOLES_MAX: f64 = 0.02;
+/// Where so much of what was looked at is blank, most of the time went into what was never written.
+const BLANK_MAX: f64 = 0.5;
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,30 +68,52 @@ pub struct LayerSpeed {
     pub bytes: Bytes,
     /// How much of it the device carried, where that was counted.
     pub carried: Option<Bytes>,
+    /// How much of it lies in holes of a file.
+    pub holes: Bytes,
+    /// At how many places of it somebody looked.
+    pub looked: u32,
+    /// How many of those hold one byte throughout.
+    pub blank: u32,
 }
 
 impl LayerSpeed {
+    /// A layer that nothing was read from yet.
+    #[must_use]
+    pub const fn none(kind: Kind) -> Self {
+        Self {
+            kind,
+            bytes_per_s: Vec::new(),
+            bytes: Bytes::ZERO,
+            carried: None,
+            holes: Bytes::ZERO,
+            looked: 0,
+            blank: 0,
+        }
+    }
+
     /// Over all rounds; `None` without one.
     #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         Spread::of(self.bytes_per_s.iter().copied())
     }
 
-    /// Why this is no speed of the device, where it claims to be one and cannot be.
-    #[must_use]
-    pub fn cached(&self, link: Option<&LinkLimit>) -> Option<String> {
-        if self.kind == Kind::Memory {
-            return Some("it never leaves memory".to_owned());
-        }
-        if let Some(carried) =
-            self.carried.filter(|carried| carried.as_f64() < self.bytes.as_f64() * CARRIED_MIN)
-        {
+    /// Why it was not read off the medium, by what is known of this layer alone.
+    fn not_read(&self) -> Option<String> {
+        let carried = self.carried.filter(|carried| carried.as_f64() < self.bytes.as_f64() * CARRIED_MIN);
+        if let Some(carried) = carried {
             return Some(format!("only {carried} of {} came from the device", self.bytes));
         }
-        let link = link?;
-        let median = self.spread()?.median;
-        exceeds(median, link).then(|| {
-            format!("{} carries no more than {}", link.name, quantity::speed(link.bytes_per_s.as_f64()))
+        if self.holes.as_f64() > self.bytes.as_f64() * HOLES_MAX {
+            return Some(format!(
+                "{} of the {} that were read are holes of the file, where nothing was ever written",
+                self.holes, self.bytes
+            ));
+        }
+        (self.looked > 0 && f64::from(self.blank) >= f64::from(self.looked) * BLANK_MAX).then(|| {
+            format!(
+                "{} of {} places that were looked at are blank: what was never written is answered without reading the medium",
+                self.blank, self.looked
+            )
         })
     }
 }
@@ -101,23 +127,70 @@ pub struct Layers {
     pub link: Option<LinkLimit>,
     /// What the drive says of its own write cache, in words.
     pub write_cache: String,
+    /// What lies between the figures and a stick.
+    pub below: Below,
+    /// What the person should know of how the target was opened.
+    pub remarks: Vec<String>,
+}
+
+/// What lies below the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Below {
+    /// A device of its own.
+    Device,
+    /// A file: its filesystem, and the disk below that.
+    File,
+    /// A file in memory: no storage at all.
+    Memory,
 }
 
 impl Layers {
+    /// Why a layer's figure is no speed of the device, where it claims to be one and cannot be.
+    #[must_use]
+    pub fn cached(&self, speed: &LayerSpeed) -> Option<String> {
+        if speed.kind == Kind::Memory {
+            return Some("it never leaves memory".to_owned());
+        }
+        if self.below == Below::Memory {
+            return Some("the file lies in memory".to_owned());
+        }
+        speed.not_read().or_else(|| self.impossible(speed.spread()?.median))
+    }
+
+    /// Why nothing that is read off a device arrives so fast.
+    fn impossible(&self, bytes_per_s: f64) -> Option<String> {
+        if let Some(link) = self.link.as_ref().filter(|link| exceeds(bytes_per_s, link)) {
+            let most = quantity::speed(link.bytes_per_s.as_f64());
+            return Some(format!("{} carries no more than {most}", link.name));
+        }
+        let memory = self.speeds.iter().find(|speed| speed.kind == Kind::Memory)?.spread()?;
+        (bytes_per_s * RATIO >= memory.median).then(|| {
+            let memory = quantity::speed(memory.median);
+            format!("it is as fast as reading what lies in memory ({memory}), which no device is")
+        })
+    }
+
     /// The speed of the device, if what was measured is one.
     #[must_use]
     pub fn device(&self) -> Option<Spread> {
         let plain = self.speeds.iter().find(|speed| speed.kind == Kind::Device)?;
-        plain.spread().filter(|_| plain.cached(self.link.as_ref()).is_none())
+        plain.spread().filter(|_| self.cached(plain).is_none())
     }
 
     /// The figure to remember.
     #[must_use]
     pub fn headline(&self) -> Sentence {
-        Sentence::new(self.device().map_or_else(
-            || "unknown: what was read did not come from the device alone".to_owned(),
-            |device| format!("the device itself reads {}", quantity::speed(device.median)),
-        ))
+        let text = match (self.device(), self.below) {
+            (Some(device), Below::Device) => {
+                format!("the device itself reads {}", quantity::speed(device.median))
+            }
+            (Some(device), _) => format!(
+                "past the page cache this file reads {}: its filesystem and the disk below, no stick of its own",
+                quantity::speed(device.median)
+            ),
+            (None, _) => "unknown: what was read did not come from the device alone".to_owned(),
+        };
+        Sentence::new(text)
     }
 
     /// What the other figures are.
@@ -125,7 +198,18 @@ impl Layers {
     pub fn because(&self) -> Vec<Sentence> {
         let each = self.speeds.iter().filter_map(|speed| self.why(speed));
         let cache = format!("the drive's own write cache: {}", self.write_cache);
-        each.chain([cache]).map(Sentence::new).collect()
+        each.chain(self.partly_blank()).chain([cache]).map(Sentence::new).collect()
+    }
+
+    /// Where some of what counts was never written, the medium is slower than it seems.
+    fn partly_blank(&self) -> Option<String> {
+        let plain = self.speeds.iter().find(|speed| speed.kind == Kind::Device)?;
+        (self.device().is_some() && plain.blank > 0).then(|| {
+            format!(
+                "{} of {} places that were looked at are blank: what was never written may be answered faster than what was",
+                plain.blank, plain.looked
+            )
+        })
     }
 
     fn why(&self, speed: &LayerSpeed) -> Option<String> {
@@ -139,7 +223,7 @@ impl Layers {
                 quantity::speed(median)
             ));
         }
-        if let Some(why) = speed.cached(self.link.as_ref()) {
+        if let Some(why) = self.cached(speed) {
             return Some(format!(
                 "{name}: {} is cached, for {why}; it counts for nothing",
                 quantity::speed(median)
@@ -167,13 +251,14 @@ impl Layers {
         let header = ["read from", "speed", "between"].map(str::to_owned).to_vec();
         let rows = self.speeds.iter().filter_map(|speed| self.row(speed)).collect();
         let table = Table { header, rows };
-        let lists = vec![("Why", self.because())];
+        let remarks = self.remarks.iter().map(Sentence::new).collect();
+        let lists = vec![("Why", self.because()), ("How", remarks)];
         Tabled { headline: self.headline(), title: "Layers", table, lists }.text(width, style)
     }
 
     fn row(&self, speed: &LayerSpeed) -> Option<Vec<String>> {
         let spread = speed.spread()?;
-        let is_cached = speed.kind != Kind::Memory && speed.cached(self.link.as_ref()).is_some();
+        let is_cached = speed.kind != Kind::Memory && self.cached(speed).is_some();
         let mark = if is_cached { " (cached)" } else { "" };
         Some(vec![
             speed.kind.name().to_owned(),
@@ -193,6 +278,8 @@ mod tests {
             bytes_per_s: vec![megabytes * 0.9e6, megabytes * 1e6, megabytes * 1.1e6],
             bytes: Bytes::mib(100),
             carried,
+            looked: 16,
+            ..LayerSpeed::none(kind)
         };
         let speeds = vec![
             speed(Kind::Memory, 12_800.0, Some(Bytes::ZERO)),
@@ -200,7 +287,13 @@ mod tests {
             speed(Kind::Device, device, Some(Bytes::mib(carried))),
         ];
         let link = LinkLimit { bytes_per_s: Bytes::new(53_248_000), name: "USB at 480 Mbit/s".to_owned() };
-        Layers { speeds, link: Some(link), write_cache: "write through".to_owned() }
+        Layers {
+            speeds,
+            link: Some(link),
+            write_cache: "write through".to_owned(),
+            below: Below::Device,
+            remarks: Vec::new(),
+        }
     }
 
     #[test]
@@ -222,5 +315,38 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn what_was_never_written_or_comes_as_fast_as_from_memory_is_no_speed_of_the_device() {
+        let plain = |change: fn(&mut LayerSpeed)| {
+            let mut told = Layers { link: None, ..layers(30.0, 100) };
+            told.speeds[2].carried = None;
+            change(&mut told.speeds[2]);
+            told
+        };
+        let cases = [
+            (plain(|speed| speed.holes = Bytes::mib(60)), "60 MiB of the 100 MiB that were read are holes"),
+            (plain(|speed| speed.blank = 8), "8 of 16 places"),
+            (plain(|speed| speed.bytes_per_s = vec![12_500e6]), "as fast as reading what lies in memory"),
+            (plain(|speed| speed.bytes_per_s = vec![45_797e6]), "as fast as reading what lies in memory"),
+            (Layers { below: Below::Memory, ..plain(|_| ()) }, "the file lies in memory"),
+        ];
+        for (told, words) in cases {
+            let text = told.text(200, Style::Plain);
+            assert!(text.starts_with("Unknown") && text.contains(words), "{words}: {text}");
+            assert!(text.contains("(cached)") && told.device().is_none(), "{words}: {text}");
+        }
+        let some = plain(|speed| speed.blank = 3).text(200, Style::Plain);
+        assert!(some.contains("itself reads 30.0 MB/s") && some.contains("3 of 16 places"), "{some}");
+    }
+
+    #[test]
+    fn a_file_is_not_called_a_device_and_remarks_are_printed() {
+        let remarks = vec!["this is a file: what is measured is its filesystem".to_owned()];
+        let told = Layers { below: Below::File, remarks, ..layers(30.0, 100) };
+        let text = told.text(200, Style::Plain);
+        assert!(text.starts_with("Past the page cache this file reads 30.0 MB/s"), "{text}");
+        assert!(text.contains("This is a file") && !text.contains("The device itself"), "{text}");
     }
 }

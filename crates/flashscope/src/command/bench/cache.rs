@@ -4,12 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use flashscope_device::Bytes;
 use flashscope_device::layer::Interrupt;
 use flashscope_linux::{
-    CacheSwitch, Identity, Layer, LayerError, Layers, OpenError, Roots, WriteCache, identify,
+    CacheSwitch, Identity, Layer, LayerError, Layers, OpenError, Remark, Roots, WriteCache, identify,
 };
-use flashscope_report::layers::{Kind, LayerSpeed, Layers as Told};
+use flashscope_report::layers::{Below, Kind, LayerSpeed, Layers as Told};
 use serde_json::{Value, json};
 
 use crate::args::BenchCache;
@@ -74,7 +73,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn all(&self, identity: &Identity) -> Result<Told, LayerError> {
         let kinds = [Kind::Memory, Kind::PageCache, Kind::Device];
-        let mut speeds: Vec<LayerSpeed> = kinds.into_iter().map(nothing_yet).collect();
+        let mut speeds: Vec<LayerSpeed> = kinds.into_iter().map(LayerSpeed::none).collect();
         // In turns, so that what disturbs one layer disturbs the others.
         for round in 1..=self.arguments.rounds {
             self.printer.detail(format!("round {round}"));
@@ -83,7 +82,14 @@ impl Reading<'_> {
             }
         }
         let write_cache = self.write_cache(identity, &mut speeds)?;
-        Ok(Told { speeds, link: target::link(identity), write_cache })
+        let remarks = self.layers.remarks();
+        Ok(Told {
+            speeds,
+            link: target::link(identity),
+            write_cache,
+            below: below(remarks),
+            remarks: remarks.iter().map(ToString::to_string).collect(),
+        })
     }
 
     fn read(&self, layer: Layer, speed: &mut LayerSpeed) -> Result<(), LayerError> {
@@ -92,6 +98,9 @@ impl Reading<'_> {
         let is_first = speed.bytes_per_s.is_empty();
         speed.bytes_per_s.push(read.bytes.as_f64() / read.took.as_secs_f64().max(1e-9));
         speed.bytes += read.bytes;
+        speed.holes += read.holes;
+        speed.looked += read.looked;
+        speed.blank += read.blank;
         speed.carried = if is_first {
             read.carried
         } else {
@@ -116,7 +125,7 @@ impl Reading<'_> {
             if let Err(error) = switch.switch(to) {
                 return Ok(format!("{state}; not switchable here: {error}"));
             }
-            let mut speed = nothing_yet(kind);
+            let mut speed = LayerSpeed::none(kind);
             for _ in 0..self.arguments.rounds {
                 self.read(Layer::Device, &mut speed)?;
             }
@@ -126,8 +135,14 @@ impl Reading<'_> {
     }
 }
 
-const fn nothing_yet(kind: Kind) -> LayerSpeed {
-    LayerSpeed { kind, bytes_per_s: Vec::new(), bytes: Bytes::ZERO, carried: None }
+fn below(remarks: &[Remark]) -> Below {
+    if remarks.contains(&Remark::InMemory) {
+        Below::Memory
+    } else if remarks.contains(&Remark::ImageFile) {
+        Below::File
+    } else {
+        Below::Device
+    }
 }
 
 fn document(target: &str, told: &Told) -> Value {
@@ -141,7 +156,10 @@ fn document(target: &str, told: &Told) -> Value {
             "high": spread.map(|spread| spread.high),
             "bytes": speed.bytes,
             "carried_bytes": speed.carried,
-            "cached": speed.cached(told.link.as_ref()),
+            "holes_bytes": speed.holes,
+            "looked": speed.looked,
+            "blank": speed.blank,
+            "cached": told.cached(speed),
         })
     };
     json::document(json!({
@@ -151,6 +169,7 @@ fn document(target: &str, told: &Told) -> Value {
         "layers": told.speeds.iter().map(layer).collect::<Vec<_>>(),
         "write_cache": told.write_cache,
         "why": told.because(),
+        "remarks": told.remarks,
     }))
 }
 
