@@ -6,8 +6,12 @@
 mod hostile;
 mod sample;
 
+use std::time::Duration;
+
+use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Attachment, Driver};
-use flashscope_probe::observation::Cause;
+use flashscope_probe::inference::infer_run;
+use flashscope_probe::observation::{Cause, Conditions, Data, LongWrite, Observations, Piece, SustainedData};
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
@@ -203,11 +207,10 @@ fn an_empty_run_says_that_nothing_was_measured() {
 #[test]
 fn small_writes_are_told_from_whichever_table_has_them() {
     let mut run = sample::run();
-    run.observations.retain(|seen| !matches!(seen.data, flashscope_probe::observation::Data::WriteSize(_)));
+    run.observations.retain(|seen| !matches!(seen.data, Data::WriteSize(_)));
     for seen in &mut run.observations {
-        if let flashscope_probe::observation::Data::OpenUnits(data) = &mut seen.data {
-            data.cells
-                .retain(|cell| cell.open_units != 8 || cell.request >= flashscope_device::Bytes::kib(32));
+        if let Data::OpenUnits(data) = &mut seen.data {
+            data.cells.retain(|cell| cell.open_units != 8 || cell.request >= Bytes::kib(32));
         }
     }
     let report = Report { run: &run, findings: &sample::findings() };
@@ -223,7 +226,7 @@ fn advice_follows_from_findings_alone() {
     };
     assert_eq!(ids(&[]), [""; 0]);
     assert_eq!(ids(&sample::findings()), ["align_partitions", "limit_streams", "write_whole_pages"]);
-    let fat = Value::Bytes(flashscope_device::Bytes::mib(4));
+    let fat = Value::Bytes(Bytes::mib(4));
     let fat = Finding::exact(FindingId::FatAreaBytes, fat, Confidence::new(0.9), "");
     assert_eq!(ids(&[fat]), ["keep_fat_area"]);
 }
@@ -257,4 +260,43 @@ fn advice_says_what_it_gives_or_that_nobody_knows() {
 fn the_text_at_80_columns() {
     let (run, findings) = (sample::run(), sample::findings());
     insta::assert_snapshot!(terminal(&Report { run: &run, findings: &findings }, 80, Style::Plain));
+}
+
+#[test]
+fn a_stream_that_stalls_is_not_as_fast_as_short_writing() {
+    let stream = |stall_ms: u64| {
+        let took = |index: u64| Duration::from_millis(if index % 16 == 15 { stall_ms } else { 40 });
+        let long = |index: u64| LongWrite {
+            written: Bytes::mib(index + 1),
+            took: took(index),
+            ended: (0..=index).map(took).sum(),
+        };
+        SustainedData {
+            request: Bytes::mib(1),
+            pieces: (0..600).map(|index| Piece { requests: 1, time: took(index) }).collect(),
+            long: if stall_ms > 40 {
+                (0..37).map(|stall| long(stall * 16 + 15)).collect()
+            } else {
+                Vec::new()
+            },
+            ..SustainedData::default()
+        }
+    };
+    let said = |stall_ms| {
+        let mut run = sample::run();
+        let conditions =
+            Conditions { capacity: Some(Bytes::gib(1)), ..run.observations[0].conditions.clone() };
+        let data = Data::Sustained(stream(stall_ms));
+        run.observations.push(Observations { data, conditions, ended: Ended::Complete });
+        let findings = infer_run(&run.observations);
+        terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain)
+    };
+    let even = said(40);
+    assert!(even.contains("long writing is as fast as short"), "{even}");
+    let stalling = said(1760);
+    assert!(
+        stalling.contains("stalls take 74 % of the time; short writing goes 3.9 times as fast"),
+        "{stalling}"
+    );
+    assert!(!stalling.contains("as fast as short"), "{stalling}");
 }

@@ -57,6 +57,23 @@ pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
     stalls(&data.long, data.request, total)
 }
 
+/// Whether a stream became slow and stayed so, behind a cache or behind anything else.
+#[must_use]
+pub fn slows_down(data: &SustainedData) -> bool {
+    Fill::of(data).has_slowed_down()
+}
+
+/// The share of its time that a stream spent in writes that took several times as long as usual, whether they come again after the same
+/// number of bytes or not.
+#[must_use]
+pub fn held_up_share(data: &SustainedData) -> f64 {
+    let total: f64 = data.pieces.iter().map(|piece| piece.time.as_secs_f64()).sum();
+    let long: f64 = data.long.iter().map(|write| write.took.as_secs_f64()).sum();
+    let periodic = stalls_of(data).map_or(0.0, |stalls| stalls.share);
+    // The last long write may belong to a piece that was cut short.
+    if total > 0.0 { (long / total).max(periodic).min(1.0) } else { 0.0 }
+}
+
 fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered> {
     let middle = fill.middle()?;
     let pieces = resumed.pieces.iter().filter(|piece| piece.requests > 0);

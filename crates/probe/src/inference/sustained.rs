@@ -6,7 +6,7 @@ use statrs::function::beta::beta_reg;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::calm::calm;
-use super::course::stalls_of;
+use super::course::{held_up_share, stalls_of};
 use super::slowdown::{Slowdown, Stretch};
 use super::stalls::Stalls;
 use super::statistics::{count, whole_bytes};
@@ -51,6 +51,8 @@ const EDGE: f64 = 0.02;
 const MODEL_DOUBT: f64 = 0.02;
 /// What is as small as a controller's memory is a cache in flash nine times in ten.
 const SMALL_DOUBT: f64 = 0.1;
+/// Where stalls take less of the time, a stream is as even as people see it.
+const HELD_UP_MIN: f64 = 0.05;
 /// Cells of two bits may hold one in half of the capacity, and a slow-down by less than a tenth is not seen.
 const NONE_DOUBT: f64 = 0.03;
 
@@ -301,14 +303,24 @@ fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
         Some(Slowdown { bytes, fast, .. }) => {
             format!("{} were written at {}: more than a cache could hold", rounded(bytes), speed(1.0 / fast))
         }
-        None => format!(
-            "{} were written one behind the other at {} without a slow-down",
-            data.written(),
-            speed(1.0 / mean.seconds_per_byte)
-        ),
+        None => without_a_slowdown(data, mean),
     };
     let confidence = Confidence::new(1.0 - NONE_DOUBT);
     Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(Bytes::ZERO), confidence, text)
+}
+
+/// A mean that stays may be made of fast writes and of stalls: then no single write goes at it.
+fn without_a_slowdown(data: &SustainedData, mean: &Mean) -> String {
+    let (written, rate) = (data.written(), speed(1.0 / mean.seconds_per_byte));
+    let held_up = held_up_share(data);
+    if held_up < HELD_UP_MIN {
+        return format!("{written} were written one behind the other at {rate} without a slow-down");
+    }
+    format!(
+        "{written} were written one behind the other, at {rate} on the average from start to end; single writes that stalled took {:.0} % \
+         of the time",
+        held_up * 100.0
+    )
 }
 
 fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
@@ -390,6 +402,23 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::mib(36))));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate / (1_048_576.0 / 0.1191) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn a_stream_that_stalls_is_not_said_to_go_on_evenly() {
+        let mut stalling = data((0..600).map(|index| if index % 16 == 15 { 1760 } else { 40 }));
+        let long = |index: u64| LongWrite {
+            written: Bytes::mib(index + 1),
+            took: Duration::from_millis(1760),
+            ended: Duration::from_millis((index + 1) / 16 * (1760 + 15 * 40)),
+        };
+        stalling.long = (0..600).filter(|index| index % 16 == 15).map(long).collect();
+        let [cache, _] = sustained(Some(&stalling), Some(Bytes::gib(1)));
+        assert_eq!(cache.value(), Some(Value::Bytes(Bytes::ZERO)));
+        let evidence = &cache.evidence;
+        assert!(evidence.contains("stalled took 74 %") && !evidence.contains("without"), "{evidence}");
+        let [even, _] = sustained(Some(&data((0..600).map(|_| 40))), Some(Bytes::gib(1)));
+        assert!(even.evidence.contains("without a slow-down"), "{}", even.evidence);
     }
 
     #[test]
