@@ -255,7 +255,7 @@ pub enum BenchPart {
     /// The same writes as people do them, side by side: what each way claims, and when the data is really there.
     ///
     /// Through the page cache with zeros and with random bytes, with a flush at the end, with one behind every write, and past the
-    /// cache. In a directory it writes a file of its own, which has no name and is gone whatever happens.
+    /// cache; in several rounds, so that a single stall is not taken for the speed. In a directory it writes a file of its own, which has no name and is gone whatever happens.
     Methods(BenchMethods),
     /// What hdparm -T, -t and -W show, told apart: memory, the page cache, the device, the drive's own cache.
     ///
@@ -362,9 +362,15 @@ pub struct BenchMethods {
     /// A directory on the stick, a disk, or an image file.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
-    /// How much each way writes, from 1 MiB to 64 GiB.
+    /// How much each way writes in a round, from 1 MiB to 64 GiB.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = amount)]
     pub size: Bytes,
+    /// How many rounds of all ways at most, from 1 to 100. Without it as many as write 2 GiB: 3 to 9, fewer where five agree.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: Option<u32>,
+    /// Behind the first round, begin none that would end later than so many seconds after the start.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub time_budget: u64,
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,

@@ -73,6 +73,8 @@ pub struct Written {
     pub durable: Duration,
     /// What making as many bytes takes without writing them; `None` where they lay in memory before.
     pub source: Option<Duration>,
+    /// All of it, with making ready and what does not count.
+    pub took: Duration,
 }
 
 /// Why a way could not be tried.
@@ -189,13 +191,14 @@ impl Place {
         interrupt: &Interrupt,
     ) -> Result<Option<Written>, WaysError> {
         let failed = |during| move |errno| error(&self.path, during, errno, bytes);
+        let clock = Clock::start();
+        let entered = clock.now();
         self.make_ready(bytes)?;
         let access = OFlags::WRONLY | OFlags::CLOEXEC | way.flags();
         let file = match again(&self.file, access) {
             Err(Errno::INVAL) if way == WayToWrite::Direct => return Ok(None),
             opened => opened.map_err(failed("opening it"))?,
         };
-        let clock = Clock::start();
         let source = way.source().map(|name| Source::open(name, &self.path)).transpose()?;
         let alone = source.map(|mut source| source.alone(bytes, clock)).transpose()?;
         let mut run = Run { place: self, file, clock, interrupt, waits: Duration::ZERO };
@@ -212,7 +215,8 @@ impl Place {
         let flushed = clock.now();
         let to = |end: Instant| end.since(began).saturating_sub(run.waits);
         let claimed = if way == WayToWrite::FlushAtEnd { to(flushed) } else { to(stopped) };
-        Ok(Some(Written { way, bytes, claimed, durable: to(flushed), source: alone }))
+        let took = flushed.since(entered);
+        Ok(Some(Written { way, bytes, claimed, durable: to(flushed), source: alone, took }))
     }
 
     /// Every way begins alike: nothing waits to be written, nothing is in memory, and a file of our own is empty.

@@ -1,7 +1,7 @@
 //! What ways of writing claim, held against when the data is really there: a table, and why they differ.
 
-use flashscope_probe::inference::{cached, truth};
-use flashscope_probe::observation::{Claim, MethodsData, Way};
+use flashscope_probe::inference::{Spread, WaySpeed, cached, truth, ways};
+use flashscope_probe::observation::{MethodsData, Way};
 
 use crate::chart::Table;
 use crate::quantity;
@@ -13,60 +13,51 @@ const RATIO: f64 = 1.15;
 /// Zeros that are there so much faster than other data are treated in a way of their own.
 const ZEROS_RATIO: f64 = 1.3;
 
-/// Why a claim of these ways differs from the truth, a sentence each; none where it does not.
+/// Why the figures of one of these ways differ from the others, a sentence each; none where they do not, or where the rounds differ as much.
 #[must_use]
-pub fn reasons(data: &MethodsData, claim: &Claim, truth: f64) -> Vec<Sentence> {
-    let fastest = fastest_other_data(data);
-    let parts = [in_memory(claim, truth), zeros(claim, fastest), source(claim, truth), flushes(claim, truth)];
+pub fn reasons(ways: &[WaySpeed], way: &WaySpeed, truth: &Spread) -> Vec<Sentence> {
+    let parts = [in_memory(way), zeros(way, ways), source(way, truth), flushes(way, truth)];
     parts.into_iter().flatten().map(Sentence::new).collect()
 }
 
-fn in_memory(claim: &Claim, truth: f64) -> Option<String> {
-    let rest = claim.durable_s - claim.claimed_s;
-    (claim.claimed() > truth * RATIO && rest > claim.claimed_s * (RATIO - 1.0)).then(|| {
-        let (name, place) = match claim.way.may_end_in_page_cache() {
+/// A claim is held against when its own data was there: another way may have met a stall.
+fn in_memory(way: &WaySpeed) -> Option<String> {
+    (way.times.low > RATIO).then(|| {
+        let (name, place) = match way.way.may_end_in_page_cache() {
             true => ("page cache", "memory"),
             false => ("the device's own cache", "its memory, or that of the program that serves it"),
         };
         format!(
-            "{name}: it claims {} times the truth, for the data was only in {place}; it took {} more until it was there",
-            quantity::ratio(claim.claimed() / truth),
-            quantity::seconds(rest)
+            "{name}: it claims {} times what is really written, for the data was only in {place}; it took {} more until it was there",
+            quantity::ratio(way.times.median),
+            quantity::seconds(way.after_s)
         )
     })
 }
 
-/// What any way with random bytes reached, bytes per second: one stall makes a single way several times as slow, so zeros are
-/// held against the fastest.
-fn fastest_other_data(data: &MethodsData) -> Option<f64> {
-    let others = data.claims.iter().filter(|claim| claim.way != Way::Zeros);
-    others.map(Claim::durable).max_by(f64::total_cmp)
-}
-
-fn zeros(claim: &Claim, fastest: Option<f64>) -> Option<String> {
-    let fastest = fastest.filter(|_| claim.way == Way::Zeros)?;
-    (claim.durable() > fastest * ZEROS_RATIO).then(|| {
+fn zeros(way: &WaySpeed, ways: &[WaySpeed]) -> Option<String> {
+    let others = || ways.iter().filter(|other| other.way != Way::Zeros);
+    let most = others().map(|other| other.durable.high).max_by(f64::total_cmp)?;
+    let fastest = others().map(|other| other.durable.median).max_by(f64::total_cmp)?;
+    (way.way == Way::Zeros && way.durable.low > most && way.durable.median > fastest * ZEROS_RATIO).then(|| {
         format!(
             "zeros: they are there {} times as fast as other data, so the filesystem or the controller does not store them as such",
-            quantity::ratio(claim.durable() / fastest)
+            quantity::ratio(way.durable.median / fastest)
         )
     })
 }
 
-/// A source that gives hardly more than what arrives is what was measured.
-fn source(claim: &Claim, truth: f64) -> Option<String> {
-    let source = claim.source()?;
-    (source < truth * RATIO).then(|| {
-        format!(
-            "the source itself gives {} only: it holds the writing up, not the device",
-            quantity::speed(source)
-        )
-    })
+fn source(way: &WaySpeed, truth: &Spread) -> Option<String> {
+    let source = way.source.filter(|_| way.is_held_up_by_its_source(truth))?;
+    Some(format!(
+        "the source itself gives {} only: it holds the writing up, not the device",
+        quantity::speed(source.median)
+    ))
 }
 
-fn flushes(claim: &Claim, truth: f64) -> Option<String> {
-    let slower = truth / claim.claimed();
-    (claim.way == Way::FlushEach && slower > RATIO).then(|| {
+fn flushes(way: &WaySpeed, truth: &Spread) -> Option<String> {
+    let slower = truth.median / way.claimed.median;
+    (way.way == Way::FlushEach && way.claimed.high < truth.low && slower > RATIO).then(|| {
         format!("a flush behind every MiB: {} times as slow as one at the end", quantity::ratio(slower))
     })
 }
@@ -74,61 +65,94 @@ fn flushes(claim: &Claim, truth: f64) -> Option<String> {
 /// All of it: the true speed, every way, and why they differ.
 #[must_use]
 pub fn tabled(data: &MethodsData) -> Tabled {
-    let truth = truth(data);
-    let claims = &data.claims;
-    let why = truth.map(|truth| claims.iter().flat_map(|claim| named(data, claim, truth)).collect());
-    let cached: Vec<Sentence> = claims.iter().filter_map(|claim| marked(data, claim)).collect();
-    let instead = data.instead.iter().map(|instead| Sentence::new(instead.text())).collect();
+    let (truth, ways) = (truth(data), ways(data));
+    let why = truth.map(|truth| ways.iter().flat_map(|way| named(&ways, way, &truth)).collect());
+    let cached: Vec<Sentence> = ways.iter().filter_map(|way| marked(data, way)).collect();
+    let instead = data.instead.iter().map(|instead| instead.text().to_owned());
+    let how = instead.chain(rounds(&ways)).map(Sentence::new).collect();
     Tabled {
-        headline: Sentence::new(headline(data, truth)),
+        headline: Sentence::new(headline(data, &ways, truth)),
         title: "Ways to write",
-        table: table(data),
+        table: table(data, &ways),
         lists: vec![
             ("Why they differ", why.unwrap_or_default()),
             ("What counts for nothing", cached),
-            ("How", instead),
+            ("How", how),
         ],
     }
 }
 
-fn headline(data: &MethodsData, truth: Option<f64>) -> String {
-    let flushed = data.claims.iter().find(|claim| claim.way == Way::FlushAtEnd);
-    match (truth, flushed.and_then(|claim| cached(data, claim))) {
-        (Some(truth), _) => format!("data is really written at {}", quantity::speed(truth)),
+fn headline(data: &MethodsData, ways: &[WaySpeed], truth: Option<Spread>) -> String {
+    let flushed = ways.iter().find(|way| way.way == Way::FlushAtEnd);
+    match (truth, flushed.and_then(|way| cached(data, way))) {
+        (Some(truth), _) => format!("data is really written at {}", with_interval(&truth)),
         (None, Some(reason)) => format!("unknown: what was said to be written cannot be there: {reason}"),
         (None, None) => "unknown: the way with a flush at the end could not be tried".to_owned(),
     }
 }
 
-fn marked(data: &MethodsData, claim: &Claim) -> Option<Sentence> {
-    let reason = cached(data, claim)?;
-    Some(Sentence::new(format!("{} is marked as cached: {reason}", claim.way.command())))
+/// What rests on how many rounds.
+fn rounds(ways: &[WaySpeed]) -> Option<String> {
+    match ways.iter().map(|way| way.rounds).min()? {
+        1 => Some(
+            "each way was tried once only, so a single stall may be all that sets one apart; more rounds tell (--rounds, --time-budget)"
+                .to_owned(),
+        ),
+        rounds => Some(format!(
+            "{rounds} rounds of all ways in turns: each figure is the median, with the interval in which it lies; where intervals \
+             overlap, nothing is said"
+        )),
+    }
 }
 
-fn named(data: &MethodsData, claim: &Claim, truth: f64) -> Vec<Sentence> {
-    let name =
-        |reason: &Sentence| Sentence::new(format!("with {}: {}", claim.way.command(), reason.as_str()));
-    reasons(data, claim, truth).iter().map(name).collect()
+fn with_interval(spread: &Spread) -> String {
+    let median = quantity::speed(spread.median);
+    if spread.low >= spread.high {
+        return median;
+    }
+    format!("{median} (between {} and {})", quantity::speed(spread.low), quantity::speed(spread.high))
 }
 
-fn table(data: &MethodsData) -> Table {
-    let header = ["as people do it", "claims", "really", "there after", "source alone"];
-    let row = |claim: &Claim| {
+fn marked(data: &MethodsData, way: &WaySpeed) -> Option<Sentence> {
+    let reason = cached(data, way)?;
+    Some(Sentence::new(format!("{} is marked as cached: {reason}", way.way.command())))
+}
+
+fn named(ways: &[WaySpeed], way: &WaySpeed, truth: &Spread) -> Vec<Sentence> {
+    let name = |reason: &Sentence| Sentence::new(format!("with {}: {}", way.way.command(), reason.as_str()));
+    reasons(ways, way, truth).iter().map(name).collect()
+}
+
+fn table(data: &MethodsData, ways: &[WaySpeed]) -> Table {
+    let header = ["as people do it", "claims", "really", "between", "source alone"];
+    let row = |way: &WaySpeed| {
         vec![
-            claim.way.command().to_owned(),
-            quantity::speed(claim.claimed()),
-            quantity::speed(claim.durable()) + if cached(data, claim).is_some() { " (cached)" } else { "" },
-            quantity::seconds(claim.durable_s),
-            claim.source().map_or_else(|| "in memory".to_owned(), quantity::speed),
+            way.way.command().to_owned(),
+            quantity::speed(way.claimed.median),
+            quantity::speed(way.durable.median) + if cached(data, way).is_some() { " (cached)" } else { "" },
+            between(way),
+            way.source.map_or_else(|| "in memory".to_owned(), |source| quantity::speed(source.median)),
         ]
     };
-    Table { header: header.map(str::to_owned).to_vec(), rows: data.claims.iter().map(row).collect() }
+    Table { header: header.map(str::to_owned).to_vec(), rows: ways.iter().map(row).collect() }
+}
+
+/// The interval, its unit once where both ends have the same.
+fn between(way: &WaySpeed) -> String {
+    if way.rounds == 1 {
+        return "measured once".to_owned();
+    }
+    let (low, high) = (quantity::speed(way.durable.low), quantity::speed(way.durable.high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use flashscope_device::Bytes;
-    use flashscope_probe::observation::LinkLimit;
+    use flashscope_probe::observation::{Claim, LinkLimit};
 
     use super::*;
     use crate::Style;
@@ -137,28 +161,47 @@ mod tests {
         Claim { way, bytes: Bytes::new(80_000_000), claimed_s, durable_s, source_s }
     }
 
-    fn why(claim: &Claim) -> String {
-        let data = MethodsData {
-            claims: vec![*claim, self::claim(Way::FlushAtEnd, 10.0, 10.0, None)],
-            ..MethodsData::default()
-        };
-        why_among(&data, claim)
+    /// These rounds of one way, beside others with a flush at the end.
+    fn why(rounds: &[Claim], flushed_s: &[f64]) -> String {
+        let flushed = flushed_s.iter().map(|seconds| claim(Way::FlushAtEnd, *seconds, *seconds, None));
+        let claims = rounds.iter().copied().chain(flushed).collect();
+        why_among(&MethodsData { claims, ..MethodsData::default() })
     }
 
-    fn why_among(data: &MethodsData, claim: &Claim) -> String {
-        reasons(data, claim, 8e6).iter().map(Sentence::as_str).collect::<Vec<_>>().join(" ")
+    /// What is said of the first way.
+    fn why_among(data: &MethodsData) -> String {
+        let ways = ways(data);
+        let said = reasons(&ways, &ways[0], &truth(data).unwrap());
+        said.iter().map(Sentence::as_str).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn each_reason_is_named_where_it_holds_and_nowhere_else() {
-        let cached = claim(Way::Zeros, 0.1, 10.0, Some(0.01));
-        assert!(why(&cached).contains("100 times") && !why(&cached).contains("zeros:"), "{}", why(&cached));
-        assert!(why(&claim(Way::Zeros, 0.1, 0.2, Some(0.01))).contains("50 times as fast"));
-        assert!(why(&claim(Way::Random, 11.0, 11.5, Some(10.9))).contains("source"));
-        assert!(why(&claim(Way::FlushEach, 20.0, 20.0, None)).contains("2.0 times as slow"));
-        assert_eq!(why(&claim(Way::Direct, 10.0, 10.1, None)), "");
-        let direct = why(&claim(Way::Direct, 5.0, 10.0, None));
+        let of = |claim| why(&[claim], &[10.0]);
+        let cached = of(claim(Way::Zeros, 0.1, 10.0, Some(0.01)));
+        assert!(cached.contains("100 times") && !cached.contains("zeros:"), "{cached}");
+        assert!(of(claim(Way::Zeros, 0.1, 0.2, Some(0.01))).contains("50 times as fast"));
+        assert!(of(claim(Way::Random, 11.0, 11.5, Some(10.9))).contains("source"));
+        assert!(of(claim(Way::FlushEach, 20.0, 20.0, None)).contains("2.0 times as slow"));
+        assert_eq!(of(claim(Way::Direct, 10.0, 10.1, None)), "");
+        let direct = of(claim(Way::Direct, 5.0, 10.0, None));
         assert!(direct.contains("own cache") && !direct.contains("page cache"), "{direct}");
+    }
+
+    #[test]
+    fn a_stall_in_one_round_makes_no_reason() {
+        let each = |seconds: f64| claim(Way::FlushEach, seconds, seconds, None);
+        let steady = [10.0, 10.1, 9.9, 10.0, 10.2];
+        assert_eq!(why(&[10.0, 10.1, 40.0, 9.9, 10.0].map(each), &steady), "");
+        assert!(why(&[20.0, 20.3, 40.0, 19.9, 20.0].map(each), &steady).contains("2.0 times as slow"));
+        // The flush at the end stalled once: no other way is fast because of that.
+        assert_eq!(why(&[10.0, 10.1, 10.0, 9.9, 10.0].map(each), &[10.0, 40.0, 10.0, 9.9, 10.1]), "");
+        // The source alone is slower, and what arrives comes and goes.
+        let random = |seconds: f64| claim(Way::Random, seconds, seconds, Some(10.9));
+        assert_eq!(why(&[11.0, 9.0, 11.0, 11.0, 11.0].map(random), &steady), "");
+        // A claim is held against its own data: that of another way was there later.
+        let own = |seconds: f64| claim(Way::Direct, seconds, seconds, None);
+        assert_eq!(why(&[1.0, 1.0, 1.0].map(own), &[10.0, 10.0, 10.0]), "");
     }
 
     #[test]
@@ -166,9 +209,24 @@ mod tests {
         let zeros = claim(Way::Zeros, 0.1, 2.0, Some(0.01));
         let stalled = claim(Way::FlushAtEnd, 10.0, 10.0, None);
         let mut data = MethodsData { claims: vec![zeros, stalled], ..MethodsData::default() };
-        assert!(why_among(&data, &zeros).contains("5.0 times as fast as other data"));
+        assert!(why_among(&data).contains("5.0 times as fast as other data"));
         data.claims.push(claim(Way::Direct, 1.9, 1.9, None));
-        assert!(!why_among(&data, &zeros).contains("as other data"), "{}", why_among(&data, &zeros));
+        assert!(!why_among(&data).contains("as other data"), "{}", why_among(&data));
+    }
+
+    #[test]
+    fn a_figure_has_its_interval_and_rounds_are_told() {
+        let claims = [10.0, 8.0, 12.5].map(|seconds| claim(Way::FlushAtEnd, seconds, seconds, None)).to_vec();
+        let mut data = MethodsData { claims, ..MethodsData::default() };
+        let text = |data: &MethodsData| tabled(data).text(200, Style::Plain);
+        let told = text(&data);
+        assert!(
+            told.starts_with("Data is really written at 8.00 MB/s (between 6.40 MB/s and 10.0 MB/s)."),
+            "{told}"
+        );
+        assert!(told.contains("3 rounds"), "{told}");
+        data.claims.truncate(1);
+        assert!(text(&data).contains("once only"), "{}", text(&data));
     }
 
     #[test]

@@ -2,36 +2,45 @@
 
 use flashscope_probe::RunFile;
 use flashscope_probe::diagnosis::diagnose;
-use flashscope_probe::inference::{cached, truth};
-use flashscope_probe::observation::{Claim, MethodsData};
+use flashscope_probe::inference::{Spread, WaySpeed, cached, truth, ways};
+use flashscope_probe::observation::MethodsData;
 use flashscope_report::claims::reasons;
 use serde_json::{Value, json};
 
 /// The same bytes written in several ways: what each claims, what is true, and why they differ.
 pub fn methods(run: &RunFile, data: &MethodsData) -> Value {
-    let truth = truth(data);
-    let way = |claim: &Claim| {
+    let (truth, ways) = (truth(data), ways(data));
+    let way = |way: &WaySpeed| {
         json!({
-            "way": claim.way,
-            "command": claim.way.command(),
-            "bytes": claim.bytes,
-            "claimed_seconds": claim.claimed_s,
-            "claimed_bytes_per_s": claim.claimed(),
-            "durable_seconds": claim.durable_s,
-            "durable_bytes_per_s": claim.durable(),
-            "source_bytes_per_s": claim.source(),
-            "times_truth": truth.map(|truth| claim.claimed() / truth),
-            "cached": cached(data, claim),
-            "why": truth.map(|truth| reasons(data, claim, truth)).unwrap_or_default(),
+            "way": way.way,
+            "command": way.way.command(),
+            "rounds": way.rounds,
+            "bytes": data.claims.iter().find(|claim| claim.way == way.way).map(|claim| claim.bytes),
+            "claimed_seconds": way.claimed_s,
+            "claimed_bytes_per_s": way.claimed.median,
+            "claimed": spread(&way.claimed),
+            "durable_seconds": way.durable_s,
+            "durable_bytes_per_s": way.durable.median,
+            "durable": spread(&way.durable),
+            "source_bytes_per_s": way.source.map(|source| source.median),
+            "times_really": spread(&way.times),
+            "times_truth": truth.map(|truth| way.claimed.median / truth.median),
+            "cached": cached(data, way),
+            "why": truth.map(|truth| reasons(&ways, way, &truth)).unwrap_or_default(),
         })
     };
     super::document(json!({
         "target": run.target,
         "measured_at": run.measured_at,
-        "true_bytes_per_s": truth,
+        "true_bytes_per_s": truth.map(|truth| truth.median),
+        "true": truth.as_ref().map(spread),
         "link": data.link,
         "instead": data.instead,
         "bottleneck": super::bottleneck(&diagnose(&run.observations, &[], &run.attachment)),
-        "ways": data.claims.iter().map(way).collect::<Vec<_>>(),
+        "ways": ways.iter().map(way).collect::<Vec<_>>(),
     }))
+}
+
+fn spread(spread: &Spread) -> Value {
+    json!({ "median": spread.median, "low": spread.low, "high": spread.high })
 }

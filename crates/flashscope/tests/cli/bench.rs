@@ -115,7 +115,7 @@ fn ways_to_write_are_told_and_leave_nothing_behind() {
     let kept = tempfile::tempdir().unwrap();
     let run = kept.path().join("run.json");
     let run = run.to_str().unwrap();
-    let document = document(&["bench", "methods", name, "--size", "4MiB", "-o", run]);
+    let document = document(&["bench", "methods", name, "--size", "4MiB", "--rounds", "2", "-o", run]);
     let ways = document["ways"].as_array().unwrap();
     assert!(ways.len() >= 4 && ways[0]["way"] == "buffered_zeros", "{document}");
     assert!(ways.iter().all(|way| way["durable_seconds"].as_f64() >= way["claimed_seconds"].as_f64()));
@@ -128,7 +128,17 @@ fn ways_to_write_are_told_and_leave_nothing_behind() {
     );
     let again = crate::document(&["report", run]);
     assert_eq!((&again["ways"][0]["way"], &again["target"]), (&ways[0]["way"], &document["target"]));
-    assert!(stdout(&flashscope(&["report", run])).contains("dd bs=1M conv=fdatasync"));
+    assert!(ways.iter().all(|way| way["rounds"] == 2), "{document}");
+    assert!(document["true"]["low"].as_f64() <= document["true"]["high"].as_f64(), "{document}");
+    let shown = stdout(&flashscope(&["report", run]));
+    assert!(shown.contains("conv=fdatasync") && shown.contains("2 rounds of all ways"), "{shown}");
+    // A run of before: one sample of each way.
+    let mut stored: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    let claims = stored["observations"][0]["data"]["claims"].as_array_mut().unwrap();
+    claims.truncate(ways.len());
+    std::fs::write(run, stored.to_string()).unwrap();
+    let shown = stdout(&flashscope(&["report", run]));
+    assert!(shown.contains("once only") && shown.contains("measured once"), "{shown}");
 }
 
 #[test]

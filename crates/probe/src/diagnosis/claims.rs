@@ -6,13 +6,11 @@
 use serde::Serialize;
 
 use super::{Bottleneck, Cost, Diagnosis, Gain, LITTLE, Layer, last};
-use crate::inference::truth;
 use crate::inference::wording::speed;
-use crate::observation::{Claim, Data, MethodsData, Observations};
+use crate::inference::{Spread, WaySpeed, truth, ways};
+use crate::observation::{Data, Observations};
 
-/// A source that gives less than this many times what the device takes holds it up.
-const SOURCE: f64 = 1.15;
-/// A claim that is so many times the truth is worth a word.
+/// A claim that is so many times what is really there is worth a word.
 const CLAIMED: f64 = 1.15;
 /// Two runs of the same way differ by as much.
 const FACTOR: f64 = 1.1;
@@ -22,7 +20,7 @@ const FACTOR: f64 = 1.1;
 pub struct Illusion {
     /// The layer that makes it.
     pub layer: Layer,
-    /// How many times the truth is claimed.
+    /// How many times what was really there of the same data is claimed.
     pub times: f64,
     /// One sentence with the measured figures.
     pub evidence: String,
@@ -34,8 +32,8 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         Data::Methods(data) => Some(data),
         _ => None,
     })?;
-    let truth = truth(data);
-    let costs: Vec<Cost> = truth.and_then(|truth| source(data, truth)).into_iter().collect();
+    let (ways, truth) = (ways(data), truth(data));
+    let costs: Vec<Cost> = truth.and_then(|truth| source(&ways, &truth)).into_iter().collect();
     let bottleneck = match costs.first().filter(|cost| cost.gain.likely >= LITTLE) {
         Some(cost) => Bottleneck::Layer(cost.clone()),
         None => Bottleneck::Unknown {
@@ -45,45 +43,43 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
             would_decide: "the writing tests on the whole device (check --erase, which destroys what is on it)",
         },
     };
-    let illusions = truth.map_or_else(Vec::new, |truth| illusions(data, truth));
+    let illusions = if truth.is_some() { illusions(&ways) } else { Vec::new() };
     Some(Diagnosis { bottleneck, costs, unweighed: Vec::new(), illusions })
 }
 
-/// The slowest of the sources that hold writing up.
-fn source(data: &MethodsData, truth: f64) -> Option<Cost> {
-    let held =
-        data.claims.iter().filter(|claim| claim.source().is_some_and(|source| source < truth * SOURCE));
-    let claim = held.min_by(|a, b| a.durable().total_cmp(&b.durable()))?;
-    let likely = (truth / claim.durable()).max(1.0);
-    let gain = Gain { low: (likely / FACTOR).max(1.0), likely, high: likely * FACTOR };
-    Some(Cost { layer: Layer::DataSource, gain, evidence: told(claim, truth) })
+/// The slowest of the sources that hold writing up: alone they give less than the device takes, and so little arrives; in every round, so
+/// that a stall is not taken for a source.
+fn source(ways: &[WaySpeed], truth: &Spread) -> Option<Cost> {
+    let held = ways.iter().filter(|way| way.is_held_up_by_its_source(truth));
+    let way = held.min_by(|a, b| a.durable.median.total_cmp(&b.durable.median))?;
+    let likely = (truth.median / way.durable.median).max(1.0);
+    let low = (truth.low / way.durable.high).min(likely / FACTOR).max(1.0);
+    let high = (truth.high / way.durable.low).max(likely * FACTOR);
+    Some(Cost { layer: Layer::DataSource, gain: Gain { low, likely, high }, evidence: told(way, truth) })
 }
 
-fn told(claim: &Claim, truth: f64) -> String {
-    let source = claim.source().unwrap_or_default();
+fn told(way: &WaySpeed, truth: &Spread) -> String {
+    let source = way.source.map_or(0.0, |source| source.median);
     format!(
         "{}: the source alone gives {}, and {} arrive; other data is written at {}",
-        claim.way.command(),
+        way.way.command(),
         speed(source),
-        speed(claim.durable()),
-        speed(truth)
+        speed(way.durable.median),
+        speed(truth.median)
     )
 }
 
-fn illusions(data: &MethodsData, truth: f64) -> Vec<Illusion> {
-    let claimed = data
-        .claims
-        .iter()
-        .filter(|claim| claim.way.may_end_in_page_cache())
-        .filter(|claim| claim.claimed() > truth * CLAIMED && claim.durable_s > claim.claimed_s * CLAIMED);
-    let told = |claim: &Claim| Illusion {
+fn illusions(ways: &[WaySpeed]) -> Vec<Illusion> {
+    let claimed =
+        ways.iter().filter(|way| way.way.may_end_in_page_cache()).filter(|way| way.times.low > CLAIMED);
+    let told = |way: &WaySpeed| Illusion {
         layer: Layer::PageCache,
-        times: claim.claimed() / truth,
+        times: way.times.median,
         evidence: format!(
             "{} claims {}, for the data was only in memory; it is written at {}",
-            claim.way.command(),
-            speed(claim.claimed()),
-            speed(claim.durable())
+            way.way.command(),
+            speed(way.claimed.median),
+            speed(way.durable.median)
         ),
     };
     claimed.map(told).collect()

@@ -20,14 +20,14 @@ const WARM_MAX: f64 = 0.02;
 /// Space above this many times the bytes is worth a sentence.
 const BLOAT_MIN: f64 = 1.5;
 
-/// A figure of each round: the middle, the least and the most.
+/// A figure of each round: the middle, and what it lies between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The median of the rounds.
     pub median: f64,
-    /// The least.
+    /// The least, or the lower end of an interval.
     pub low: f64,
-    /// The most.
+    /// The most, or the upper end.
     pub high: f64,
 }
 

@@ -8,7 +8,7 @@ use super::{Instead, LinkLimit};
 /// The same bytes, written in several ways.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodsData {
-    /// One of each way, in the order in which they were tried.
+    /// In the order in which they were tried: of each round one of each way. Runs of before had one round.
     pub claims: Vec<Claim>,
     /// The most that the way to the device lets through, if that is known.
     #[serde(default)]

@@ -7,7 +7,8 @@ use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
-use flashscope_probe::observation::{Claim, Data, Ended, Instead, MethodsData, Way};
+use flashscope_probe::inference::ways_are_settled;
+use flashscope_probe::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
 use serde_json::Value;
 
 use crate::args::BenchMethods;
@@ -19,6 +20,15 @@ use crate::outputs;
 use crate::printer::Printer;
 use crate::target::plugged;
 
+/// Without a number of rounds, this much is written in all,
+const WRITTEN_USUAL: Bytes = Bytes::gib(2);
+/// in so many rounds at least, of which a single stall cannot be the median,
+const ROUNDS_LEAST: u64 = 3;
+/// and at most: then the interval leaves out what was seen once.
+const ROUNDS_MOST: u64 = 9;
+/// After so many rounds that agree, no more are needed: 15 times in 16 the median lies between what was seen.
+const ROUNDS_ENOUGH: u32 = 5;
+
 /// Runs the command.
 ///
 /// # Errors
@@ -28,19 +38,32 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
     outputs::permit(&arguments.output.files, Path::new(name))?;
     let place = place(arguments, printer)?;
     announce(arguments, &place, printer);
-    let interrupt = on_interrupt()?;
-    let claims = match claims(&place, arguments.size, &interrupt, printer) {
-        Err(WaysError::Interrupted) => return Ok(Exit::Interrupted),
-        claims => claims.map_err(failure)?,
+    let mut rounds = Rounds {
+        arguments,
+        place: &place,
+        interrupt: on_interrupt()?,
+        refused: Vec::new(),
+        claims: Vec::new(),
+        spent: Duration::ZERO,
+        printer,
     };
+    let ended = match rounds.all() {
+        Err(WaysError::Interrupted) if rounds.claims.is_empty() => return Ok(Exit::Interrupted),
+        Err(WaysError::Interrupted) => {
+            Ended::Early { reason: "interrupted".to_owned(), cause: Cause::Interrupt }
+        }
+        all => all.map(|()| Ended::Complete).map_err(failure)?,
+    };
+    let exit = if ended == Ended::Complete { Exit::Fine } else { Exit::Interrupted };
     let plugged = plugged(&below(Path::new(name)));
-    let cost = cost(&claims);
-    let data = MethodsData { claims, link: Some(plugged.link.clone()), instead: instead(&place) };
-    let seen = show::seen_by_bench(Data::Methods(data), 0, Ended::Complete);
+    let cost = cost(&rounds.claims);
+    let data =
+        MethodsData { claims: rounds.claims, link: Some(plugged.link.clone()), instead: instead(&place) };
+    let seen = show::seen_by_bench(Data::Methods(data), 0, ended);
     let run = show::run_of_bench(name, plugged, seen, cost);
     let shown = show::findings(&run, &[], &Value::Null, printer);
     let stored = outputs::write(&arguments.output.files, &run, &[], printer);
-    shown.and(stored).map(|()| Exit::Fine)
+    shown.and(stored).map(|()| exit)
 }
 
 /// What a directory lies on, as it was named when it was mounted; anything else itself.
@@ -95,10 +118,19 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> 
 /// Says what it will take before it begins, and what is measured.
 fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
     let (name, size) = (&arguments.target, arguments.size);
-    let all = size * WayToWrite::ALL.len() as u64;
+    let (round, most) = (size * WayToWrite::ALL.len() as u64, rounds_most(arguments));
+    let further = match most {
+        1 => String::new(),
+        _ => format!(
+            "; behind the first, none begins that would end later than {} s after the start (--time-budget)",
+            arguments.time_budget
+        ),
+    };
     printer.remark(format!(
-        "{name}: five ways, {size} each, {all} written in all; at 10 MB/s that is {} s",
-        all.get() / 10_000_000
+        "{name}: {} of five ways, {size} each, at most {} written in all; at 10 MB/s a round takes {} s{further}",
+        if most == 1 { "one round".to_owned() } else { format!("at most {most} rounds") },
+        round * u64::from(most),
+        round.get() / 10_000_000 + 1,
     ));
     if place.is_in_memory() {
         printer.remark(format!("note: {name} lies in memory (tmpfs): this measures memory, and no stick"));
@@ -109,24 +141,83 @@ fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
     }
 }
 
-/// Every way that the filesystem takes.
-fn claims(
-    place: &Place,
-    size: Bytes,
-    interrupt: &Interrupt,
-    printer: &Printer,
-) -> Result<Vec<Claim>, WaysError> {
-    let mut claims = Vec::new();
-    for way in WayToWrite::ALL {
-        let kind = kind(way);
-        printer.detail(kind.command());
-        match place.write(way, size, interrupt)? {
-            Some(written) => claims.push(claim(&written)),
-            None => printer
-                .remark(format!("note: {} is refused by this filesystem, and left out", kind.command())),
+/// As many rounds as asked for, or as many as write what is usual.
+fn rounds_most(arguments: &BenchMethods) -> u32 {
+    let usual = WRITTEN_USUAL / (arguments.size * WayToWrite::ALL.len() as u64);
+    let usual = u32::try_from(usual.clamp(ROUNDS_LEAST, ROUNDS_MOST)).unwrap_or(1);
+    arguments.rounds.unwrap_or(usual)
+}
+
+/// Rounds under way.
+struct Rounds<'a> {
+    arguments: &'a BenchMethods,
+    place: &'a Place,
+    interrupt: Interrupt,
+    /// The ways that the filesystem does not take.
+    refused: Vec<WayToWrite>,
+    /// Of whole rounds only.
+    claims: Vec<Claim>,
+    spent: Duration,
+    printer: &'a Printer,
+}
+
+impl Rounds<'_> {
+    /// Rounds until enough agree, there are as many as announced, or the time is spent; one in any case.
+    fn all(&mut self) -> Result<(), WaysError> {
+        let budget = Duration::from_secs(self.arguments.time_budget);
+        let (most, mut longest) = (rounds_most(self.arguments), Duration::ZERO);
+        for round in 0..most {
+            if round > 0 && self.spent + longest > budget {
+                self.printer.remark(format!(
+                    "{} of {most} rounds: another would end later than {} s after the start (--time-budget)",
+                    round, self.arguments.time_budget
+                ));
+                return Ok(());
+            }
+            if round >= ROUNDS_ENOUGH && self.arguments.rounds.is_none() && self.is_settled() {
+                return Ok(());
+            }
+            let before = self.spent;
+            self.round(round)?;
+            longest = longest.max(self.spent - before);
         }
+        Ok(())
     }
-    Ok(claims)
+
+    fn is_settled(&self) -> bool {
+        ways_are_settled(&MethodsData { claims: self.claims.clone(), ..MethodsData::default() })
+    }
+
+    /// Each way once; each round begins with another, so that none always comes behind the same one.
+    fn round(&mut self, round: u32) -> Result<(), WaysError> {
+        self.printer.detail(format!("round {}", round + 1));
+        let mut ways = WayToWrite::ALL;
+        let first = round as usize % ways.len();
+        ways.rotate_left(first);
+        let mut claims = Vec::new();
+        for way in ways {
+            claims.extend(self.write(way)?);
+        }
+        self.claims.extend(claims);
+        Ok(())
+    }
+
+    /// One way, unless the filesystem refuses it.
+    fn write(&mut self, way: WayToWrite) -> Result<Option<Claim>, WaysError> {
+        if self.refused.contains(&way) {
+            return Ok(None);
+        }
+        let command = kind(way).command();
+        self.printer.detail(command);
+        let written = self.place.write(way, self.arguments.size, &self.interrupt)?;
+        if let Some(written) = &written {
+            self.spent += written.took;
+        } else {
+            self.refused.push(way);
+            self.printer.remark(format!("note: {command} is refused by this filesystem, and left out"));
+        }
+        Ok(written.as_ref().map(claim))
+    }
 }
 
 const fn kind(way: WayToWrite) -> Way {
