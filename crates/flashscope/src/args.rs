@@ -497,7 +497,7 @@ pub struct Measure {
     /// (flashscope; default 129). fat-area with flashbench: how many of the first erase blocks (default 6).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub open_units: Option<u32>,
-    /// The size of each read (align), the smallest write (flashbench's tables), or the size of each write (open-units,
+    /// The size of each read (align: a power of two), the smallest write (flashbench's tables), or the size of each write (open-units,
     /// fat-area: from 4 KiB to a sixteenth of the erase block).
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     pub block_size: Option<Bytes>,

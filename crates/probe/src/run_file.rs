@@ -46,6 +46,9 @@ pub enum RunFileError {
     /// Not the JSON of a run file.
     #[error("this is not a flashscope run file")]
     NotARun(#[from] serde_json::Error),
+    /// Of a format that no version wrote.
+    #[error("this run file has format 0, which no flashscope ever wrote: it was damaged, or made up")]
+    NoFormat,
     /// Written by a later version.
     #[error(
         "this run file has format {found}, this flashscope reads format {FORMAT}; use a newer flashscope"
@@ -72,6 +75,9 @@ impl RunFile {
             format: u32,
         }
         let head: Head = serde_json::from_str(text)?;
+        if head.format == 0 {
+            return Err(RunFileError::NoFormat);
+        }
         if head.format > FORMAT {
             return Err(RunFileError::NewerFormat { found: head.format });
         }
@@ -132,6 +138,12 @@ mod tests {
     }
 
     #[test]
+    fn a_format_that_no_version_wrote_is_refused() {
+        let refused = RunFile::parse(&RUN.replace("\"format\": 1", "\"format\": 0"));
+        assert!(refused.unwrap_err().to_string().contains("format 0"));
+    }
+
+    #[test]
     fn numbers_that_cannot_be_are_refused_with_their_place() {
         let cells = "observations[1].data.cells[0]";
         for (from, to, place) in [
@@ -154,6 +166,7 @@ mod tests {
                 "samples[0].boundary is 1048576 TiB".to_owned(),
             ),
             ("\"length\": 65536", "\"length\": 18446744073709551615", "conditions.region.length".to_owned()),
+            ("\"secs\": 0, \"nanos\": 4", "\"secs\": 0, \"nanos\": 0", "mean.per_request is 0 s".to_owned()),
             (
                 "\"secs\": 0, \"nanos\": 4",
                 "\"secs\": 18446744073709551615, \"nanos\": 4",

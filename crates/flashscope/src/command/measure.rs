@@ -111,6 +111,16 @@ fn given_erase_block(arguments: &Measure) -> Option<Bytes> {
 fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(), Failure> {
     let Some(asked) = arguments.block_size else { return Ok(()) };
     let nearest = match (arguments.experiment, arguments.format) {
+        (ExperimentName::Align, _) if !asked.get().is_power_of_two() => {
+            let (below, above) = (1_u64 << asked.get().ilog2(), asked.get().next_power_of_two());
+            let error = anyhow!(
+                "--block-size {asked}: reads across a boundary take half of it on either side, which tells pages only for powers of two; \
+                 give {} or {}",
+                Bytes::new(below),
+                Bytes::new(above)
+            );
+            return Err(Failure { exit: Exit::Usage, error });
+        }
         (ExperimentName::Align | ExperimentName::WriteSize, _) => return Ok(()),
         (ExperimentName::BlockEnds | ExperimentName::Sustained | ExperimentName::WriteBuffer, _) => {
             return Ok(());

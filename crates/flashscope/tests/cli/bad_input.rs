@@ -23,6 +23,8 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "eight"], 2, &["8MiB"]);
     assert_refused(&["measure", "align", "sim:generic-2g", "--random"], 2, &["--random"]);
     assert_refused(&["measure", "sustained", "sim:generic-2g", "--block-size", "1MiB"], 2, &["--block-size"]);
+    let odd = ["measure", "align", "sim:generic-2g", "--block-size", "3KiB"];
+    assert_refused(&odd, 2, &["3 KiB", "2 KiB", "4 KiB"]);
     for idle in ["--erase-block", "--block-size"] {
         assert_refused(&["measure", "block-ends", "sim:generic-2g", idle, "1MiB"], 2, &[idle, "block-ends"]);
     }

@@ -264,7 +264,11 @@ fn request(request: Bytes, its_times: &Times) -> Checked {
 fn times(times: &Times) -> Checked {
     match times {
         Times::Each(each_time) => each("each", each_time, |latency| time("", *latency)),
-        Times::Mean { per_request, .. } => time("mean.per_request", *per_request),
+        Times::Mean { per_request, .. } => {
+            // Of a time that is none follows a speed without end.
+            permit(!per_request.is_zero(), "mean.per_request", "0 s", "it must lie above 0")?;
+            time("mean.per_request", *per_request)
+        }
     }
 }
 
