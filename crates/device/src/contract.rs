@@ -92,10 +92,10 @@ pub enum DeviceError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The budget of requests, bytes or time is spent.
-    #[error("the budget is spent: {limit}")]
+    /// The budget of requests, bytes or time is spent, or too little of it is left for what was asked.
+    #[error("the budget allows no more: {limit}")]
     BudgetSpent {
-        /// Which limit was reached.
+        /// Which limit was reached, or would be exceeded by what.
         limit: String,
     },
     /// A replayed trace does not hold what was asked for.

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace};
+use flashscope_device::layer::{
+    Budget, Cost, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
+};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, Pattern, Payload, ReadInto,
@@ -86,6 +88,42 @@ fn the_meter_counts_and_stops_at_the_budget() {
     let cost = device.cost();
     assert_eq!((cost.reads, cost.writes, cost.bytes_written), (1, 1, Bytes::kib(8)));
     assert_eq!(cost.device_time, Duration::from_micros(200));
+}
+
+#[test]
+fn what_does_not_fit_into_the_budget_is_named_with_what_is_left() {
+    let refused = |budget, op: Op| {
+        let mut device = Meter::new(memory(), budget);
+        device.run(Op::write(range(0, 4), PATTERN)).unwrap();
+        device.run(op).unwrap_err().to_string()
+    };
+    let bytes = |kib| Budget { bytes_written: Some(Bytes::kib(kib)), ..Budget::UNLIMITED };
+    let write = || Op::write(range(0, 8), PATTERN);
+    assert_eq!(
+        refused(bytes(8), write()),
+        "the budget allows no more: a write of 8 KiB would exceed it, 4 KiB of 8 KiB are left"
+    );
+    assert_eq!(refused(bytes(4), write()), "the budget allows no more: 4 KiB written");
+    let time = Budget { device_time: Some(Duration::from_secs(10)), ..Budget::UNLIMITED };
+    let pause = Op::Pause { duration: Duration::from_secs(60) };
+    let told = refused(time, pause);
+    assert!(told.contains("a pause of 60 s") && told.contains("of 10 s are left"), "{told}");
+}
+
+#[test]
+fn a_meter_goes_on_from_what_was_spent_before() {
+    let spent = Cost { bytes_written: Bytes::kib(6), device_time: Duration::from_secs(9), ..Cost::default() };
+    let budget = Budget {
+        bytes_written: Some(Bytes::kib(8)),
+        device_time: Some(Duration::from_secs(10)),
+        ..Budget::UNLIMITED
+    };
+    let mut device = Meter::after(spent, memory(), budget);
+    assert_eq!(device.left().bytes_written, Some(Bytes::kib(2)));
+    assert!(device.run(Op::write(range(0, 4), PATTERN)).is_err());
+    device.run(Op::Pause { duration: Duration::from_millis(900) }).unwrap();
+    assert!(device.cost().device_time >= Duration::from_millis(9900), "{:?}", device.cost());
+    assert!(device.run(Op::Pause { duration: Duration::from_millis(200) }).is_err());
 }
 
 #[test]

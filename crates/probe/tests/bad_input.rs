@@ -213,7 +213,7 @@ fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
         let findings = infer(std::slice::from_ref(&seen));
         let says = |finding: &Finding| match &finding.outcome {
             Outcome::Unknown { reason, would_decide } => {
-                reason.contains("the budget is spent") && would_decide.contains("budget")
+                reason.contains("the budget allows no more") && would_decide.contains("budget")
             }
             Outcome::Found { .. } => false,
         };

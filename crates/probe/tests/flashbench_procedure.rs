@@ -215,7 +215,7 @@ fn an_early_end_keeps_what_was_finished() {
     let mut failing = Faulty::new(memory(), &["write-errors:share=1".parse().unwrap()], 1).unwrap();
     assert_early(&run(&command, &mut failing), 0, "input/output error");
     let budget = Budget { bytes_written: Some(ERASE_BLOCK * 4), ..Budget::UNLIMITED };
-    assert_early(&run(&command, &mut Meter::new(memory(), budget)), 1, "the budget is spent");
+    assert_early(&run(&command, &mut Meter::new(memory(), budget)), 1, "the budget allows no more");
     let interrupt = Interrupt::default();
     interrupt.request();
     assert_early(&run(&command, &mut Interruptible::new(memory(), interrupt)), 0, "interrupted");

@@ -56,23 +56,56 @@ impl Budget {
     /// No limit at all.
     pub const UNLIMITED: Self = Self { reads: None, bytes_written: None, device_time: None };
 
-    /// The limit that one more request of this size would break.
+    /// The limit that one more request of this size, or a pause of this length, would break, in words.
     #[must_use]
-    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes) -> Option<String> {
-        if let Some(limit) = self.device_time.filter(|limit| cost.device_time >= *limit) {
-            return Some(format!("{} s of device time", limit.as_secs_f64()));
+    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<String> {
+        if let Some(text) = self.device_time.and_then(|limit| no_time(limit, cost.device_time, pause)) {
+            return Some(text);
         }
         match kind {
             OpKind::Read => {
                 self.reads.filter(|limit| cost.reads >= *limit).map(|limit| format!("{limit} reads"))
             }
-            OpKind::Write => self
-                .bytes_written
-                .filter(|limit| cost.bytes_written + length > *limit)
-                .map(|limit| format!("{limit} written")),
+            OpKind::Write => self.bytes_written.and_then(|limit| no_room(limit, cost.bytes_written, length)),
             OpKind::Flush | OpKind::Discard | OpKind::Pause => None,
         }
     }
+
+    /// What is left of it when so much was spent.
+    #[must_use]
+    pub fn left(&self, cost: &Cost) -> Self {
+        Self {
+            reads: self.reads.map(|reads| reads.saturating_sub(cost.reads)),
+            bytes_written: self.bytes_written.map(|bytes| bytes.saturating_sub(cost.bytes_written)),
+            device_time: self.device_time.map(|time| time.saturating_sub(cost.device_time)),
+        }
+    }
+}
+
+fn no_time(limit: Duration, spent: Duration, pause: Duration) -> Option<String> {
+    let limit_s = limit.as_secs_f64();
+    if spent >= limit {
+        return Some(format!("{limit_s} s of device time"));
+    }
+    let left = limit - spent;
+    (pause > left).then(|| {
+        format!(
+            "a pause of {} s would exceed it, {:.1} s of {limit_s} s are left",
+            pause.as_secs_f64(),
+            left.as_secs_f64()
+        )
+    })
+}
+
+fn no_room(limit: Bytes, spent: Bytes, length: Bytes) -> Option<String> {
+    let left = limit.saturating_sub(spent);
+    if length <= left {
+        return None;
+    }
+    Some(match left {
+        Bytes::ZERO => format!("{limit} written"),
+        left => format!("a write of {length} would exceed it, {left} of {limit} are left"),
+    })
 }
 
 /// Counts every request and refuses, with [`DeviceError::BudgetSpent`], the first that would exceed the budget.
@@ -82,23 +115,32 @@ pub struct Meter<D> {
     budget: Budget,
     cost: Cost,
     started_at: Option<Instant>,
+    /// What went before.
+    before: Duration,
 }
 
 impl<D: Device> Meter<D> {
     /// `device`, counted and limited.
     pub const fn new(device: D, budget: Budget) -> Self {
-        Self {
-            device,
-            budget,
-            cost: Cost {
-                reads: 0,
-                writes: 0,
-                bytes_read: Bytes::ZERO,
-                bytes_written: Bytes::ZERO,
-                device_time: Duration::ZERO,
-            },
-            started_at: None,
-        }
+        let cost = Cost {
+            reads: 0,
+            writes: 0,
+            bytes_read: Bytes::ZERO,
+            bytes_written: Bytes::ZERO,
+            device_time: Duration::ZERO,
+        };
+        Self::after(cost, device, budget)
+    }
+
+    /// The same, where so much of the budget is spent already.
+    pub const fn after(cost: Cost, device: D, budget: Budget) -> Self {
+        Self { device, budget, cost, started_at: None, before: cost.device_time }
+    }
+
+    /// What may still be spent.
+    #[must_use]
+    pub fn left(&self) -> Budget {
+        self.budget.left(&self.cost)
     }
 
     /// What was asked of the device so far.
@@ -119,7 +161,8 @@ impl<D: Device> Device for Meter<D> {
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         let (kind, length) = (op.kind(), op.range().map_or(Bytes::ZERO, |range| range.length));
-        if let Some(limit) = self.budget.broken_by(&self.cost, kind, length) {
+        let pause = if let Op::Pause { duration } = &op { *duration } else { Duration::ZERO };
+        if let Some(limit) = self.budget.broken_by(&self.cost, kind, length, pause) {
             return Err(DeviceError::BudgetSpent { limit });
         }
         self.started_at.get_or_insert_with(|| self.device.now());
@@ -131,7 +174,7 @@ impl<D: Device> Device for Meter<D> {
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         let completion = self.device.wait()?;
         if let (Some(completion), Some(started_at)) = (&completion, self.started_at) {
-            self.cost.device_time = completion.completed_at.since(started_at);
+            self.cost.device_time = self.before + completion.completed_at.since(started_at);
         }
         Ok(completion)
     }
