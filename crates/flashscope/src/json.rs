@@ -37,14 +37,14 @@ pub fn bench(run: &RunFile) -> Option<Value> {
 
 /// The document of a check, a measurement or an import.
 pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value {
-    let report = Report { run, findings };
+    let report = Report { run, findings }.of_storage();
     let speeds = speeds(run);
     let ended: Vec<&_> = run.observations.iter().map(|seen| &seen.ended).collect();
     let mut document = document(json!({
         "target": run.target,
         "identity": identity,
         "measured_at": run.measured_at,
-        "findings": findings,
+        "findings": report.findings,
         "bottleneck": bottleneck(&report.diagnosis()),
         "advice": advice(&report),
         "cost": {

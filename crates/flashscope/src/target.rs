@@ -6,7 +6,7 @@ mod folder;
 use std::path::Path;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
-use flashscope_device::{Consent, Device};
+use flashscope_device::{Bytes, Consent, Device};
 use flashscope_linux::{Access, Identity, OpenOptions, Remark, Roots, copy_speed, identify};
 use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::LinkLimit;
@@ -41,6 +41,8 @@ pub struct Target {
     pub interrupt: Interrupt,
     /// The most that the way to it lets through, if that is known.
     pub link: Option<LinkLimit>,
+    /// Of a file of our own: what the filesystem around it holds.
+    pub around: Option<Bytes>,
     /// Whether its requests go through the page cache.
     pub is_buffered: bool,
     /// How many of its requests failed.
@@ -50,6 +52,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// Whether it is a file of our own in a folder.
+    pub const fn is_own_file(&self) -> bool {
+        self.around.is_some()
+    }
+
     /// Failed requests belong to the conditions of a run, and to how it ends.
     pub fn note_failures(&mut self, failed: u64) {
         self.failed_requests += failed;
@@ -122,6 +129,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
     Ok(Target {
         text: text.to_owned(),
         link: Some(link),
+        around: None,
         is_buffered: false,
         name: format!("virtual stick: {}", target.profile.description),
         identity,
@@ -150,6 +158,7 @@ fn open_real(
     };
     let device = opened.or_exit_bare(exit)?;
     let is_buffered = device.remarks().contains(&Remark::Buffered);
+    let in_memory = device.remarks().contains(&Remark::InMemory);
     let remarks = device.remarks().iter().map(ToString::to_string).collect();
     let whole = device.capabilities().whole();
     let writable = device.capabilities().writable;
@@ -161,8 +170,9 @@ fn open_real(
         name: identity.name.clone(),
         identity: describe(&identity, whole.length.get()),
         link: link(&identity),
+        around: None,
         is_buffered,
-        attachment: attachment::of_real(&identity),
+        attachment: Attachment { in_memory, ..attachment::of_real(&identity) },
         remarks,
         writable: writable && may_write,
         is_virtual: false,

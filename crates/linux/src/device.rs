@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
+use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 
 use crate::engine::ActiveEngine;
 use crate::remark::Remark;
@@ -28,6 +28,21 @@ impl LinuxDevice {
     /// Its descriptor.
     pub(crate) const fn file(&self) -> &OwnedFd {
         &self.target.file
+    }
+
+    /// Gives up what lies behind the first `capacity` bytes of a file of our own, so that nobody takes it for written.
+    ///
+    /// # Errors
+    /// What the kernel says if the file cannot be made shorter.
+    pub fn shorten(&mut self, capacity: Bytes) -> std::io::Result<()> {
+        rustix::fs::ftruncate(&self.target.file, capacity.get())?;
+        self.target.capabilities.capacity = capacity;
+        for remark in &mut self.remarks {
+            if let Remark::OwnFile { size } = remark {
+                *size = capacity;
+            }
+        }
+        Ok(())
     }
 
     /// What the person should know of how this target was opened.

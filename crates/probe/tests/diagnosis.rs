@@ -75,7 +75,13 @@ impl Build {
         let now = if self.bus == "usb-high" { 480.0 } else { 5000.0 };
         let driver = Some(Driver { name: "usb-storage".to_owned(), leaves_uas: false });
         let request_max = Some(Bytes::kib(self.cut_kib));
-        Attachment { link: Link::usb(now, Some(5000.0)), request_max, driver, volumes: Vec::new() }
+        Attachment {
+            link: Link::usb(now, Some(5000.0)),
+            request_max,
+            driver,
+            volumes: Vec::new(),
+            in_memory: false,
+        }
     }
 
     fn diagnosis(self) -> Diagnosis {

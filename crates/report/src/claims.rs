@@ -1,12 +1,12 @@
 //! What ways of writing claim, held against when the data is really there: a table, and why they differ.
 
 use flashscope_probe::inference::{Spread, WaySpeed, cached, truth, ways};
-use flashscope_probe::observation::{MethodsData, Way};
+use flashscope_probe::observation::{Instead, MethodsData, Way};
 
 use crate::chart::Table;
 use crate::quantity;
 use crate::tabled::Tabled;
-use crate::words::Sentence;
+use crate::words::{IN_MEMORY, Sentence};
 
 /// A claim by this factor above the truth is worth a sentence, and so is one below it.
 const RATIO: f64 = 1.15;
@@ -83,6 +83,9 @@ pub fn tabled(data: &MethodsData) -> Tabled {
 }
 
 fn headline(data: &MethodsData, ways: &[WaySpeed], truth: Option<Spread>) -> String {
+    if data.instead.contains(&Instead::Memory) {
+        return IN_MEMORY.to_owned();
+    }
     let flushed = ways.iter().find(|way| way.way == Way::FlushAtEnd);
     match (truth, flushed.and_then(|way| cached(data, way))) {
         (Some(truth), _) => format!("data is really written at {}", with_interval(&truth)),

@@ -4,17 +4,18 @@ use flashscope_probe::inference::statistics::quantile;
 use flashscope_probe::inference::{
     FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole,
 };
-use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
+use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 
 use crate::chart::Table;
 use crate::quantity;
 use crate::tabled::Tabled;
-use crate::words::Sentence;
+use crate::words::{IN_MEMORY, Sentence};
 
 /// The verdict in one sentence; without a round, that there is none.
 #[must_use]
 pub fn headline(data: &FilesData) -> Sentence {
     let text = match (files_verdict(data), data.rounds.first()) {
+        _ if data.instead.contains(&Instead::Memory) => IN_MEMORY.to_owned(),
         (Some(FilesVerdict { cause: FilesCause::Cached { reason }, .. }), _) => {
             format!("unknown: what was said to be written cannot be there: {reason}")
         }

@@ -23,6 +23,19 @@ impl Report<'_> {
         about.max_by(|a, b| a.confidence().get().total_cmp(&b.confidence().get()))
     }
 
+    /// Whether it tells of memory alone: speeds of what lies in a filesystem in memory, so that nothing is to be concluded of any device.
+    #[must_use]
+    pub fn is_of_memory(&self) -> bool {
+        let seen = &self.run.observations;
+        self.run.attachment.in_memory && seen.iter().all(|seen| seen.data.is_of_speed())
+    }
+
+    /// The same without conclusions of a device where there is none.
+    #[must_use]
+    pub fn of_storage(self) -> Self {
+        if self.is_of_memory() { Self { findings: &[], ..self } } else { self }
+    }
+
     /// What holds the device back.
     #[must_use]
     pub fn diagnosis(&self) -> Diagnosis {

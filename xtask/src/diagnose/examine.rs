@@ -126,5 +126,11 @@ fn attachment(patient: &Patient) -> Attachment {
     let partition = Volume { name: "sdx1".to_owned(), start: patient.partition_start(), data_start: None };
     let usb_storage = Driver { name: "usb-storage".to_owned(), leaves_uas: false };
     let driver = patient.driver_can_be_told.then_some(usb_storage);
-    Attachment { link, request_max: Some(patient.request_max()), driver, volumes: vec![partition] }
+    Attachment {
+        link,
+        request_max: Some(patient.request_max()),
+        driver,
+        volumes: vec![partition],
+        in_memory: false,
+    }
 }

@@ -14,7 +14,7 @@ pub fn of_virtual(target: &SimTarget) -> Attachment {
     let link = Link { is_readers: now.card.is_some(), ..link };
     let request_max = Some(target.profile.link.timing().max_command);
     // Where it is cut is the profile's, and no driver's to change.
-    Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new() }
+    Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new(), in_memory: false }
 }
 
 fn exact(now: &SimLink, own: &SimLink) -> Link {
@@ -28,7 +28,13 @@ fn exact(now: &SimLink, own: &SimLink) -> Link {
 pub fn of_real(identity: &Identity) -> Attachment {
     let Some(disk) = &identity.disk else { return Attachment::default() };
     let volumes = if identity.partition.is_some() { Vec::new() } else { volumes(disk) };
-    Attachment { link: link(disk), request_max: disk.queue.max_request, driver: driver(disk), volumes }
+    Attachment {
+        link: link(disk),
+        request_max: disk.queue.max_request,
+        driver: driver(disk),
+        volumes,
+        in_memory: false,
+    }
 }
 
 fn driver(disk: &Disk) -> Option<Driver> {

@@ -3,29 +3,38 @@
 use std::path::Path;
 
 use flashscope_device::Device;
-use flashscope_device::layer::{Budget, Fence};
-use flashscope_linux::{FileSize, FilesError, FilesPlace, Ground, NoStick, Remark, Roots, identify};
+use flashscope_device::layer::{Budget, Cost, Fence, Interrupt, Interruptible, Meter};
+use flashscope_linux::{
+    FileSize, FilesError, FilesPlace, Ground, LinuxDevice, NoStick, Remark, Roots, identify,
+};
 use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::Instead;
 use serde_json::{Value, json};
 
-use super::{Target, attachment, layered, link};
+use super::{Target, attachment, link};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 
-/// Opens a file of our own in the folder that `text` names. Nothing else in it is touched, so no permission is asked for.
+/// What is done with a file of our own before it is measured, with what that may cost, and what it did cost.
+pub type Filling<'a> = &'a dyn Fn(&mut LinuxDevice, &Interrupt) -> Result<Cost, Failure>;
+
+/// Opens a file of our own in the folder that `text` names, as large as `size` says of what the folder lies on. Nothing else in it is
+/// touched, so no permission is asked for. `filling` is counted along.
 ///
 /// # Errors
-/// Exit code 2 for a folder that cannot be used so, 3 if the system fails.
+/// Exit code 2 for a folder that cannot be used so, 3 if the system fails; as `filling`.
 pub fn open_in_folder(
     text: &str,
-    size: FileSize,
+    size: impl FnOnce(&Ground) -> FileSize,
     budget: Budget,
     queue_depth: u32,
+    filling: Option<Filling<'_>>,
 ) -> Result<Target, Failure> {
     let interrupt = interrupt::on_interrupt()?;
     let place = FilesPlace::open(Path::new(text)).map_err(failure)?;
-    let device = place.own_file(size, queue_depth).map_err(failure)?;
+    let mut device = place.own_file(size(place.ground()), queue_depth).map_err(failure)?;
+    let spent = filling.map_or_else(|| Ok(Cost::default()), |fill| fill(&mut device, &interrupt))?;
+    let around = place.capacity().map_err(failure)?;
     let ground = place.ground();
     let identity = ground.source.starts_with("/dev/").then(|| {
         let source = Path::new(&ground.source);
@@ -41,17 +50,23 @@ pub fn open_in_folder(
         name: name(ground, identity.as_ref().map(|identity| identity.name.as_str())),
         identity: describe(ground, whole.length.get()),
         link: identity.as_ref().and_then(link),
+        around: Some(around),
         is_buffered,
         // Of the disk below, nothing but the link: what lies on it is not where the file was measured.
-        attachment: identity.map_or_else(Attachment::default, |identity| Attachment {
+        attachment: Attachment {
             volumes: Vec::new(),
-            ..attachment::of_real(&identity)
-        }),
+            in_memory: ground.instead.contains(&NoStick::Memory),
+            ..identity.as_ref().map_or_else(Attachment::default, attachment::of_real)
+        },
         remarks,
         writable: true,
         is_virtual: false,
         failed_requests: 0,
-        device: layered(Box::new(Fence::new(device, whole)), &interrupt, budget),
+        device: Meter::after(
+            spent,
+            Interruptible::new(Box::new(Fence::new(device, whole)), interrupt.clone()),
+            budget,
+        ),
         interrupt,
     })
 }

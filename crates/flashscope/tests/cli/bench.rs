@@ -82,6 +82,56 @@ fn in_a_folder_a_file_of_our_own_is_measured_without_permission_and_nothing_is_l
 }
 
 #[test]
+fn in_a_folder_no_more_is_reserved_or_written_than_the_budget() {
+    let folder = folder_in_memory();
+    let name = folder.path().to_str().unwrap();
+    let limits = ["--write-budget", "80MiB", "--time-budget", "2"];
+    for (part, row) in [("read", &["--size", "4KiB"][..]), ("write", &["--size", "4KiB"]), ("sustained", &[])]
+    {
+        let told = document(&[&["bench", part, name], row, &limits].concat());
+        let figure = |pointer: &str| told.pointer(pointer).and_then(Value::as_u64).unwrap();
+        assert!(figure("/identity/capacity_bytes") <= 80 << 20, "{part}: {told}");
+        assert!(figure("/cost/bytes_written") <= 80 << 20, "{part}: {told}");
+        assert!(is_empty(&folder));
+    }
+    let refused = flashscope(&["bench", "sustained", name, "--write-budget", "10MiB"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("64 MiB at least"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_small_file_in_a_folder_does_not_tell_that_the_stick_has_no_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let told = document(&["bench", "sustained", name, "--write-budget", "70MiB", "--time-budget", "20"]);
+    let about = |finding: &&Value| finding["id"] == "slc_cache_bytes";
+    let cache = told["findings"].as_array().unwrap().iter().find(about);
+    // Nothing at all is concluded where the folder lies in memory.
+    assert!(cache.is_none_or(|cache| cache["value"] != 0), "{told}");
+}
+
+#[test]
+fn of_a_folder_in_memory_there_is_no_verdict() {
+    let folder = folder_in_memory();
+    let name = folder.path().to_str().unwrap();
+    if !name.starts_with("/dev/shm") {
+        return;
+    }
+    let limits = ["--write-budget", "80MiB", "--time-budget", "2"];
+    for command in [
+        &["bench", "sustained", name, limits[0], limits[1], limits[2], limits[3]][..],
+        &["bench", "read", name, "--size", "1MiB", limits[2], limits[3]],
+        &["bench", "methods", name, "--size", "2MiB", "--rounds", "1"],
+        &["bench", "files", name, "--count", "4", "--rounds", "1"],
+    ] {
+        let output = flashscope(command);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", stderr(&output));
+        assert!(stdout(&output).starts_with("No verdict"), "{command:?}: {}", stdout(&output));
+        assert!(!stdout(&output).contains("How sure"), "{command:?}: {}", stdout(&output));
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_used_so_is_refused_with_what_to_do() {
     let folder = folder_in_memory();
     let name = folder.path().to_str().unwrap();

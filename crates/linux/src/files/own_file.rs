@@ -77,6 +77,15 @@ impl FilesPlace {
         Ok(LinuxDevice::new(target, engine, remarks))
     }
 
+    /// What the filesystem holds in all; a stick holds no less.
+    ///
+    /// # Errors
+    /// [`FilesError`], if it does not say.
+    pub fn capacity(&self) -> Result<Bytes, FilesError> {
+        let space = self.space()?;
+        Ok(Bytes::new(space.f_blocks.saturating_mul(space.f_frsize)))
+    }
+
     /// As much as is wanted, of what is free and not reserved.
     fn size(&self, size: FileSize) -> Result<Bytes, FilesError> {
         let space = self.space()?;
@@ -153,6 +162,19 @@ mod tests {
         let read = device.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap();
         assert_eq!(read.outcome, Ok(Success::AllRight));
         assert!(device.remarks().iter().any(|remark| matches!(remark, Remark::OwnFile { .. })));
+    }
+
+    #[test]
+    fn a_file_that_was_filled_in_part_ends_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = FilesPlace::open(folder.path()).unwrap();
+        let mut device = place.own_file(sizes(4, 2), 1).unwrap();
+        device.shorten(Bytes::mib(3)).unwrap();
+        assert_eq!(device.capabilities().capacity, Bytes::mib(3));
+        assert_eq!(rustix::fs::fstat(device.file()).unwrap().st_size, 3 << 20);
+        let behind = ByteRange::new(Bytes::mib(3), Bytes::kib(4));
+        assert!(device.run(Op::read(behind)).unwrap().outcome.is_err());
+        assert!(device.remarks().iter().any(|remark| *remark == Remark::OwnFile { size: Bytes::mib(3) }));
     }
 
     #[test]

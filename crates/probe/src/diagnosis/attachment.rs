@@ -18,6 +18,9 @@ pub struct Attachment {
     /// Where partitions and their data begin, on the whole device; empty if that is not known.
     #[serde(default)]
     pub volumes: Vec<Volume>,
+    /// Whether it lies in memory (tmpfs): then nothing of any storage is measured.
+    #[serde(default)]
+    pub in_memory: bool,
 }
 
 /// A link, and what it carries in practice, bytes per second.

@@ -47,6 +47,7 @@ pub(crate) fn page(title: &str, main: &Markup) -> String {
 }
 
 fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
+    let report = &report.of_storage();
     html! {
         (header(report, verdict.headline.as_str()))
         (words(verdict))

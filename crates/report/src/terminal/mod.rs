@@ -26,6 +26,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
         page.list("Conditions", &conditions(report));
         return page.text;
     }
+    let report = &report.of_storage();
     let verdict = verdict(report);
     page.paragraph(verdict.headline.as_str(), Ink::Strong);
     page.list("What it is", &verdict.what_it_is);

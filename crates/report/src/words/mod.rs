@@ -25,6 +25,10 @@ use serde::Serialize;
 use crate::Report;
 use crate::figures::Figures;
 
+/// The verdict on what lies in memory.
+pub(crate) const IN_MEMORY: &str =
+    "no verdict: what was measured lies in memory (tmpfs), and its figures say nothing of any stick or disk";
+
 /// What a report says in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
@@ -45,6 +49,9 @@ pub struct Verdict {
 pub fn verdict(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
     let seen = &report.run.observations;
+    if report.is_of_memory() {
+        return of_memory();
+    }
     if !seen.is_empty() && seen.iter().all(|seen| seen.data.is_of_speed()) {
         return of_speeds(report);
     }
@@ -54,6 +61,17 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
         what_it_means: what_it_means::sentences(report, &figures),
         what_holds_it_back: bottleneck::sentences(&report.diagnosis()),
         how_sure: how_sure::sentences(report),
+    }
+}
+
+/// Where there is no device to say anything of.
+fn of_memory() -> Verdict {
+    Verdict {
+        headline: Sentence::new(IN_MEMORY),
+        what_it_is: Vec::new(),
+        what_it_means: Vec::new(),
+        what_holds_it_back: Vec::new(),
+        how_sure: Vec::new(),
     }
 }
 

@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use flashscope_device::layer::Budget;
+use flashscope_device::layer::{Budget, Cost, Interrupt, Interruptible, Meter};
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
-use flashscope_linux::FileSize;
+use flashscope_linux::{FileSize, LinuxDevice};
+use flashscope_probe::RunFile;
+use flashscope_probe::observation::Ended;
 
 use crate::args::Erase;
-use crate::exit::{Exit, Failure, OrExit};
+use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::target::{self, Target};
 
@@ -28,10 +30,12 @@ pub fn is_folder(name: &str, erase: Option<&Erase>) -> Result<bool, Failure> {
     Ok(is_folder)
 }
 
-/// A file of our own in the folder `name` that holds data, so that there is something to read and no place is new to the filesystem.
+/// A file of our own in the folder `name` that holds data, so that there is something to read and no place is new to the filesystem. What
+/// filling it costs is a part of `budget`; it takes half of the time at most.
 ///
 /// # Errors
-/// As [`target::open_in_folder`]; exit code 130 if it is interrupted while it fills, 3 if the stick fails.
+/// As [`target::open_in_folder`]; exit code 130 if it is interrupted while it fills, 2 if the budget does not last for the least, 3 if the
+/// stick fails.
 pub fn filled(
     name: &str,
     size: FileSize,
@@ -39,28 +43,136 @@ pub fn filled(
     queue_depth: u32,
     printer: &Printer,
 ) -> Result<Target, Failure> {
-    let mut target = target::open_in_folder(name, size, budget, queue_depth)?;
-    let capacity = target.device.capabilities().capacity;
-    printer.remark(format!("filling a file of {capacity} first; that is part of no figure"));
-    fill(&mut target, capacity)?;
-    Ok(target)
+    let fill = |device: &mut LinuxDevice, interrupt: &Interrupt| {
+        let capacity = device.capabilities().capacity;
+        let at_most = budget
+            .device_time
+            .map_or_else(String::new, |time| format!(", for {} s at most", (time / 2).as_secs_f64()));
+        printer.remark(format!(
+            "filling a file of {capacity} first{at_most}; that is part of no figure, and of the budget"
+        ));
+        let half = Budget { device_time: budget.device_time.map(|time| time / 2), ..budget };
+        fill(name, device, interrupt, half, size.least)
+    };
+    target::open_in_folder(name, |_| size, budget, queue_depth, Some(&fill))
 }
 
-fn fill(target: &mut Target, capacity: Bytes) -> Result<(), Failure> {
-    let pattern = Pattern::new(0);
-    let pieces = (0..capacity / PIECE).map(|index| Op::write(ByteRange::new(PIECE * index, PIECE), pattern));
-    for op in pieces.chain([Op::Flush]) {
-        let written = target.device.run(op).map_err(|error| failure(&target.text, error))?;
-        written.outcome.or_exit(Exit::Failed, format!("cannot fill a file in {}", target.text))?;
+/// Fills a file as far as the budget lasts, and makes it end there.
+fn fill(
+    name: &str,
+    device: &mut LinuxDevice,
+    interrupt: &Interrupt,
+    budget: Budget,
+    least: Bytes,
+) -> Result<Cost, Failure> {
+    let (pattern, capacity) = (Pattern::new(0), device.capabilities().capacity);
+    let mut metered = Meter::new(Interruptible::new(&mut *device, interrupt.clone()), budget);
+    let mut filled = Bytes::ZERO;
+    while filled < capacity {
+        match metered.run(Op::write(ByteRange::new(filled, PIECE), pattern)) {
+            Ok(written) => written.outcome.map_err(|error| given_up(name, Exit::Failed, error))?,
+            Err(DeviceError::BudgetSpent { .. }) if filled >= least => break,
+            Err(error) => return Err(given_up(name, exit_of(&error), error)),
+        };
+        filled += PIECE;
     }
-    Ok(())
+    let cost = metered.cost();
+    // The last flush belongs to it also where its time is up.
+    let flushed = device.run(Op::Flush).map_err(|error| given_up(name, exit_of(&error), error))?;
+    flushed.outcome.map_err(|error| given_up(name, Exit::Failed, error))?;
+    device.shorten(filled).map_err(|error| given_up(name, Exit::Failed, error))?;
+    Ok(cost)
 }
 
-fn failure(name: &str, error: DeviceError) -> Failure {
-    let exit = match &error {
+const fn exit_of(error: &DeviceError) -> Exit {
+    match error {
         DeviceError::Interrupted => Exit::Interrupted,
         DeviceError::BudgetSpent { .. } => Exit::Usage,
         _ => Exit::Failed,
-    };
-    Failure { exit, error: anyhow!(error).context(format!("cannot fill a file in {name}")) }
+    }
+}
+
+/// The file has no name: closing it removed it.
+fn given_up(name: &str, exit: Exit, error: impl Into<anyhow::Error>) -> Failure {
+    let context = format!("cannot fill a file in {name}; it is gone again, nothing of it is left");
+    Failure { exit, error: error.into().context(context) }
+}
+
+/// What a file may hold, so that `share` of what may be written are enough to lay it down: nothing more is ever asked of the filesystem.
+///
+/// # Errors
+/// Exit code 2 if the budget is below the least.
+pub fn within(budget: &Budget, size: FileSize, share: u64) -> Result<FileSize, Failure> {
+    let Some(bytes) = budget.bytes_written else { return Ok(size) };
+    let room = (bytes / share).round_down(PIECE);
+    if room < size.least {
+        let error = anyhow!(
+            "--write-budget {bytes}: in a folder a file of its own is laid down first, and that takes {} at least",
+            size.least * share
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    Ok(FileSize { wanted: size.wanted.min(room), ..size })
+}
+
+/// Says after an early end what became of the file.
+pub fn say_gone(target: &Target, run: &RunFile, printer: &Printer) {
+    let was_early = run.observations.iter().any(|seen| seen.ended != Ended::Complete);
+    if target.is_own_file() && was_early {
+        printer.remark(format!("flashscope's own file in {} is gone, nothing of it is left", target.text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_linux::FilesPlace;
+
+    use super::*;
+
+    const LEAST: Bytes = Bytes::mib(2);
+
+    fn filled(budget: Budget, interrupt: &Interrupt) -> (Result<Cost, Failure>, Bytes, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = FilesPlace::open(folder.path()).unwrap();
+        let mut device = place.own_file(FileSize { wanted: Bytes::mib(4), least: LEAST }, 1).unwrap();
+        let cost = fill("there", &mut device, interrupt, budget, LEAST);
+        (cost, device.capabilities().capacity, std::fs::read_dir(folder.path()).unwrap().count())
+    }
+
+    #[test]
+    fn filling_stays_within_the_budget_and_the_file_ends_there() {
+        let of = |mib| Budget { bytes_written: Some(Bytes::mib(mib)), ..Budget::UNLIMITED };
+        let (cost, capacity, left) = filled(of(3), &Interrupt::default());
+        assert_eq!((cost.unwrap().bytes_written, capacity, left), (Bytes::mib(3), Bytes::mib(3), 0));
+        let (cost, capacity, _) = filled(Budget::UNLIMITED, &Interrupt::default());
+        assert_eq!((cost.unwrap().bytes_written, capacity), (Bytes::mib(4), Bytes::mib(4)));
+        let failure = filled(of(1), &Interrupt::default()).0.unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        let no_time = Budget { device_time: Some(Duration::ZERO), ..Budget::UNLIMITED };
+        assert_eq!(filled(no_time, &Interrupt::default()).0.unwrap_err().exit, Exit::Usage);
+    }
+
+    #[test]
+    fn whoever_stops_the_filling_is_told_that_nothing_is_left() {
+        let interrupt = Interrupt::default();
+        interrupt.request();
+        let (cost, _, left) = filled(Budget::UNLIMITED, &interrupt);
+        let failure = cost.unwrap_err();
+        assert_eq!((failure.exit, left), (Exit::Interrupted, 0));
+        assert!(format!("{:#}", failure.error).contains("nothing of it is left"), "{:#}", failure.error);
+    }
+
+    #[test]
+    fn no_more_is_reserved_than_may_be_written() {
+        let size = FileSize { wanted: Bytes::mib(256), least: Bytes::mib(16) };
+        let of = |mib| Budget { bytes_written: Some(Bytes::mib(mib)), ..Budget::UNLIMITED };
+        assert_eq!(within(&of(100), size, 1).unwrap().wanted, Bytes::mib(100));
+        assert_eq!(within(&of(100), size, 2).unwrap().wanted, Bytes::mib(50));
+        assert_eq!(within(&Budget::UNLIMITED, size, 2).unwrap().wanted, Bytes::mib(256));
+        let failure = within(&of(20), size, 2).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.error.to_string().contains("32 MiB at least"), "{}", failure.error);
+    }
 }

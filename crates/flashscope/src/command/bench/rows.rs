@@ -39,7 +39,7 @@ pub fn run(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     outputs::permit(&rows.output.files, target::file(name))?;
-    let mut target = open(name, rows, erase, printer)?;
+    let mut target = open(name, rows, erase, directions, printer)?;
     let directions = permitted(&target, directions)?;
     announce(&target, printer);
     let mut progress = Progress::new(printer);
@@ -53,17 +53,28 @@ pub fn run(
     }
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
-    show::measurement(&target, &run, &[], &rows.output.files, printer)
+    let shown = show::measurement(&target, &run, &[], &rows.output.files, printer);
+    folder::say_gone(&target, &run, printer);
+    shown
 }
 
 /// The target itself; of a folder, a file of our own in it.
-fn open(name: &str, rows: &Rows, erase: Option<&Erase>, printer: &Printer) -> Result<Target, Failure> {
+fn open(
+    name: &str,
+    rows: &Rows,
+    erase: Option<&Erase>,
+    directions: &[Direction],
+    printer: &Printer,
+) -> Result<Target, Failure> {
     let queue_depth = rows.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_USUAL);
     let budget = budget(&rows.budgets, None);
     if folder::is_folder(name, erase)? {
         let largest = rows.sizes.iter().copied().max().unwrap_or_default();
         let (wanted, least) = (FILE.max(largest * 8), FILE_MIN.max(largest * 4));
-        return folder::filled(name, FileSize { wanted, least }, budget, queue_depth, printer);
+        // Rows of writes need as much again.
+        let share = if directions.contains(&Direction::Write) { 2 } else { 1 };
+        let size = folder::within(&budget, FileSize { wanted, least }, share)?;
+        return folder::filled(name, size, budget, queue_depth, printer);
     }
     let consent = erase.map(|erase| confirm::erase(name, erase, printer)).transpose()?.flatten();
     target::open_queued(name, consent.as_ref(), budget, queue_depth)

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
-use flashscope_linux::FileSize;
+use flashscope_linux::{FileSize, Ground, NoStick};
 use flashscope_probe::Experiment;
 use flashscope_probe::experiment::{Samples, Sustained};
 use flashscope_probe::inference::infer_run;
@@ -21,6 +21,9 @@ use crate::target::{self, Target};
 
 /// No stick holds more: all the room there is.
 const CAPACITY_MAX: Bytes = Bytes::gib(1 << 20);
+/// Where a folder lies on no stick, nothing is worth filling nine tenths of it: others live there. Memory gets less.
+const ELSEWHERE_MAX: Bytes = Bytes::gib(4);
+const IN_MEMORY_MAX: Bytes = Bytes::mib(256);
 /// In a folder, a stream over less tells nothing of the long run.
 const FILE_MIN: Bytes = Bytes::mib(64);
 
@@ -36,14 +39,18 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
         let error = anyhow!("this writes to {name}; allow it with --erase");
         return Err(Failure { exit: Exit::Refused, error });
     }
-    let experiment = experiment(arguments);
+    let experiment = experiment(arguments, &target);
     announce(&target, experiment.as_ref(), arguments, printer);
     let mut progress = Progress::new(printer);
-    let seen = experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress);
+    let mut seen = experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress);
+    // A cache is that of the stick, and as large as the stick lets it be, however small the file.
+    seen.conditions.capacity = target.around.or(seen.conditions.capacity);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, vec![seen]);
     let findings = infer_run(&run.observations);
-    show::measurement(&target, &run, &findings, &arguments.output.files, printer)
+    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    folder::say_gone(&target, &run, printer);
+    shown
 }
 
 /// The target itself; of a folder, a file of our own in it: as large as the room allows, or the samples need.
@@ -54,15 +61,31 @@ fn open(arguments: &BenchSustained, printer: &Printer) -> Result<Target, Failure
             Some((count, size)) => FileSize { wanted: size * u64::from(count), least: size },
             None => FileSize { wanted: CAPACITY_MAX, least: FILE_MIN },
         };
-        return target::open_in_folder(name, size, budget, 1);
+        let size = folder::within(&budget, size, 1)?;
+        return target::open_in_folder(name, |ground| on(ground, size), budget, 1, None);
     }
     let consent = confirm::erase(name, &arguments.erase, printer)?;
     target::open(name, consent.as_ref(), budget)
 }
 
-fn experiment(arguments: &BenchSustained) -> Box<dyn Experiment> {
+/// What the ground of a folder is asked for: all that is left only of a stick.
+fn on(ground: &Ground, size: FileSize) -> FileSize {
+    let most = match ground.instead.as_slice() {
+        [] => CAPACITY_MAX,
+        instead if instead.contains(&NoStick::Memory) => IN_MEMORY_MAX,
+        _ => ELSEWHERE_MAX,
+    };
+    FileSize { wanted: size.wanted.min(most.max(size.least)), ..size }
+}
+
+/// A folder holds no more samples than its file, one behind the other.
+fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment> {
     let seed = arguments.seed;
     match arguments.samples {
+        Some((count, size)) if target.is_own_file() => {
+            let room = u32::try_from(target.device.capabilities().capacity / size).unwrap_or(u32::MAX);
+            Box::new(Samples { count: count.min(room), size, seed })
+        }
         Some((count, size)) => Box::new(Samples { count, size, seed }),
         None => Box::new(Sustained { seed, is_thorough: true }),
     }
