@@ -5,7 +5,7 @@ use flashscope_device::{Bytes, Device};
 
 use crate::Method;
 use crate::experiment::{
-    Align, BlockEnds, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize,
+    Align, BlockEnds, Estimate, Experiment, FatArea, Observer, OpenUnits, Sustained, WriteBuffer, WriteSize,
 };
 use crate::finding::{Finding, FindingId};
 use crate::inference::{erase_blocks, infer_by, merges};
@@ -47,6 +47,18 @@ impl Survey {
         let experiments: [&dyn Experiment; 2] =
             [&Sustained { seed, is_thorough: false }, &WriteBuffer { seed }];
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
+    }
+
+    /// What [`fill`](Self::fill) costs at most.
+    #[must_use]
+    pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
+        let seed = self.seed;
+        let stream = Sustained { seed, is_thorough: false }.estimate(device);
+        let buffer = WriteBuffer { seed }.estimate(device);
+        Estimate {
+            requests: stream.requests + buffer.requests,
+            bytes_written: stream.bytes_written + buffer.bytes_written,
+        }
     }
 
     /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one

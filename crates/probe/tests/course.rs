@@ -3,11 +3,11 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use flashscope_device::Bytes;
-use flashscope_device::layer::Budget;
+use flashscope_device::layer::{Budget, Meter};
 use flashscope_probe::experiment::Sustained;
 use flashscope_probe::inference::{Course, course, infer_run};
 use flashscope_probe::observation::Data;
-use flashscope_probe::{Experiment as _, Finding, FindingId, Silent, Value};
+use flashscope_probe::{Ended, Experiment as _, Finding, FindingId, Silent, Value};
 use flashscope_sim::{Profile, VirtualStick};
 
 fn measured(profile: &Profile) -> (Vec<Finding>, Course) {
@@ -66,6 +66,23 @@ fn cache_floor_and_stalls_are_those_of_every_profile() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn no_more_is_written_than_was_said_beforehand_also_behind_pauses() {
+    // A third of the stick, most of which each pause gives back: behind all three of them the stick would be written more than twice.
+    let tables = "[slc_cache]\nbasis = \"assumed\"\nsize = \"640MiB\"\npage_program_us = 400\nfold_megabytes_per_s = 20\n\
+                  when_full = \"fold\"\n[background]\nbasis = \"assumed\"\nidle_after_us = 1000";
+    let profile = Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap();
+    for is_thorough in [true, false] {
+        let experiment = Sustained { seed: 5, is_thorough };
+        let mut stick = Meter::new(VirtualStick::new(&profile, 3), Budget::UNLIMITED);
+        let most = experiment.estimate(&stick).bytes_written;
+        let seen = experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        assert_eq!(seen.ended, Ended::Complete);
+        let written = stick.cost().bytes_written;
+        assert!(written <= most && written > most / 3, "{written} of {most}");
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::time::Duration;
+
 use flashscope_device::layer::{Budget, ReadOnly};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
@@ -191,4 +193,50 @@ fn zeros_and_repeated_data_are_never_used_to_measure() {
     let blank =
         device.device.contents().chunks(4096).filter(|block| block.iter().all(|byte| *byte == 0)).count();
     assert!(blank < 16 * 256, "what was written is there: {blank} blocks are still zeros");
+}
+
+/// Every request takes so long.
+#[derive(Debug)]
+struct Slow(MemoryDevice, Duration);
+
+impl Device for Slow {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.0.submit(tag, Op::Pause { duration: self.1 })?;
+        self.0.wait()?;
+        self.0.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.0.wait()
+    }
+}
+
+#[test]
+fn no_row_takes_longer_than_was_said_beforehand_however_slow_the_device() {
+    for (direction, order, request) in [
+        (Direction::Read, Order::Random, Bytes::kib(4)),
+        (Direction::Write, Order::Random, Bytes::mib(1)),
+        (Direction::Write, Order::Linear, Bytes::mib(1)),
+    ] {
+        for millis in [1, 700, 4000, 30_000] {
+            let each = Duration::from_millis(millis);
+            let mut device = Slow(MemoryDevice::new(Bytes::mib(512)), each);
+            let cases = vec![case(direction, order, request, 1)];
+            let experiment = Experiment { cases, link: None, is_buffered: false, seed: 5 };
+            let began = device.now();
+            experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+            let took = device.now().since(began);
+            // Places are looked at before reads, a flush comes behind writes, and one request is in flight at the end.
+            let most = experiment.time_max() + each * 20;
+            assert!(took <= most, "{direction:?} {order:?} at {each:?}: {took:?} of {most:?}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
+use flashscope_probe::experiment::Sustained;
 use flashscope_probe::inference::infer;
 use flashscope_probe::survey::Survey;
 
@@ -40,7 +41,8 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     if arguments.sustained {
         observations.extend(survey.fill(&mut target.device, &mut progress));
     }
-    let rest = Budget { bytes_written: Some(WRITE_BUDGET), ..Budget::UNLIMITED };
+    let rest =
+        Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
     observations.extend(survey.run(&mut Meter::new(&mut target.device, rest), &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
@@ -67,15 +69,33 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
         printer.remark("reading only: nothing on it changes");
         return;
     }
+    let allowed = arguments.budgets.write_budget;
     if arguments.sustained {
-        let least = target.device.capabilities().capacity / 3;
+        let (device, capacity) = (&target.device, target.device.capabilities().capacity);
+        let most = survey.fill_estimate(device).bytes_written;
+        let least = Sustained::least_without_a_slowdown(capacity);
         printer.remark(format!(
-            "first one stream of writes, until caches are full: {least} or more where none is found, at most the whole stick \
-             (--write-budget and --time-budget set limits)"
+            "first one stream of writes, until caches are full: {} or more where none is found, at most {} \
+             (--write-budget and --time-budget set limits)",
+            least_of(least, allowed),
+            least_of(most, allowed)
         ));
     }
-    let most = arguments.budgets.write_budget.unwrap_or(WRITE_BUDGET);
+    let (tests, left) = if arguments.sustained {
+        ("then the other writing tests", " as far as that is left")
+    } else {
+        ("writing tests", "")
+    };
+    let left = if allowed.is_some() { left } else { "" };
     printer.remark(format!(
-        "writing tests: at most {most} will be written, usually far less (--write-budget sets it)"
+        "{tests}: at most {}{left} will be written, usually far less (--write-budget sets it)",
+        allowed.unwrap_or(WRITE_BUDGET)
     ));
+    if let Some(time) = arguments.budgets.time_budget {
+        printer.remark(format!("it ends after {time} s in any case (--time-budget)"));
+    }
+}
+
+fn least_of(most: Bytes, allowed: Option<Bytes>) -> Bytes {
+    allowed.map_or(most, |allowed| allowed.min(most))
 }

@@ -1,8 +1,8 @@
 //! `flashscope measure`: one experiment, in our form or in flashbench's.
 
 use anyhow::anyhow;
+use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
 use flashscope_probe::experiment::{
     Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
 };
@@ -204,11 +204,19 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
 
 /// Says what will be written before it is.
 fn announce(arguments: &Measure, target: &Target, printer: &Printer) {
+    if arguments.experiment == ExperimentName::Align {
+        return;
+    }
+    let sustained = Sustained { seed: arguments.seed, is_thorough: false };
+    let most = match arguments.experiment {
+        ExperimentName::Sustained => sustained.estimate(&target.device).bytes_written,
+        _ => WRITE_BUDGET,
+    };
+    // The person may allow more than is usual, but a stream is never longer.
     let most = match (arguments.budgets.write_budget, arguments.experiment) {
-        (_, ExperimentName::Align) => return,
-        (Some(most), _) => most,
-        (None, ExperimentName::Sustained) => target.device.capabilities().capacity,
-        (None, _) => WRITE_BUDGET,
+        (Some(allowed), ExperimentName::Sustained) => allowed.min(most),
+        (Some(allowed), _) => allowed,
+        (None, _) => most,
     };
     printer.remark(format!("at most {most} will be written, usually far less"));
 }

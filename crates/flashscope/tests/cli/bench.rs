@@ -111,6 +111,25 @@ fn a_small_file_in_a_folder_does_not_tell_that_the_stick_has_no_cache() {
 }
 
 #[test]
+fn what_is_said_beforehand_is_no_more_than_what_the_person_allows() {
+    let limits = ["--write-budget", "100MiB", "--time-budget", "60"];
+    let said = |command: &[&str]| stderr(&flashscope(&[command, &limits].concat()));
+    let sustained = said(&["bench", "sustained", "sim:generic-2g"]);
+    assert!(sustained.contains("at most 100 MiB will be written: at 10 MB/s"), "{sustained}");
+    assert!(sustained.contains("ends after 60 s in any case"), "{sustained}");
+    let rows = said(&["bench", "write", "sim:generic-2g", "--size", "4KiB"]);
+    assert!(rows.contains("at most 60 s and 100 MiB written"), "{rows}");
+    let check = said(&["check", "sim:generic-2g", "--sustained"]);
+    assert!(check.contains("at most 100 MiB (--write-budget") && check.contains("after 60 s"), "{check}");
+    // Without limits a third of a stick as small as this one tells nothing: it is written over.
+    let unlimited = stderr(&flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "12x1MiB"]));
+    assert!(
+        unlimited.contains("at most 12 MiB will be written: at 10 MB/s that is 1 minute at most"),
+        "{unlimited}"
+    );
+}
+
+#[test]
 fn of_a_folder_in_memory_there_is_no_verdict() {
     let folder = folder_in_memory();
     let name = folder.path().to_str().unwrap();

@@ -25,9 +25,9 @@ const PATIENCE_LARGE: Duration = Duration::from_secs(600);
 const BYTES_MAX_LARGE: Bytes = Bytes::gib(4);
 /// More requests of one kind tell nothing more, and would fill the run file.
 const REQUESTS_MAX: usize = 16_384;
-/// Fewer tell no spread: the slowest writes get so many times the patience for them.
+/// Fewer tell no spread: the slowest requests get this much time for them.
 const REQUESTS_MIN: usize = 24;
-const PATIENCE_FOR_FEW: u32 = 6;
+const PATIENCE_FOR_FEW: Duration = Duration::from_secs(60);
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
@@ -77,10 +77,11 @@ impl Speed {
         writes.map(|case| case.request * requests_max(*case) as u64).sum()
     }
 
-    /// How long all of it takes at most, where the device answers at all.
+    /// How long all of it takes at most, but for the requests that are in flight when a row ends: where a device is so slow that each row
+    /// has few requests.
     #[must_use]
     pub fn time_max(&self) -> Duration {
-        self.cases.iter().map(|case| patience(*case)).sum()
+        self.cases.iter().map(|case| patience(*case).max(PATIENCE_FOR_FEW)).sum()
     }
 
     /// Whether this can be measured on `device`.
@@ -265,7 +266,8 @@ impl Looks {
     /// Whether a row that has lasted so long tells enough.
     fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
         let few = cell.took_ns.len() < REQUESTS_MIN;
-        if lasted >= patience(cell.case) * if few { PATIENCE_FOR_FEW } else { 1 } {
+        let patience = patience(cell.case);
+        if lasted >= if few { patience.max(PATIENCE_FOR_FEW) } else { patience } {
             return true;
         }
         let short = is_large_row(cell.case) && cell.transferred() < BYTES_MIN_LARGE;

@@ -48,6 +48,20 @@ pub struct Sustained {
     pub is_thorough: bool,
 }
 
+impl Sustained {
+    /// What a stream writes at least on a device of this capacity, where it finds no slow-down.
+    #[must_use]
+    pub fn least_without_a_slowdown(capacity: Bytes) -> Bytes {
+        least(capacity).min(most(capacity)).round_up(REQUEST)
+    }
+
+    /// How long it pauses in all, where it finds one and is thorough.
+    #[must_use]
+    pub fn pauses() -> Duration {
+        PAUSES.iter().sum()
+    }
+}
+
 /// The part of the device that is written, over and over if need be.
 #[derive(Debug, Clone, Copy)]
 struct Course {
@@ -78,9 +92,11 @@ impl Experiment for Sustained {
         "sustained"
     }
 
-    /// The device once over, a small one more often; nearly all streams end far below.
+    /// The device once over, a small one more often, and as much again behind pauses; nearly all streams end far below.
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let most = most(device.capabilities().capacity);
+        let capacity = device.capabilities().capacity;
+        let behind_pauses = if self.is_thorough { capacity } else { Bytes::ZERO };
+        let most = (most(capacity) + behind_pauses).round_up(REQUEST);
         Estimate { requests: most / REQUEST, bytes_written: most }
     }
 
@@ -92,8 +108,11 @@ impl Experiment for Sustained {
         };
         let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream::new(session, course, &mut data);
-        let result = stream.run(capacity, self.is_thorough);
+        let mut stream = Stream::new(session, course, most(capacity).round_up(REQUEST), &mut data);
+        let result = stream.run(capacity, self.is_thorough).and_then(|()| {
+            stream.most = estimate.bytes_written;
+            if self.is_thorough { stream.resume() } else { Ok(()) }
+        });
         stream.session.end(result, Data::Sustained(data))
     }
 }
@@ -103,19 +122,21 @@ struct Stream<'a, 'b> {
     session: Session<'a>,
     course: Course,
     written: Bytes,
+    /// No more than this is written: until the pauses begin, and then in all.
+    most: Bytes,
     took: Duration,
     recent: VecDeque<Duration>,
     data: &'b mut SustainedData,
 }
 
 impl<'a, 'b> Stream<'a, 'b> {
-    fn new(session: Session<'a>, course: Course, data: &'b mut SustainedData) -> Self {
+    fn new(session: Session<'a>, course: Course, most: Bytes, data: &'b mut SustainedData) -> Self {
         let (written, took, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
-        Self { session, course, written, took, recent, data }
+        Self { session, course, written, most, took, recent, data }
     }
 
     fn run(&mut self, capacity: Bytes, is_thorough: bool) -> Result<(), Stop> {
-        while self.written < most(capacity) {
+        while self.written < self.most {
             self.fill()?;
             let looks = self.data.pieces.len().is_multiple_of(PIECES_PER_LOOK);
             if looks
@@ -125,12 +146,13 @@ impl<'a, 'b> Stream<'a, 'b> {
                 break;
             }
         }
-        if is_thorough { self.resume() } else { Ok(()) }
+        Ok(())
     }
 
     /// The next piece of the stream, kept also when it is cut short.
     fn fill(&mut self) -> Result<(), Stop> {
-        let (piece, result) = self.piece((self.written / PIECE_SHARE / REQUEST).max(1));
+        let requests = (self.written / PIECE_SHARE / REQUEST).max(1);
+        let (piece, result) = self.piece(requests.min(((self.most - self.written) / REQUEST).max(1)));
         if piece.requests > 0 {
             self.data.pieces.push(piece);
         }
@@ -183,6 +205,10 @@ impl<'a, 'b> Stream<'a, 'b> {
         let fill = Fill::of(self.data);
         let (Some(fast), Some(middle)) = (fill.fast(), fill.middle()) else { return Ok(()) };
         for pause in PAUSES {
+            // What was said beforehand is not exceeded.
+            if self.written >= self.most {
+                return Ok(());
+            }
             self.session.pause(pause)?;
             self.resume_once(pause, fast, middle)?;
         }
@@ -194,8 +220,11 @@ impl<'a, 'b> Stream<'a, 'b> {
         let mut resumed = Resumed { pause, pieces: Vec::new() };
         let mut result = Ok(());
         let mut slow = 0;
-        while slow < RESUMED_SLOW && resumed.pieces.len() < 2 * usize::try_from(RESUMED_PIECES).unwrap_or(0) {
-            let (piece, ended) = self.piece(requests);
+        while slow < RESUMED_SLOW
+            && self.written < self.most
+            && resumed.pieces.len() < 2 * usize::try_from(RESUMED_PIECES).unwrap_or(0)
+        {
+            let (piece, ended) = self.piece(requests.min((self.most - self.written) / REQUEST).max(1));
             let bytes = (REQUEST * u64::from(piece.requests)).as_f64();
             slow += usize::from(piece.time.as_secs_f64() > middle * bytes);
             resumed.pieces.push(piece);
@@ -223,13 +252,14 @@ fn most(capacity: Bytes) -> Bytes {
 /// Whether the speed is known that lasts: behind a slow-down, or where no cache can be so large; on a small device not before
 /// it was written over.
 fn is_enough(fill: &Fill, written: Bytes, capacity: Bytes) -> bool {
-    let over = LENGTH_ENOUGH.min(capacity * 3);
-    let least = if fill.has_slowed_down() && capacity >= LENGTH_ENOUGH {
-        Bytes::ZERO
-    } else {
-        cache_max(capacity).max(over)
-    };
+    let least =
+        if fill.has_slowed_down() && capacity >= LENGTH_ENOUGH { Bytes::ZERO } else { least(capacity) };
     written >= least && fill.is_settled()
+}
+
+/// A cache is told to be absent after so much; a small device is written over before.
+fn least(capacity: Bytes) -> Bytes {
+    cache_max(capacity).max(LENGTH_ENOUGH.min(capacity * 3))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
     printer.remark(format!("{}: {}", arguments.target, identity.name));
     let layers = Layer::ALL.len() as u64 + if arguments.switch_cache { 2 } else { 0 };
     printer.remark(format!(
-        "reading only: nothing on it changes; {} rounds of {layers} layers, {} s each, at most {} s",
+        "reading only: nothing on it changes; {} rounds of {layers} layers, {} s each, about {} s",
         arguments.rounds,
         arguments.seconds,
         u64::from(arguments.rounds) * layers * arguments.seconds

@@ -48,7 +48,7 @@ pub fn run(
     for direction in directions {
         let experiment = experiment(rows, direction, &link, &target);
         refuse_what_cannot_be(&experiment, &target)?;
-        say_cost(&experiment, direction, printer);
+        say_cost(&experiment, direction, &target.device.left(), printer);
         observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     }
     target.note_failures(progress.failed_requests());
@@ -145,17 +145,20 @@ fn announce(target: &Target, printer: &Printer) {
     }
 }
 
-/// Says what it will take before it begins.
-fn say_cost(experiment: &Speed, direction: Direction, printer: &Printer) {
-    let written = match experiment.bytes_written_max() {
+/// Says what it will take before it begins: no more than is left of what the person allows.
+fn say_cost(experiment: &Speed, direction: Direction, left: &Budget, printer: &Printer) {
+    let most = experiment.bytes_written_max();
+    let written = match left.bytes_written.map_or(most, |left| left.min(most)) {
         Bytes::ZERO => String::new(),
         most => format!(" and {most} written"),
     };
+    let most = experiment.time_max();
+    let most = left.device_time.map_or(most, |left| left.min(most));
     printer.remark(format!(
         "{}s: {}; at most {} s{written}, usually far less",
         direction.as_str(),
         rows(experiment.cases.len()),
-        experiment.time_max().as_secs()
+        most.as_secs_f64().ceil()
     ));
 }
 

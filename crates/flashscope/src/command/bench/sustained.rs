@@ -97,17 +97,33 @@ fn announce(target: &Target, experiment: &dyn Experiment, arguments: &BenchSusta
     for remark in &target.remarks {
         printer.remark(format!("note: {remark}"));
     }
-    let most = experiment.estimate(&target.device).bytes_written;
-    let least = match arguments.samples {
-        Some(_) => String::new(),
-        None => format!("; a third of that where no cache is found ({}), less behind one", third(target)),
-    };
-    printer.remark(format!(
-        "at most {most} will be written{least}: at 10 MB/s that is {} minutes (--write-budget and --time-budget set limits)",
-        most.get() / 600_000_000 + 1
-    ));
+    printer.remark(cost(experiment.estimate(&target.device).bytes_written, target, arguments));
 }
 
-fn third(target: &Target) -> Bytes {
-    (target.device.capabilities().capacity / 3).round_down(Bytes::mib(1))
+/// What it writes at most, and how long that takes: no more than the person allows.
+fn cost(most: Bytes, target: &Target, arguments: &BenchSustained) -> String {
+    let left = target.device.left();
+    let most = left.bytes_written.map_or(most, |left| left.min(most));
+    let least = Sustained::least_without_a_slowdown(target.device.capabilities().capacity);
+    let (less, pauses) = match arguments.samples {
+        Some(_) => (String::new(), String::new()),
+        None if least >= most => (String::new(), pauses()),
+        None => (format!(", {least} where no cache is found, less behind a small one"), pauses()),
+    };
+    let limits = match left.device_time {
+        Some(time) => format!("; it ends after {} s in any case, pauses included", time.as_secs_f64()),
+        None => " (--write-budget and --time-budget set limits)".to_owned(),
+    };
+    format!(
+        "at most {most} will be written{less}: at 10 MB/s that is {} at most{pauses}{limits}",
+        minutes(most.get() / 600_000_000 + 1)
+    )
+}
+
+fn pauses() -> String {
+    format!(", and {} of pauses where a cache is found", minutes(Sustained::pauses().as_secs().div_ceil(60)))
+}
+
+fn minutes(count: u64) -> String {
+    if count == 1 { "1 minute".to_owned() } else { format!("{count} minutes") }
 }
