@@ -14,8 +14,6 @@ const RATIO: f64 = 1.15;
 const CARRIED_MIN: f64 = 0.98;
 /// Holes of a file may be as much of what was read.
 const HOLES_MAX: f64 = 0.02;
-/// Where so much of what was looked at is blank, most of the time went into what was never written.
-const BLANK_MAX: f64 = 0.5;
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,12 +107,7 @@ impl LayerSpeed {
                 self.holes, self.bytes
             ));
         }
-        (self.looked > 0 && f64::from(self.blank) >= f64::from(self.looked) * BLANK_MAX).then(|| {
-            format!(
-                "{} of {} places that were looked at are blank: what was never written is answered without reading the medium",
-                self.blank, self.looked
-            )
-        })
+        None
     }
 }
 
@@ -327,7 +320,6 @@ mod tests {
         };
         let cases = [
             (plain(|speed| speed.holes = Bytes::mib(60)), "60 MiB of the 100 MiB that were read are holes"),
-            (plain(|speed| speed.blank = 8), "8 of 16 places"),
             (plain(|speed| speed.bytes_per_s = vec![12_500e6]), "as fast as reading what lies in memory"),
             (plain(|speed| speed.bytes_per_s = vec![45_797e6]), "as fast as reading what lies in memory"),
             (Layers { below: Below::Memory, ..plain(|_| ()) }, "the file lies in memory"),
@@ -337,8 +329,15 @@ mod tests {
             assert!(text.starts_with("Unknown") && text.contains(words), "{words}: {text}");
             assert!(text.contains("(cached)") && told.device().is_none(), "{words}: {text}");
         }
-        let some = plain(|speed| speed.blank = 3).text(200, Style::Plain);
-        assert!(some.contains("itself reads 30.0 MB/s") && some.contains("3 of 16 places"), "{some}");
+        for (blank, words) in
+            [(plain(|speed| speed.blank = 3), "3 of 16"), (plain(|speed| speed.blank = 16), "16 of 16")]
+        {
+            let some = blank.text(200, Style::Plain);
+            assert!(
+                some.contains("itself reads 30.0 MB/s") && some.contains(&format!("{words} places")),
+                "{some}"
+            );
+        }
     }
 
     #[test]
