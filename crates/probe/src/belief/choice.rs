@@ -20,6 +20,10 @@ const GROWS_BELOW: f64 = 0.05;
 const STAYS_ANY: f64 = 0.1;
 /// Where any unit may have to go, a number is given up once it is no more likely than this.
 const GIVEN_UP: f64 = 0.002;
+/// Of up to so many even less: what held a place before goes by chance, a few more merges cost little there, and one that stays for as
+/// many as are usual makes the number one too small.
+const FEW_OF_ANY: u32 = 24;
+const GIVEN_UP_OF_FEW: f64 = 0.0002;
 /// Where stalls come in between, as many as were found need not be seen open at once: after so many turns it is enough.
 const TURNS_TO_PROVE: u32 = 2;
 /// So many stalls come in between, and then a number fits that is as likely as this, unless it is that sure that any may have to go.
@@ -98,19 +102,21 @@ impl Belief {
     fn next_where_any_goes(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
         let fits = |number: u32| 1.0 - fewer[number as usize];
+        let may_fit =
+            |number: u32| fits(number) > if number <= FEW_OF_ANY { GIVEN_UP_OF_FEW } else { GIVEN_UP };
         let proven = self.most_proven();
         // A stall looks like a merge, and what was seen open has to be seen anew.
         let by_stalls = self.stalls() > STALLS
             && self.law(Law::Any) < ANY_BY_STALLS
             && self.turns > TURNS_TO_PROVE
             && fits(self.turning) > FITS_BY_STALLS;
-        if self.turning > proven && self.turning <= most && fits(self.turning) > GIVEN_UP && !by_stalls {
+        if self.turning > proven && self.turning <= most && may_fit(self.turning) && !by_stalls {
             return Some(self.turning);
         }
         let proven = if by_stalls { proven.max(self.turning) } else { proven };
         let larger = proven + 1..=most.min(BEYOND_ALL);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
-        let next = || larger.clone().next().filter(|number| fits(*number) > GIVEN_UP);
+        let next = || larger.clone().next().filter(|number| may_fit(*number));
         // Where merges may hide, what was seen open at once is not proven.
         let hardly = |number: &u32| (GIVEN_UP..1.0 - GIVEN_UP).contains(&fits(*number));
         // What is held impossible by what fewer did has to be seen too many by itself.

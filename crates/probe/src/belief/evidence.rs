@@ -113,11 +113,32 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
         Times::Each(times) => slowness.for_small_steps().changed(times).is_some(),
         Times::Mean { .. } => false,
     };
-    if data.controls.iter().any(changed) {
-        return Some(among_stalls(after, &parts));
+    let mut belief = if data.controls.iter().any(changed) {
+        among_stalls(after, &parts)
+    } else {
+        beyond_stalls(after, &parts)
+    };
+    if let Some(places) = places_given_back(data, &belief) {
+        belief.has_places(places);
     }
-    Some(beyond_stalls(after, &parts))
+    Some(belief)
 }
+
+/// How many units were begun out of order without a merge, each written twice, once others were written whole, and all of the next ones
+/// with one: so many places there are at least, since any may be taken in order.
+fn places_given_back(data: &OpenUnitsData, linear: &Belief) -> Option<u32> {
+    let slowness = out_of_order(linear, OPEN_MAX + 1);
+    let is_slow = |cell: &OpenUnitsCell| cell.writes().any(|(_, latency)| slowness.is_slow(latency));
+    let quick = data.given_back.iter().take_while(|cell| !is_slow(cell));
+    let are_twice = quick.clone().all(|cell| cell.writes().count() == 2);
+    let quick = quick.count();
+    let beyond = &data.given_back[quick..];
+    (are_twice && beyond.len() >= BEYOND_GIVEN_BACK && beyond.iter().all(is_slow))
+        .then(|| u32::try_from(quick).unwrap_or(u32::MAX))
+}
+
+/// So many units too many tell that the places are taken.
+const BEYOND_GIVEN_BACK: usize = 2;
 
 /// The same belief where what follows is written with requests as large as at the start, not led by others.
 #[must_use]

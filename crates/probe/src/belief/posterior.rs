@@ -278,6 +278,15 @@ impl Belief {
         }
     }
 
+    /// There are so many places at least.
+    pub(super) fn has_places(&mut self, number: u32) {
+        for each in &mut self.hypotheses {
+            if each.places.count() < number as usize {
+                each.weights.iter_mut().for_each(|weight| *weight += FEWER_PLACES.ln());
+            }
+        }
+    }
+
     /// No second write will follow the last one.
     pub fn settle(&mut self) {
         if let Some((unit, latency)) = self.half.take() {
@@ -627,6 +636,8 @@ fn hiding(weights: [f64; BLURS.len()]) -> f64 {
     weights.iter().zip(BLURS).filter(|(_, blur)| blur.hides()).map(|(weight, _)| weight).sum()
 }
 
+/// What is left of a number where that many places were seen otherwise.
+const FEWER_PLACES: f64 = 1e-6;
 /// A unit that is open still with no more than this probability is not.
 const GONE: f64 = 0.01;
 /// Where more writes than this are slow whatever the number of blocks, nothing can be said.

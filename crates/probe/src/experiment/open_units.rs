@@ -46,6 +46,9 @@ const LARGE_BYTES_MAX: Bytes = Bytes::mib(24);
 const FEW_BYTES_MAX: Bytes = Bytes::mib(48);
 const SMALLER_LASTS: usize = 16;
 const SMALLER_TIME: f64 = 1.5;
+/// Where no more than so many numbers beside one are left by then, it may take so many times as long.
+const NEARLY_TOLD: u32 = 3;
+const FINISHING_TIME: f64 = 1.3;
 /// What tells a smaller request that merges as well: opening a block takes so many times as long as going on, or going on as
 /// opening, for so many of so many blocks.
 const OPENED_SLOWLY_ENOUGH: u32 = 4;
@@ -71,7 +74,8 @@ const CONFIRMED_MAX: u32 = 6;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 6;
-const UNSETTLED: f64 = 0.015;
+const SETTLED_ANEW: u32 = 3;
+const UNSETTLED: f64 = 0.004;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
 const OPENED_SLOWLY: usize = 4;
@@ -235,8 +239,8 @@ impl Search<'_, '_> {
         if let Some((other, belief)) = self.begin_beyond_switches(&linear, most)? {
             (pool, linear) = (other, belief);
         }
-        let verdict = linear.verdict();
-        let is_told = verdict.tells(most);
+        let mut verdict = linear.verdict();
+        let mut is_told = verdict.tells(most);
         if is_told && self.may_be_rare_merges(&linear, verdict.number) {
             self.begin_pairs(linear.slowness())?;
         }
@@ -245,7 +249,18 @@ impl Search<'_, '_> {
             && linear.is_seen_open()
             && linear.law(Law::Any) > 0.5
             && self.begin_given_back(&pool, &linear, verdict.number)?;
-        let free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        let mut free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        if free.is_some()
+            && let Some((other, belief)) = self.begin_outgrown(&mut pool, &linear, most)?
+        {
+            (pool, linear) = (other, belief);
+            (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
+            free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        }
+        if is_told && free.is_none() && self.survey_tells_of_any(&linear, verdict.number) {
+            self.settle_anew(&mut pool, &mut linear, most)?;
+            (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
+        }
         if !(is_told && linear.is_seen_open()) && self.data.beginnings.is_empty() && self.begins_whole() {
             self.begin_pairs(linear.slowness())?;
         }
@@ -385,6 +400,69 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
+    /// Searches once more where whole requests into one unit too many merge no more, as smaller ones did not: those take no other path,
+    /// but what held a place before, and went by chance last, is gone only now. `None` if they do merge; then all is as before.
+    fn begin_outgrown(
+        &mut self,
+        pool: &mut Pool,
+        belief: &Belief,
+        most: u32,
+    ) -> Result<Option<(Pool, Belief)>, Stop> {
+        let too_many = belief.verdict().number + 1;
+        if self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
+            return Ok(None);
+        }
+        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
+        pool.set_request(self.request);
+        for index in 0..too_many {
+            let written = self.write(pool, too_many, index)?;
+            if written.and_then(|written| written.latency).is_none_or(|took| belief.slowness().is_slow(took))
+            {
+                return Ok(None);
+            }
+        }
+        let before = std::mem::take(&mut self.data.cells);
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        let Some(mut anew) = belief::linear(self.data) else {
+            self.data.cells = before;
+            return Ok(None);
+        };
+        self.data.outgrown = before;
+        self.search(&mut pool, &mut anew, most)?;
+        self.settle_law(&mut pool, &mut anew, most)?;
+        self.confirm(&mut pool, &mut anew, most)?;
+        Ok(Some((pool, anew)))
+    }
+
+    /// Whether smaller requests into one block too many merged now and then, though each of them would if the block written longest ago
+    /// had to go.
+    fn survey_tells_of_any(&self, belief: &Belief, number: u32) -> bool {
+        let surveyed = |cell: &&OpenUnitsCell| {
+            cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
+        };
+        let is_mixed = |cell: &OpenUnitsCell| {
+            let slow = cell.writes().filter(|(_, latency)| belief.slowness().is_slow(*latency)).count();
+            slow > 0 && slow < cell.writes().count()
+        };
+        belief.law(Law::LeastRecent) > 0.5
+            && number <= SETTLED_MAX
+            && !self.data.led
+            && self.data.cells.iter().filter(surveyed).any(is_mixed)
+    }
+
+    /// Turns of one too many with whole requests, and the search from there on, where it is in doubt which block has to go.
+    fn settle_anew(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+        let too_many = belief.verdict().number + 1;
+        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
+        pool.set_request(self.request);
+        for _ in 0..SETTLED_ANEW {
+            self.step(pool, belief.all_of(too_many), belief)?;
+        }
+        self.search(pool, belief, most)?;
+        self.settle_law(pool, belief, most)
+    }
+
     /// Goes on with the smallest request that merges as well, if there is one; whether there is. Where the block written longest ago
     /// goes, whatever is opened to see it counts: there no smaller one is taken unless all blocks fit so far, and that one untried.
     fn shrink(&mut self, pool: &mut Pool, belief: &Belief) -> Result<bool, Stop> {
@@ -415,6 +493,7 @@ impl Search<'_, '_> {
                 _ => self.data.larger.append(&mut self.data.cells),
             }
         }
+        pool.fill_gaps(&mut self.session, pool.len(), larger)?;
         pool.set_request(larger);
         self.request = larger;
         self.data.cells = std::mem::take(&mut self.data.larger);
@@ -463,7 +542,9 @@ impl Search<'_, '_> {
     fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
         let base = belief.slowness();
         let mut look_at = belief.writes() + LOOK_AFTER;
-        while belief.writes() < self.writes_max() && may_tell_more(belief, most) && !self.is_spent(pool.order)
+        while belief.writes() < self.writes_max()
+            && may_tell_more(belief, most)
+            && (!self.is_spent(pool.order) || self.may_finish(pool.order, belief))
         {
             let Some(step) = self.next(belief, most).filter(|_| !self.is_large(pool.order, belief)) else {
                 break;
@@ -514,6 +595,15 @@ impl Search<'_, '_> {
         let time_max = if self.is_first(order) { TIME_LINEAR_MAX } else { TIME_MAX };
         self.session.device_time() >= time_max.mul_f64(lasts)
             || self.session.bytes_written() >= self.bytes_max(order)
+    }
+
+    /// Whether so little is left open in linear order that it is worth some time more, which is all that is spent.
+    fn may_finish(&self, order: Order, belief: &Belief) -> bool {
+        let verdict = belief.verdict();
+        self.is_first(order)
+            && verdict.high - verdict.low <= NEARLY_TOLD
+            && self.session.device_time() < TIME_LINEAR_MAX.mul_f64(SMALLER_TIME * FINISHING_TIME)
+            && self.session.bytes_written() < self.bytes_max(order)
     }
 
     /// What to write next. Over data all blocks of a round begin anew together, so that there whole rounds are chosen.

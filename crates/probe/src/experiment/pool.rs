@@ -137,6 +137,23 @@ impl Pool {
         self.led = true;
     }
 
+    /// Writes what lies between where each of the first so many blocks' writing stands and the next place of larger requests, which then go
+    /// on without a gap. In linear order only.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn fill_gaps(&self, session: &mut Session<'_>, number: usize, larger: Bytes) -> Result<(), Stop> {
+        for member in self.members.iter().take(number) {
+            let Some(next) = member.places.last() else { continue };
+            let written = self.stride * u64::from(*next);
+            let gap = written.round_up(larger) - written;
+            if gap > Bytes::ZERO && written + gap < self.erase_block {
+                session.write_through(range(member.offset + self.lead + written, gap))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Goes on with requests of another size, none of them led by another, from where each block's writing stands. In linear order only.
     pub fn set_request(&mut self, request: Bytes) {
         let count = places(self.erase_block, request).max(2) - 1;

@@ -78,6 +78,7 @@ fn data(data: &Data) -> Checked {
             each("controls", &data.controls, times)?;
             each("free", &data.free, open_units)?;
             each("appended", &data.appended, open_units)?;
+            each("outgrown", &data.outgrown, open_units)?;
             each("apart", &data.apart, |pair| {
                 time("apart", pair.apart)?;
                 time("in_order", pair.in_order)
