@@ -4,7 +4,7 @@
 use flashscope_device::Bytes;
 use flashscope_probe::inference::{Change, Course, Recovered, Stalls, course};
 use flashscope_probe::observation::{Data, SustainedData};
-use flashscope_probe::{FindingId, Value};
+use flashscope_probe::{Finding, FindingId, Outcome, Value};
 
 use super::hedge::interval;
 use super::sentence::Sentence;
@@ -32,6 +32,19 @@ pub fn headline(report: &Report<'_>) -> Option<String> {
     let before = cache.map_or_else(String::new, |cache| format!("; the first {cache} go faster"));
     Some(format!("writes {} in the long run{between}{before}", quantity::speed(rate)))
 }
+
+/// Why a stream does not tell the speed that lasts, if it does not. That it ended early is said elsewhere.
+pub fn unknown<'a>(report: &'a Report<'_>) -> Option<&'a str> {
+    stream(report)?;
+    let of_speed = |finding: &&Finding| finding.id == FindingId::SustainedWriteBytesPerS;
+    match &report.findings.iter().find(of_speed)?.outcome {
+        Outcome::Unknown { reason, .. } => reason.split(ENDED_EARLY).next(),
+        Outcome::Found { .. } => None,
+    }
+}
+
+/// What a reason ends with that is unknown since the measurement ended early.
+const ENDED_EARLY: &str = " (the measurement ended early";
 
 /// What the stream did, a sentence each.
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {

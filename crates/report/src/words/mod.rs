@@ -81,9 +81,10 @@ fn of_speeds(report: &Report<'_>) -> Verdict {
     let told = [course::headline(report), speeds.as_ref().and_then(speeds::Words::headline)];
     let told: Vec<String> = told.into_iter().flatten().collect();
     let noun = report.noun();
-    let headline = match told.as_slice() {
-        [] => format!("unknown: these measurements do not tell how fast this {noun} is"),
-        told => format!("this {noun} {}", told.join("; ")),
+    let headline = match (told.as_slice(), course::unknown(report)) {
+        ([], Some(reason)) => format!("how fast this {noun} writes in the long run is unknown: {reason}"),
+        ([], None) => format!("unknown: these measurements do not tell how fast this {noun} is"),
+        (told, _) => format!("this {noun} {}", told.join("; ")),
     };
     let sure =
         if report.findings.is_empty() { how_sure::early_ends(report) } else { how_sure::sentences(report) };

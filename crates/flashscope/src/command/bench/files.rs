@@ -24,6 +24,9 @@ use crate::target::{Plugged, folder_failure as failure, instead, plugged};
 
 /// So many files tell how long all of them will take.
 const PILOT: usize = 32;
+/// Where that seems to take longer than this, so many more are made.
+const LONG_S: f64 = 10.0;
+const PILOT_MORE: usize = 128;
 /// Fewer files than these tell nothing of many.
 const COUNT_MIN: u32 = 100;
 
@@ -144,6 +147,25 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
     ));
 }
 
+/// Some files, made to see how long all will take.
+#[derive(Debug, Clone, Copy)]
+struct Pilot {
+    files: usize,
+    seconds: f64,
+}
+
+impl Pilot {
+    /// What each further file takes, seconds: by the difference between two pilots, where there is one.
+    fn rate(pilots: &[Self]) -> f64 {
+        let Some((last, before)) = pilots.split_last() else { return 0.0 };
+        let all = last.seconds / last.files as f64;
+        let further = before.first().map(|first| {
+            (last.seconds - first.seconds) / (last.files.saturating_sub(first.files).max(1)) as f64
+        });
+        further.filter(|further| *further > 0.0).map_or(all, |further| further.min(all))
+    }
+}
+
 /// Rounds under way.
 struct Rounds<'a> {
     arguments: &'a BenchFiles,
@@ -158,23 +180,37 @@ impl Rounds<'_> {
         if model.sizes.len() < 2 * PILOT {
             return Ok(());
         }
-        let pilot = self.part(&model.sizes[..PILOT], model.files_per_folder)?;
-        let each = took(&pilot).as_secs_f64() / PILOT as f64;
-        let expected = each * f64::from(model.count());
+        let mut pilots = vec![self.pilot(model, PILOT)?];
+        let rate = |pilots: &[Pilot]| Pilot::rate(pilots).max(SECONDS_MIN);
+        // What a flush costs by itself shows in few files only.
+        if rate(&pilots) * f64::from(model.count()) > LONG_S && model.sizes.len() >= 2 * PILOT_MORE {
+            pilots.push(self.pilot(model, PILOT_MORE)?);
+        }
+        let rate = rate(&pilots);
+        let last = pilots.last().map_or((0.0, 0.0), |pilot| (pilot.files as f64, pilot.seconds));
+        let expected = last.1 + rate * (f64::from(model.count()) - last.0);
+        let told: Vec<String> =
+            pilots.iter().map(|pilot| format!("{} files took {:.1} s", pilot.files, pilot.seconds)).collect();
         printer.remark(format!(
-            "{PILOT} files took {:.1} s, so {} will take about {expected:.0} s",
-            took(&pilot).as_secs_f64(),
+            "{}, so {} will take about {expected:.0} s",
+            told.join(" and "),
             model.count()
         ));
         let budget = self.arguments.time_budget as f64;
         if expected > budget && self.arguments.count.is_none() && model.count() > COUNT_MIN {
-            let count = ((budget / each) as u32).clamp(COUNT_MIN, model.count());
+            let count = (((budget - last.1) / rate + last.0) as u32).clamp(COUNT_MIN, model.count());
             model.sizes.truncate(count as usize);
             printer.remark(format!(
                 "that is more than {budget} s, so only {count} of them are made; --count or --time-budget sets it otherwise"
             ));
         }
         Ok(())
+    }
+
+    /// So many files, made as all will be.
+    fn pilot(&mut self, model: &Model, files: usize) -> Result<Pilot, FilesError> {
+        let part = self.part(&model.sizes[..files], model.files_per_folder)?;
+        Ok(Pilot { files, seconds: took(&part).as_secs_f64() })
     }
 
     /// Rounds until there are as many as asked for, or the time is spent; one in any case.
@@ -314,4 +350,20 @@ fn cost(data: &FilesData) -> Cost {
         cost.device_time += Duration::from_secs_f64(part.durable_s() + part.read_s + part.removed_s);
     }
     cost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_flush_costs_by_itself_is_not_expected_of_each_file() {
+        let pilot = |files, seconds| Pilot { files, seconds };
+        let rate = |pilots: &[Pilot]| (Pilot::rate(pilots) * 1e3).round();
+        assert!((rate(&[pilot(32, 3.2)]) - 100.0).abs() < 1.0);
+        assert!((rate(&[pilot(32, 3.2), pilot(128, 5.12)]) - 20.0).abs() < 1.0);
+        // A stall in the first, or one in the second, says nothing better than all of the second.
+        assert!((rate(&[pilot(32, 6.0), pilot(128, 5.12)]) - 40.0).abs() < 1.0);
+        assert!((rate(&[pilot(32, 0.1), pilot(128, 12.8)]) - 100.0).abs() < 1.0);
+    }
 }
