@@ -87,8 +87,15 @@ impl Belief {
         match best {
             Some(number) => Some(Step::Turn { number, writes: 1 }),
             None if may_grow => Some(grow),
-            None => self.unproven(most).map(|number| self.all_of(number)),
+            None => self.unproven(most).map(|number| self.all_of(number)).or_else(|| self.untried(most)),
         }
+    }
+
+    /// One more than the number found, if no more were ever opened: what is held impossible has to be seen.
+    fn untried(&self, most: u32) -> Option<Step> {
+        let number = self.verdict().number;
+        let is_untried = number > 0 && number < most.min(BEYOND_ALL) && self.ever_opened() <= number;
+        is_untried.then_some(Step::Open(number + 1))
     }
 
     /// Each of so many units once, or what has to be opened for that.

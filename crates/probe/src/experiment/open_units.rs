@@ -73,7 +73,7 @@ const LOOK_AFTER: usize = 16;
 const CONFIRMED_MAX: u32 = 6;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
-const SETTLING_TURNS: u32 = 6;
+const SETTLING_TURNS: u32 = 12;
 const SETTLED_ANEW: u32 = 3;
 const UNSETTLED: f64 = 0.004;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
@@ -229,9 +229,9 @@ impl Search<'_, '_> {
             }
             self.search(&mut pool, &mut linear, most)?;
         }
-        self.settle_law(&mut pool, &mut linear, most)?;
+        self.settle(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
-        self.settle_law(&mut pool, &mut linear, most)?;
+        self.settle(&mut pool, &mut linear, most)?;
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
@@ -387,7 +387,7 @@ impl Search<'_, '_> {
         self.rounds(&mut pool, belief::IN_TURN, BASELINE)?;
         if let Some(mut anew) = belief::linear(self.data) {
             self.search(&mut pool, &mut anew, most)?;
-            self.settle_law(&mut pool, &mut anew, most)?;
+            self.settle(&mut pool, &mut anew, most)?;
             self.confirm(&mut pool, &mut anew, most)?;
             let verdict = anew.verdict();
             // What comes now and then may be collections.
@@ -409,7 +409,9 @@ impl Search<'_, '_> {
         most: u32,
     ) -> Result<Option<(Pool, Belief)>, Stop> {
         let too_many = belief.verdict().number + 1;
-        if self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
+        // On a small stick blocks that are left may lie in its FAT area, where nothing merges.
+        let has_fresh = self.units.left() >= u64::from(2 * too_many);
+        if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
             return Ok(None);
         }
         pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
@@ -430,7 +432,7 @@ impl Search<'_, '_> {
         };
         self.data.outgrown = before;
         self.search(&mut pool, &mut anew, most)?;
-        self.settle_law(&mut pool, &mut anew, most)?;
+        self.settle(&mut pool, &mut anew, most)?;
         self.confirm(&mut pool, &mut anew, most)?;
         Ok(Some((pool, anew)))
     }
@@ -441,9 +443,11 @@ impl Search<'_, '_> {
         let surveyed = |cell: &&OpenUnitsCell| {
             cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
         };
+        // Behind the first that merges none is open that was not written since.
         let is_mixed = |cell: &OpenUnitsCell| {
-            let slow = cell.writes().filter(|(_, latency)| belief.slowness().is_slow(*latency)).count();
-            slow > 0 && slow < cell.writes().count()
+            let slow = cell.writes().map(|(_, latency)| belief.slowness().is_slow(latency));
+            let behind: Vec<bool> = slow.skip_while(|slow| !slow).collect();
+            behind.contains(&true) && behind.contains(&false)
         };
         belief.law(Law::LeastRecent) > 0.5
             && number <= SETTLED_MAX
@@ -456,11 +460,17 @@ impl Search<'_, '_> {
         let too_many = belief.verdict().number + 1;
         pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
         pool.set_request(self.request);
+        // In between smaller requests went elsewhere: first all are written in the order in which the belief knows them.
+        let mut units: Vec<u32> = belief.latest().take(too_many as usize).collect();
+        units.reverse();
+        for (index, _) in units.into_iter().filter_map(|unit| pool.member_of(unit)).collect::<Vec<_>>() {
+            pool.write(&mut self.session, &mut self.units, index)?;
+        }
         for _ in 0..SETTLED_ANEW {
             self.step(pool, belief.all_of(too_many), belief)?;
         }
         self.search(pool, belief, most)?;
-        self.settle_law(pool, belief, most)
+        self.settle(pool, belief, most)
     }
 
     /// Goes on with the smallest request that merges as well, if there is one; whether there is. Where the block written longest ago
@@ -704,6 +714,17 @@ impl Search<'_, '_> {
             self.step(pool, belief.all_of(verdict.number), belief)?;
         }
         Ok(())
+    }
+
+    /// The law, and where that makes another number likely, the search from there on.
+    fn settle(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+        let number = belief.verdict().number;
+        self.settle_law(pool, belief, most)?;
+        if belief.verdict().number == number {
+            return Ok(());
+        }
+        self.search(pool, belief, most)?;
+        self.settle_law(pool, belief, most)
     }
 
     /// Writes into one more than fit in turn, where few fit and it is not clear which of them has to go.
