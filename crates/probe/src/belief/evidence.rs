@@ -289,7 +289,8 @@ const QUICK_AMONG_STEPS: f64 = 0.2;
 
 /// The same where only stalls are looked at.
 fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
-    let most = if best.stalls() >= STALLS_NOW_AND_THEN {
+    // Where the numbers explain less than chance does, something else is taken for merges.
+    let most = if best.stalls() >= STALLS_NOW_AND_THEN || best.explains() < 0.0 {
         f64::INFINITY
     } else if best.stalls_in_a_turn() >= STALLS_IN_A_TURN {
         best.middle_of_merges()

@@ -158,7 +158,13 @@ fn area(data: &FatAreaData, end: u32, probability: f64, slowness: Slowness) -> F
         return Finding::exact(ID, value, confidence, evidence);
     }
     let evidence = format!(
-        "the first {end} erase blocks take no place among the open ones: beginning them took {}, beginning the next {ordinary}",
+        "{} no place among the open ones: beginning {} took {}, beginning the next {ordinary}",
+        if end == 1 {
+            "the first erase block takes".to_owned()
+        } else {
+            format!("the first {end} erase blocks take")
+        },
+        if end == 1 { "it" } else { "them" },
         typical(&|unit| unit < end)
     );
     Finding::exact(ID, value, confidence, evidence)
@@ -214,7 +220,8 @@ fn from_speeds(data: &FatAreaData) -> Finding {
         return Finding::exact(ID, value, Confidence::new(confidence), evidence);
     }
     let evidence = format!(
-        "small writes into the first {fine} erase blocks are {:.1} times as fast as elsewhere",
+        "small writes into the first {} {:.1} times as fast as elsewhere",
+        if fine == 1 { "erase block are".to_owned() } else { format!("{fine} erase blocks are") },
         advantages[0]
     );
     Finding::exact(ID, value, Confidence::new(0.9), evidence)
