@@ -362,9 +362,10 @@ pub struct BenchMethods {
     /// A directory on the stick, a disk, or an image file.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
-    /// How much each way writes in a round, from 1 MiB to 64 GiB.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = amount)]
-    pub size: Bytes,
+    /// How much each way writes in a round, from 1 MiB to 64 GiB. Without it 64 MiB, and less where three rounds of that would take longer
+    /// than --time-budget.
+    #[arg(long, value_name = "SIZE", value_parser = amount)]
+    pub size: Option<Bytes>,
     /// How many rounds of all ways at most, from 1 to 100. Without it as many as write 2 GiB: 3 to 9, fewer where five agree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,

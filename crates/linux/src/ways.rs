@@ -180,6 +180,20 @@ impl Place {
         here.is_ok_and(|here| is_file(here.st_mode) && root == Ok(here.st_dev))
     }
 
+    /// How much can be written: all of a target, or what is free around a file of our own, which is emptied.
+    ///
+    /// # Errors
+    /// [`WaysError::System`] if the filesystem does not say.
+    pub fn room(&self) -> Result<Bytes, WaysError> {
+        if let Some(device) = &self.erased {
+            return Ok(device.capabilities().capacity);
+        }
+        let failed = |errno| error(&self.path, "asking for free space", errno, Bytes::ZERO);
+        rustix::fs::ftruncate(&self.file, 0).map_err(failed)?;
+        let free = rustix::fs::fstatvfs(&self.file).map_err(failed)?;
+        Ok(Bytes::new(free.f_bavail.saturating_mul(free.f_frsize)))
+    }
+
     /// Writes so many bytes in one way; `None` if the filesystem refuses that way.
     ///
     /// # Errors
@@ -222,17 +236,12 @@ impl Place {
     /// Every way begins alike: nothing waits to be written, nothing is in memory, and a file of our own is empty.
     fn make_ready(&self, bytes: Bytes) -> Result<(), WaysError> {
         let failed = |errno| error(&self.path, "making ready", errno, bytes);
-        if let Some(device) = &self.erased {
-            let capacity = device.capabilities().capacity;
-            if capacity < bytes {
-                return Err(WaysError::TooSmall { path: self.path.clone(), capacity, needed: bytes });
-            }
-        } else {
-            rustix::fs::ftruncate(&self.file, 0).map_err(failed)?;
-            let free = rustix::fs::fstatvfs(&self.file).map_err(failed)?;
-            if Bytes::new(free.f_bavail.saturating_mul(free.f_frsize)) < bytes {
-                return Err(WaysError::Full { path: self.path.clone(), needed: bytes });
-            }
+        let (path, room) = (self.path.clone(), self.room()?);
+        if room < bytes {
+            return Err(match &self.erased {
+                Some(_) => WaysError::TooSmall { path, capacity: room, needed: bytes },
+                None => WaysError::Full { path, needed: bytes },
+            });
         }
         rustix::fs::fsync(&self.file).map_err(failed)?;
         // Advice only: what is still in memory is written anew in any case.

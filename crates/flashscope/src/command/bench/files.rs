@@ -107,13 +107,23 @@ impl Model {
 
     /// The space they take.
     fn in_clusters(&self, cluster: Bytes) -> Bytes {
-        let cluster = cluster.max(Bytes::new(1));
-        self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
+        in_clusters(&self.sizes, cluster)
+    }
+
+    /// The same of the files that tell at most how long all will take.
+    fn tried_in_clusters(&self, cluster: Bytes) -> Bytes {
+        let pilots = [PILOT, PILOT_MORE].into_iter().filter(|pilot| self.sizes.len() >= 2 * pilot);
+        pilots.map(|pilot| in_clusters(&self.sizes[..pilot], cluster)).sum()
     }
 
     fn count(&self) -> u32 {
         u32::try_from(self.sizes.len()).unwrap_or(u32::MAX)
     }
+}
+
+fn in_clusters(sizes: &[Bytes], cluster: Bytes) -> Bytes {
+    let cluster = cluster.max(Bytes::new(1));
+    sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
 }
 
 /// Says what is measured and what it will take before it begins.
@@ -136,7 +146,8 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
         ));
     }
     let (bytes, rounds) = (model.bytes(), arguments.rounds);
-    let most = (model.in_clusters(ground.cluster) + bytes.round_up(ground.cluster)) * u64::from(rounds);
+    let round = model.in_clusters(ground.cluster) + bytes.round_up(ground.cluster);
+    let most = round * u64::from(rounds) + model.tried_in_clusters(ground.cluster);
     printer.remark(format!(
         "{} ({}) of {bytes} in all, then one file of as much; up to {}, so at most {most} of clusters will be written, and folders and \
          tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} s no new round begins",

@@ -20,6 +20,9 @@ use crate::outputs;
 use crate::printer::Printer;
 use crate::target::plugged;
 
+/// Without a size, so much is written in each way, and no less where a stick is slow; that much tells how slow it is.
+const SIZE_USUAL: Bytes = Bytes::mib(64);
+const SIZE_LEAST: Bytes = Bytes::mib(8);
 /// Without a number of rounds, this much is written in all,
 const WRITTEN_USUAL: Bytes = Bytes::gib(2);
 /// in so many rounds at least, of which a single stall cannot be the median,
@@ -41,6 +44,8 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
     let mut rounds = Rounds {
         arguments,
         place: &place,
+        size: arguments.size.unwrap_or(SIZE_USUAL),
+        tried: None,
         interrupt: on_interrupt()?,
         refused: Vec::new(),
         claims: Vec::new(),
@@ -56,7 +61,7 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
     };
     let exit = if ended == Ended::Complete { Exit::Fine } else { Exit::Interrupted };
     let plugged = plugged(&below(Path::new(name)));
-    let cost = cost(&rounds.claims);
+    let cost = cost(&rounds.claims, rounds.tried.as_ref());
     let data =
         MethodsData { claims: rounds.claims, link: Some(plugged.link.clone()), instead: instead(&place) };
     let seen = show::seen_by_bench(Data::Methods(data), 0, ended);
@@ -78,11 +83,12 @@ fn instead(place: &Place) -> Vec<Instead> {
 }
 
 /// What was written, 1 MiB at a time.
-fn cost(claims: &[Claim]) -> Cost {
+fn cost(claims: &[Claim], tried: Option<&Claim>) -> Cost {
+    let claims = || claims.iter().chain(tried);
     Cost {
-        writes: claims.iter().map(|claim| claim.bytes / Bytes::mib(1)).sum(),
-        bytes_written: claims.iter().map(|claim| claim.bytes).sum(),
-        device_time: claims.iter().map(|claim| Duration::from_secs_f64(claim.durable_s)).sum(),
+        writes: claims().map(|claim| claim.bytes / Bytes::mib(1)).sum(),
+        bytes_written: claims().map(|claim| claim.bytes).sum(),
+        device_time: claims().map(|claim| Duration::from_secs_f64(claim.durable_s)).sum(),
         ..Cost::default()
     }
 }
@@ -117,8 +123,9 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> 
 
 /// Says what it will take before it begins, and what is measured.
 fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
-    let (name, size) = (&arguments.target, arguments.size);
-    let (round, most) = (size * WayToWrite::ALL.len() as u64, rounds_most(arguments));
+    let (name, size) = (&arguments.target, arguments.size.unwrap_or(SIZE_USUAL));
+    let (round, most) = (size * WayToWrite::ALL.len() as u64, rounds_most(arguments, size));
+    let tried = if arguments.size.is_none() { SIZE_LEAST } else { Bytes::ZERO };
     let further = match most {
         1 => String::new(),
         _ => format!(
@@ -127,9 +134,10 @@ fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
         ),
     };
     printer.remark(format!(
-        "{name}: {} of five ways, {size} each, at most {} written in all; at 10 MB/s a round takes {} s{further}",
+        "{name}: {} of five ways, {size} each{}, at most {} written in all; at 10 MB/s a round takes {} s{further}",
         if most == 1 { "one round".to_owned() } else { format!("at most {most} rounds") },
-        round * u64::from(most),
+        if tried > Bytes::ZERO { format!(" and less on a slow stick, as {tried} tell first") } else { String::new() },
+        round * u64::from(most) + tried,
         round.get() / 10_000_000 + 1,
     ));
     if place.is_in_memory() {
@@ -142,8 +150,8 @@ fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
 }
 
 /// As many rounds as asked for, or as many as write what is usual.
-fn rounds_most(arguments: &BenchMethods) -> u32 {
-    let usual = WRITTEN_USUAL / (arguments.size * WayToWrite::ALL.len() as u64);
+fn rounds_most(arguments: &BenchMethods, size: Bytes) -> u32 {
+    let usual = WRITTEN_USUAL / (size * WayToWrite::ALL.len() as u64);
     let usual = u32::try_from(usual.clamp(ROUNDS_LEAST, ROUNDS_MOST)).unwrap_or(1);
     arguments.rounds.unwrap_or(usual)
 }
@@ -153,6 +161,10 @@ struct Rounds<'a> {
     arguments: &'a BenchMethods,
     place: &'a Place,
     interrupt: Interrupt,
+    /// How much each way writes.
+    size: Bytes,
+    /// What told that, if anything did.
+    tried: Option<Claim>,
     /// The ways that the filesystem does not take.
     refused: Vec<WayToWrite>,
     /// Of whole rounds only.
@@ -164,8 +176,10 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     /// Rounds until enough agree, there are as many as announced, or the time is spent; one in any case.
     fn all(&mut self) -> Result<(), WaysError> {
+        self.adapt()?;
         let budget = Duration::from_secs(self.arguments.time_budget);
-        let (most, mut longest) = (rounds_most(self.arguments), Duration::ZERO);
+        let announced = self.arguments.size.unwrap_or(SIZE_USUAL);
+        let (most, mut longest) = (rounds_most(self.arguments, announced), Duration::ZERO);
         for round in 0..most {
             if round > 0 && self.spent + longest > budget {
                 self.printer.remark(format!(
@@ -180,6 +194,31 @@ impl Rounds<'_> {
             let before = self.spent;
             self.round(round)?;
             longest = longest.max(self.spent - before);
+        }
+        Ok(())
+    }
+
+    /// Where nobody said how much each way writes, as little as lets some rounds end within the time budget, or fits.
+    fn adapt(&mut self) -> Result<(), WaysError> {
+        if self.arguments.size.is_some() {
+            return Ok(());
+        }
+        let room = self.place.room()?;
+        let Some(tried) = self.place.write(WayToWrite::FlushAtEnd, SIZE_LEAST, &self.interrupt)? else {
+            return Ok(());
+        };
+        self.spent += tried.took;
+        self.tried = Some(claim(&tried));
+        let rounds = self.arguments.rounds.map_or(ROUNDS_LEAST, |rounds| ROUNDS_LEAST.min(rounds.into()));
+        let each = self.arguments.time_budget as f64 / (rounds * WayToWrite::ALL.len() as u64) as f64;
+        let times = (each / tried.took.as_secs_f64().max(SECONDS_MIN)).min(SIZE_USUAL.as_f64());
+        self.size = fitting(times, room);
+        if self.size < SIZE_USUAL {
+            self.printer.remark(format!(
+                "{SIZE_LEAST} took {:.1} s: each way writes {}; --size or --time-budget sets it otherwise",
+                tried.took.as_secs_f64(),
+                self.size
+            ));
         }
         Ok(())
     }
@@ -209,7 +248,7 @@ impl Rounds<'_> {
         }
         let command = kind(way).command();
         self.printer.detail(command);
-        let written = self.place.write(way, self.arguments.size, &self.interrupt)?;
+        let written = self.place.write(way, self.size, &self.interrupt)?;
         if let Some(written) = &written {
             self.spent += written.took;
         } else {
@@ -218,6 +257,14 @@ impl Rounds<'_> {
         }
         Ok(written.as_ref().map(claim))
     }
+}
+
+/// The largest size that takes no longer than so many times as long as the least, and for which there is room.
+fn fitting(times: f64, room: Bytes) -> Bytes {
+    let doubled = std::iter::successors(Some(SIZE_LEAST), |size| Some(*size * 2));
+    let sizes = doubled.take_while(|size| *size <= SIZE_USUAL.min(room));
+    let fits = |size: &Bytes| size.as_f64() <= SIZE_LEAST.as_f64() * times;
+    sizes.filter(fits).last().unwrap_or(SIZE_LEAST)
 }
 
 const fn kind(way: WayToWrite) -> Way {
@@ -251,4 +298,18 @@ fn failure(error: WaysError) -> Failure {
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_stick_or_a_small_one_is_asked_for_less() {
+        let much = Bytes::gib(4);
+        assert_eq!(fitting(100.0, much), Bytes::mib(64));
+        assert_eq!(fitting(3.0, much), Bytes::mib(16));
+        assert_eq!(fitting(0.1, much), Bytes::mib(8), "three rounds take longer than the budget then");
+        assert_eq!(fitting(100.0, Bytes::mib(40)), Bytes::mib(32));
+    }
 }
