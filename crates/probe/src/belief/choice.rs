@@ -22,8 +22,8 @@ const STAYS_ANY: f64 = 0.1;
 const GIVEN_UP: f64 = 0.002;
 /// Of up to so many even less: what held a place before goes by chance, a few more merges cost little there, and one that stays for as
 /// many as are usual makes the number one too small.
-const FEW_OF_ANY: u32 = 24;
-const GIVEN_UP_OF_FEW: f64 = 0.0002;
+const FEW_OF_ANY: u32 = 10;
+const GIVEN_UP_OF_FEW: f64 = 0.0005;
 /// Where stalls come in between, as many as were found need not be seen open at once: after so many turns it is enough.
 const TURNS_TO_PROVE: u32 = 2;
 /// So many stalls come in between, and then a number fits that is as likely as this, unless it is that sure that any may have to go.

@@ -75,7 +75,7 @@ const CONFIRMED_MAX: u32 = 6;
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 12;
 const SETTLED_ANEW: u32 = 3;
-const UNSETTLED: f64 = 0.004;
+const UNSETTLED: f64 = 0.015;
 /// So many blocks that cost something to open, and nothing to go on with, make it worth the while to ask why. On a stick
 /// that was used before, that is no wonder with a few; with large blocks the answer costs more.
 const OPENED_SLOWLY: usize = 4;
@@ -443,11 +443,11 @@ impl Search<'_, '_> {
         let surveyed = |cell: &&OpenUnitsCell| {
             cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
         };
-        // Behind the first that merges none is open that was not written since.
+        // One that all others were written behind is not open any more.
         let is_mixed = |cell: &OpenUnitsCell| {
-            let slow = cell.writes().map(|(_, latency)| belief.slowness().is_slow(latency));
-            let behind: Vec<bool> = slow.skip_while(|slow| !slow).collect();
-            behind.contains(&true) && behind.contains(&false)
+            let slow: Vec<bool> =
+                cell.writes().map(|(_, latency)| belief.slowness().is_slow(latency)).collect();
+            slow.contains(&true) && slow.iter().skip(number as usize + 1).any(|slow| !slow)
         };
         belief.law(Law::LeastRecent) > 0.5
             && number <= SETTLED_MAX

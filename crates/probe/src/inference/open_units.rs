@@ -247,7 +247,10 @@ impl<'a> Search<'a> {
         // No more fit out of order than in order, so that there it need not be tried.
         let most = match order {
             Order::Linear => self.most(order),
-            Order::Random => self.most(order).max(self.fits(Order::Linear).map_or(0, |linear| linear + 1)),
+            Order::Random => match (self.most(order), self.fits(Order::Linear)) {
+                (tried, Some(linear)) if tried >= linear => tried.max(linear + 1),
+                (tried, _) => tried,
+            },
         };
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
         // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
