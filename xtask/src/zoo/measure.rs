@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Meter, ReadOnly};
+use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::inference::infer_by;
+use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Event, Finding, FindingId, Method, Observations, Observer};
+use flashscope_probe::{Event, Finding, FindingId, Method, Observations, Observer, RunFile};
 use flashscope_zoo::{Specimen, ZooError};
 
 use super::judge::{Verdict, interval_holds};
@@ -92,6 +94,25 @@ impl Surveyed {
     pub fn judged<'a>(&'a self, specimen: &'a Specimen) -> impl Iterator<Item = (&'a Finding, Verdict)> {
         self.findings.iter().filter_map(|finding| Some((finding, Verdict::of(finding, &specimen.truth)?)))
     }
+}
+
+/// Every observation of the survey in full.
+pub fn run_file(specimen: &Specimen, method: Method) -> Result<RunFile, ZooError> {
+    let device = &mut *specimen.device()?;
+    let mut device = Meter::new(device, Budget::UNLIMITED);
+    let survey = Survey { writes: true, seed: specimen.survey_seed, method };
+    let observations = survey.run(&mut device, &mut Counter::default());
+    Ok(RunFile {
+        format: FORMAT,
+        flashscope: env!("CARGO_PKG_VERSION").to_owned(),
+        target: format!("zoo:{}", specimen.index),
+        device_name: String::new(),
+        attachment: Attachment::default(),
+        measured_at: String::new(),
+        observations,
+        cost: device.cost(),
+        remarks: Vec::new(),
+    })
 }
 
 fn surveyed(

@@ -37,7 +37,8 @@ pub struct Arguments {
     /// Draw claimed against observed confidence into this file, as SVG.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Print where this finding is wrong, inexact or missing, e.g. open_units_linear; `wrong`: every wrong finding. May be repeated.
+    /// Print before the table where this finding is wrong, inexact or missing, e.g. open_units_linear; `wrong`: every wrong finding.
+    /// May be repeated.
     #[arg(long, value_name = "ID", conflicts_with_all = ["json", "picture"])]
     only: Vec<String>,
     /// Survey only specimens of this kind: inside, outside, or one of the kinds outside, e.g. hard-disk.
@@ -49,6 +50,9 @@ pub struct Arguments {
     /// Print one specimen: its profile, and each finding beside the truth.
     #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "picture", "only", "count"])]
     explain: Option<u64>,
+    /// Keep that specimen's survey in full in this file, for `flashscope report` and whoever looks at every time.
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    keep: Option<PathBuf>,
 }
 
 /// A part of the method that can be left out.
@@ -76,6 +80,11 @@ impl Arguments {
 /// Surveys and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(index) = arguments.explain {
+        if let Some(path) = &arguments.keep {
+            let run = measure::run_file(&specimen(arguments.seed, index)?, arguments.method())?;
+            std::fs::write(path, run.to_json()?)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
         return Ok(say(&explain::specimen(&surveyed(
             specimen(arguments.seed, index)?,
             arguments.method(),
@@ -88,7 +97,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !arguments.only.is_empty() {
         let misses: anyhow::Result<String> =
             arguments.only.iter().map(|id| explain::misses(&zoo, id)).collect();
-        return Ok(say(&misses?)?);
+        say(&misses?)?;
     }
     let report = Report::of(&zoo, arguments.seed);
     if let Some(path) = &arguments.picture {
