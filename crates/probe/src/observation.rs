@@ -292,10 +292,6 @@ pub struct OpenUnitsData {
     /// `cells` began anew with two units in turn.
     #[serde(default)]
     pub appended: Vec<OpenUnitsCell>,
-    /// A search in linear order whose number was too small, since something else held a place throughout, before the one in `cells` began
-    /// anew.
-    #[serde(default)]
-    pub outgrown: Vec<OpenUnitsCell>,
     /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,
@@ -321,6 +317,10 @@ pub struct OpenUnitsData {
     /// holds a place no more, so that each finds one until all are taken.
     #[serde(default)]
     pub given_back: Vec<OpenUnitsCell>,
+    /// Units that were open in order and then written twice out of order, the quicker one of both writes first; and behind them fresh ones,
+    /// begun out of order.
+    #[serde(default)]
+    pub gone_on: Vec<OpenUnitsCell>,
     /// Units that were begun out of order, outside the search, and behind each one of the search that was begun in order.
     #[serde(default)]
     pub apart: Vec<BegunApart>,

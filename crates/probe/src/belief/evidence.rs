@@ -33,10 +33,17 @@ pub fn copies_less(seconds: f64, slowness: Slowness, request: Bytes, erase_block
     seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
 }
 
+/// Whether it hardly copies an erase block: worth to ask whether more blocks take far longer.
+#[must_use]
+pub fn hardly_copies(seconds: f64, slowness: Slowness, request: Bytes, erase_block: Bytes) -> bool {
+    copies_less(seconds / HARDLY, slowness, request, erase_block)
+}
+
 /// No stick copies faster than this, unless it is no more than so many times as fast as it writes: with several dies, and without a link
-/// in between.
+/// in between. A half of that is hardly ever met.
 const COPIED_BYTES_PER_S: f64 = 400e6;
 const COPIED_FASTER: f64 = 40.0;
+const HARDLY: f64 = 2.0;
 
 /// What a slow write out of order is, after the search in order: what merges took there is known, or at least that a write
 /// out of order takes longer by itself.
@@ -118,21 +125,20 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
     } else {
         beyond_stalls(after, &parts)
     };
-    if let Some(places) = places_given_back(data, &belief) {
-        belief.has_places(places);
-    }
+    let places = [&data.given_back, &data.gone_on].map(|cells| places_in(cells, &belief));
+    places.into_iter().flatten().for_each(|places| belief.has_places(places));
     Some(belief)
 }
 
-/// How many units were begun out of order without a merge, each written twice, once others were written whole, and all of the next ones
-/// with one: so many places there are at least, since any may be taken in order.
-fn places_given_back(data: &OpenUnitsData, linear: &Belief) -> Option<u32> {
+/// How many units were begun or gone on with out of order without a merge, each written twice, where none wanted for a place, and all of
+/// the next ones with one: so many places there are at least, since any may be taken in order.
+fn places_in(cells: &[OpenUnitsCell], linear: &Belief) -> Option<u32> {
     let slowness = out_of_order(linear, OPEN_MAX + 1);
     let is_slow = |cell: &OpenUnitsCell| cell.writes().any(|(_, latency)| slowness.is_slow(latency));
-    let quick = data.given_back.iter().take_while(|cell| !is_slow(cell));
+    let quick = cells.iter().take_while(|cell| !is_slow(cell));
     let are_twice = quick.clone().all(|cell| cell.writes().count() == 2);
     let quick = quick.count();
-    let beyond = &data.given_back[quick..];
+    let beyond = &cells[quick..];
     (are_twice && beyond.len() >= BEYOND_GIVEN_BACK && beyond.iter().all(is_slow))
         .then(|| u32::try_from(quick).unwrap_or(u32::MAX))
 }

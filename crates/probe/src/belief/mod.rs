@@ -22,8 +22,9 @@ pub use block_ends::{
 pub use choice::Step;
 pub use collection::{collections, slow_each, unevenness};
 pub use evidence::{
-    IN_TURN, Part, beyond_stalls, copies_less, given_back, given_back_tells, is_no_log, is_slow_over_data,
-    linear, over_data, parts, random, seems_one_run, shows_one_run, unmerged, wavers, with_whole_requests,
+    IN_TURN, Part, beyond_stalls, copies_less, given_back, given_back_tells, hardly_copies, is_no_log,
+    is_slow_over_data, linear, over_data, parts, random, seems_one_run, shows_one_run, unmerged, wavers,
+    with_whole_requests,
 };
 pub use first_blocks::{FIRST_BLOCKS, FirstBlocks};
 pub use laws::Law;

@@ -551,6 +551,12 @@ impl Belief {
         u32::try_from(self.most_proven).unwrap_or(u32::MAX)
     }
 
+    /// How many writes were slow.
+    #[must_use]
+    pub const fn merges(&self) -> usize {
+        self.slow_seconds.len()
+    }
+
     /// What a slow write takes beside a quick one, seconds; `None` before the first.
     #[must_use]
     pub fn merge_seconds(&self) -> Option<f64> {

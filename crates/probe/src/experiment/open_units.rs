@@ -6,6 +6,7 @@
 
 mod collection;
 mod given_back;
+mod gone_on;
 mod layer;
 
 use std::time::Duration;
@@ -65,8 +66,12 @@ const SMALLER_UNSEEN: u64 = 4;
 const RANDOM_IN_VAIN: u32 = 4;
 /// A search beyond what switches cost takes so many blocks at least.
 const SWITCHED_LEAST: u32 = 16;
+/// So many merges beyond what switches cost tell that those are none, also where they come now and then.
+const MERGES_BEYOND: usize = 4;
 /// So many writes into each block does a search take where the block written longest ago goes.
 const WRITES_WHERE_OLDEST_GOES: u64 = 4;
+/// A search goes on so often where a slow write looks otherwise in the end.
+const SEARCHED_AGAIN: u32 = 3;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
@@ -150,6 +155,7 @@ impl Experiment for OpenUnits {
         let around = u64::from(CONFIRMED_MAX * 2 * (self.units_max + 1))
             + layer::requests_max(self.units_max)
             + given_back::requests_max(self.units_max)
+            + gone_on::requests_max(self.units_max)
             + collection::REQUESTS_MAX;
         // Sizes are doubled.
         let smaller = u64::from(u64::BITS * (2 * OPENED_TO_SEE + BASELINE));
@@ -232,6 +238,8 @@ impl Search<'_, '_> {
         self.settle(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
         self.settle(&mut pool, &mut linear, most)?;
+        let whole = if self.data.led { before } else { self.request };
+        let mut is_tried_out_of_order = self.go_on_out_of_order(&mut pool, &mut linear, whole)?;
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
@@ -244,19 +252,13 @@ impl Search<'_, '_> {
         if is_told && self.may_be_rare_merges(&linear, verdict.number) {
             self.begin_pairs(linear.slowness())?;
         }
-        let is_tried_out_of_order = is_told
-            && !self.is_one_run(linear.slowness())
-            && linear.is_seen_open()
-            && linear.law(Law::Any) > 0.5
-            && self.begin_given_back(&pool, &linear, verdict.number)?;
-        let mut free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
-        if free.is_some()
-            && let Some((other, belief)) = self.begin_outgrown(&mut pool, &linear, most)?
-        {
-            (pool, linear) = (other, belief);
-            (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
-            free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
-        }
+        is_tried_out_of_order = is_tried_out_of_order
+            || is_told
+                && !self.is_one_run(linear.slowness())
+                && linear.is_seen_open()
+                && linear.law(Law::Any) > 0.5
+                && self.begin_given_back(&pool, &linear, verdict.number)?;
+        let free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
         if is_told && free.is_none() && self.survey_tells_of_any(&linear, verdict.number) {
             self.settle_anew(&mut pool, &mut linear, most)?;
             (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
@@ -373,10 +375,11 @@ impl Search<'_, '_> {
     fn begin_beyond_switches(&mut self, belief: &Belief, most: u32) -> Result<Option<(Pool, Belief)>, Stop> {
         let verdict = belief.verdict();
         let is_one = verdict.tells(most) && verdict.number == 1;
-        let is_short = belief.merge_seconds().is_some_and(|seconds| {
-            belief::copies_less(seconds, belief.slowness(), self.request, self.experiment.erase_block)
-        });
-        if !is_one || !is_short || self.is_one_run(belief.slowness()) || !self.data.larger.is_empty() {
+        if !is_one
+            || !self.is_short(belief)
+            || self.is_one_run(belief.slowness())
+            || !self.data.larger.is_empty()
+        {
             return Ok(None);
         }
         self.data.appended = std::mem::take(&mut self.data.cells);
@@ -390,9 +393,10 @@ impl Search<'_, '_> {
             self.settle(&mut pool, &mut anew, most)?;
             self.confirm(&mut pool, &mut anew, most)?;
             let verdict = anew.verdict();
-            // What comes now and then may be collections.
+            // What comes now and then, and is too short to copy a block, may be anything.
             let is_each = anew.law(Law::LeastRecent) > 0.5;
-            if is_each && verdict.tells(most) && verdict.number >= belief::IN_TURN {
+            let is_told = is_each && verdict.tells(most) && verdict.number >= belief::IN_TURN;
+            if is_told || (anew.merges() >= MERGES_BEYOND && !self.is_short(&anew)) {
                 return Ok(Some((pool, anew)));
             }
         }
@@ -400,41 +404,11 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
-    /// Searches once more where whole requests into one unit too many merge no more, as smaller ones did not: those take no other path,
-    /// but what held a place before, and went by chance last, is gone only now. `None` if they do merge; then all is as before.
-    fn begin_outgrown(
-        &mut self,
-        pool: &mut Pool,
-        belief: &Belief,
-        most: u32,
-    ) -> Result<Option<(Pool, Belief)>, Stop> {
-        let too_many = belief.verdict().number + 1;
-        // On a small stick blocks that are left may lie in its FAT area, where nothing merges.
-        let has_fresh = self.units.left() >= u64::from(2 * too_many);
-        if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
-            return Ok(None);
-        }
-        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
-        pool.set_request(self.request);
-        for index in 0..too_many {
-            let written = self.write(pool, too_many, index)?;
-            if written.and_then(|written| written.latency).is_none_or(|took| belief.slowness().is_slow(took))
-            {
-                return Ok(None);
-            }
-        }
-        let before = std::mem::take(&mut self.data.cells);
-        let mut pool = self.pool(Order::Linear);
-        self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(mut anew) = belief::linear(self.data) else {
-            self.data.cells = before;
-            return Ok(None);
-        };
-        self.data.outgrown = before;
-        self.search(&mut pool, &mut anew, most)?;
-        self.settle(&mut pool, &mut anew, most)?;
-        self.confirm(&mut pool, &mut anew, most)?;
-        Ok(Some((pool, anew)))
+    /// Whether what is taken for merges hardly copies an erase block.
+    fn is_short(&self, belief: &Belief) -> bool {
+        belief.merge_seconds().is_some_and(|seconds| {
+            belief::hardly_copies(seconds, belief.slowness(), self.request, self.experiment.erase_block)
+        })
     }
 
     /// Whether smaller requests into one block too many merged now and then, though each of them would if the block written longest ago
@@ -548,9 +522,39 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Writes where that tells most, until one number of open units is left, or the device has no more units.
-    fn search(&mut self, pool: &mut Pool, belief: &mut Belief, mut most: u32) -> Result<(), Stop> {
+    /// Writes where that tells most, until one number of open units is left, or the device has no more units. What a slow write is may look
+    /// otherwise in the end: then it goes on.
+    fn search(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
         let base = belief.slowness();
+        for _ in 0..SEARCHED_AGAIN {
+            self.search_on(pool, belief, most, base)?;
+            let known = belief.slowness();
+            if !self.rewrites {
+                *belief = self.beyond_stalls(belief, pool.order, base);
+            }
+            if belief.slowness() == known {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The belief by what a slow write seems to be by now, where it was this at first.
+    fn beyond_stalls(&self, belief: &Belief, order: Order, base: Slowness) -> Belief {
+        let parts = match order {
+            Order::Linear => belief::parts(self.data),
+            Order::Random => vec![Part::new(&self.data.cells, base)],
+        };
+        belief::beyond_stalls(belief.clone(), &parts)
+    }
+
+    fn search_on(
+        &mut self,
+        pool: &mut Pool,
+        belief: &mut Belief,
+        mut most: u32,
+        base: Slowness,
+    ) -> Result<(), Stop> {
         let mut look_at = belief.writes() + LOOK_AFTER;
         while belief.writes() < self.writes_max()
             && may_tell_more(belief, most)
@@ -579,11 +583,7 @@ impl Search<'_, '_> {
             }
             if !self.rewrites && belief.writes() >= look_at {
                 look_at = belief.writes() * 3 / 2;
-                let parts = match pool.order {
-                    Order::Linear => belief::parts(self.data),
-                    Order::Random => vec![Part::new(&self.data.cells, base)],
-                };
-                *belief = belief::beyond_stalls(belief.clone(), &parts);
+                *belief = self.beyond_stalls(belief, pool.order, base);
             }
         }
         Ok(())

@@ -132,6 +132,41 @@ impl Pool {
         Ok(latency)
     }
 
+    /// An empty pool whose units are numbered from this one on.
+    pub fn numbered_from(self, first: u32) -> Self {
+        Self { taken: first, ..self }
+    }
+
+    /// Goes on out of order in a member, with two writes of this size behind where its writing stands, at places of so much that lie apart:
+    /// how long each took. `None` if it is no member, too little of it is left, or a write failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn go_on_apart(
+        &self,
+        session: &mut Session<'_>,
+        unit: u32,
+        (request, place): (Bytes, Bytes),
+    ) -> Result<Option<(Duration, Duration)>, Stop> {
+        let Some((offset, written)) = self.written_in(unit, place) else { return Ok(None) };
+        let left = self.erase_block.saturating_sub(written) / place;
+        if left < 2 * PLACES_APART {
+            return Ok(None);
+        }
+        let mut took = [None; 2];
+        for (took, behind) in took.iter_mut().zip([left - PLACES_APART, left / 2]) {
+            *took = session.write_through(range(offset + written + place * behind, request))?;
+        }
+        Ok(took[0].zip(took[1]))
+    }
+
+    /// Where the member that is this unit lies, and how far it was written, in whole places of so much.
+    fn written_in(&self, unit: u32, place: Bytes) -> Option<(Bytes, Bytes)> {
+        let member = self.members.iter().find(|member| member.unit == unit)?;
+        let next = member.places.last()?;
+        Some((member.offset, (self.lead + self.stride * u64::from(*next)).round_up(place)))
+    }
+
     /// From now on each write is led by one over the place before it, as long as the requests have this size. In linear order only.
     pub const fn lead_each(&mut self) {
         self.led = true;

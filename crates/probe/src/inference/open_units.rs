@@ -91,8 +91,8 @@ pub struct Search<'a> {
     /// The writes in linear order that tell: the search's by the size of their requests, or those over data.
     parts: Vec<Part<'a>>,
     is_over_data: bool,
-    /// Whether units that were begun as others were written whole tell how many fit out of order.
-    is_given_back: bool,
+    /// Units out of order of which none wanted for a place but those that are too many, if they tell how many fit.
+    without_want: Option<&'a [OpenUnitsCell]>,
     /// What a slow write is.
     pub slowness: Slowness,
     /// What the layer is like.
@@ -120,14 +120,18 @@ impl<'a> Search<'a> {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
         let most = most_in_turn(&parts, Order::Linear);
-        let given_back = belief::given_back_tells(&data.given_back, &linear, most);
-        let is_given_back = given_back.is_some();
-        let random = given_back.unwrap_or_else(|| belief::random(&data.cells, &linear, most));
+        let without_want = [&data.gone_on, &data.given_back].into_iter().find_map(|cells| {
+            belief::given_back_tells(cells, &linear, most).map(|random| (cells.as_slice(), random))
+        });
+        let (without_want, random) = match without_want {
+            Some((cells, random)) => (Some(cells), random),
+            None => (None, belief::random(&data.cells, &linear, most)),
+        };
         let is_no_log = belief::is_no_log(data, &linear);
         let is_log = belief::is_slow_over_data(data, slowness) && !is_no_log;
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::shows_one_run(data, slowness);
-        let search = Self { data, parts, is_over_data: false, is_given_back, slowness, kind, linear, random };
+        let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
@@ -153,7 +157,7 @@ impl<'a> Search<'a> {
             data,
             parts: vec![Part::new(cells, slowness)],
             is_over_data: true,
-            is_given_back: self.is_given_back,
+            without_want: self.without_want,
             slowness,
             kind: Kind::Log,
             linear,
@@ -255,7 +259,7 @@ impl<'a> Search<'a> {
         // Where the block written longest ago has to go, each write decides for itself. Where any has to, the belief follows
         // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
         let is_seen = belief.is_seen_open()
-            || (order == Order::Random && (self.is_given_back || self.agrees_with_order(verdict)))
+            || (order == Order::Random && (self.without_want.is_some() || self.agrees_with_order(verdict)))
             || (verdict.probability > SURE_UNSEEN
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN).max(1));
@@ -265,7 +269,7 @@ impl<'a> Search<'a> {
             || in_order().or(self.open_in_order()).map_or(belief.law(Law::Any) < 0.5, |linear| {
                 let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
                 let is_vague = is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
-                verdict.number <= linear && (self.is_given_back || !is_vague)
+                verdict.number <= linear && (self.without_want.is_some() || !is_vague)
             });
         // What hides merges out of order hides them in order.
         let fits_in_order = || self.fits(Order::Linear);
@@ -347,7 +351,8 @@ impl<'a> Search<'a> {
         let one = self.fits(Order::Linear).filter(|fits| *fits == 1 && !self.is_over_data);
         let seconds = one.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
         let request = self.parts.last().map_or(Bytes::ZERO, |part| part.request);
-        let is_short = |seconds| belief::copies_less(seconds, self.slowness, request, self.data.erase_block);
+        let is_short =
+            |seconds| belief::hardly_copies(seconds, self.slowness, request, self.data.erase_block);
         if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
     }
 
@@ -377,10 +382,10 @@ impl<'a> Search<'a> {
     fn of(&self, order: Order) -> Cow<'_, [Part<'a>]> {
         match order {
             Order::Linear => Cow::Borrowed(&self.parts),
-            Order::Random if self.is_given_back => {
-                Cow::Owned(vec![Part::new(&self.data.given_back, self.slowness)])
+            Order::Random => {
+                let cells = self.without_want.unwrap_or(&self.data.cells);
+                Cow::Owned(vec![Part::new(cells, self.slowness)])
             }
-            Order::Random => Cow::Owned(vec![Part::new(&self.data.cells, self.slowness)]),
         }
     }
 

@@ -78,7 +78,6 @@ fn data(data: &Data) -> Checked {
             each("controls", &data.controls, times)?;
             each("free", &data.free, open_units)?;
             each("appended", &data.appended, open_units)?;
-            each("outgrown", &data.outgrown, open_units)?;
             each("apart", &data.apart, |pair| {
                 time("apart", pair.apart)?;
                 time("in_order", pair.in_order)
@@ -92,6 +91,7 @@ fn data(data: &Data) -> Checked {
             })?;
             each("one_run", &data.one_run, open_units)?;
             each("given_back", &data.given_back, open_units)?;
+            each("gone_on", &data.gone_on, open_units)?;
             each("scattered", &data.scattered, |latency| time("", *latency))?;
             each("beginnings", &data.beginnings, |pair| {
                 time("alone", pair.alone)?;

@@ -1,0 +1,151 @@
+//! Out of order in the blocks that are open in order: each of them is gone on with out of order, and then fresh ones are begun, until that
+//! costs a merge. See docs/methods/open-units.md.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use super::{Search, TIME_MAX};
+use crate::belief::{self, Belief, Law};
+use crate::experiment::pool::Pool;
+use crate::experiment::session::{Stop, fill, range};
+use crate::observation::{OpenUnitsCell, Order};
+
+/// From so many open blocks on this is tried: that one or two fit is told by a few writes into them in turn.
+const NUMBER_MIN: u32 = 3;
+/// So many behind the last that cost nothing are enough, all but one of which cost something.
+const BEYOND: u32 = 4;
+/// The largest block that is written to its end to give back its place; one that is larger goes by chance.
+const WHOLE_MAX: Bytes = Bytes::mib(32);
+/// Turns of as many as fit, until all of them are open, where one of them at most is not; and where another holds a place, which goes with
+/// one merge in as many as there are, some two of which come in a turn.
+const TURNS: u32 = 4;
+const TURNS_PER_PLACE: u32 = 3;
+
+/// How many requests this takes at most.
+pub(super) const fn requests_max(units_max: u32) -> u64 {
+    (units_max as u64 + BEYOND as u64) * 5 + TURNS_PER_PLACE as u64 * units_max as u64 * units_max as u64
+}
+
+impl Search<'_, '_> {
+    /// Goes on out of order, with requests of this size, in each of the blocks that are open in order, where so many were seen open; none of
+    /// them wants for a place, unless fewer fit out of order. Whether that tells how many do.
+    pub(super) fn go_on_out_of_order(
+        &mut self,
+        pool: &mut Pool,
+        linear: &mut Belief,
+        request: Bytes,
+    ) -> Result<bool, Stop> {
+        let (verdict, most) = (linear.verdict(), self.experiment.units_max);
+        let is_told = verdict.tells(most) && verdict.number >= NUMBER_MIN && linear.is_seen_open();
+        if !is_told || self.is_one_run(linear.slowness()) || !self.open_all(pool, linear, verdict.number)? {
+            return Ok(false);
+        }
+        let whole = belief::with_whole_requests(linear.clone(), self.data);
+        let cells = std::mem::take(&mut self.data.cells);
+        let searched = std::mem::replace(&mut self.request, request);
+        let gone_on = self.go_on_in_each(pool, &whole, verdict.number);
+        self.data.gone_on = std::mem::replace(&mut self.data.cells, cells);
+        self.request = searched;
+        gone_on?;
+        Ok(belief::given_back_tells(&self.data.gone_on, &whole, most).is_some())
+    }
+
+    /// First in the blocks of the search. Where each of them is slow, that may be the price of what was written to it in order: then, where
+    /// the block written longest ago goes, in fresh ones that are begun out of order.
+    fn go_on_in_each(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
+        let mut random = belief::given_back(&[], linear, self.experiment.units_max);
+        let mut units: Vec<u32> = linear.latest().take(number as usize).collect();
+        units.reverse();
+        // The size of what is written, and of the place that it takes.
+        let size = (self.request, self.experiment.request);
+        for (opened, unit) in (0..).zip(units) {
+            let Some(took) = pool.go_on_apart(&mut self.session, unit, size)? else { return Ok(()) };
+            self.keep_apart(opened, took, &mut random);
+            if random.openings_were_slow(BEYOND) {
+                let is_price = opened < BEYOND && self.may_open_anew(linear, number);
+                return if is_price { self.begin_anew_out_of_order(linear, number) } else { Ok(()) };
+            }
+        }
+        let begun = self.pool(Order::Random).numbered_from(number);
+        self.begin_beyond(begun, number, &mut random)
+    }
+
+    /// Fresh blocks that are begun out of order, which closes all that were open before, those out of order among them; and then gone on with:
+    /// two writes more into each want for a place only if fewer fit out of order.
+    fn begin_anew_out_of_order(&mut self, linear: &Belief, number: u32) -> Result<(), Stop> {
+        self.data.cells.clear();
+        let mut random = belief::given_back(&[], linear, self.experiment.units_max);
+        let mut pool = self.pool(Order::Random);
+        for index in 0..number as usize {
+            pool.write(&mut self.session, &mut self.units, index)?;
+        }
+        for unit in 0..number {
+            let mut took = [None; 2];
+            for took in &mut took {
+                let written = pool.write(&mut self.session, &mut self.units, unit as usize)?;
+                *took = written.and_then(|written| written.latency);
+            }
+            let Some(took) = took[0].zip(took[1]) else { return Ok(()) };
+            self.keep_apart(unit, took, &mut random);
+            if random.openings_were_slow(BEYOND) {
+                return Ok(());
+            }
+        }
+        let begun = self.pool(Order::Random).numbered_from(number);
+        self.begin_beyond(begun, number, &mut random)
+    }
+
+    /// Fresh blocks beyond as many as are open: all places are taken.
+    fn begin_beyond(&mut self, mut begun: Pool, number: u32, random: &mut Belief) -> Result<(), Stop> {
+        for opened in number + 1..=number + BEYOND {
+            if !self.open(&mut begun, opened, random)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are as many fresh blocks, which take no longer to be opened than is left.
+    fn may_open_anew(&self, linear: &Belief, number: u32) -> bool {
+        let opening = linear.merge_seconds().unwrap_or(0.0) + linear.slowness().typical_seconds();
+        let takes = Duration::try_from_secs_f64(opening * f64::from(number)).unwrap_or(Duration::MAX);
+        linear.law(Law::Any) < 0.5
+            && self.units.left() >= u64::from(number + BEYOND)
+            && self.session.device_time() + takes < TIME_MAX
+    }
+
+    /// Writes into so many blocks in turn until all are open; whether they are. Where any block has to go, the one that is too many is
+    /// written whole first.
+    fn open_all(&mut self, pool: &mut Pool, linear: &mut Belief, number: u32) -> Result<bool, Stop> {
+        let erase_block = self.experiment.erase_block;
+        let mut turns = TURNS;
+        if linear.law(Law::Any) > 0.5 {
+            let too_many = linear.longest_ago_of(number + 1).and_then(|(unit, _)| pool.offset_of(unit));
+            match too_many {
+                Some(offset) if erase_block <= WHOLE_MAX => {
+                    fill(&mut self.session, range(offset, erase_block))?;
+                }
+                _ => turns = TURNS_PER_PLACE * number,
+            }
+        }
+        for _ in 0..turns {
+            if linear.is_quick_again(number) || self.is_spent(Order::Random) {
+                break;
+            }
+            if !self.step(pool, linear.all_of(number), linear)? {
+                return Ok(false);
+            }
+        }
+        Ok(linear.is_quick_again(number))
+    }
+
+    /// Either of two writes may take the place out of order, the quicker one did not: it stands for the first.
+    fn keep_apart(&mut self, unit: u32, (one, other): (Duration, Duration), random: &mut Belief) {
+        for latency in [one.min(other), one.max(other)] {
+            let kept = (Order::Random, unit + 1, self.request);
+            OpenUnitsCell::keep(&mut self.data.cells, kept, unit, latency);
+            random.write(unit, latency);
+        }
+    }
+}
