@@ -261,10 +261,20 @@ fn has_small_steps(part: &Part<'_>) -> bool {
     let quick = later.iter().filter(|latency| !small.is_slow(**latency)).count();
     // Where hardly a write is quick any more, all take somewhat longer than at first.
     let has_quick = count(quick) >= count(later.len()) * QUICK_AMONG_STEPS;
-    let steps = writes.iter().filter(|latency| is_small(latency)).count();
+    let stands_out = |(index, latency): &(usize, &Duration)| {
+        let around = &writes[index.saturating_sub(AROUND)..writes.len().min(*index + AROUND)];
+        let seconds: Vec<f64> = around.iter().map(Duration::as_secs_f64).collect();
+        let beside = latency.as_secs_f64() / small.limit_seconds() * small.typical_seconds();
+        quantile(&seconds, BESIDE).is_none_or(|beside_it| beside > beside_it)
+    };
+    let steps: Vec<_> = writes.iter().enumerate().filter(|(_, latency)| is_small(latency)).collect();
+    let standing_out = steps.iter().filter(|step| stands_out(step)).count();
     let without_merges = writes.iter().filter(|latency| !part.slowness.is_slow(**latency));
     let seconds: Vec<f64> = without_merges.map(Duration::as_secs_f64).collect();
-    steps > SMALL_STEPS_MIN && has_quick && !wavers(&seconds)
+    standing_out > SMALL_STEPS_MIN
+        && count(standing_out) > count(steps.len()) * STANDING_OUT
+        && has_quick
+        && !wavers(&seconds)
 }
 
 /// Whether these times, in the order in which they came, go up and down slowly instead of in steps: by the mean square of the difference
@@ -288,13 +298,18 @@ const WAVERS: f64 = 0.1;
 const STEPS_MIN: usize = 3;
 const STEP: f64 = 0.4;
 
+/// So many of the steps stand out from the quickest quarter of so many writes before and behind them, too: all of them may have become slower.
+const STANDING_OUT: f64 = 0.33;
+const AROUND: usize = 12;
+const BESIDE: f64 = 0.25;
 /// So many are not enough.
 const SMALL_STEPS_MIN: usize = 3;
 /// Of the later half of writes so many are quick in any case.
 const QUICK_AMONG_STEPS: f64 = 0.2;
 
 /// The same where only stalls are looked at.
-fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
+fn among_stalls(best: Belief, parts: &[Part<'_>]) -> Belief {
+    let mut best = beyond_doubt(best, parts);
     // Where the numbers explain less than chance does, something else is taken for merges.
     let most = if best.stalls() >= STALLS_NOW_AND_THEN || best.explains() < 0.0 {
         f64::INFINITY
@@ -314,6 +329,24 @@ fn among_stalls(mut best: Belief, parts: &[Part<'_>]) -> Belief {
     }
     best
 }
+
+/// The same where the limit runs through the midst of what is usual: what any switch costs, say, beside which merges take far longer.
+fn beyond_doubt(best: Belief, parts: &[Part<'_>]) -> Belief {
+    let doubtful = best.doubtful_share();
+    if doubtful < DOUBTFUL {
+        return best;
+    }
+    let other = after_all(&best, parts, |slowness| slowness.beyond_stalls(LIMIT_BEYOND_DOUBT));
+    let is_clear = other.merges() >= MERGES_BEYOND_DOUBT && other.doubtful_share() < doubtful * DOUBT_LEFT;
+    if is_clear && other.explains() > best.explains() { other } else { best }
+}
+
+/// So many writes that may as well be slow as quick leave the limit in doubt, and a limit of so many times what a write takes tells if so
+/// few are left, and so many are slow still.
+const DOUBTFUL: f64 = 0.2;
+const DOUBT_LEFT: f64 = 0.25;
+const LIMIT_BEYOND_DOUBT: f64 = 3.0;
+const MERGES_BEYOND_DOUBT: usize = 4;
 
 /// Nats by which small steps must explain more of the first part of a search, where larger ones tell no number: what a log completes may
 /// take less than half as long as a write, on a slow link or with large pages. Requests of less than a page, later on, take longer than that

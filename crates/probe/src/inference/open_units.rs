@@ -21,6 +21,8 @@ const VAGUE_DOUBT: f64 = 0.05;
 const ERASE_SECONDS: f64 = 1.5e-3;
 /// Merges that take less are something else one time in ten.
 const SHORTER_THAN_ERASING: f64 = 0.1;
+/// So are those out of order that copy so many times as fast as the stick writes: copying programs the same pages, several dies at once at most.
+const COPIES_QUICKLY: f64 = 4.0;
 
 /// What the tests beside the search show of the layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -361,10 +363,19 @@ impl<'a> Search<'a> {
         !self.is_over_data && self.linear.most_proven() > self.linear.verdict().number
     }
 
-    /// Whether what is taken for merges can be any: each erases a block.
+    /// Whether what is taken for merges can be any: each erases a block; and out of order, where every write merges, it copies one, or else a
+    /// log completes as much as it maps at once.
     pub fn doubt_of_merges(&self, order: Order) -> f64 {
-        let merge = self.fits(order).and_then(|fits| self.merge(order, fits));
-        if merge.is_some_and(|(seconds, _)| seconds < ERASE_SECONDS) { SHORTER_THAN_ERASING } else { 0.0 }
+        let fits = self.fits(order);
+        let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
+        let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
+        let writes = request / self.slowness.typical_seconds();
+        let is_quick = self.data.erase_block.as_f64() > seconds * writes * COPIES_QUICKLY;
+        if seconds < ERASE_SECONDS || (order == Order::Random && fits == Some(0) && is_quick) {
+            SHORTER_THAN_ERASING
+        } else {
+            0.0
+        }
     }
 
     /// The most units that were written in turn.
