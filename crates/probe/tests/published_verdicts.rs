@@ -215,3 +215,15 @@ fn a_wall_that_is_not_steep_is_not_sure_enough() {
     let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
     assert!(format!("{:?}", finding.outcome).contains("likely"), "{finding:?}");
 }
+
+#[test]
+fn speeds_without_a_number_of_units_tell_no_page_and_no_unit() {
+    let bare =
+        |speeds: [f64; 4]| table(1, speeds).lines().skip(1).map(|row| format!("{row}\n")).collect::<String>();
+    let merging = "4MiB 6.06M/s\n2MiB 4.49M/s\n1MiB 2.82M/s\n512KiB 1.25M/s\n256KiB 607K/s\n128KiB 302K/s\n64KiB 150K/s\n";
+    for text in [merging.to_owned(), bare(FAST) + merging, bare([9.0, 8.8, 4.5, 2.2])] {
+        let findings = of_text(&text);
+        assert_unknown(&findings, &[FindingId::PageBytes, FindingId::WriteUnitBytes]);
+        assert!(said(&findings, FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+    }
+}

@@ -76,7 +76,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let changed = seen.write_size.last().and_then(|data| rungs::changed(data));
     let (page, write_unit) = match changed {
         None if seen.write_size.is_empty() => {
-            (page(from_reads, of_stream, &ladder), of_one_run(ladder::write_unit(&ladder)))
+            (page(from_reads, of_stream, &ladder), seen.published_write_unit(&ladder))
         }
         None => (page(from_reads, of_stream, &ladder), ladder::write_unit(&ladder)),
         Some(changed) => (page(from_reads, of_stream, &[]), ladder::of_another_speed(changed)),
@@ -183,6 +183,8 @@ struct Seen<'a> {
     open_units: Vec<&'a OpenUnitsData>,
     published: Vec<&'a OpenUnitsData>,
     write_size: Vec<&'a WriteSizeData>,
+    /// Whether a log has speeds by request size without the number of blocks that were written in turn.
+    has_uncounted_speeds: bool,
     fat_area: Vec<&'a FatAreaData>,
     block_ends: Option<&'a BlockEndsData>,
     published_fat_area: Vec<&'a FatAreaData>,
@@ -199,7 +201,8 @@ impl<'a> Seen<'a> {
                 Data::Align(data) if !data.samples.is_empty() => seen.align.push((data, each)),
                 Data::OpenUnits(data) if measured => seen.open_units.push(data),
                 Data::OpenUnits(data) => seen.published.push(data),
-                Data::WriteSize(data) => seen.write_size.push(data),
+                Data::WriteSize(data) if measured => seen.write_size.push(data),
+                Data::WriteSize(_) => seen.has_uncounted_speeds = true,
                 Data::FatArea(data) if measured => seen.fat_area.push(data),
                 Data::FatArea(data) => seen.published_fat_area.push(data),
                 Data::Sustained(data) => seen.sustained = Some((data, each)),
@@ -219,6 +222,16 @@ impl<'a> Seen<'a> {
     fn ladder(&self) -> Vec<Rung> {
         let measured = self.write_size.last().map(|data| rungs::rungs(&data.cells));
         measured.filter(|ladder| !ladder.is_empty()).unwrap_or_else(|| self.tables().ladder())
+    }
+
+    /// The write unit of published tables, as sure as one run can be. Speeds without a number of units tell none: beyond the open units
+    /// they are those of merges, and several such tables may be of several numbers.
+    fn published_write_unit(&self, ladder: &[Rung]) -> Finding {
+        if ladder.is_empty() && self.has_uncounted_speeds {
+            let reason = "the log does not say into how many blocks in turn its speeds were written: they may be those of merges";
+            return Finding::unknown(FindingId::WriteUnitBytes, reason, "the number of units (--open-au-nr)");
+        }
+        of_one_run(ladder::write_unit(ladder))
     }
 
     /// The page as the stream of our own writes shows it.
