@@ -227,3 +227,28 @@ fn speeds_without_a_number_of_units_tell_no_page_and_no_unit() {
         assert!(said(&findings, FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
     }
 }
+
+#[test]
+fn columns_with_names_are_no_erase_blocks() {
+    let rows = |bar: &str| {
+        let row = |(size, speeds): (&str, [f64; 4])| {
+            let columns: String = speeds.iter().map(|speed| format!(" {bar} {speed}M/s")).collect();
+            format!("{size}{columns}\n")
+        };
+        [("4MiB", [8.8, 3.1, 3.8, 4.0]), ("512KiB", [5.1, 1.3, 1.3, 1.6]), ("64KiB", [4.6, 0.3, 0.2, 0.2])]
+            .map(row)
+            .concat()
+    };
+    let area = |text: &str| value(&of_text(text), FindingId::FatAreaBytes);
+    assert_eq!(area(&rows("")), Some(Value::Bytes(Bytes::mib(4))), "bare columns are flashbench's own");
+    let named = [
+        format!("Size | one card | another | a third | a bad one |\n---|---|---|---|---|\n{}", rows("|")),
+        format!("Size  1 AU  2 AU  3 AU  4 AU\n{}", rows("")),
+        format!("A B C D\n\n{}", rows("")),
+        format!("$ flashbench -O --open-au-nr=3 -e 4M /dev/x\n{}", rows("")),
+    ];
+    for text in named {
+        assert_eq!(area(&text), None, "{text}");
+        assert!(said(&of_text(&text), FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+    }
+}

@@ -102,15 +102,15 @@ impl Reader {
         self.problems.extend(problems);
         for rows in table::split(rows) {
             self.used = true;
-            let stated = self.stated_of(&rows);
+            let stated = self.stated_of(&rows, table::columns_are_named(lines, &rows));
             let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
             self.entries.push(table.entry());
         }
     }
 
     /// What is stated of a table with these rows: by the lines before it, or else by a sentence about its kind.
-    fn stated_of(&self, rows: &[Row]) -> Stated {
-        let kind = table::kind(rows, self.stated.kind);
+    fn stated_of(&self, rows: &[Row], columns_are_named: bool) -> Stated {
+        let kind = table::kind(rows, self.stated.kind, columns_are_named);
         let same = |stated: &&Stated| kind.is_some() && stated.kind == kind;
         let own = Some(&self.stated).filter(same).cloned();
         if let Some(typed) = own.as_ref().filter(|_| self.typed) {

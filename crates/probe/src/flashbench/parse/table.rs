@@ -7,6 +7,7 @@ use flashscope_device::Bytes;
 use super::log::{Entry, Problem};
 use super::row::{Cells, Row};
 use super::stated::{Kind, Stated};
+use super::text::Line;
 use crate::observation::{
     AlignData, AlignSample, Cause, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
     OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
@@ -29,17 +30,39 @@ fn follows(last: &Row, row: &Row) -> bool {
     same_kind && !last.interrupted && row.cells.key() < last.cells.key()
 }
 
-/// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is stated.
-pub(super) fn kind(rows: &[Row], stated: Option<Kind>) -> Option<Kind> {
-    let columns = rows.iter().map(|row| match &row.cells {
-        Cells::Align { .. } => 0,
-        Cells::Speeds { speeds, .. } => speeds.len(),
-    });
-    match columns.min().unwrap_or(0) {
+/// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is stated. Several columns are those
+/// of the FAT area unless they have names of their own, or are stated to be of another kind.
+pub(super) fn kind(rows: &[Row], stated: Option<Kind>, columns_are_named: bool) -> Option<Kind> {
+    match rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0) {
         0 => Some(Kind::Align),
         1 => stated.filter(|kind| *kind != Kind::Align),
+        _ if stated == Some(Kind::FindFat) => stated,
+        _ if columns_are_named || stated == Some(Kind::OpenUnits) => None,
         _ => Some(Kind::FindFat),
     }
+}
+
+/// Whether the columns of these rows have names: a line above them that is as long as they are, or bars between them as in the tables of
+/// wikis. flashbench prints neither.
+pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
+    let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
+    let Some(at) = lines.iter().position(|line| line.number == first.first_line) else { return false };
+    let of_rows = lines[at..].iter().take_while(|line| line.number <= last.last_line);
+    let has_bars = |line: &Line| line.text.trim_start_matches(['|', ' ']).contains('|');
+    let above = lines[..at].iter().rev().find(|line| line.text.chars().any(char::is_alphanumeric));
+    of_rows.into_iter().any(has_bars)
+        || above.is_some_and(|line| is_header(&line.text, columns(&first.cells)))
+}
+
+/// What the first column of a table is called.
+const SIZES: [&str; 5] = ["size", "block", "request", "segment", "write"];
+
+fn is_header(text: &str, columns: usize) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split_whitespace();
+    let count = words.clone().count();
+    let is_size = words.next().is_some_and(|first| SIZES.iter().any(|size| first.starts_with(size)));
+    lower.contains('|') || (columns..=columns + 1).contains(&count) || is_size && count > columns
 }
 
 /// A table being made.
@@ -139,10 +162,15 @@ impl Table<'_> {
         remarks.push("the log does not say how many open units this table was made with; read as speeds by request size".to_owned());
         let erase_block = self.erase_block(remarks);
         let order = self.order(remarks);
+        let columns = self.rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(1);
+        if columns > 1 {
+            remarks.push("the log does not say that the columns of this table are erase blocks (--find-fat); the first one was read".to_owned());
+        }
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
             Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
         };
-        let cells = self.speeds(1).into_iter().filter_map(cell).collect();
+        let columns = u32::try_from(columns).unwrap_or(u32::MAX);
+        let cells = self.speeds(columns).into_iter().filter_map(cell).collect();
         Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() })
     }
 
