@@ -252,3 +252,19 @@ fn columns_with_names_are_no_erase_blocks() {
         assert!(said(&of_text(&text), FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
     }
 }
+
+#[test]
+fn sizes_that_no_erase_block_has_are_not_said_to_be_one() {
+    let block = |size: u64| value(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
+    for size in [512 << 10, 1 << 20, 4 << 20, 16 << 20, 32 << 20] {
+        assert_eq!(block(size), Some(Value::Bytes(Bytes::new(size))));
+    }
+    for size in [128 << 10, 256 << 10, 64 << 20, 128 << 20] {
+        assert_eq!(block(size), None, "{size}");
+    }
+    let reasons = [(128 << 10, "those of smaller devices"), (128 << 20, "a larger group")];
+    for (size, reason) in reasons {
+        let said = said(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
+        assert!(said.contains(reason), "{said}");
+    }
+}

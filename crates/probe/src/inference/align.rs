@@ -17,6 +17,14 @@ use crate::observation::{AlignData, AlignSample, Contents, Observations, Source}
 /// A step below this share of a read's time is not taken for a boundary in a published table, whose noise is not known: an NVMe
 /// drive's alignment effects are 1 to 3 %.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
+/// The largest erase block that a published table shows; the largest allocation unit that cards may state is 64 MiB (the SD status
+/// register), but reads that differ from there on are those of larger groups as well: a PQI card's at 1 GiB, by who measured it.
+const PUBLISHED_BLOCK_MAX: Bytes = Bytes::mib(32);
+/// The smallest on a device whose table reaches up to [`LARGE`]: blocks of 128 and 256 KiB are those of devices of 2 GB and less; a card of
+/// 4 GB was taken to have 512 KiB (SanDisk, testdata/published).
+const LARGE_DEVICES_BLOCK_MIN: Bytes = Bytes::kib(512);
+/// flashbench begins at an eighth of the device or less, so that such a candidate is of one with more than 2 GB.
+const LARGE: Bytes = Bytes::mib(512);
 /// Beside the boundaries of pages a block's step counts from this share of that on, if both together count: reads that feel pages
 /// are those of flash.
 const STEP_BESIDE_PAGES: f64 = 0.5;
@@ -59,6 +67,8 @@ pub struct ReadTimes {
     pub hardly: f64,
     /// The smallest erase block that is looked for.
     pub block_min: Bytes,
+    /// Whether the reads are those of published tables.
+    pub is_published: bool,
 }
 
 impl ReadTimes {
@@ -70,7 +80,8 @@ impl ReadTimes {
                 (read_s * PUBLISHED_STEP_SHARE_MIN, f64::INFINITY, staircase::ERASE_BLOCK_MIN)
             }
         };
-        Self { read_s, step_min_s, hardly, block_min }
+        let is_published = positions == Positions::OddMultiples;
+        Self { read_s, step_min_s, hardly, block_min, is_published }
     }
 }
 
@@ -312,6 +323,13 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
         let reason = format!("reads of {} show steps of no more than {}", time(reads.read_s), time(step));
         return Finding::unknown(id, reason, would_decide);
     }
+    if reads.is_published
+        && let Some(why) = hardly_a_block(block.size(), steps)
+    {
+        let reason =
+            format!("reads across multiples of {} take {} longer, but {why}", block.size(), time(step));
+        return Finding::unknown(id, reason, would_decide);
+    }
     let others: Vec<String> = second
         .iter()
         .filter(|(_, probability)| *probability > 0.02)
@@ -332,6 +350,19 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
     } else {
         finding.with_caveat(format!("less likely: {}", others.join(", ")))
     }
+}
+
+/// Why a boundary of this size in a published table is hardly an erase block's, if it is not.
+fn hardly_a_block(size: Bytes, steps: &[Step]) -> Option<String> {
+    let largest = steps.iter().map(|step| step.candidate).max().unwrap_or(Bytes::ZERO);
+    if size > PUBLISHED_BLOCK_MAX {
+        return Some(format!(
+            "erase blocks beyond {PUBLISHED_BLOCK_MAX} are hardly known: it may be a larger group"
+        ));
+    }
+    (size < LARGE_DEVICES_BLOCK_MIN && largest >= LARGE).then(|| {
+        format!("erase blocks below {LARGE_DEVICES_BLOCK_MIN} are those of smaller devices: it may be that of pages")
+    })
 }
 
 fn evidence(block: &Level, step: f64, noise: f64, steps: &[Step]) -> String {

@@ -124,8 +124,13 @@ mod tests {
     use super::*;
 
     const READ: f64 = 700e-6;
-    const READS: ReadTimes =
-        ReadTimes { read_s: READ, step_min_s: READ * 0.02, hardly: f64::INFINITY, block_min: Bytes::kib(64) };
+    const READS: ReadTimes = ReadTimes {
+        read_s: READ,
+        step_min_s: READ * 0.02,
+        hardly: f64::INFINITY,
+        block_min: Bytes::kib(64),
+        is_published: false,
+    };
 
     /// Reads whose extra time at multiples of 4 MiB is this, with this much noise.
     fn found(extra_us: f64, noise_us: f64) -> Finding {
