@@ -151,10 +151,15 @@ fn more_blocks_that_are_quick_behind_fewer_that_are_slow_decide_nothing() {
 
 /// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and rows that were held up.
 fn align(block: Option<u64>, held_up: &[u32]) -> String {
+    align_of_two(block, u64::MAX, held_up)
+}
+
+/// The same with another step at `larger`.
+fn align_of_two(block: Option<u64>, larger: u64, held_up: &[u32]) -> String {
     let row = |shift: u32| {
         let size = 1_u64 << shift;
         let step = |from: u64, us: u64| if block.is_some() && size >= from { us } else { 0 };
-        let at_block = step(block.unwrap_or(u64::MAX), 160);
+        let at_block = step(block.unwrap_or(u64::MAX), 160) + step(larger, 100);
         let on = (700 + at_block + step(16_384, 60)) * if held_up.contains(&shift) { 3 } else { 1 };
         let (pre, diff) = (698 + shift % 3, on - 700);
         format!("align {size}\tpre {pre}\u{b5}s\ton {on}\u{b5}s\tpost 702\u{b5}s\tdiff {diff}\u{b5}s\n")
@@ -267,4 +272,11 @@ fn sizes_that_no_erase_block_has_are_not_said_to_be_one() {
         let said = said(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
         assert!(said.contains(reason), "{said}");
     }
+}
+
+#[test]
+fn a_second_boundary_leaves_the_erase_block_open() {
+    let text = align_of_two(Some(1 << 20), 4 << 20, &[]);
+    let said = said(&of_text(&text), FindingId::EraseBlockBytes);
+    assert!(said.contains("multiples of 4 MiB") && said.contains("either may be the erase block"), "{said}");
 }

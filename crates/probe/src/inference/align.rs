@@ -330,6 +330,9 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
             format!("reads across multiples of {} take {} longer, but {why}", block.size(), time(step));
         return Finding::unknown(id, reason, would_decide);
     }
+    if let Some(reason) = reads.is_published.then(|| two_boundaries(best, steps, reads)).flatten() {
+        return Finding::unknown(id, reason, would_decide);
+    }
     let others: Vec<String> = second
         .iter()
         .filter(|(_, probability)| *probability > 0.02)
@@ -363,6 +366,19 @@ fn hardly_a_block(size: Bytes, steps: &[Step]) -> Option<String> {
     (size < LARGE_DEVICES_BLOCK_MIN && largest >= LARGE).then(|| {
         format!("erase blocks below {LARGE_DEVICES_BLOCK_MIN} are those of smaller devices: it may be that of pages")
     })
+}
+
+/// What a published table says of a second boundary beyond that of the block, in one sentence, if it shows one that counts.
+fn two_boundaries(best: &Explanation, steps: &[Step], reads: ReadTimes) -> Option<String> {
+    let (block, step) = best.block.map(Level::size).zip(best.block_step())?;
+    let (larger, more) =
+        staircase::larger_boundary(best, steps, Positions::OddMultiples, PUBLISHED_BLOCK_MAX)
+            .filter(|(_, more)| *more >= reads.step_min_s)?;
+    Some(format!(
+        "reads across multiples of {block} take {} longer, those across multiples of {larger} another {}: either may be the erase block",
+        time(step),
+        time(more)
+    ))
 }
 
 fn evidence(block: &Level, step: f64, noise: f64, steps: &[Step]) -> String {

@@ -241,6 +241,26 @@ fn weigh(steps: &[Step], positions: Positions, pages: &[Level], block: Option<Le
     })
 }
 
+/// The larger boundary, up to `largest`, that explains the steps better together with the block's of an explanation than that does alone, and
+/// its step in seconds. It must do so by more than the choice among so many sizes makes likely.
+#[must_use]
+pub fn larger_boundary(
+    explanation: &Explanation,
+    steps: &[Step],
+    positions: Positions,
+    largest: Bytes,
+) -> Option<(Bytes, f64)> {
+    let block = explanation.block?;
+    let is_larger = |size: Bytes| size > block.size() && size <= largest && size.is_multiple_of(block.size());
+    let levels: Vec<Level> = block_levels(steps).filter(|level| is_larger(level.size())).collect();
+    let smaller: Vec<Level> = explanation.pages.iter().copied().chain([block]).collect();
+    let alone = weigh(steps, positions, &explanation.pages, Some(block))?.probability;
+    let both = levels.iter().filter_map(|level| weigh(steps, positions, &smaller, Some(*level)));
+    let best = both.max_by(|a, b| a.probability.total_cmp(&b.probability))?;
+    let is_better = best.probability - count(levels.len()).ln() > alone;
+    best.block.zip(best.block_step()).filter(|_| is_better).map(|(level, step)| (level.size(), step))
+}
+
 /// Turns logarithms into probabilities, most probable first.
 fn normalise(mut explanations: Vec<Explanation>) -> Vec<Explanation> {
     let best = explanations.iter().map(|each| each.probability).fold(f64::NEG_INFINITY, f64::max);
