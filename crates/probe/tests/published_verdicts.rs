@@ -280,3 +280,24 @@ fn a_second_boundary_leaves_the_erase_block_open() {
     let said = said(&of_text(&text), FindingId::EraseBlockBytes);
     assert!(said.contains("multiples of 4 MiB") && said.contains("either may be the erase block"), "{said}");
 }
+
+#[test]
+fn a_slowdown_before_the_sharpest_one_counts() {
+    let tables = |by: &[f64]| -> String {
+        (1..).zip(by).map(|(units, by)| table(units, FAST.map(|speed| speed / by))).collect()
+    };
+    let linear = |by: &[f64]| {
+        let findings = of_text(&tables(by));
+        (value(&findings, FindingId::OpenUnitsLinear), said(&findings, FindingId::OpenUnitsLinear))
+    };
+    assert_eq!(linear(&[1.0, 1.1, 1.2, 20.0]).0, Some(Value::Count(3)));
+    let (value, said) = linear(&[1.0, 1.0, 2.2, 20.0]);
+    assert!(value.is_none() && said.contains("3 at most, but 3 blocks in turn already take 2.2"), "{said}");
+    let (value, said) = linear(&[1.0, 1.0, 2.0, 4.0]);
+    assert!(value.is_none() && said.contains("little by little: 4 blocks in turn take 4.0"), "{said}");
+    assert_eq!(
+        linear(&[1.0, 2.2, 2.2, 20.0]).0,
+        Some(Value::Count(3)),
+        "one block alone is written in one run"
+    );
+}

@@ -16,6 +16,8 @@ type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
 /// From one number of units to the next, the upper quartile of request sizes slows down at least so much where the open
 /// units end; what differs by less is a device's ordinary wobble. The sharpest such step is taken.
 const JUMP: f64 = 2.5;
+/// A number of units that slows down by less than this beside the fewest is as quick as they are.
+const QUICK: f64 = 1.6;
 /// A request escapes the merge if it slows down by less than this where others slow down by [`JUMP`].
 const ESCAPE: f64 = 1.6;
 /// Extra time per request, as a share of writing a whole erase block: above, every request pays a merge.
@@ -108,13 +110,16 @@ impl Published {
 
     /// By how much requests slow down from one row to another: the upper quartile over the small sizes both have.
     fn slowdown(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> Option<f64> {
+        quantile(&self.slowdowns(from, to), 0.75)
+    }
+
+    /// By how much requests of each small size that both rows have slow down.
+    fn slowdowns(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> Vec<f64> {
         let small = |size: &Bytes| *size * 4 <= self.erase_block;
-        let ratios: Vec<f64> = to
-            .iter()
+        to.iter()
             .filter(|(size, _)| small(size))
             .filter_map(|(size, seconds)| Some(seconds / from.get(size)?))
-            .collect();
-        quantile(&ratios, 0.75)
+            .collect()
     }
 
     fn end(&self, order: Order) -> Option<End> {
@@ -126,13 +131,23 @@ impl Published {
         ends.max_by(|a, b| a.slowdown.total_cmp(&b.slowdown))
     }
 
+    /// The first number of units, up to `most`, that slows down so much beside the fewest, at half of the small sizes or more; and by how much,
+    /// and beside how many. One block alone is not compared where more were tried: it is written in one run, with no change between blocks.
+    fn slow_already(&self, order: Order, most: u32, by: f64) -> Option<(u32, f64, u32)> {
+        let table = self.table(order);
+        let (fewest, base) = table.range(2..).next().or_else(|| table.first_key_value())?;
+        let slowed = |(units, row): (&u32, &BTreeMap<Bytes, f64>)| {
+            Some((*units, median(&self.slowdowns(base, row))?, *fewest))
+        };
+        table.range(..=most).filter_map(slowed).find(|(units, slowdown, _)| units > fewest && *slowdown >= by)
+    }
+
     /// Whether more blocks are as quick again as those that fit, behind a number that was too many: in one sentence.
     fn quick_beyond(&self, order: Order) -> Option<String> {
         let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
         let compared = |from: usize, to: usize| self.slowdown(rows[from].1, rows[to].1);
         let is_slow = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown >= JUMP);
-        let is_quick =
-            |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown < ESCAPE);
+        let is_quick = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown < QUICK);
         let all = 0..rows.len();
         let slow = all
             .clone()
@@ -170,9 +185,23 @@ impl Published {
             return Finding::unknown(id, reason, "fewer units");
         }
         let Some(end) = self.end(order) else {
-            let reason = format!("at least {most}: up to there nothing slows down, and more were not tried");
+            let reason = match self.slow_already(order, *most, JUMP) {
+                Some((units, by, fewest)) => {
+                    format!(
+                        "it slows down little by little: {units} blocks in turn take {by:.1} times as long as {fewest}"
+                    )
+                }
+                None => format!("at least {most}: up to there nothing slows down, and more were not tried"),
+            };
             return Finding::unknown(id, reason, "more units");
         };
+        if let Some((units, by, fewest)) = self.slow_already(order, end.fits, QUICK) {
+            let reason = format!(
+                "{} at most, but {units} blocks in turn already take {by:.1} times as long as {fewest}",
+                end.fits
+            );
+            return Finding::unknown(id, reason, "the tables once more");
+        }
         let confidence = match end.slowdown / JUMP {
             sharp if sharp >= 2.0 => 0.97,
             clear if clear >= 1.4 => 0.85,
