@@ -301,3 +301,12 @@ fn a_slowdown_before_the_sharpest_one_counts() {
         "one block alone is written in one run"
     );
 }
+
+#[test]
+fn a_class_needs_a_number_and_a_cost_that_is_a_merge() {
+    let class = |text: &str| said(&of_text(text), FindingId::FtlClass);
+    let gentle = class(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
+    assert!(gentle.contains("how many units stay open is not sure enough"), "{gentle}");
+    let throttled = class(&(table(2, FAST) + &table(3, FAST.map(|speed| speed / 8.0))));
+    assert!(throttled.contains("every byte takes longer"), "{throttled}");
+}

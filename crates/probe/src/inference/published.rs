@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flashscope_device::Bytes;
 
+use super::SURE_ENOUGH;
 use super::ladder::Rung;
 use super::statistics::{median, quantile};
 use super::wording::time;
@@ -26,6 +27,8 @@ const WHOLE_MERGE: f64 = 0.35;
 const PLATEAU: f64 = 1.2;
 /// One that grows by more is a log's.
 const GROWING: f64 = 1.4;
+/// From this power of its size on, what a request costs more is a cost per byte.
+const PER_BYTE: f64 = 0.75;
 /// Below, only some do.
 const PART_MERGE: f64 = 0.2;
 
@@ -270,6 +273,10 @@ impl Published {
                 "tables for more numbers of units",
             );
         };
+        if self.open_units(Order::Linear).confidence().get() < SURE_ENOUGH {
+            let reason = "how many units stay open is not sure enough, and so is what lies beyond them";
+            return Finding::unknown(id, reason, "what decides the open units");
+        }
         let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
         let extra: Vec<f64> = beyond
             .iter()
@@ -281,6 +288,10 @@ impl Published {
         let (Some(extra), Some(per_byte)) = (median(&extra), block) else {
             return Finding::unknown(id, "the table beyond the open units is cut short", "a complete table");
         };
+        if self.extra_grows(&end).is_some_and(|exponent| exponent > PER_BYTE) {
+            let reason = format!("beyond {} units every byte takes longer: that is no merge", end.fits);
+            return Finding::unknown(id, reason, "the tables once more, on a device that has cooled down");
+        }
         let whole = per_byte * self.erase_block.as_f64();
         let class = match (self.growth(&end), extra / whole) {
             (Some(growth), _) if growth < PLATEAU => FtlClass::OpenBlock,
@@ -304,6 +315,22 @@ impl Published {
         );
         Finding::exact(id, Value::Class { class, above }, Confidence::new(0.9), evidence)
             .with_caveat("from means: single merges are not visible in the table")
+    }
+
+    /// With which power of its size the extra cost of a request grows beyond the open units: with none where each pays a merge, with the first
+    /// where the device has become slower. The median over pairs of sizes up to an eighth of the erase block (H. Theil, 1950).
+    fn extra_grows(&self, end: &End) -> Option<f64> {
+        let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
+        let small = |size: &Bytes| *size * 8 <= self.erase_block;
+        let extra: Vec<(f64, f64)> = beyond
+            .iter()
+            .filter_map(|(size, slow)| Some((size, slow - fits.get(size)?)).filter(|(size, _)| small(size)))
+            .filter(|(_, extra)| *extra > 0.0)
+            .map(|(size, extra)| (size.as_f64().ln(), extra.ln()))
+            .collect();
+        let pairs =
+            extra.iter().enumerate().flat_map(|(at, one)| extra[..at].iter().map(move |two| (one, two)));
+        median(&pairs.map(|(one, two)| (one.1 - two.1) / (one.0 - two.0)).collect::<Vec<_>>())
     }
 
     /// By how much the cost of a request still grows between the two largest numbers of units, both too many; `None` if
