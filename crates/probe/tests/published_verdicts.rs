@@ -310,3 +310,19 @@ fn a_class_needs_a_number_and_a_cost_that_is_a_merge() {
     let throttled = class(&(table(2, FAST) + &table(3, FAST.map(|speed| speed / 8.0))));
     assert!(throttled.contains("every byte takes longer"), "{throttled}");
 }
+
+#[test]
+fn a_table_that_was_stopped_early_hides_no_end() {
+    let cut = |units: u32, speeds: [f64; 4]| {
+        let rows: String = table(units, speeds).lines().take(3).map(|row| format!("{row}\n")).collect();
+        rows + "^C\n"
+    };
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let findings = of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, FAST) + &table(7, slow)));
+    let linear = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
+    assert_eq!(linear.value(), Some(Value::Count(5)));
+    assert!(said(&findings, linear.id).contains("Count(6)"), "{linear:?}");
+    let open =
+        said(&of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, slow))), FindingId::OpenUnitsLinear);
+    assert!(open.contains("at least 5"), "{open}");
+}

@@ -125,13 +125,28 @@ impl Published {
             .collect()
     }
 
+    /// Whether a row has half of another's small sizes at least: one that was stopped early may have none.
+    fn can_be_compared(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> bool {
+        let small = || to.keys().filter(|size| **size * 4 <= self.erase_block);
+        let shared = small().filter(|size| from.contains_key(size)).count();
+        shared > 0 && shared * 2 >= small().count()
+    }
+
     fn end(&self, order: Order) -> Option<End> {
         let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
-        let ends = rows.windows(2).filter_map(|pair| {
-            let slowdown = self.slowdown(pair[0].1, pair[1].1)?;
-            (slowdown >= JUMP).then_some(End { fits: *pair[0].0, too_many: *pair[1].0, slowdown })
+        let ends = (1..rows.len()).filter_map(|at| {
+            let before = (0..at).rev().find(|before| self.can_be_compared(rows[*before].1, rows[at].1))?;
+            let slowdown = self.slowdown(rows[before].1, rows[at].1)?;
+            (slowdown >= JUMP).then_some(End { fits: *rows[before].0, too_many: *rows[at].0, slowdown })
         });
         ends.max_by(|a, b| a.slowdown.total_cmp(&b.slowdown))
+    }
+
+    /// The largest number of units whose row reaches down to small sizes.
+    fn most_compared(&self, order: Order) -> Option<u32> {
+        let (_, fewest) = self.table(order).first_key_value()?;
+        let mut rows = self.table(order).iter().rev();
+        rows.find(|(_, row)| self.can_be_compared(fewest, row)).map(|(units, _)| *units)
     }
 
     /// The first number of units, up to `most`, that slows down so much beside the fewest, at half of the small sizes or more; and by how much,
@@ -194,7 +209,10 @@ impl Published {
                         "it slows down little by little: {units} blocks in turn take {by:.1} times as long as {fewest}"
                     )
                 }
-                None => format!("at least {most}: up to there nothing slows down, and more were not tried"),
+                None => format!(
+                    "at least {}: up to there nothing slows down, and more were not tried",
+                    self.most_compared(order).unwrap_or(*most)
+                ),
             };
             return Finding::unknown(id, reason, "more units");
         };
