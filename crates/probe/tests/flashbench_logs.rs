@@ -324,3 +324,34 @@ fn the_wirenboard_logs_are_read() {
         assert_eq!(rows.sum::<usize>(), count("align "), "{name}");
     }
 }
+
+#[test]
+fn a_command_right_above_a_table_is_its_own_whatever_the_prompt() {
+    let prompts = [
+        "[12:01:07] root@host:~# ",
+        "(base) joe@box:~$ sudo ",
+        "\u{279c}  flashbench git:(dev) x sudo ",
+        "$ LANG=C ",
+        "$ sudo chrt -f 99 ",
+        "$ cd flashbench && ",
+        "Command: ",
+        "12:01 < bradfa> root@host:~# ./",
+    ];
+    for prompt in prompts {
+        for between in ["", "\n", "```console\n"] {
+            let text = format!(
+                "{prompt}flashbench -O --open-au-nr=3 -e 8M -b 2M /dev/x\n{between}8MiB 5M/s\n4MiB 4M/s\n"
+            );
+            let log = parse(text.as_bytes(), "prompt").unwrap();
+            let command = Command::OpenUnits {
+                erase_block: Bytes::mib(8),
+                open_units: 3,
+                smallest: Bytes::mib(2),
+                order: Order::Linear,
+            };
+            assert_eq!(log.entries[0].command, Some(command), "{text}");
+        }
+    }
+    let apart = "see flashbench -O --open-au-nr=3 -e 8M\nanother device:\n8MiB 5M/s\n4MiB 4M/s\n";
+    assert_eq!(parse(apart.as_bytes(), "apart").unwrap().entries[0].command, None);
+}

@@ -24,11 +24,11 @@ pub(super) fn read(lines: &[Line]) -> Option<(Mention, usize)> {
     }
     let (text, count) = joined(lines);
     let told: Vec<Stated> =
-        text.split([';', '|']).filter_map(|part| command_in(part).map(|(stated, _)| stated)).collect();
+        text.split([';', '|', '&']).filter_map(|part| command_in(part).map(|(stated, _)| stated)).collect();
     match command_in(&text) {
         Some((stated, true)) => Some((Mention::Typed(stated), count)),
         _ if told.is_empty() => None,
-        _ => Some((Mention::Told(told), 1)),
+        _ => Some((Mention::Told(told), count)),
     }
 }
 
@@ -62,7 +62,7 @@ fn begins_with_argument(text: &str) -> bool {
 fn command_in(text: &str) -> Option<(Stated, bool)> {
     let compact = without_spaces_in_arithmetic(text);
     let words: Vec<&str> =
-        compact.split_whitespace().map(|word| word.trim_matches(['"', '`', '\''])).collect();
+        compact.split_whitespace().map(|word| word.trim_matches(['"', '`', '\'', '*'])).collect();
     let program = words.iter().position(|word| is_flashbench(word));
     let start = program
         .map_or_else(|| words.iter().position(|word| word.starts_with("--open-au")), |at| Some(at + 1))?;

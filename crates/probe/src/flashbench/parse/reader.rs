@@ -72,14 +72,17 @@ impl Reader {
     fn count_of_stating_lines(&mut self, lines: &[Line], before: &[Line]) -> usize {
         if let Some((mention, count)) = command_line::read(lines) {
             self.tables(before);
-            match mention {
-                Mention::Typed(stated) => {
-                    self.state(stated, true);
-                    self.typed = true;
+            return match mention {
+                Mention::Typed(stated) => self.typed(stated, count),
+                // Whatever stands before it: a command right above a table is the one that printed it.
+                Mention::Told(mut told) if told.len() == 1 && is_above_a_table(&lines[count..]) => {
+                    self.typed(told.remove(0), count)
                 }
-                Mention::Told(told) => self.told.extend(told),
-            }
-            return count;
+                Mention::Told(told) => {
+                    self.told.extend(told);
+                    1
+                }
+            };
         }
         let Some(heading) = lines.first().and_then(|line| heading::read(&line.text)) else { return 0 };
         self.tables(before);
@@ -88,6 +91,13 @@ impl Reader {
             Heading::OtherSection => self.state(Stated::default(), true),
         }
         1
+    }
+
+    /// Takes in a command that was typed, on so many lines.
+    fn typed(&mut self, stated: Stated, count: usize) -> usize {
+        self.state(stated, true);
+        self.typed = true;
+        count
     }
 
     /// What is stated now counts; what was stated before only if no table has used it and it is not `replaced`.
@@ -122,4 +132,21 @@ impl Reader {
             None => own,
         }
     }
+}
+
+/// A row may be broken into so many lines.
+const LINES_OF_A_ROW: usize = 2;
+
+/// Whether a row comes first among these lines, but for blank ones and for marks where code begins.
+fn is_above_a_table(lines: &[Line]) -> bool {
+    let Some(at) = lines.iter().position(|line| !is_blank(&line.text)) else { return false };
+    let first = lines[at].number;
+    let (rows, _) = row::read(&lines[at..lines.len().min(at + LINES_OF_A_ROW)]);
+    rows.first().is_some_and(|row| row.first_line == first)
+}
+
+/// Whether a line is empty, or marks the beginning of code in a wiki, a forum or an issue.
+fn is_blank(text: &str) -> bool {
+    let word = text.trim_matches(|c: char| !c.is_alphanumeric());
+    matches!(word, "" | "code" | "pre" | "text" | "console" | "sh" | "bash")
 }
