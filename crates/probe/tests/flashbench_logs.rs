@@ -200,6 +200,21 @@ fn a_log_survives_its_journeys() {
             ),
             ("colours", text.replace("diff", "\u{1b}[1;31mdiff\u{1b}[0m").into_bytes()),
             ("HTML", text.replace('µ', "&micro;").replace('\n', "<br>\n").into_bytes()),
+            ("a paragraph of HTML", format!("<p>{}</p>", text.replace('\n', "<br>")).into_bytes()),
+            (
+                "a table of HTML",
+                text.lines()
+                    .map(|line| format!("<tr><td>{}</td></tr>", line.replace('\t', "</td><td>")))
+                    .collect::<String>()
+                    .into_bytes(),
+            ),
+            (
+                "marks of forums",
+                text.lines()
+                    .map(|line| format!("[font=Courier New]{line}[/font]\n"))
+                    .collect::<String>()
+                    .into_bytes(),
+            ),
             ("wrapped rows", text.replace("post ", "\npost ").replace(" post", "\npost").into_bytes()),
         ];
         for (journey, bytes) in journeys {

@@ -1,7 +1,7 @@
 //! Reads the logs that people published: [`parse`] takes a log's bytes as a mailing list, a wiki or a terminal left
 //! them, and returns every table of flashbench in it as observations.
 //!
-//! A log passes through three steps. Bytes become clean lines (`text`, `merged`, `quoted_printable`). Lines say what was
+//! A log passes through three steps. Bytes become clean lines (`text`, `marks`, `merged`, `quoted_printable`). Lines say what was
 //! run (`command_line`, `options`, `heading`) or hold rows (`words`, `row`, `align_row`, made of `number`s).
 //! Rows become tables with their observations (`table`). What cannot be read becomes a [`Problem`] with its line, and
 //! reading goes on.
@@ -12,6 +12,7 @@ mod device_name;
 mod foreign;
 mod heading;
 mod log;
+mod marks;
 mod merged;
 mod number;
 mod options;

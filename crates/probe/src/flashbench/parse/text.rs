@@ -1,18 +1,19 @@
 //! From bytes to clean lines: character sets, terminal escapes, mail quoting and what web pages do to text.
 
+use super::marks;
 use super::quoted_printable;
 
 /// One line of a log, cleaned. A line that mail software had broken is whole again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its number in the file, counted from 1; of its first piece, if it was broken.
+    /// Its number in the file, counted from 1; of its first piece, if it was broken. Lines that a web page ran into one have the same.
     pub number: usize,
     /// Its text, without control characters and quote marks.
     pub text: String,
 }
 
-/// Marks of web pages and of twice encoded text, and what they stood for.
-const REPLACEMENTS: [(&str, &str); 15] = [
+/// Characters as web pages write them and twice encoded text, and what they stood for.
+const REPLACEMENTS: [(&str, &str); 10] = [
     ("&micro;", "µ"),
     ("&#181;", "µ"),
     ("&#956;", "µ"),
@@ -20,11 +21,6 @@ const REPLACEMENTS: [(&str, &str); 15] = [
     ("&lt;", "<"),
     ("&nbsp;", " "),
     ("&amp;", "&"),
-    ("<pre>", " "),
-    ("<PRE>", " "),
-    ("<br>", " "),
-    ("<br/>", " "),
-    ("<br />", " "),
     ("\u{c2}\u{a0}", " "),
     ("\u{3}", " ^C "),
     ("^C", " ^C "),
@@ -38,7 +34,11 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<Line> {
     if quoted_printable::is_likely(bytes) {
         pieces = quoted_printable::decode(&pieces);
     }
-    pieces.into_iter().map(|(number, bytes)| Line { number, text: clean(&decode(&bytes)) }).collect()
+    let shown = |(number, bytes): (usize, Vec<u8>)| {
+        let texts = marks::lines(&without_escapes(&decode(&bytes)));
+        texts.into_iter().map(move |text| Line { number, text: clean(&text) })
+    };
+    pieces.into_iter().flat_map(shown).collect()
 }
 
 /// UTF-16 by its byte order mark, or by the zeros beside its ASCII letters.
@@ -89,7 +89,7 @@ fn decode(bytes: &[u8]) -> String {
 }
 
 fn clean(text: &str) -> String {
-    let mut text = without_escapes(text);
+    let mut text = text.to_owned();
     for (mark, meaning) in REPLACEMENTS {
         if text.contains(mark) {
             text = text.replace(mark, meaning);
