@@ -215,6 +215,16 @@ fn a_log_survives_its_journeys() {
                     .collect::<String>()
                     .into_bytes(),
             ),
+            ("a table of a wiki", rows_with(&text, |row| format!("|| {} ||", row.join(" || ")))),
+            ("a table of Markdown", rows_with(&text, |row| format!("|{}|", row.join("|")))),
+            ("semicolons", rows_with(&text, |row| row.join(";"))),
+            ("commas", rows_with(&text, |row| row.join(","))),
+            ("decimal commas", rows_with(&text, |row| row.join(" ").replace('.', ","))),
+            ("short sizes", rows_with(&text, |row| row.join("\t").replace("iB", ""))),
+            (
+                "blanks before units",
+                rows_with(&text, |row| row.join("\t").replace("M/s", " M/s").replace("K/s", " K/s")),
+            ),
             ("wrapped rows", text.replace("post ", "\npost ").replace(" post", "\npost").into_bytes()),
         ];
         for (journey, bytes) in journeys {
@@ -222,6 +232,23 @@ fn a_log_survives_its_journeys() {
             assert_eq!(log.problems, [], "{name} after {journey}");
             assert_eq!(figures(&log), whole, "{name} after {journey}");
         }
+    }
+}
+
+/// A log whose rows were written again, each out of its words.
+fn rows_with(text: &str, row: impl Fn(&[&str]) -> String) -> Vec<u8> {
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_row = words.len() > 1 && (words[0] == "align" && words.len() > 8 || words[1].ends_with("/s"));
+        if is_row { row(&words) } else { line.to_owned() }
+    };
+    text.lines().map(|text| line(text) + "\n").collect::<String>().into_bytes()
+}
+
+#[test]
+fn other_programs_tables_are_not_taken_for_flashbenchs() {
+    for text in ["4K 5.1 MB/s 6.2 MB/s\n", "512K 35.1MiB/s\n4K 5.1MiB/s\n", "4 MiB 6.45 M/s\n"] {
+        assert!(parse(text.as_bytes(), "other").is_err(), "{text}");
     }
 }
 

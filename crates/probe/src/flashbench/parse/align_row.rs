@@ -21,12 +21,12 @@ impl<'a> Reader<'a> {
         }
         let times = [self.named_time("pre")?, self.named_time("on")?, self.named_time("post")?];
         let difference = self.difference();
-        let bytes = candidate.text.parse().map_err(|_| "the candidate size is no whole number")?;
+        let bytes = number::candidate(candidate.text).ok_or("the candidate size is no whole number")?;
         if bytes == 0 || bytes % 512 != 0 {
             return Err("the candidate size is no multiple of 512 bytes");
         }
         let (before, across, after) = in_seconds(times, difference)?;
-        self.push(word, Cells::Align { candidate: Bytes::new(bytes), before, across, after });
+        self.push(word, Cells::Align { candidate: Bytes::new(bytes), before, across, after }, false);
         Ok(())
     }
 

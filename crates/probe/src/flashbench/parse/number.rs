@@ -41,13 +41,38 @@ impl Reading {
 const MICRO: &[char] =
     &['µ', 'μ', 'u', 'U', '?', '\u{fffd}', '\u{c2}', '\u{c3}', '\u{201a}', 'Î', '¼', 'æ', '┬', '╡'];
 
-/// The number a word begins with, and the rest of it.
+/// The number a word begins with, and the rest of it. Its comma is a decimal one.
 fn leading_number(word: &str) -> Option<(f64, &str)> {
     let sign = usize::from(word.starts_with(['-', '+']));
-    let end = word[sign..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(word.len(), |at| at + sign);
+    let end = word[sign..]
+        .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))
+        .map_or(word.len(), |at| at + sign);
     let end = end + exponent_length(&word[end..]);
     let (number, rest) = word.split_at(end);
-    Some((number.parse().ok()?, rest))
+    if has_thousands(number) {
+        return None;
+    }
+    Some((number.replace(',', ".").parse().ok()?, rest))
+}
+
+/// Whether a comma in a number may part thousands: flashbench prints three digits in all, so that three of them behind a comma are none of its
+/// decimals but those of a number below one.
+fn has_thousands(number: &str) -> bool {
+    let digits = number.trim_start_matches(['-', '+', '0']);
+    digits.split_once(',').is_some_and(|(before, behind)| !before.is_empty() && behind.len() >= 3)
+}
+
+/// A whole number of bytes as people print it: `1073741824`, `1,073,741,824`, `1.073.741.824`, `1GiB`.
+pub(super) fn candidate(word: &str) -> Option<u64> {
+    let groups: Vec<&str> = word.split([',', '.', '\'']).collect();
+    let are_thousands = groups.len() > 1
+        && (1..=3).contains(&groups[0].len())
+        && groups[1..].iter().all(|group| group.len() == 3);
+    match word.parse() {
+        Ok(bytes) => Some(bytes),
+        Err(_) if are_thousands => groups.concat().parse().ok(),
+        Err(_) => size(word).map(Bytes::get),
+    }
 }
 
 /// The length of `e+03`, as C's `%.3g` prints 1000.
@@ -94,6 +119,27 @@ pub(super) fn speed(word: &str) -> Option<f64> {
     Some(value * scale)
 }
 
+/// A speed as people write it again, not as flashbench prints it: `15.3MiB/s`.
+pub(super) fn rewritten_speed(word: &str) -> Option<f64> {
+    let (value, rest) = leading_number(word)?;
+    let scale = match rest {
+        "KiB/s" => 1024.0,
+        "MiB/s" => 1024.0 * 1024.0,
+        "GiB/s" => 1024.0 * 1024.0 * 1024.0,
+        _ => return speed(word),
+    };
+    Some(value * scale)
+}
+
+/// A request size as people write it again: `4M`, `4MB`, `512K`. flashbench's are binary whatever their name.
+pub(super) fn rewritten_size(word: &str) -> Option<Bytes> {
+    let short = word.strip_suffix('B').unwrap_or(word);
+    let unit = short.strip_suffix(['K', 'k', 'M', 'G'])?;
+    let is_size =
+        short.len() == unit.len() + 1 && !unit.is_empty() && unit.bytes().all(|byte| byte.is_ascii_digit());
+    is_size.then(|| size(&format!("{}iB", short.to_ascii_uppercase()))).flatten()
+}
+
 /// A request size: `8MiB`, `1.5MiB`, `512KiB`, `512B`.
 pub(super) fn size(word: &str) -> Option<Bytes> {
     let word = word.trim_end_matches([':', ',']);
@@ -137,6 +183,30 @@ mod tests {
         for word in ["pre", "", "-", "5apples", "1.2.3ms", "nan", "infs"] {
             assert_eq!(time(word), None, "{word}");
         }
+    }
+
+    #[test]
+    fn commas_of_decimals_and_of_thousands_are_told_apart() {
+        assert_eq!(time("1,77ms"), time("1.77ms"));
+        assert_eq!(speed("0,865M/s"), Some(865e3));
+        assert_eq!((time("1,077µs"), speed("1,234,567/s")), (None, None));
+        for word in ["1,073,741,824", "1.073.741.824", "1073741824", "1GiB"] {
+            assert_eq!(candidate(word), Some(1 << 30), "{word}");
+        }
+        for word in ["1,07", "1,0737,418", ",073", "", "pre"] {
+            assert_eq!(candidate(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn rewritten_sizes_and_speeds_are_read() {
+        assert_eq!(["4M", "4MB"].map(rewritten_size), [Some(Bytes::mib(4)); 2]);
+        assert_eq!(rewritten_size("512k"), Some(Bytes::kib(512)));
+        for word in ["M", "4", "4m", "-4M", "4.5M", "B", "4KK"] {
+            assert_eq!(rewritten_size(word), None, "{word}");
+        }
+        assert_eq!(rewritten_speed("2MiB/s"), Some(2.0 * 1024.0 * 1024.0));
+        assert_eq!(rewritten_speed("2M/s"), Some(2e6));
     }
 
     #[test]

@@ -111,8 +111,12 @@ impl Reader {
         let (rows, problems) = row::read(lines);
         self.problems.extend(problems);
         for rows in table::split(rows) {
-            self.used = true;
             let stated = self.stated_of(&rows, table::columns_are_named(lines, &rows));
+            // In other units than flashbench's, and without its command, it is another program's table.
+            if stated.kind.is_none() && rows.iter().any(|row| row.rewritten) {
+                continue;
+            }
+            self.used = true;
             let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
             self.entries.push(table.entry());
         }

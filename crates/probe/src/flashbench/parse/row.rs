@@ -21,6 +21,8 @@ pub(super) struct Row {
     pub cells: Cells,
     /// Whether the person stopped the program behind it.
     pub interrupted: bool,
+    /// Whether somebody wrote its sizes or speeds again, in units that flashbench does not print.
+    pub rewritten: bool,
 }
 
 /// What a row says.
@@ -77,8 +79,8 @@ impl<'a> Reader<'a> {
             }
             "align" => self.align(word),
             text => match number::size(text) {
-                Some(request) => self.speeds(word, request),
-                None => Err(PROSE),
+                Some(request) => self.speeds(word, request, false),
+                None => self.rewritten(word),
             },
         };
         if let Err(reason) = result
@@ -95,6 +97,12 @@ impl<'a> Reader<'a> {
         Some(word)
     }
 
+    fn take_words(&mut self, count: usize) {
+        for _ in 0..count {
+            self.take();
+        }
+    }
+
     fn interrupted(&mut self) {
         if let Some(row) = self.rows.last_mut() {
             row.interrupted = true;
@@ -108,17 +116,38 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps a row that ends with the word taken last.
-    pub(super) fn push(&mut self, first: Word<'_>, cells: Cells) {
+    pub(super) fn push(&mut self, first: Word<'_>, cells: Cells, rewritten: bool) {
         let (first_line, last_line) = (self.lines[first.line].number, self.lines[self.last_line].number);
-        self.rows.push(Row { first_line, last_line, cells, interrupted: false });
+        self.rows.push(Row { first_line, last_line, cells, interrupted: false, rewritten });
     }
 
-    fn speeds(&mut self, word: Word<'a>, request: Bytes) -> Result<(), Refusal> {
+    /// A row of speeds whose size somebody wrote again: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a speed behind it, it is none.
+    fn rewritten(&mut self, word: Word<'a>) -> Result<(), Refusal> {
+        let is_unit = |next: &&Word<'_>| matches!(next.text, "KiB" | "MiB" | "GiB") && next.line == word.line;
+        let apart = self.words.front().filter(is_unit);
+        let apart = apart.and_then(|unit| number::size(&format!("{}{}", word.text, unit.text)));
+        let request = number::rewritten_size(word.text).or(apart).ok_or(PROSE)?;
+        let unit = usize::from(number::rewritten_size(word.text).is_none());
+        self.speed_at(unit).ok_or(PROSE)?;
+        self.take_words(unit);
+        self.speeds(word, request, true)
+    }
+
+    /// The speed in the word at `index` of those left, and how many words it takes; its unit may stand apart, on the same line.
+    fn speed_at(&self, index: usize) -> Option<(f64, usize)> {
+        let (word, next) = (self.words.get(index)?, self.words.get(index + 1));
+        let unit = next.filter(|next| next.line == word.line && next.text.ends_with("/s"));
+        let apart = || Some((number::rewritten_speed(&format!("{}{}", word.text, unit?.text))?, 2));
+        number::rewritten_speed(word.text).map(|speed| (speed, 1)).or_else(apart)
+    }
+
+    fn speeds(&mut self, word: Word<'a>, request: Bytes, rewritten: bool) -> Result<(), Refusal> {
         let mut speeds = Vec::new();
-        while let Some(next) = self.words.front().copied()
-            && let Some(speed) = number::speed(next.text)
-        {
-            self.take();
+        let mut rewritten = rewritten;
+        while let Some((speed, count)) = self.speed_at(0) {
+            rewritten |=
+                count > 1 || self.words.front().is_some_and(|next| number::speed(next.text).is_none());
+            self.take_words(count);
             speeds.push(speed);
         }
         let cut =
@@ -129,7 +158,7 @@ impl<'a> Reader<'a> {
             speeds if speeds.iter().any(|speed| *speed <= 0.0) => return Err("a speed is not above zero"),
             _ => {}
         }
-        self.push(word, Cells::Speeds { request, speeds });
+        self.push(word, Cells::Speeds { request, speeds }, rewritten);
         if cut { Err("the row's last speed is cut off") } else { Ok(()) }
     }
 
@@ -201,6 +230,20 @@ mod tests {
     fn prose_is_neither_row_nor_problem() {
         for text in ["the erase block is 8MiB and", "align it to 4MiB", "512KiB blocks are slow", "diff 9ns"]
         {
+            assert_eq!((keys(text).len(), reasons(text).len()), (0, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_in_other_units_are_rows_written_again() {
+        for text in ["4MiB 6.45 M/s", "4 MiB 6.45 M/s", "4M 6.45M/s", "4MB 6,45M/s", "|4M|6.45 MB/s|"] {
+            let (rows, problems) = read(&lines(text));
+            let cells = Cells::Speeds { request: Bytes::mib(4), speeds: vec![6.45e6] };
+            assert_eq!((rows.len(), problems.len()), (1, 0), "{text}");
+            assert_eq!((&rows[0].cells, rows[0].rewritten), (&cells, true), "{text}");
+        }
+        assert_eq!(keys("42 4MiB 6.45M/s"), [4 << 20], "behind the number of a line");
+        for text in ["4 MiB of it", "4M and more", "52 MB in 3.06 seconds", "5 5.1M/s"] {
             assert_eq!((keys(text).len(), reasons(text).len()), (0, 0), "{text}");
         }
     }

@@ -42,15 +42,17 @@ pub(super) fn kind(rows: &[Row], stated: Option<Kind>, columns_are_named: bool) 
     }
 }
 
-/// Whether the columns of these rows have names: a line above them that is as long as they are, or bars between them as in the tables of
-/// wikis. flashbench prints neither.
+/// Whether the columns of these rows have names: a line above them that is as long as they are, bars between them as in the tables of
+/// wikis, or other units than flashbench's.
 pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
     let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
     let Some(at) = lines.iter().position(|line| line.number == first.first_line) else { return false };
     let of_rows = lines[at..].iter().take_while(|line| line.number <= last.last_line);
     let has_bars = |line: &Line| line.text.trim_start_matches(['|', ' ']).contains('|');
     let above = lines[..at].iter().rev().find(|line| line.text.chars().any(char::is_alphanumeric));
-    of_rows.into_iter().any(has_bars)
+    let rewritten = rows.iter().any(|row| row.rewritten);
+    rewritten
+        || of_rows.into_iter().any(has_bars)
         || above.is_some_and(|line| is_header(&line.text, columns(&first.cells)))
 }
 

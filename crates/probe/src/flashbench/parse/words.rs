@@ -20,8 +20,22 @@ pub(super) fn words(lines: &[Line]) -> VecDeque<Word<'_>> {
 }
 
 fn words_of(line: usize, text: &str) -> impl Iterator<Item = Word<'_>> {
-    let pieces = text.split_whitespace().flat_map(unglued).filter(|text| *text != "|");
+    let pieces = between_separators(text).flat_map(unglued);
     pieces.enumerate().map(move |(at, text)| Word { text, line, first: at == 0 })
+}
+
+/// The parts between blanks and what separates columns: bars, semicolons, and commas, but for those inside a number.
+fn between_separators(text: &str) -> impl Iterator<Item = &str> {
+    let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let is_in_number =
+        move |at: usize| at > 0 && digit(text.as_bytes().get(at - 1)) && digit(text.as_bytes().get(at + 1));
+    let mut at = 0;
+    let separates = move |c: char| {
+        let here = at;
+        at += c.len_utf8();
+        c.is_whitespace() || matches!(c, '|' | ';') || c == ',' && !is_in_number(here)
+    };
+    text.split(separates).filter(|part| !part.is_empty())
 }
 
 /// Two words that lost the blank between them: `219µsalign`, `8.86M/s2MiB`.
@@ -37,6 +51,18 @@ fn unglued(word: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn separators_of_tables_part_words() {
+        let parts = |text| between_separators(text).collect::<Vec<_>>();
+        for text in ["|| 4MiB || 1.5M/s ||", "|4MiB|1.5M/s|", "4MiB;1.5M/s", "4MiB,1.5M/s", "4MiB, 1.5M/s"] {
+            assert_eq!(parts(text), ["4MiB", "1.5M/s"], "{text}");
+        }
+        assert_eq!(
+            parts("align 1,073,741,824 pre 1,77ms, µ,5"),
+            ["align", "1,073,741,824", "pre", "1,77ms", "µ", "5"]
+        );
+    }
 
     #[test]
     fn glued_words_come_apart() {
