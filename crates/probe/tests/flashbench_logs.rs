@@ -8,7 +8,7 @@ mod support;
 use flashscope_device::Bytes;
 use flashscope_probe::flashbench::Command;
 use flashscope_probe::flashbench::parse::{Entry, Foreign, Log, ParseLogError, parse};
-use flashscope_probe::observation::{Data, Ended, Observations, Order, Times};
+use flashscope_probe::observation::{Data, Ended, Observations, Order, Source, Times};
 
 fn published(name: &str) -> (Vec<u8>, Log) {
     let bytes = std::fs::read(support::published().join(name)).unwrap();
@@ -396,4 +396,37 @@ fn a_command_right_above_a_table_is_its_own_whatever_the_prompt() {
     }
     let apart = "see flashbench -O --open-au-nr=3 -e 8M\nanother device:\n8MiB 5M/s\n4MiB 4M/s\n";
     assert_eq!(parse(apart.as_bytes(), "apart").unwrap().entries[0].command, None);
+}
+
+#[test]
+fn a_log_of_several_devices_says_so() {
+    let table = |node: &str, units: u32| {
+        format!("$ flashbench -O --open-au-nr={units} -e 4M /dev/{node}\n4MiB 5M/s\n2MiB 5M/s\n\n")
+    };
+    let log = |text: &str| parse(text.as_bytes(), "several").unwrap();
+    let is_of_several = |log: &Log| {
+        let of = |entry: &Entry| matches!(&entry.observations.conditions.source, Source::Published { devices, .. } if devices.len() == 2);
+        log.entries.iter().all(of)
+    };
+    let signs = [
+        ("man:0x03 oem:0x5344 name:SU04G serial:0x11", "man:0x03 oem:0x5344 name:SU04G serial:0x22"),
+        ("# Card 1: SanDisk", "# Card 2: noname"),
+        ("Bus 001 Device 023: ID 13fe:3100 Kingston", "Bus 001 Device 024: ID 0781:5567 SanDisk"),
+        ("Disk /dev/sdb: 7902 MB, 7902068736 bytes", "Disk /dev/sdc: 3965 MB, 3965190144 bytes"),
+        ("manfid 0x000003", "manfid 0x00001b"),
+    ];
+    for (one, other) in signs {
+        let two = log(&format!("{one}\n{}{other}\n{}", table("sdb", 1), table("sdb", 2)));
+        assert!(
+            is_of_several(&two) && two.remarks[0].contains("several devices"),
+            "{one}: {:?}",
+            two.remarks
+        );
+        let same = log(&format!("{one}\n{}{one}\n{}", table("sdb", 1), table("sdb", 2)));
+        assert!(!is_of_several(&same) && same.remarks.is_empty(), "{one}: {:?}", same.remarks);
+    }
+    let listed = log(&format!("{}\n{}\n{}", signs[2].0, signs[2].1, table("sdb", 1)));
+    assert!(!is_of_several(&listed), "lsusb lists whatever is plugged in");
+    let nodes = log(&(table("sdb", 1) + &table("sdc", 2)));
+    assert!(!is_of_several(&nodes) && nodes.remarks[0].contains("/dev/sdb, /dev/sdc"), "{:?}", nodes.remarks);
 }

@@ -326,3 +326,12 @@ fn a_table_that_was_stopped_early_hides_no_end() {
         said(&of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, slow))), FindingId::OpenUnitsLinear);
     assert!(open.contains("at least 5"), "{open}");
 }
+
+#[test]
+fn a_log_of_several_devices_tells_nothing_of_either() {
+    let text = format!("Card 1: good\n{}Card 2: bad\n{}", table(2, FAST), table(3, [9.0, 5.0, 1.0, 0.3]));
+    let findings = of_text(&text);
+    assert_unknown(&findings, &FindingId::ALL);
+    let said = said(&findings, FindingId::OpenUnitsLinear);
+    assert!(said.contains("card 1, and card 2"), "{said}");
+}

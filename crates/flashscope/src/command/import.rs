@@ -90,7 +90,8 @@ fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
 
 /// What the log left open, each sentence once.
 fn remarks(log: &Log) -> Vec<String> {
-    let mut remarks: Vec<String> = log.entries.iter().flat_map(|entry| entry.remarks.clone()).collect();
+    let of_entries = log.entries.iter().flat_map(|entry| entry.remarks.clone());
+    let mut remarks: Vec<String> = log.remarks.iter().cloned().chain(of_entries).collect();
     if !log.problems.is_empty() {
         remarks.push(format!("{} lines of the log could not be read", log.problems.len()));
     }

@@ -54,7 +54,7 @@ impl Objection {
     }
 }
 
-/// The first objection there is. Published means have lost what this needs, so only measured times are looked at. Where
+/// The first objection there is. Published means have lost what most of this needs, so only measured times are looked at. Where
 /// boundaries of flash show, a page may be as large as any write, and each then takes as long.
 #[must_use]
 pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option<Objection> {
@@ -63,10 +63,24 @@ pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option
         .filter(|seen| seen.conditions.source == Source::Measured)
         .map(|seen| &seen.data)
         .collect();
-    standing_clock(&measured)
+    several_devices(observations)
+        .or_else(|| standing_clock(&measured))
         .or_else(|| ever_slower(&measured))
         .or_else(|| if boundaries_show { None } else { size_does_not_matter(&measured) })
         .or_else(|| memory(&measured))
+}
+
+/// A log that names two devices tells nothing of either: which table is of which is not known.
+fn several_devices(observations: &[Observations]) -> Option<Objection> {
+    let named = observations.iter().find_map(|seen| match &seen.conditions.source {
+        Source::Published { devices, .. } if devices.len() > 1 => Some(devices.join(", and ")),
+        _ => None,
+    })?;
+    Some(Objection {
+        reason: format!("the log is of several devices: {named}"),
+        would_decide: "a log of each",
+        is_against_speeds: true,
+    })
 }
 
 fn standing_clock(measured: &[&Data]) -> Option<Objection> {

@@ -64,7 +64,7 @@ fn row(observations: &Observations) -> Vec<String> {
     let conditions = &observations.conditions;
     let (source, seed) = match &conditions.source {
         Source::Measured => ("measured".to_owned(), conditions.seed.to_string()),
-        Source::Published { program } => (format!("published, {}", printable(program)), String::new()),
+        Source::Published { program, .. } => (format!("published, {}", printable(program)), String::new()),
     };
     let region = conditions.region.map(|range| range.to_string()).unwrap_or_default();
     let (name, what) = (experiment(&observations.data).to_owned(), what(&observations.data));

@@ -59,7 +59,7 @@ fn unknown(titles: &[&str], reason: &str, would_decide: &str) -> String {
 fn published(report: &Report<'_>) -> Option<String> {
     let program =
         report.run.observations.iter().find_map(|observations| match &observations.conditions.source {
-            Source::Published { program } => Some(program),
+            Source::Published { program, .. } => Some(program),
             Source::Measured => None,
         })?;
     Some(format!(

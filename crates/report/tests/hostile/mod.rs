@@ -39,7 +39,7 @@ pub fn named() -> RunFile {
     let endings = [early, Ended::NotStarted { reason: EVIL.to_owned(), would_decide: EVIL.to_owned() }];
     for (observations, ended) in run.observations.iter_mut().zip(endings.into_iter().cycle()) {
         observations.ended = ended;
-        observations.conditions.source = Source::Published { program: EVIL.to_owned() };
+        observations.conditions.source = Source::Published { program: EVIL.to_owned(), devices: Vec::new() };
     }
     run
 }

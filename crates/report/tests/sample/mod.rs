@@ -208,7 +208,8 @@ pub fn published() -> RunFile {
     run.target = "patriot.txt".to_owned();
     run.cost = Cost::default();
     for observations in &mut run.observations {
-        observations.conditions.source = Source::Published { program: "flashbench".to_owned() };
+        observations.conditions.source =
+            Source::Published { program: "flashbench".to_owned(), devices: Vec::new() };
         publish(&mut observations.data);
     }
     run

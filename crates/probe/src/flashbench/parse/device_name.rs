@@ -27,13 +27,13 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 /// `# device: PQI class 10 32 GB microSD`
-fn after_device(text: &str) -> Option<String> {
+pub(super) fn after_device(text: &str) -> Option<String> {
     let name = text.trim_start_matches(['#', ' ']).strip_prefix("device:")?.trim();
     (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// `man:0x000003 oem:0x5344 name:SU04G hwrev:0x8 …`
-fn card_registers(text: &str) -> Option<String> {
+pub(super) fn card_registers(text: &str) -> Option<String> {
     let value = |key: &str| text.split_whitespace().find_map(|word| word.strip_prefix(key));
     let (manufacturer, name) = (value("man:")?, value("name:")?);
     Some(format!("{name} (manfid {manufacturer}, oemid {})", value("oem:").unwrap_or("unknown")))
@@ -58,7 +58,7 @@ fn line_after(lines: &[Line], title: &str) -> Option<String> {
 }
 
 /// `Bus 001 Device 023: ID 13fe:3100 Kingston Technology Company Inc. 2 GB USB stick`
-fn lsusb(text: &str) -> Option<String> {
+pub(super) fn lsusb(text: &str) -> Option<String> {
     let (bus, name) = text.split_once(": ID ")?;
     (bus.trim_start().starts_with("Bus ") && !name.contains("root hub")).then(|| name.trim().to_owned())
 }
@@ -68,14 +68,15 @@ fn lsusb(text: &str) -> Option<String> {
 pub(super) fn capacity(lines: &[Line]) -> Option<Bytes> {
     lines
         .iter()
-        .find_map(|line| fdisk(&line.text))
+        .find_map(|line| fdisk(&line.text).map(|(_, size)| size))
         .or_else(|| lines.iter().find_map(|line| stated(&line.text)))
 }
 
-fn fdisk(text: &str) -> Option<Bytes> {
-    let (_, sizes) = text.split_once("/dev/")?.1.split_once(": ")?;
+/// The device node and its size in a line of `fdisk -l`.
+pub(super) fn fdisk(text: &str) -> Option<(&str, Bytes)> {
+    let (node, sizes) = text.split_once("/dev/")?.1.split_once(": ")?;
     let bytes = sizes.split(", ").nth(1)?.split_whitespace().next()?;
-    whole_sectors(bytes)
+    whole_sectors(bytes).map(|size| (node, size))
 }
 
 fn stated(text: &str) -> Option<Bytes> {

@@ -15,6 +15,8 @@ pub struct Log {
     pub problems: Vec<Problem>,
     /// What the log calls the device, one line; empty if it does not say.
     pub device_name: String,
+    /// What holds for all of it and a reader should know, one sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// One table of a log.

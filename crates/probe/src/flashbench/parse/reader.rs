@@ -4,6 +4,7 @@ use flashscope_device::Bytes;
 
 use super::command_line::{self, Mention};
 use super::device_name;
+use super::devices;
 use super::foreign;
 use super::heading::{self, Heading};
 use super::log::{Entry, Log, ParseLogError, Problem};
@@ -12,6 +13,7 @@ use super::row::{self, Row};
 use super::stated::Stated;
 use super::table::{self, Table};
 use super::text::{self, Line};
+use crate::observation::Source;
 
 /// Reads a log of flashbench, as its bytes were published. `name` is what errors call it.
 ///
@@ -29,7 +31,8 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
         (false, _) => {
             let device_name = device_name::find(&lines);
             reader.problems.sort_by_key(|problem| problem.line);
-            Ok(Log { entries: reader.entries, problems: reader.problems, device_name })
+            let remarks = reader.tell_devices_apart(&lines);
+            Ok(Log { entries: reader.entries, problems: reader.problems, device_name, remarks })
         }
         (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
         (true, None) => {
@@ -120,6 +123,29 @@ impl Reader {
             let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
             self.entries.push(table.entry());
         }
+    }
+
+    /// Marks the tables as those of several devices, if the log names more than one; and what a reader should know of that.
+    fn tell_devices_apart(&mut self, lines: &[Line]) -> Vec<String> {
+        if let Some(several) = devices::several(lines, &self.entries) {
+            let [one, other] = several.map(|name| device_name::printable(&name));
+            for entry in &mut self.entries {
+                if let Source::Published { devices, .. } = &mut entry.observations.conditions.source {
+                    *devices = vec![one.clone(), other.clone()];
+                }
+            }
+            return vec![format!(
+                "the log is of several devices: {one}, and {other}; give each in a log of its own"
+            )];
+        }
+        let nodes = devices::nodes(&self.entries).join(", ");
+        if nodes.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "the commands name several devices ({}); taken for one all the same",
+            device_name::printable(&nodes)
+        )]
     }
 
     /// What is stated of a table with these rows: by the lines before it, or else by a sentence about its kind.
