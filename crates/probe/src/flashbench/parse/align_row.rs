@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
             return Err("the candidate size is no multiple of 512 bytes");
         }
         let (before, across, after) = in_seconds(times, difference)?;
-        self.push(word, Cells::Align { candidate: Bytes::new(bytes), before, across, after }, false);
+        self.push(word, Cells::Align { candidate: Bytes::new(bytes), before, across, after });
         Ok(())
     }
 

@@ -49,7 +49,7 @@ struct Reader {
     typed: bool,
     /// Whether a table has been made of it already.
     used: bool,
-    /// Commands that sentences mention.
+    /// Commands that sentences mention, the last one of each kind.
     told: Vec<Stated>,
     capacity: Option<Bytes>,
     entries: Vec<Entry>,
@@ -82,7 +82,7 @@ impl Reader {
                     self.typed(told.remove(0), count)
                 }
                 Mention::Told(told) => {
-                    self.told.extend(told);
+                    told.into_iter().for_each(|told| self.told(told));
                     1
                 }
             };
@@ -94,6 +94,12 @@ impl Reader {
             Heading::OtherSection => self.state(Stated::default(), true),
         }
         1
+    }
+
+    /// Takes in a command that a sentence mentions, in the place of an earlier one of its kind.
+    fn told(&mut self, told: Stated) {
+        self.told.retain(|earlier| earlier.kind != told.kind);
+        self.told.push(told);
     }
 
     /// Takes in a command that was typed, on so many lines.
@@ -157,7 +163,7 @@ impl Reader {
             return typed.clone();
         }
         let own = own.unwrap_or_else(|| Stated { kind, ..Stated::default() });
-        match self.told.iter().rev().find(same) {
+        match self.told.iter().find(same) {
             Some(told) => own.or(told.clone()),
             None => own,
         }

@@ -23,6 +23,8 @@ pub(super) struct Row {
     pub interrupted: bool,
     /// Whether somebody wrote its sizes or speeds again, in units that flashbench does not print.
     pub rewritten: bool,
+    /// Whether its last speed is cut off, which is a problem of its own.
+    pub cut: bool,
 }
 
 /// What a row says.
@@ -116,9 +118,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps a row that ends with the word taken last.
-    pub(super) fn push(&mut self, first: Word<'_>, cells: Cells, rewritten: bool) {
+    pub(super) fn push(&mut self, first: Word<'_>, cells: Cells) {
         let (first_line, last_line) = (self.lines[first.line].number, self.lines[self.last_line].number);
-        self.rows.push(Row { first_line, last_line, cells, interrupted: false, rewritten });
+        self.rows.push(Row {
+            first_line,
+            last_line,
+            cells,
+            interrupted: false,
+            rewritten: false,
+            cut: false,
+        });
     }
 
     /// A row of speeds whose size somebody wrote again: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a speed behind it, it is none.
@@ -158,7 +167,10 @@ impl<'a> Reader<'a> {
             speeds if speeds.iter().any(|speed| *speed <= 0.0) => return Err("a speed is not above zero"),
             _ => {}
         }
-        self.push(word, Cells::Speeds { request, speeds }, rewritten);
+        self.push(word, Cells::Speeds { request, speeds });
+        if let Some(row) = self.rows.last_mut() {
+            (row.rewritten, row.cut) = (rewritten, cut);
+        }
         if cut { Err("the row's last speed is cut off") } else { Ok(()) }
     }
 

@@ -46,7 +46,7 @@ pub(super) fn kind(rows: &[Row], stated: Option<Kind>, columns_are_named: bool) 
 /// wikis, or other units than flashbench's.
 pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
     let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
-    let Some(at) = lines.iter().position(|line| line.number == first.first_line) else { return false };
+    let at = lines.partition_point(|line| line.number < first.first_line);
     let of_rows = lines[at..].iter().take_while(|line| line.number <= last.last_line);
     let has_bars = |line: &Line| line.text.trim_start_matches(['|', ' ']).contains('|');
     let above = lines[..at].iter().rev().find(|line| line.text.chars().any(char::is_alphanumeric));
@@ -212,8 +212,7 @@ impl Table<'_> {
         let mut table = Vec::with_capacity(self.rows.len());
         for row in self.rows {
             let Cells::Speeds { request, speeds } = &row.cells else { continue };
-            let known = self.problems.iter().any(|problem| problem.line == row.last_line);
-            if speeds.len() != wanted && !known {
+            if speeds.len() != wanted && !row.cut {
                 let reason = format!("the row has {} speeds where {wanted} are expected", speeds.len());
                 self.problems.push(Problem { line: row.first_line, text: format!("{request} …"), reason });
             }

@@ -70,7 +70,10 @@ fn physical_lines(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
         lines.push((lines.len() + 1, rest[..end].to_vec()));
         let returns = rest[end..].iter().take_while(|&&byte| byte == b'\r').count();
         let feed = usize::from(rest.get(end + returns) == Some(&b'\n'));
-        rest = &rest[end + if feed == 1 { returns + 1 } else { 1 }..];
+        // Returns without a feed behind them end a line each.
+        let empty = if feed == 1 { 0 } else { returns - 1 };
+        (0..empty).for_each(|_| lines.push((lines.len() + 1, Vec::new())));
+        rest = &rest[end + returns + feed..];
     }
     if !rest.is_empty() {
         lines.push((lines.len() + 1, rest.to_vec()));
@@ -183,6 +186,10 @@ mod tests {
     fn lines_keep_their_numbers() {
         let numbers: Vec<usize> = lines(b"a\r\nb\rc\n\nd").into_iter().map(|line| line.number).collect();
         assert_eq!(numbers, [1, 2, 3, 4, 5]);
+        let texts: Vec<(usize, String)> =
+            lines(b"a\r\r\rb\r\r\nc").into_iter().map(|line| (line.number, line.text)).collect();
+        let expected = [(1, "a"), (2, ""), (3, ""), (4, "b"), (5, "c")];
+        assert_eq!(texts, expected.map(|(number, text)| (number, text.to_owned())));
     }
 
     #[test]
