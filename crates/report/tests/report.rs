@@ -11,7 +11,9 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Attachment, Driver};
 use flashscope_probe::inference::infer_run;
-use flashscope_probe::observation::{Cause, Conditions, Data, LongWrite, Observations, Piece, SustainedData};
+use flashscope_probe::observation::{
+    Cause, Conditions, Data, LongWrite, Observations, Piece, Resumed, SustainedData,
+};
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
@@ -299,4 +301,63 @@ fn a_stream_that_stalls_is_not_as_fast_as_short_writing() {
         "{stalling}"
     );
     assert!(!stalling.contains("as fast as short"), "{stalling}");
+}
+
+/// Writes of 1 MiB, so many of so many milliseconds each.
+fn pieces(parts: &[(usize, u64)]) -> Vec<Piece> {
+    let of =
+        |(count, ms): &(usize, u64)| vec![Piece { requests: 1, time: Duration::from_millis(*ms) }; *count];
+    parts.iter().flat_map(of).collect()
+}
+
+/// The sample with a long stream, and what follows from both.
+fn with_stream(stream: SustainedData) -> (RunFile, Vec<Finding>) {
+    let mut run = sample::run();
+    let conditions = Conditions { capacity: Some(Bytes::gib(8)), ..run.observations[0].conditions.clone() };
+    run.observations.push(Observations { data: Data::Sustained(stream), conditions, ended: Ended::Complete });
+    let findings = infer_run(&run.observations);
+    (run, findings)
+}
+
+/// What the advice to let it rest gives, if there is such advice.
+fn rest(stream: SustainedData) -> Option<bool> {
+    let (run, findings) = with_stream(stream);
+    let advice = advice(&Report { run: &run, findings: &findings });
+    advice.iter().find(|advice| advice.id == "rest_between_copies").map(|advice| advice.gain.is_some())
+}
+
+#[test]
+fn rest_is_advised_for_a_cache_and_promised_only_where_a_pause_gave_something_back() {
+    let cache = SustainedData {
+        request: Bytes::mib(1),
+        pieces: pieces(&[(400, 10), (900, 80)]),
+        ..SustainedData::default()
+    };
+    let behind = |parts: &[(usize, u64)]| {
+        let resumed = vec![Resumed { pause: Duration::from_secs(600), pieces: pieces(parts) }];
+        SustainedData { resumed, ..cache.clone() }
+    };
+    assert_eq!(rest(cache.clone()), Some(false), "no pause was measured");
+    assert_eq!(rest(behind(&[(300, 10), (60, 80)])), Some(true));
+    assert_eq!(rest(behind(&[(60, 80)])), None, "the pause gave nothing back");
+}
+
+#[test]
+fn rest_is_no_advice_against_stalls() {
+    let took = |index: u64| Duration::from_millis(if index % 16 == 15 { 1760 } else { 40 });
+    let long = |index: u64| LongWrite {
+        written: Bytes::mib(index + 1),
+        took: took(index),
+        ended: (0..=index).map(took).sum(),
+    };
+    let stalling = SustainedData {
+        request: Bytes::mib(1),
+        pieces: (0..3000).map(|index| Piece { requests: 1, time: took(index) }).collect(),
+        long: (0..187).map(|stall| long(stall * 16 + 15)).collect(),
+        ..SustainedData::default()
+    };
+    let (run, findings) = with_stream(stalling.clone());
+    let text = terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain);
+    assert!(text.contains("A full cache, or collection: stalls take 75 %"), "{text}");
+    assert_eq!(rest(stalling), None);
 }

@@ -2,10 +2,12 @@
 
 use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
 use flashscope_probe::finding::FtlClass;
+use flashscope_probe::inference::course;
 use flashscope_probe::{Finding, FindingId, Outcome};
 use serde::Serialize;
 
 use super::bottleneck::times;
+use super::course::stream;
 use super::hedge::hedged;
 use super::sentence::Sentence;
 use crate::Report;
@@ -115,9 +117,18 @@ fn use_uas(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     Some(Advice { id: "use_uas", text: Sentence::new(text), because: Sentence::new(because), gain })
 }
 
-fn rest_between_copies(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
-    let text = "keep each copy within what it writes fast, and let it rest before the next";
-    against(diagnosis, Layer::SlcCache, "rest_between_copies", text)
+/// Only of a cache that was found: rest does not end stalls. What rest gives is known where a pause was measured.
+fn rest_between_copies(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    let cache = report.size(FindingId::SlcCacheBytes)?;
+    let text = format!("keep each copy within the first {cache}, and let it rest before the next");
+    let advice = against(diagnosis, Layer::SlcCache, "rest_between_copies", &text)?;
+    let pauses = stream(report).map_or_else(Vec::new, |stream| course(stream).recovered);
+    let gave_back = pauses.iter().any(|pause| !pause.bytes.is_zero());
+    match (pauses.is_empty(), gave_back) {
+        (true, _) => Some(Advice { gain: None, ..advice }),
+        (false, true) => Some(advice),
+        (false, false) => None,
+    }
 }
 
 fn align_filesystem(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
