@@ -10,7 +10,7 @@ use flashscope_probe::diagnosis::{
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::{Claim, Conditions, Data, MethodsData, Source, Way};
 use flashscope_probe::survey::Survey;
-use flashscope_probe::{Ended, Observations, Silent};
+use flashscope_probe::{Ended, Finding, FindingId, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
 
 /// A stick that lacks nothing, but for what differs from it: 68 MB/s, more than any high-speed link carries.
@@ -180,6 +180,25 @@ fn a_full_cache_is_named() {
     let diagnosis = Build { cache: CACHE, ..SOUND }.diagnosis();
     assert_only(&diagnosis, Layer::SlcCache);
     assert!(diagnosis.cost(Layer::SlcCache).unwrap().evidence.contains("falls from"), "{diagnosis:#?}");
+}
+
+/// The run, with what makes one finding unknown.
+fn without(findings: &[Finding], id: FindingId, why: &str) -> Vec<Finding> {
+    let forget = |finding: &Finding| {
+        if finding.id == id { Finding::unknown(id, why, "a quieter machine") } else { finding.clone() }
+    };
+    findings.iter().map(forget).collect()
+}
+
+#[test]
+fn a_cache_that_is_not_known_is_not_weighed() {
+    let build = Build { cache: CACHE, ..SOUND };
+    let seen = build.checked();
+    let findings = without(&infer(&seen), FindingId::SlcCacheBytes, "the speed wavers as much on its own");
+    let diagnosis = diagnose(&seen, &findings, &build.attachment());
+    assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
+    let reason = diagnosis.unweighed.iter().find(|unweighed| unweighed.layer == Layer::SlcCache);
+    assert!(reason.is_some_and(|unweighed| unweighed.reason.contains("wavers")), "{diagnosis:#?}");
 }
 
 #[test]

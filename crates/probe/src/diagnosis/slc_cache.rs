@@ -5,7 +5,7 @@ use super::workload::{Pace, Part, Workload};
 use super::{Layer, Seen, Unweighed, last};
 use crate::finding::{Finding, FindingId, Outcome, Value};
 use crate::inference::wording::speed;
-use crate::inference::{Fill, Stalls, stalls_of};
+use crate::inference::{Fill, Slowdown, Stalls, stalls_of};
 use crate::observation::{Data, SustainedData};
 
 /// Speeds before and behind are told to a few hundredths.
@@ -72,7 +72,7 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
         let without = |part| (now(part) - workload.stalls).max(now(part) * LEFT_MIN);
         return cure(Part::ALL.map(|part| Some(Range::within(without(part), FACTOR_OF_STALLS))), text);
     }
-    if let Some(slowdown) = Fill::of(stream).slowdown() {
+    if let Some(slowdown) = slowdown(seen, stream)? {
         let text = format!("a long copy falls from {} to {slow}", speed(1.0 / slowdown.fast));
         return cure(in_the_cache(workload, slowdown.fast), text);
     }
@@ -86,10 +86,22 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
     cure([Some(after), None, None, None], text)
 }
 
+/// Where a stream becomes slow, if the finding about the cache says why: a cache was full, or more was written than any holds.
+fn slowdown(seen: &Seen<'_>, stream: &SustainedData) -> Result<Option<Slowdown>, Unweighed> {
+    let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
+    match seen.finding(FindingId::SlcCacheBytes).map(|finding| &finding.outcome) {
+        Some(Outcome::Unknown { reason, .. }) => {
+            Err(Unweighed { layer: Layer::SlcCache, reason: reason.clone() })
+        }
+        Some(Outcome::Found { .. }) => Ok(Some(slowdown)),
+        None => Ok(None),
+    }
+}
+
 /// What a byte took before a cache was full, seconds, if one was.
 pub fn before_full(seen: &Seen<'_>) -> Option<f64> {
     let stream = stream(seen).filter(|_| pace(seen).is_ok() && stalls(seen) <= 0.0)?;
-    Fill::of(stream).slowdown().map(|slowdown| slowdown.fast)
+    slowdown(seen, stream).ok().flatten().map(|slowdown| slowdown.fast)
 }
 
 /// All parts where everything goes into the cache: at most as fast as large writes, and no faster than now at least.
