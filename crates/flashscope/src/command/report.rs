@@ -26,7 +26,8 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(page, file)?;
     let run = read(file)?;
     let findings = infer_run(&run.observations);
-    if page.is_empty() {
+    // A page stands for the text, not for a document that was asked for.
+    if page.is_empty() || printer.json {
         show::findings(&run, &findings, &Value::Null, printer)?;
     }
     outputs::write(page, &run, &findings, printer)?;

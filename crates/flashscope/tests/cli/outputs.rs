@@ -17,6 +17,8 @@ fn a_run_file_reports_the_same_findings_again() {
     assert!(first.starts_with("<!DOCTYPE html>") && first.contains("<svg"));
     assert_eq!(flashscope(&["report", run, "--html", page]).status.code(), Some(0));
     assert_eq!(fs::read_to_string(page).unwrap(), first);
+    // A document that is asked for is printed beside the page.
+    assert_eq!(document(&["report", run, "--html", page])["findings"], checked["findings"]);
 }
 
 #[test]
