@@ -361,3 +361,22 @@ fn rest_is_no_advice_against_stalls() {
     assert!(text.contains("A full cache, or collection: stalls take 75 %"), "{text}");
     assert_eq!(rest(stalling), None);
 }
+
+#[test]
+fn sizes_in_advice_are_powers_of_two_and_clusters_such_as_filesystems_have() {
+    let run = hostile::empty();
+    let told = |kib: u64| {
+        let unit = Value::Bytes(Bytes::kib(kib));
+        let unit = Finding::exact(FindingId::WriteUnitBytes, unit, Confidence::new(0.98), "");
+        advice(&Report { run: &run, findings: &[unit] })[0].text.as_str().to_owned()
+    };
+    let cases = [
+        (3, "Write at least 4 KiB at a time, e.g. dd bs=4096 or a cluster of that size."),
+        (64, "Write at least 64 KiB at a time, e.g. dd bs=65536 or a cluster of that size."),
+        (96, "Write at least 128 KiB at a time, e.g. dd bs=131072."),
+        (384, "Write at least 512 KiB at a time, e.g. dd bs=524288."),
+    ];
+    for (kib, text) in cases {
+        assert_eq!(told(kib), text);
+    }
+}

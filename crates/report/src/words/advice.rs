@@ -1,5 +1,6 @@
 //! What to do, and because of which finding. Only what follows from findings.
 
+use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::course;
@@ -48,6 +49,9 @@ impl Advice {
         }
     }
 }
+
+/// The largest cluster of FAT32, 128 sectors (mkfs.vfat -s). exFAT has larger ones; a stick with them holds few small files.
+const CLUSTER_MAX: Bytes = Bytes::kib(64);
 
 type Rule = fn(&Report<'_>, &Diagnosis) -> Option<Advice>;
 
@@ -177,11 +181,13 @@ fn write_whole_pages(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advic
     } else {
         FindingId::PageBytes
     };
-    let size = report.size(id)?;
+    // What is written is cut at powers of two: clusters are, and so are places that a write should not straddle.
+    let size = report.size(id)?.get().checked_next_power_of_two().map(Bytes::new)?;
+    let cluster = if size <= CLUSTER_MAX { " or a cluster of that size" } else { "" };
     because(
         "write_whole_pages",
         report.found(id)?,
-        format!("write at least {size} at a time, e.g. dd bs={} or a cluster of that size", size.get()),
+        format!("write at least {size} at a time, e.g. dd bs={}{cluster}", size.get()),
     )
     .map(|advice| advice.against(diagnosis, Layer::SmallWrites))
 }
