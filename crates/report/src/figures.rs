@@ -95,10 +95,18 @@ impl Figures {
     /// The rates of writes that need no merge, each with how many units were open: the most that are at most `limit` first,
     /// then fewer, last one place at a time. Where the limit is not known, only the fewest units that were tried.
     pub fn unhindered(&self, order: Order, limit: Option<u32>) -> Vec<(u32, &BySize)> {
-        let tried: Vec<(u32, &BySize)> = self.of_order(order).collect();
-        let most = limit.or_else(|| tried.first().map(|(count, _)| *count)).unwrap_or(0);
-        let within = tried.into_iter().rev().filter(|(count, _)| *count <= most);
-        within.chain(self.write_size.get(&order).map(|rates| (1, rates))).collect()
+        let fewest = || self.of_order(order).next().map(|(count, _)| count);
+        let mut rates = self.in_turn(order, limit.or_else(fewest).unwrap_or(0));
+        rates.extend(self.write_size.get(&order).map(|rates| (1, rates)));
+        rates
+    }
+
+    /// The rates of writes into at most so many open units in turn, the most first.
+    pub fn in_turn(&self, order: Order, most: u32) -> Vec<(u32, &BySize)> {
+        let mut rates: Vec<(u32, &BySize)> =
+            self.of_order(order).take_while(|(count, _)| *count <= most).collect();
+        rates.reverse();
+        rates
     }
 
     /// The rates by number of open units, the fewest first.

@@ -1,9 +1,10 @@
 //! The wall: what one open unit too many costs.
 
+use flashscope_probe::FindingId;
 use flashscope_probe::observation::Order;
 
 use crate::Report;
-use crate::figures::Figures;
+use crate::figures::{BySize, Figures};
 use crate::rate::Rate;
 
 /// Below this ratio we do not speak of a wall: published means of equal work differ by as much as a third.
@@ -32,14 +33,21 @@ impl Wall {
 }
 
 /// The request size at which the wall is highest; `None` if nothing beyond the limit was measured, or nothing is slower.
+///
+/// Writes into blocks in turn are held against each other. Writes of one size after the other, in one place, are short rows: they
+/// count where nothing else was measured, and not behind memory of the controller, which takes such a row at once.
 pub fn wall(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Wall> {
     let limit = report.open_units(order)?;
-    let fast = figures.unhindered(order, Some(limit));
     let (beyond, slow) = figures.of_order(order).find(|(count, _)| *count > limit)?;
-    let walls = slow.values().filter_map(|slow| {
-        let (within, fast) =
-            fast.iter().find_map(|(count, rates)| Some((*count, *rates.get(&slow.request)?)))?;
-        Some(Wall { limit, within, beyond, fast, slow: *slow })
-    });
-    walls.max_by(|a, b| a.ratio().total_cmp(&b.ratio())).filter(|wall| wall.ratio() >= LEAST_RATIO)
+    let highest = |fast: &[(u32, &BySize)]| {
+        let walls = slow.values().filter_map(|slow| {
+            let (within, fast) =
+                fast.iter().find_map(|(count, rates)| Some((*count, *rates.get(&slow.request)?)))?;
+            Some(Wall { limit, within, beyond, fast, slow: *slow })
+        });
+        walls.max_by(|a, b| a.ratio().total_cmp(&b.ratio())).filter(|wall| wall.ratio() >= LEAST_RATIO)
+    };
+    let is_buffered = report.size(FindingId::WriteBufferBytes).is_some();
+    let alone = || (!is_buffered).then(|| highest(&figures.unhindered(order, Some(limit))))?;
+    highest(&figures.in_turn(order, limit)).or_else(alone)
 }

@@ -12,7 +12,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Attachment, Driver};
 use flashscope_probe::inference::infer_run;
 use flashscope_probe::observation::{
-    Cause, Conditions, Data, LongWrite, Observations, Piece, Resumed, SustainedData,
+    Cause, Conditions, Data, LongWrite, Observations, Piece, Resumed, SustainedData, Times,
 };
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -379,4 +379,42 @@ fn sizes_in_advice_are_powers_of_two_and_clusters_such_as_filesystems_have() {
     for (kib, text) in cases {
         assert_eq!(told(kib), text);
     }
+}
+
+/// The sample without what blocks in turn told of small writes within the limit, and with rows of sizes that memory took at once.
+fn buffered() -> RunFile {
+    let mut run = sample::run();
+    for seen in &mut run.observations {
+        match &mut seen.data {
+            Data::OpenUnits(data) => {
+                data.cells.retain(|cell| cell.open_units > 8 || cell.request == Bytes::kib(64));
+            }
+            Data::WriteSize(data) => {
+                let at_once = Times::Each(vec![Duration::from_micros(50); 8]);
+                data.cells.iter_mut().for_each(|cell| cell.times = at_once.clone());
+            }
+            _ => {}
+        }
+    }
+    run
+}
+
+#[test]
+fn the_headline_holds_writes_in_turn_against_each_other_and_takes_no_memory_for_the_stick() {
+    let buffer = Value::Bytes(Bytes::mib(8));
+    let buffer = Finding::exact(FindingId::WriteBufferBytes, buffer, Confidence::new(0.94), "");
+    let headline =
+        |run: &RunFile, findings: &[Finding]| verdict(&Report { run, findings }).headline.as_str().to_owned();
+    let mut run = buffered();
+    let with_buffer = [sample::findings(), vec![buffer]].concat();
+    let in_turn = headline(&run, &with_buffer);
+    assert!(in_turn.contains("writes of 64 KiB take") && in_turn.contains("instead of 12."), "{in_turn}");
+    for seen in &mut run.observations {
+        if let Data::OpenUnits(data) = &mut seen.data {
+            data.cells.retain(|cell| cell.open_units > 8);
+        }
+    }
+    let alone = headline(&run, &with_buffer);
+    assert!(!alone.contains("instead of"), "{alone}");
+    assert!(headline(&run, &sample::findings()).contains("instead of"), "rows of sizes count otherwise");
 }
