@@ -12,7 +12,8 @@ use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Attachment, Driver};
 use flashscope_probe::inference::infer_run;
 use flashscope_probe::observation::{
-    Cause, Conditions, Data, LongWrite, Observations, Piece, Resumed, SustainedData, Times,
+    Cause, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Order, Piece, Resumed, SustainedData,
+    Times,
 };
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -417,4 +418,36 @@ fn the_headline_holds_writes_in_turn_against_each_other_and_takes_no_memory_for_
     let alone = headline(&run, &with_buffer);
     assert!(!alone.contains("instead of"), "{alone}");
     assert!(headline(&run, &sample::findings()).contains("instead of"), "rows of sizes count otherwise");
+}
+
+#[test]
+fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_writes() {
+    let said = |random_units: u32, writes: usize| {
+        let mut run = sample::run();
+        for seen in &mut run.observations {
+            let Data::OpenUnits(data) = &mut seen.data else { continue };
+            data.cells.retain(|cell| cell.order == Order::Linear);
+            let random = |open_units, ms, writes| OpenUnitsCell {
+                order: Order::Random,
+                open_units,
+                request: Bytes::kib(64),
+                times: Times::Each(vec![Duration::from_millis(ms); writes]),
+                units: Vec::new(),
+            };
+            data.cells.extend([random(1, 6, 8), random(4, 100, writes)]);
+        }
+        let mut findings = sample::findings();
+        for finding in findings.iter_mut().filter(|finding| finding.id == FindingId::OpenUnitsRandom) {
+            let units = Value::Count(random_units);
+            *finding = Finding::exact(FindingId::OpenUnitsRandom, units, Confidence::new(0.93), "");
+        }
+        let means = verdict(&Report { run: &run, findings: &findings }).what_it_means;
+        means.iter().map(|sentence| sentence.as_str().to_owned()).find(|said| said.contains("rder "))
+    };
+    let dear = said(1, 8).unwrap();
+    assert!(dear.starts_with("Random order costs 19 times as much as linear order: 64 KiB"), "{dear}");
+    assert!(dear.contains("in random order with 4 open blocks"), "{dear}");
+    // A single write tells nothing; and that order hardly matters is not said of so little room.
+    assert_eq!(said(1, 1), None);
+    assert!(said(8, 1).is_some_and(|said| said.starts_with("Order hardly matters: 64 KiB at a time take")));
 }

@@ -12,6 +12,9 @@ use crate::rate::Rate;
 use crate::wall::{LEAST_RATIO, Wall, wall};
 use crate::{Report, quantity};
 
+/// Fewer writes than this tell no order from another.
+const SEVERAL: u64 = 4;
+
 pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
     let writes = [small_writes(report, figures), streams(report, figures), random_order(report, figures)];
     let measured = writes.iter().flatten().next().is_none().then(|| measured_speeds(figures)).flatten();
@@ -158,34 +161,54 @@ fn across(wall: &Wall, order: &str) -> String {
     format!("{order} writes of {request} take {fast} with {open}, but {slow} with {beyond}")
 }
 
-/// Random against linear order with as many open units, at the size where they differ most.
+/// Random against linear order, at the number of open units and the size where they differ most. That order costs little is not said
+/// where random order has less room, and what lies beyond it was not measured.
 fn random_order(report: &Report<'_>, figures: &Figures) -> Option<String> {
-    let tables = |order| figures.unhindered(order, report.open_units(order));
-    let randoms = tables(Order::Random);
-    let comparable = tables(Order::Linear).into_iter().find_map(|(count, linear)| {
-        let (_, random) = randoms.iter().find(|(other, _)| *other == count)?;
-        Some((linear, *random))
-    });
-    let (linear, random) = comparable?;
-    let pairs = linear.values().filter_map(|linear| Some((linear, random.get(&linear.request)?)));
-    let worst = pairs.max_by(|(a, b), (c, d)| (b.seconds / a.seconds).total_cmp(&(d.seconds / c.seconds)))?;
-    let (linear, random) = worst;
-    let ratio = random.seconds / linear.seconds;
-    let comparison = format!(
-        "{} at a time take {} in random order, {} in linear order",
-        linear.request,
-        with_basis(random),
-        with_basis(linear)
-    );
-    Some(match ratio {
-        ratio if ratio < LEAST_RATIO => {
-            format!("order hardly matters: even where it costs most, {comparison}")
-        }
-        ratio => format!(
-            "random order costs up to {} times as much as linear order: {comparison}",
+    let Orders { random, linear } = worst_order(report, figures)?;
+    let ratio = random.1.seconds / linear.1.seconds;
+    let told = |(count, rate): (u32, Rate), order: &str| {
+        let open = quantity::counted(u64::from(count), "open block");
+        format!("{} in {order} order with {open}", with_basis(&rate))
+    };
+    let comparison =
+        format!("{} at a time take {}, {}", random.1.request, told(random, "random"), told(linear, "linear"));
+    let limits = [Order::Random, Order::Linear].map(|order| report.open_units(order));
+    let has_less_room = matches!(limits, [Some(random), Some(linear)] if random < linear);
+    match ratio {
+        ratio if ratio >= LEAST_RATIO => Some(format!(
+            "random order costs {} times as much as linear order: {comparison}",
             quantity::ratio(ratio)
-        ),
-    })
+        )),
+        _ => (!has_less_room).then(|| format!("order hardly matters: {comparison}")),
+    }
+}
+
+/// The same requests in both orders, with how many open units.
+struct Orders {
+    random: (u32, Rate),
+    linear: (u32, Rate),
+}
+
+/// Of all random writes into no more units than linear ones may go to, those that cost most beside linear ones into as many, or more.
+fn worst_order(report: &Report<'_>, figures: &Figures) -> Option<Orders> {
+    let linear = figures.unhindered(Order::Linear, report.open_units(Order::Linear));
+    let most = linear.first().map(|(count, _)| *count)?;
+    let mut randoms = figures.in_turn(Order::Random, most);
+    randoms.extend(figures.write_size.get(&Order::Random).map(|rates| (1, rates)));
+    let randoms = randoms.iter().flat_map(|(count, rates)| rates.values().map(|rate| (*count, *rate)));
+    let pairs = randoms.filter(|(_, rate)| is_of_several(rate)).filter_map(|random| {
+        let as_many = linear.iter().rev().filter(|(count, _)| *count >= random.0);
+        let rates = as_many.filter_map(|(count, rates)| Some((*count, *rates.get(&random.1.request)?)));
+        let linear = rates.into_iter().find(|(_, rate)| is_of_several(rate))?;
+        Some(Orders { random, linear })
+    });
+    let ratio = |orders: &Orders| orders.random.1.seconds / orders.linear.1.seconds;
+    pairs.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+}
+
+/// A single write may have been held up by anything.
+fn is_of_several(rate: &Rate) -> bool {
+    rate.requests.is_none_or(|requests| requests >= SEVERAL)
 }
 
 fn small_random_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
