@@ -199,6 +199,9 @@ fn a_cache_that_is_not_known_is_not_weighed() {
     assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
     let reason = diagnosis.unweighed.iter().find(|unweighed| unweighed.layer == Layer::SlcCache);
     assert!(reason.is_some_and(|unweighed| unweighed.reason.contains("wavers")), "{diagnosis:#?}");
+    // A long stream was measured: another one decides nothing, but what the finding asks for.
+    let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
+    assert_eq!(would_decide, "a quieter machine");
 }
 
 #[test]

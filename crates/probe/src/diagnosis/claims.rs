@@ -40,7 +40,9 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
             reason:
                 "ways to write tell how fast data is really written, not where the device spends the time"
                     .to_owned(),
-            would_decide: "the writing tests on the whole device (check --erase, which destroys what is on it)",
+            would_decide:
+                "the writing tests on the whole device (check --erase, which destroys what is on it)"
+                    .to_owned(),
         },
     };
     let illusions = if truth.is_some() { illusions(&ways) } else { Vec::new() };

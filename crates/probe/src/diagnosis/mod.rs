@@ -135,7 +135,7 @@ pub enum Bottleneck {
         /// One sentence.
         reason: String,
         /// What would tell.
-        would_decide: &'static str,
+        would_decide: String,
     },
 }
 
@@ -239,7 +239,7 @@ fn nothing_written() -> Diagnosis {
     let bottleneck = Bottleneck::Unknown {
         reason: "no writes of every size were measured, so that it is not known where the time goes"
             .to_owned(),
-        would_decide: "the writing tests (check --erase, which destroys what is on it)",
+        would_decide: "the writing tests (check --erase, which destroys what is on it)".to_owned(),
     };
     Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new(), illusions: Vec::new() }
 }
@@ -250,24 +250,28 @@ fn bottleneck(seen: &Seen<'_>, workload: &Workload, costs: &[Cost], unweighed: &
         return Bottleneck::Layer(first.clone());
     }
     let open = |layer| unweighed.iter().find(|unweighed| unweighed.layer == layer);
-    let would_decide = [
-        (Layer::SlcCache, "a long stream of writes (check --erase --sustained)"),
-        (Layer::OpenUnits, "the writing tests on a quieter machine"),
-        (Layer::Driver, "larger commands (/sys/block/NAME/device/max_sectors), and the same tests again"),
-        (Layer::Link, "the device on a USB port, or in a card reader that the kernel tells the speed of"),
-    ];
-    let first = would_decide.into_iter().find_map(|(layer, decides)| Some((open(layer)?, decides)));
-    match first {
-        Some((unweighed, would_decide)) => Bottleneck::Unknown {
+    match [Layer::SlcCache, Layer::OpenUnits, Layer::Driver, Layer::Link].into_iter().find_map(open) {
+        Some(unweighed) => Bottleneck::Unknown {
             reason: format!(
                 "nothing that was weighed costs much, but {} was not: {}",
                 unweighed.layer.title(),
                 unweighed.reason
             ),
-            would_decide,
+            would_decide: would_decide(seen, unweighed.layer),
         },
         None => Bottleneck::Flash { evidence: of_flash(seen, workload) },
     }
+}
+
+/// What would tell of a layer that could not be weighed.
+fn would_decide(seen: &Seen<'_>, layer: Layer) -> String {
+    let decides = match layer {
+        Layer::SlcCache => return slc_cache::would_decide(seen),
+        Layer::OpenUnits => "the writing tests on a quieter machine",
+        Layer::Driver => "larger commands (/sys/block/NAME/device/max_sectors), and the same tests again",
+        _ => "the device on a USB port, or in a card reader that the kernel tells the speed of",
+    };
+    decides.to_owned()
 }
 
 fn of_flash(seen: &Seen<'_>, workload: &Workload) -> String {

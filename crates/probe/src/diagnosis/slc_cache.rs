@@ -86,6 +86,17 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
     cure([Some(after), None, None, None], text)
 }
 
+/// What would tell how a long copy goes: a long stream, if there was none; then what the findings about it ask for.
+pub fn would_decide(seen: &Seen<'_>) -> String {
+    let of_stream = [FindingId::SustainedWriteBytesPerS, FindingId::SlcCacheBytes];
+    let asked = of_stream.into_iter().find_map(|id| match &seen.finding(id)?.outcome {
+        Outcome::Unknown { would_decide, .. } => Some(would_decide.clone()),
+        Outcome::Found { .. } => None,
+    });
+    let asked = asked.filter(|asked| stream(seen).is_some() && !asked.is_empty());
+    asked.unwrap_or_else(|| "a long stream of writes (check --erase --sustained)".to_owned())
+}
+
 /// Where a stream becomes slow, if the finding about the cache says why: a cache was full, or more was written than any holds.
 fn slowdown(seen: &Seen<'_>, stream: &SustainedData) -> Result<Option<Slowdown>, Unweighed> {
     let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
