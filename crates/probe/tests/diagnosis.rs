@@ -182,6 +182,21 @@ fn a_full_cache_is_named() {
     assert!(diagnosis.cost(Layer::SlcCache).unwrap().evidence.contains("falls from"), "{diagnosis:#?}");
 }
 
+/// Memory that takes 8 MiB at once.
+const MEMORY: &str = "[write_buffer]\nbasis = \"assumed\"\nsize = \"8MiB\"\naccept_us = 20\n";
+
+#[test]
+fn memory_of_the_controller_is_no_cache() {
+    for open_units in [12, 2] {
+        let build = Build { cache: MEMORY, open_units, ..SOUND };
+        let diagnosis = build.diagnosis();
+        assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
+        assert_eq!(diagnosis.cost(Layer::Link), None, "{diagnosis:#?}");
+        let layer = if open_units == 2 { Layer::OpenUnits } else { Layer::Flash };
+        assert_only(&diagnosis, layer);
+    }
+}
+
 /// The run, with what makes one finding unknown.
 fn without(findings: &[Finding], id: FindingId, why: &str) -> Vec<Finding> {
     let forget = |finding: &Finding| {

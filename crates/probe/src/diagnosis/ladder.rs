@@ -28,6 +28,8 @@ pub struct Line {
 #[derive(Debug, Clone)]
 pub struct Ladder {
     rungs: Vec<Rung>,
+    /// What a byte takes at least, seconds, where memory of the controller takes the writes of all rungs.
+    least: Option<f64>,
 }
 
 impl Ladder {
@@ -45,11 +47,32 @@ impl Ladder {
         let mut rungs: Vec<Rung> = rungs(&cells).into_iter().filter(is_sound).collect();
         rungs.sort_by_key(|rung| rung.size);
         clip(&mut rungs);
-        (!rungs.is_empty()).then_some(Self { rungs })
+        (!rungs.is_empty()).then_some(Self { rungs, least: None })
+    }
+
+    /// The same, where memory takes single writes at once, and each byte of many takes `least` seconds.
+    #[must_use]
+    pub fn behind_memory(self, least: Option<f64>) -> Self {
+        Self { least, ..self }
+    }
+
+    /// What a byte takes at least, seconds, where memory of the controller takes single writes at once.
+    pub const fn least(&self) -> Option<f64> {
+        self.least
+    }
+
+    /// Whether memory of the controller takes writes of this size faster than they get into the flash.
+    pub fn is_memorys(&self, size: Bytes) -> bool {
+        self.least.is_some_and(|least| self.measured(size) < least)
+    }
+
+    /// What a byte takes in requests of this size, seconds, however many of them there are.
+    pub fn seconds_per_byte(&self, size: Bytes) -> f64 {
+        self.measured(size).max(self.least.unwrap_or(0.0))
     }
 
     /// What a byte takes in requests of this size, seconds. Between rungs, times grow evenly; beyond them, the nearest counts.
-    pub fn seconds_per_byte(&self, size: Bytes) -> f64 {
+    fn measured(&self, size: Bytes) -> f64 {
         let below = self.rungs.iter().rfind(|rung| rung.size <= size);
         let above = self.rungs.iter().find(|rung| rung.size >= size);
         match (below, above) {
@@ -129,7 +152,7 @@ mod tests {
             seconds: *seconds,
             relative_error: 0.01,
         };
-        Ladder { rungs: rungs.iter().map(rung).collect() }
+        Ladder { rungs: rungs.iter().map(rung).collect(), least: None }
     }
 
     #[test]
@@ -146,6 +169,14 @@ mod tests {
         );
         assert!((ladder.slope() * Bytes::kib(960).as_f64() - 60e-3).abs() < 1e-9);
         assert!((ladder.best() * Bytes::kib(1024).as_f64() - 64e-3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_memory_takes_at_once_goes_on_as_slowly_as_the_flash() {
+        let ladder = ladder(&[(4, 1e-4), (64, 2e-3)]).behind_memory(Some(3e-2 / 1_048_576.0));
+        assert!(ladder.is_memorys(Bytes::kib(4)) && !ladder.is_memorys(Bytes::kib(64)));
+        let time = |kib: u64| ladder.seconds_per_byte(Bytes::kib(kib)) * Bytes::kib(kib).as_f64();
+        assert!((time(4) / (3e-2 / 256.0) - 1.0).abs() < 1e-9 && (time(64) / 2e-3 - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -90,14 +90,16 @@ impl Way {
     fn full(seen: &Seen<'_>, link: &Link) -> Option<Self> {
         let is_full =
             |per_byte: f64| (FULL * link.carries.0..OVERFULL * link.carries.1).contains(&(1.0 / per_byte));
+        // Where memory takes single writes at once, they come as fast as the link carries them, whatever the flash does.
+        let lasts = seen.ladder.least().is_none_or(is_full);
         let line = driver::line(seen);
         let per_write = line.map_or(0.0, |line| line.per_write);
         let cached = slc_cache::before_full(seen).filter(|fast| is_full(*fast));
         let (per_byte, is_behind_a_cache) =
-            match line.map(|line| line.per_byte).filter(|slope| is_full(*slope)) {
+            match line.map(|line| line.per_byte).filter(|slope| lasts && is_full(*slope)) {
                 Some(slope) => (slope, cached.is_some()),
                 None => (
-                    cached.or_else(|| Some(seen.ladder.best()).filter(|best| is_full(*best)))?,
+                    cached.or_else(|| Some(seen.ladder.best()).filter(|best| lasts && is_full(*best)))?,
                     cached.is_some(),
                 ),
             };

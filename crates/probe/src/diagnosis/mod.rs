@@ -198,6 +198,11 @@ impl Seen<'_> {
         self.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())
     }
 
+    /// What the controller takes into memory; nothing where none was found.
+    fn buffer(&self) -> Bytes {
+        self.finding(FindingId::WriteBufferBytes).and_then(Finding::bytes).unwrap_or_default()
+    }
+
     /// Where the host cuts requests, if it does and that is known.
     fn cut(&self) -> Option<Bytes> {
         self.attachment.request_max.filter(|cut| !cut.is_zero())
@@ -211,6 +216,8 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
         return claims::diagnosis(observations).unwrap_or_else(nothing_written);
     };
     let seen = Seen { observations, findings, attachment, ladder: &ladder };
+    let ladder = ladder.clone().behind_memory(slc_cache::behind_memory(&seen));
+    let seen = Seen { ladder: &ladder, ..seen };
     let (workload, mut unweighed) = workload::measured(&seen);
     let cures = [
         link::cure(&seen, &workload),

@@ -98,15 +98,33 @@ pub fn would_decide(seen: &Seen<'_>) -> String {
 }
 
 /// Where a stream becomes slow, if the finding about the cache says why: a cache was full, or more was written than any holds.
+/// What memory of the controller takes at first is no cache.
 fn slowdown(seen: &Seen<'_>, stream: &SustainedData) -> Result<Option<Slowdown>, Unweighed> {
     let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
     match seen.finding(FindingId::SlcCacheBytes).map(|finding| &finding.outcome) {
         Some(Outcome::Unknown { reason, .. }) => {
             Err(Unweighed { layer: Layer::SlcCache, reason: reason.clone() })
         }
-        Some(Outcome::Found { .. }) => Ok(Some(slowdown)),
-        None => Ok(None),
+        Some(Outcome::Found { value: Value::Bytes(cache), low: Value::Bytes(low), .. }) => {
+            let is_more_than_memory = *cache > seen.buffer() && !low.is_zero();
+            if is_more_than_memory || cache.is_zero() {
+                return Ok(Some(slowdown));
+            }
+            if !seen.buffer().is_zero() {
+                return Ok(None);
+            }
+            let reason = format!("the {cache} that go fast at first may be memory of the controller");
+            Err(Unweighed { layer: Layer::SlcCache, reason })
+        }
+        _ => Ok(None),
     }
+}
+
+/// What a byte takes at least, seconds, where memory of the controller takes single writes: as much as in the long run, but for
+/// stalls. `None` where no such memory was found.
+pub fn behind_memory(seen: &Seen<'_>) -> Option<f64> {
+    let pace = pace(seen).ok().filter(|_| !seen.buffer().is_zero())?;
+    Some((pace.seconds - stalls(seen)).max(pace.seconds * LEFT_MIN))
 }
 
 /// What a byte took before a cache was full, seconds, if one was.

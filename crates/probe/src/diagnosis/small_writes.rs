@@ -8,9 +8,12 @@ use crate::inference::wording::{speed, time};
 /// What large requests take is known to this factor.
 const FACTOR: f64 = 1.06;
 
-#[expect(clippy::unnecessary_wraps, reason = "a rule like the others, some of which cannot tell")]
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     let request = Part::Small.request();
+    if seen.ladder.is_memorys(request) {
+        let reason = "memory of the controller takes small writes at once, so that they do not tell what they cost the flash".to_owned();
+        return Err(Unweighed { layer: Layer::SmallWrites, reason });
+    }
     let large = seen.ladder.seconds_per_byte(Part::Long.request());
     let extra = alignment::extra(seen);
     // In large writes less data lies at the edges of pages, which alignment would give as well.
