@@ -9,7 +9,7 @@ mod sample;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Attachment, Driver};
+use flashscope_probe::diagnosis::{Attachment, Driver, Link};
 use flashscope_probe::inference::infer_run;
 use flashscope_probe::observation::{
     Cause, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Order, Piece, Resumed, SustainedData,
@@ -361,6 +361,26 @@ fn rest_is_no_advice_against_stalls() {
     let text = terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain);
     assert!(text.contains("A full cache, or collection: stalls take 75 %"), "{text}");
     assert_eq!(rest(stalling), None);
+}
+
+#[test]
+fn a_full_link_is_named_and_another_port_advised_only_where_one_is_known() {
+    // Its small writes are dear: without a page they are not taken for slow flash.
+    let (mut run, mut findings) = (sample::run(), sample::findings());
+    findings.retain(|finding| finding.id != FindingId::PageBytes);
+    let mut of = |could: Option<(String, (f64, f64))>| {
+        let link =
+            Link { name: "a wire".to_owned(), carries: (16e6, 20e6), could, brake: None, is_readers: false };
+        run.attachment = Attachment { link: Some(link), ..Attachment::default() };
+        let report = Report { run: &run, findings: &findings };
+        let held = verdict(&report).what_holds_it_back[0].as_str().to_owned();
+        (held, advice(&report).iter().any(|advice| advice.id == "faster_port"))
+    };
+    for (could, is_advised) in [(None, false), (Some(("a pipe".to_owned(), (160e6, 200e6))), true)] {
+        let (held, advised) = of(could);
+        assert!(held.starts_with("The link: its writes go at"), "{held}");
+        assert_eq!(advised, is_advised, "{held}");
+    }
 }
 
 #[test]

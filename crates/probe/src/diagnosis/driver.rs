@@ -9,7 +9,7 @@ use flashscope_device::Bytes;
 use super::gain::{Cure, Range};
 use super::ladder::{LINE_MIN, Line, pieces};
 use super::workload::{Part, Workload};
-use super::{Layer, Seen, Unweighed, alignment};
+use super::{LITTLE, Layer, Seen, Unweighed, alignment};
 use crate::inference::wording::time;
 
 /// The driver that cuts where it is told.
@@ -22,14 +22,35 @@ const FACTOR: f64 = 1.25;
 const LEFT_MIN: f64 = 0.02;
 
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
-    let Some(cut) = cut(seen) else { return Ok(None) };
+    let Some(cut) = seen.cut().filter(|cut| *cut < REQUEST_MAX) else { return Ok(None) };
+    let open = |reason| Err(Unweighed { layer: Layer::Driver, reason });
     let Some(Line { per_write, .. }) = line(seen) else {
+        let shows = cut < LINE_MIN || is_adjustable(seen);
         let reason = format!("pages are hardly smaller than the {cut} at which it cuts requests");
-        return Err(Unweighed { layer: Layer::Driver, reason });
+        return if shows { open(reason) } else { Ok(None) };
     };
+    let cure = Cure {
+        layer: Layer::Driver,
+        after: without_cutting(seen, workload, cut, per_write),
+        evidence: evidence(cut, per_write),
+    };
+    if is_adjustable(seen) {
+        return Ok(Some(cure));
+    }
+    match cure.cost(workload).filter(|cost| cost.gain.likely >= LITTLE) {
+        Some(_) => open(format!(
+            "requests are cut at {cut}, each piece takes {} beside its data, and by what they are cut is not known",
+            time(per_write)
+        )),
+        None => Ok(None),
+    }
+}
+
+/// What a byte of each part takes where requests are not cut.
+fn without_cutting(seen: &Seen<'_>, workload: &Workload, cut: Bytes, per_write: f64) -> [Option<Range>; 4] {
     let extra = |cut| alignment::extra_cut_at(seen, Some(cut));
     let (extra_now, extra_then) = (extra(cut), extra(REQUEST_MAX));
-    let after = Part::ALL.map(|part| {
+    Part::ALL.map(|part| {
         let (request, now) = (part.request(), workload.pace(part).seconds);
         // Where data begins in the middle of a page, so does each piece.
         let [parts_now, parts_then] =
@@ -37,8 +58,7 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
         let fewer = pieces(request, cut) - pieces(request, REQUEST_MAX);
         let saved = per_write * fewer / request.as_f64() + (parts_now - parts_then).max(0.0);
         (saved > 0.0).then(|| Range::without(now, saved, FACTOR, LEFT_MIN))
-    });
-    Ok(Some(Cure { layer: Layer::Driver, after, evidence: evidence(cut, per_write) }))
+    })
 }
 
 /// What a write takes for each command and for each byte. Where commands are shorter than what tells them apart otherwise, whole pages
@@ -51,11 +71,9 @@ pub fn line(seen: &Seen<'_>) -> Option<Line> {
     (page * 2 <= cut).then(|| seen.ladder.line(Some(cut), |size| size.is_multiple_of(page)))?
 }
 
-/// Where a driver that can be told cuts requests of the copy.
-fn cut(seen: &Seen<'_>) -> Option<Bytes> {
-    let cut = seen.cut().filter(|cut| *cut < REQUEST_MAX)?;
-    let driver = seen.attachment.driver.as_ref()?;
-    (driver.name == ADJUSTABLE).then_some(cut)
+/// Whether the driver cuts where it is told.
+fn is_adjustable(seen: &Seen<'_>) -> bool {
+    seen.attachment.driver.as_ref().is_some_and(|driver| driver.name == ADJUSTABLE)
 }
 
 fn evidence(cut: Bytes, per_write: f64) -> String {

@@ -17,8 +17,8 @@ use crate::inference::wording::speed;
 const FULL: f64 = 0.85;
 /// up to this share of the most: what is faster goes another way.
 const OVERFULL: f64 = 1.2;
-/// What a card does over the fastest bus of most readers and cards, UHS-I at 104 MHz: 92 % of 104 MB/s at most.
-const CARD_MAX: f64 = 96e6;
+/// From one speed of USB to the next it is ten times and more: that much is weighed where nothing faster is known to help.
+const NEXT: f64 = 10.0;
 /// Where usb-storage cuts below `SuperSpeed`, unless it is told to cut sooner, and then it does so everywhere.
 const REQUEST_USUAL: Bytes = Bytes::kib(120);
 /// A part of a page takes so many times as long as a whole one in a stream, typically: the rest of it is read first.
@@ -43,7 +43,9 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
         let reason = "how it is plugged in is not known".to_owned();
         return Err(Unweighed { layer: Layer::Link, reason });
     };
-    let Some((way, most)) = Way::full(seen, link).zip(most(link)) else { return Ok(None) };
+    let Some((way, most)) = Way::full(seen, link).and_then(|way| Some((way, way.most(link)?))) else {
+        return Ok(None);
+    };
     let extra = alignment::extra(seen);
     let after = Part::ALL.map(|part| {
         let now = workload.pace(part).seconds;
@@ -66,12 +68,6 @@ pub fn slack(seen: &Seen<'_>, part: Part) -> f64 {
 
 fn sound<'a>(seen: &Seen<'a>) -> Option<&'a Link> {
     seen.attachment.link.as_ref().filter(|link| link.is_sound())
-}
-
-/// The most that could come through elsewhere, bytes per second; `None` if the device could do no more.
-fn most(link: &Link) -> Option<f64> {
-    let could = link.could.as_ref().map(|(_, (_, most))| *most);
-    could.or(link.is_readers.then_some(CARD_MAX)).filter(|most| *most > link.carries.1)
 }
 
 /// What writes take over a full link, seconds.
@@ -105,6 +101,12 @@ impl Way {
             };
         let flash = flash(seen).filter(|flash| !is_behind_a_cache && flash.likely < per_byte * SLOWER_MAX);
         Some(Self { per_byte, per_write, is_behind_a_cache, flash })
+    }
+
+    /// The most that another link would carry. Where none is known to help, a full one holds the device back all the same; but not
+    /// where only a cache is as fast.
+    fn most(self, link: &Link) -> Option<f64> {
+        link.elsewhere().or_else(|| (!self.is_behind_a_cache).then_some(link.carries.1 * NEXT))
     }
 
     /// How long the flash waits for each byte, if a link that carries `most` took its place.

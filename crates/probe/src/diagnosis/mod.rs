@@ -275,7 +275,9 @@ fn would_decide(seen: &Seen<'_>, layer: Layer) -> String {
     let decides = match layer {
         Layer::SlcCache => return slc_cache::would_decide(seen),
         Layer::OpenUnits => "the writing tests on a quieter machine",
-        Layer::Driver => "larger commands (/sys/block/NAME/device/max_sectors), and the same tests again",
+        Layer::Driver => {
+            "larger commands (/sys/block/NAME/device/max_sectors, or another port, reader or driver), and the same tests again"
+        }
         _ => "the device on a USB port, or in a card reader that the kernel tells the speed of",
     };
     decides.to_owned()

@@ -1,7 +1,7 @@
 //! What to do, and because of which finding. Only what follows from findings.
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
+use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer, Link};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::inference::course;
 use flashscope_probe::{Finding, FindingId, Outcome};
@@ -91,16 +91,21 @@ fn against(diagnosis: &Diagnosis, layer: Layer, id: &'static str, text: &str) ->
     })
 }
 
+/// Of a link that is full where nothing faster is known, nothing can be advised.
+fn could_be_faster<'a>(report: &Report<'a>) -> Option<&'a Link> {
+    report.run.attachment.link.as_ref().filter(|link| link.elsewhere().is_some())
+}
+
 fn faster_port(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
-    let brake = report.run.attachment.link.as_ref().and_then(|link| link.brake.as_deref());
-    let text = match brake {
+    let text = match could_be_faster(report)?.brake.as_deref() {
         Some(brake) => format!("plug it into a port that is as fast as the device: it is {brake}"),
         None => "plug it into a port that is as fast as the device".to_owned(),
     };
     against(diagnosis, Layer::Link, "faster_port", &text)
 }
 
-fn faster_reader(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+fn faster_reader(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
+    could_be_faster(report)?;
     against(diagnosis, Layer::Reader, "faster_reader", "use a card reader that is as fast as the card")
 }
 
