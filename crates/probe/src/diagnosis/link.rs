@@ -56,7 +56,7 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
         Some(Range { low: after(saved.high), likely: after(saved.likely), high: after(saved.low) })
     });
     let layer = if link.is_readers { Layer::Reader } else { Layer::Link };
-    Ok(Some(Cure { layer, after, evidence: evidence(link, way.per_byte) }))
+    Ok(Some(Cure { layer, after, evidence: evidence(link, way.reached) }))
 }
 
 /// How long the flash waits for the link, likely, seconds for each byte of a part; 0 where the link is not full.
@@ -73,6 +73,8 @@ fn sound<'a>(seen: &Seen<'a>) -> Option<&'a Link> {
 /// What writes take over a full link, seconds.
 #[derive(Debug, Clone, Copy)]
 struct Way {
+    /// The best that was measured, bytes per second, commands and all.
+    reached: f64,
     per_byte: f64,
     per_write: f64,
     /// Whether a cache took writes as fast before it was full: emptying it may or may not overlap with the data's way.
@@ -99,8 +101,10 @@ impl Way {
                     cached.is_some(),
                 ),
             };
+        let best = seen.ladder.best().max(seen.ladder.least().unwrap_or(0.0));
+        let reached = 1.0 / cached.unwrap_or(best);
         let flash = flash(seen).filter(|flash| !is_behind_a_cache && flash.likely < per_byte * SLOWER_MAX);
-        Some(Self { per_byte, per_write, is_behind_a_cache, flash })
+        Some(Self { reached, per_byte, per_write, is_behind_a_cache, flash })
     }
 
     /// The most that another link would carry. Where none is known to help, a full one holds the device back all the same; but not
@@ -159,12 +163,40 @@ fn flash(seen: &Seen<'_>) -> Option<Range> {
     (program > small * PROGRAM_MIN).then(|| Range::within(likely, FLASH_FACTOR))
 }
 
-fn evidence(link: &Link, per_byte: f64) -> String {
-    let reached = speed(1.0 / per_byte);
-    match &link.could {
-        Some((could, _)) => {
-            format!("its writes go at {reached}, all that {} carries; the device could do {could}", link.name)
-        }
-        None => format!("its writes go at {reached}, all that {} carries", link.name),
+/// What the link carries, and what was measured over it: what commands take is no part of the link's figure.
+fn evidence(link: &Link, reached: f64) -> String {
+    let (least, most) = link.carries;
+    let carries = format!("{} to {} that {} carries", speed(least), speed(most), link.name);
+    let goes = match reached {
+        reached if reached >= least => "within the",
+        reached if reached >= FULL * least => "close to the",
+        _ => "and but for what each command takes at the",
+    };
+    let could = match &link.could {
+        Some((could, _)) => format!("the device could do {could}"),
+        None => "that it could do more elsewhere is not known".to_owned(),
+    };
+    format!("its writes go at {}, {goes} {carries}; {could}", speed(reached))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_evidence_names_what_the_link_carries_and_not_more_than_was_reached() {
+        let link = Link::usb(480.0, Some(5000.0)).unwrap();
+        let text = evidence(&link, 36e6);
+        assert!(
+            text.starts_with("its writes go at 36 MB/s, within the 30 MB/s to 42 MB/s that USB at 480"),
+            "{text}"
+        );
+        assert!(text.ends_with("the device could do USB at 5000 Mbit/s"), "{text}");
+        assert!(evidence(&link, 26e6).contains("26 MB/s, close to the 30 MB/s"));
+        assert!(
+            evidence(&link, 20e6).contains("20 MB/s, and but for what each command takes at the 30 MB/s")
+        );
+        let alone = evidence(&Link::usb(480.0, None).unwrap(), 36e6);
+        assert!(alone.ends_with("that it could do more elsewhere is not known"), "{alone}");
     }
 }
