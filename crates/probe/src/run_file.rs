@@ -35,10 +35,21 @@ pub struct RunFile {
     /// What it cost.
     #[serde(default)]
     pub cost: Cost,
+    /// How many of its requests failed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failed_requests: u64,
     /// Remarks on how it was measured ("the image's filesystem refuses direct I/O").
     #[serde(default)]
     pub remarks: Vec<String>,
 }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks with")]
+const fn is_none(failed: &u64) -> bool {
+    *failed == 0
+}
+
+/// Where one request in so many fails, the others were retried, relocated or lucky: their times tell of errors, not of the flash.
+const FAILS_OFTEN: u64 = 100;
 
 /// A run file that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +95,18 @@ impl RunFile {
         let run = serde_json::from_str(text)?;
         limits::check(&run)?;
         Ok(run)
+    }
+
+    /// How many requests were made.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.cost.reads.saturating_add(self.cost.writes)
+    }
+
+    /// Whether so many requests failed that the times of the others tell nothing.
+    #[must_use]
+    pub const fn fails_often(&self) -> bool {
+        self.failed_requests > 0 && self.failed_requests >= self.requests() / FAILS_OFTEN
     }
 
     /// The text of this run file.

@@ -3,12 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::time::Duration;
+
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
 use flashscope_probe::diagnosis::{
     Attachment, Bottleneck, Diagnosis, Driver, LITTLE, Layer, Link, Volume, diagnose,
 };
 use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Claim, Conditions, Data, MethodsData, Source, Way};
+use flashscope_probe::observation::{
+    Claim, Conditions, Data, MethodsData, Source, Times, Way, WriteSizeData,
+};
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Ended, Finding, FindingId, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
@@ -253,6 +257,24 @@ fn of_two_ailments_the_larger_comes_first() {
     assert_eq!(order(cache), [Layer::SlcCache, Layer::SmallWrites]);
     let cut = Build { open_units: 2, ..ailing_by_its_driver() };
     assert_eq!(order(cut), [Layer::OpenUnits, Layer::Driver]);
+}
+
+#[test]
+fn times_that_have_nothing_to_do_with_what_is_asked_name_no_layer() {
+    let mut seen = SOUND.checked();
+    for each in &mut seen {
+        if let Data::WriteSize(data) = &mut each.data {
+            let same = Times::Each(vec![Duration::from_millis(15); 8]);
+            data.cells.iter_mut().for_each(|cell| cell.times = same.clone());
+            *data = WriteSizeData { cells: std::mem::take(&mut data.cells), ..WriteSizeData::default() };
+        }
+    }
+    // Nothing is left that would show flash.
+    seen.retain(|each| matches!(each.data, Data::WriteSize(_) | Data::Sustained(_)));
+    let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
+    assert!(diagnosis.costs.is_empty(), "{diagnosis:#?}");
+    let Bottleneck::Unknown { reason, .. } = diagnosis.bottleneck else { panic!("told") };
+    assert!(reason.contains("nothing to do with what is asked"), "{reason}");
 }
 
 #[test]

@@ -921,6 +921,7 @@ fn a_run_file_infers_the_same_findings_again() {
         measured_at: String::new(),
         observations,
         cost: flashscope_device::layer::Cost::default(),
+        failed_requests: 0,
         remarks: Vec::new(),
     };
     let again = RunFile::parse(&run.to_json().unwrap()).unwrap();

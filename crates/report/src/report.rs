@@ -1,7 +1,7 @@
 //! What a report is made from, and the few questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Diagnosis, diagnose};
+use flashscope_probe::diagnosis::{Diagnosis, diagnose_run};
 use flashscope_probe::finding::FtlClass;
 use flashscope_probe::observation::Order;
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
@@ -39,7 +39,7 @@ impl Report<'_> {
     /// What holds the device back.
     #[must_use]
     pub fn diagnosis(&self) -> Diagnosis {
-        diagnose(&self.run.observations, self.findings, &self.run.attachment)
+        diagnose_run(self.run, self.findings)
     }
 
     /// What the thing in the person's hand is called: an SD slot takes cards, anything under `/dev/sd` is a stick.

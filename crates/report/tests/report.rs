@@ -9,7 +9,7 @@ mod sample;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Attachment, Driver, Link};
+use flashscope_probe::diagnosis::{Attachment, Bottleneck, Driver, Link};
 use flashscope_probe::inference::infer_run;
 use flashscope_probe::observation::{
     Cause, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Order, Piece, Resumed, SustainedData,
@@ -381,6 +381,32 @@ fn a_full_link_is_named_and_another_port_advised_only_where_one_is_known() {
         assert!(held.starts_with("The link: its writes go at"), "{held}");
         assert_eq!(advised, is_advised, "{held}");
     }
+}
+
+#[test]
+fn that_a_device_may_be_dying_comes_first_and_nothing_is_concluded_from_its_times() {
+    let (mut run, findings) = (sample::run(), sample::findings());
+    run.failed_requests = 1;
+    let said = |run: &RunFile| {
+        let report = Report { run, findings: &findings };
+        let text = terminal(&report, 300, Style::Plain);
+        assert!(text.starts_with(&format!(
+            "{} of 38476 requests failed: the stick may be dying",
+            run.failed_requests
+        )));
+        let page = html(&report);
+        assert!(page.find("may be dying") < page.find("<h1>"), "{page}");
+        let first = &advice(&report)[0];
+        assert_eq!((first.id, first.gain), ("save_what_it_holds", None));
+        assert!(first.told().as_str().ends_with("its contacts are."), "{}", first.told());
+        report.diagnosis()
+    };
+    assert!(!said(&run).costs.is_empty(), "one of many");
+    run.failed_requests = 3000;
+    let many = said(&run);
+    assert_eq!((many.layer(), many.costs.len()), (None, 0));
+    let Bottleneck::Unknown { reason, .. } = many.bottleneck else { panic!("{many:?}") };
+    assert!(reason.contains("3000 of 38476 requests failed"), "{reason}");
 }
 
 #[test]

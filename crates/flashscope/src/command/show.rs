@@ -25,6 +25,7 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         measured_at: crate::wall_clock::now(),
         observations,
         cost: target.device.cost(),
+        failed_requests: target.failed_requests,
         remarks: target.remarks.clone(),
     }
 }
@@ -40,6 +41,7 @@ pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Co
         measured_at: crate::wall_clock::now(),
         observations: vec![seen],
         cost,
+        failed_requests: 0,
         remarks: Vec::new(),
     }
 }
@@ -66,6 +68,7 @@ pub fn run_of_log(
         measured_at: String::new(),
         observations,
         cost: Cost::default(),
+        failed_requests: 0,
         remarks,
     }
 }

@@ -19,7 +19,9 @@ mod workload;
 use flashscope_device::Bytes;
 use serde::Serialize;
 
+use crate::RunFile;
 use crate::finding::{Finding, FindingId};
+use crate::inference::objection_to;
 use crate::inference::wording::speed;
 use crate::observation::{Data, Observations};
 
@@ -209,9 +211,27 @@ impl Seen<'_> {
     }
 }
 
+/// The diagnosis of a run: none where so many requests failed that times tell nothing.
+#[must_use]
+pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
+    if !run.fails_often() {
+        return diagnose(&run.observations, findings, &run.attachment);
+    }
+    let (failed, all) = (run.failed_requests, run.requests());
+    open(
+        format!(
+            "{failed} of {all} requests failed, and what the others took tells nothing of a sound device"
+        ),
+        "the device at another port or reader, if it still answers there",
+    )
+}
+
 /// The diagnosis of a device from what was measured, what was concluded from it, and how it is plugged in.
 #[must_use]
 pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
+    if let Some(objection) = objection_to(observations, findings) {
+        return open(objection.reason().to_owned(), objection.would_decide());
+    }
     let Some(ladder) = Ladder::of(observations) else {
         return claims::diagnosis(observations).unwrap_or_else(nothing_written);
     };
@@ -243,11 +263,15 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
 }
 
 fn nothing_written() -> Diagnosis {
-    let bottleneck = Bottleneck::Unknown {
-        reason: "no writes of every size were measured, so that it is not known where the time goes"
-            .to_owned(),
-        would_decide: "the writing tests (check --erase, which destroys what is on it)".to_owned(),
-    };
+    open(
+        "no writes of every size were measured, so that it is not known where the time goes".to_owned(),
+        "the writing tests (check --erase, which destroys what is on it)",
+    )
+}
+
+/// Nothing was weighed.
+fn open(reason: String, would_decide: &str) -> Diagnosis {
+    let bottleneck = Bottleneck::Unknown { reason, would_decide: would_decide.to_owned() };
     Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new(), illusions: Vec::new() }
 }
 

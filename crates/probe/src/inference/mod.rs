@@ -33,6 +33,7 @@ pub use changes::Change;
 pub use course::{Course, Recovered, course, held_up_share, slows_down, stalls_of};
 pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole};
 pub use methods::{WaySpeed, cached, truth, ways, ways_are_settled};
+pub use sanity::{Objection, objection_to};
 pub(crate) use slowdown::Slowdown;
 pub(crate) use speed::{CLEAR_AFTER, is_clear};
 pub use speed::{Latencies, Speed, Startup, exceeds, speed, speed_of};

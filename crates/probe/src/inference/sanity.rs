@@ -43,6 +43,18 @@ pub struct Objection {
 }
 
 impl Objection {
+    /// What speaks against them, one sentence.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// What would be without it.
+    #[must_use]
+    pub const fn would_decide(&self) -> &'static str {
+        self.would_decide
+    }
+
     /// Turns what rests on these times into an unknown.
     pub fn apply(&self, finding: &mut Finding) {
         let is_speed = matches!(finding.id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS);
@@ -52,6 +64,14 @@ impl Objection {
             finding.evidence.clear();
         }
     }
+}
+
+/// The objection that these findings were made with. Where there was one, nothing but speeds was found.
+#[must_use]
+pub fn objection_to(observations: &[Observations], findings: &[Finding]) -> Option<Objection> {
+    let is_speed = |id| matches!(id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS);
+    let is_found = findings.iter().any(|finding| !is_speed(finding.id) && finding.value().is_some());
+    if is_found { None } else { objection(observations, false) }
 }
 
 /// The first objection there is. Published means have lost what most of this needs, so only measured times are looked at. Where

@@ -49,7 +49,7 @@ pub(crate) fn page(title: &str, main: &Markup) -> String {
 fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
     let report = &report.of_storage();
     html! {
-        (header(report, verdict.headline.as_str()))
+        (header(report, verdict.warning.as_ref(), verdict.headline.as_str()))
         (words(verdict))
         (advice_list(&advice(report)))
         (speed_table(&crate::speeds::table(report.run)))
@@ -63,7 +63,7 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
 
 fn of_bench(report: &Report<'_>, tabled: &Tabled) -> Markup {
     html! {
-        (header(report, tabled.headline.as_str()))
+        (header(report, None, tabled.headline.as_str()))
         (tabled.markup())
         (conditions::section(report))
         (methods::section(report))
@@ -71,10 +71,11 @@ fn of_bench(report: &Report<'_>, tabled: &Tabled) -> Markup {
     }
 }
 
-fn header(report: &Report<'_>, headline: &str) -> Markup {
+fn header(report: &Report<'_>, warning: Option<&Sentence>, headline: &str) -> Markup {
     html! {
         header {
             p class="device" { (name(report)) }
+            @if let Some(warning) = warning { p class="warning" { strong { (bound(warning.as_str())) } } }
             h1 { (bound(headline)) }
         }
     }

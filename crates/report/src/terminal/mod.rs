@@ -28,6 +28,9 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     }
     let report = &report.of_storage();
     let verdict = verdict(report);
+    if let Some(warning) = &verdict.warning {
+        page.paragraph(warning.as_str(), Ink::Strong);
+    }
     page.paragraph(verdict.headline.as_str(), Ink::Strong);
     page.list("What it is", &verdict.what_it_is);
     page.list("What it means", &verdict.what_it_means);

@@ -11,6 +11,7 @@ use super::bottleneck::times;
 use super::course::stream;
 use super::hedge::hedged;
 use super::sentence::Sentence;
+use super::warning::failures;
 use crate::Report;
 
 /// One piece of advice.
@@ -28,6 +29,8 @@ pub struct Advice {
 
 /// What tells more makes nothing faster.
 const MEASURE_MORE: &str = "measure_more";
+/// Nor does what saves data.
+const SAVE: &str = "save_what_it_holds";
 
 impl Advice {
     /// The same, with what it gains to be rid of this layer.
@@ -40,7 +43,7 @@ impl Advice {
     pub fn told(&self) -> Sentence {
         let text = self.text.as_str().trim_end_matches('.');
         match self.gain {
-            _ if self.id == MEASURE_MORE => self.text.clone(),
+            _ if [MEASURE_MORE, SAVE].contains(&self.id) => self.text.clone(),
             None => Sentence::new(format!("{text} (what that gives was not measured)")),
             Some(gain) if gain.is_none() => {
                 Sentence::new(format!("{text} (an everyday copy gains nothing by it)"))
@@ -77,7 +80,8 @@ pub fn advice(report: &Report<'_>) -> Vec<Advice> {
     let mut advice: Vec<Advice> = advice.collect();
     let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(LITTLE);
     advice.sort_by(|a, b| likely(b).total_cmp(&likely(a)));
-    advice
+    // Nothing else is worth anything to the person whose data is lost.
+    save_what_it_holds(report).into_iter().chain(advice).collect()
 }
 
 /// Advice that follows from what a layer costs.
@@ -89,6 +93,12 @@ fn against(diagnosis: &Diagnosis, layer: Layer, id: &'static str, text: &str) ->
         because: Sentence::new(&cost.evidence),
         gain: Some(cost.gain),
     })
+}
+
+fn save_what_it_holds(report: &Report<'_>) -> Option<Advice> {
+    let text = format!("save what it holds: the {} may be dying, or its contacts are", report.noun());
+    let because = Sentence::new(failures(report)?);
+    Some(Advice { id: SAVE, text: Sentence::new(text), because, gain: None })
 }
 
 /// Of a link that is full where nothing faster is known, nothing can be advised.

@@ -10,6 +10,7 @@ mod hedge;
 mod how_sure;
 mod sentence;
 mod speeds;
+mod warning;
 mod what_it_is;
 mod what_it_means;
 
@@ -32,6 +33,8 @@ pub(crate) const IN_MEMORY: &str =
 /// What a report says in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
+    /// What comes before everything else, if something does: the data that is on a device that fails.
+    pub warning: Option<Sentence>,
     /// The one sentence to remember.
     pub headline: Sentence,
     /// How the device is built, as seen from outside.
@@ -50,12 +53,13 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
     let seen = &report.run.observations;
     if report.is_of_memory() {
-        return of_memory();
+        return of_memory(report);
     }
     if !seen.is_empty() && seen.iter().all(|seen| seen.data.is_of_speed()) {
         return of_speeds(report);
     }
     Verdict {
+        warning: warning::sentence(report),
         headline: headline::headline(report, &figures),
         what_it_is: what_it_is::sentences(report),
         what_it_means: what_it_means::sentences(report, &figures),
@@ -65,8 +69,9 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
 }
 
 /// Where there is no device to say anything of.
-fn of_memory() -> Verdict {
+fn of_memory(report: &Report<'_>) -> Verdict {
     Verdict {
+        warning: warning::sentence(report),
         headline: Sentence::new(IN_MEMORY),
         what_it_is: Vec::new(),
         what_it_means: Vec::new(),
@@ -90,6 +95,7 @@ fn of_speeds(report: &Report<'_>) -> Verdict {
         if report.findings.is_empty() { how_sure::early_ends(report) } else { how_sure::sentences(report) };
     let rows = |of: fn(&speeds::Words) -> Vec<Sentence>| speeds.as_ref().map(of).unwrap_or_default();
     Verdict {
+        warning: warning::sentence(report),
         headline: Sentence::new(headline),
         what_it_is: Vec::new(),
         what_it_means: [course::sentences(report), rows(speeds::Words::what_it_means)].concat(),

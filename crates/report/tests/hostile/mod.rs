@@ -24,6 +24,7 @@ pub fn empty() -> RunFile {
         measured_at: String::new(),
         observations: Vec::new(),
         cost: Cost::default(),
+        failed_requests: 0,
         remarks: Vec::new(),
     }
 }

@@ -144,6 +144,7 @@ pub fn run() -> RunFile {
             bytes_written: Bytes::gib(6),
             device_time: Duration::from_millis(913_250),
         },
+        failed_requests: 0,
         remarks: vec![
             "the region was written before the reads, so that no never-written area was read".to_owned(),
         ],
