@@ -1,8 +1,9 @@
 //! What a report is made from, and the few questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Diagnosis, diagnose_run};
+use flashscope_probe::diagnosis::{Diagnosis, IN_MEMORY, diagnose_run};
 use flashscope_probe::finding::FtlClass;
+use flashscope_probe::inference::objection_to;
 use flashscope_probe::observation::Order;
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
 
@@ -34,6 +35,18 @@ impl Report<'_> {
     #[must_use]
     pub fn of_storage(self) -> Self {
         if self.is_of_memory() { Self { findings: &[], ..self } } else { self }
+    }
+
+    /// What speaks against every time that was measured, if something does: then nothing follows for who uses it.
+    #[must_use]
+    pub fn objection(&self) -> Option<String> {
+        if self.run.attachment.in_memory {
+            return Some(format!("it {IN_MEMORY}"));
+        }
+        if self.run.fails_often() {
+            return Some("too many requests failed".to_owned());
+        }
+        objection_to(&self.run.observations, self.findings).map(|objection| objection.reason().to_owned())
     }
 
     /// What holds the device back.

@@ -410,6 +410,33 @@ fn that_a_device_may_be_dying_comes_first_and_nothing_is_concluded_from_its_time
 }
 
 #[test]
+fn nothing_follows_from_times_that_something_speaks_against() {
+    let (memory, mut quick, mut failing) = (sample::run(), sample::run(), sample::run());
+    let memory = RunFile { attachment: Attachment { in_memory: true, ..Attachment::default() }, ..memory };
+    failing.failed_requests = 3000;
+    for seen in &mut quick.observations {
+        let Data::Align(data) = &mut seen.data else { continue };
+        let short = Duration::from_micros(2);
+        data.samples.iter_mut().for_each(|each| [each.before, each.across, each.after] = [short; 3]);
+    }
+    for (run, objection) in [
+        (&memory, "it lies in memory (tmpfs)"),
+        (&quick, "too fast for a stick or card; this comes out of memory"),
+        (&failing, "too many requests failed"),
+    ] {
+        let findings = infer_run(&run.observations);
+        let report = Report { run, findings: &findings };
+        let means = verdict(&report).what_it_means;
+        assert!(means.len() == 1 && means[0].as_str().contains(objection), "{means:?}");
+        let others = advice(&report).into_iter().map(|advice| advice.id);
+        let others: Vec<&str> =
+            others.filter(|id| !["measure_more", "save_what_it_holds"].contains(id)).collect();
+        assert_eq!(others, [""; 0]);
+        assert_eq!(report.diagnosis().layer(), None);
+    }
+}
+
+#[test]
 fn sizes_in_advice_are_powers_of_two_and_clusters_such_as_filesystems_have() {
     let run = hostile::empty();
     let told = |kib: u64| {

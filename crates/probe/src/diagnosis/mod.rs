@@ -36,6 +36,9 @@ use workload::{Part, Workload};
 /// A layer that would give less is not worth a word: runs differ by as much.
 pub const LITTLE: f64 = 1.25;
 
+/// Of what no time tells anything of a stick.
+pub const IN_MEMORY: &str = "lies in memory (tmpfs), where no time tells anything of a stick";
+
 /// What may hold a device back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -235,6 +238,9 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
     let Some(ladder) = Ladder::of(observations) else {
         return claims::diagnosis(observations).unwrap_or_else(nothing_written);
     };
+    if attachment.in_memory {
+        return open(format!("it {IN_MEMORY}"), "the same on a stick");
+    }
     let seen = Seen { observations, findings, attachment, ladder: &ladder };
     let ladder = ladder.clone().behind_memory(slc_cache::behind_memory(&seen));
     let seen = Seen { ladder: &ladder, ..seen };

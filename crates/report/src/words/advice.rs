@@ -76,7 +76,9 @@ pub fn advice(report: &Report<'_>) -> Vec<Advice> {
         measure_more,
     ];
     let diagnosis = report.diagnosis();
-    let advice = rules.into_iter().filter_map(|rule| rule(report, &diagnosis));
+    // Where times mean nothing, more of them are to be had, and nothing else.
+    let rules = if report.objection().is_some() { &rules[rules.len() - 1..] } else { &rules[..] };
+    let advice = rules.iter().filter_map(|rule| rule(report, &diagnosis));
     let mut advice: Vec<Advice> = advice.collect();
     let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(LITTLE);
     advice.sort_by(|a, b| likely(b).total_cmp(&likely(a)));

@@ -16,6 +16,9 @@ use crate::{Report, quantity};
 const SEVERAL: u64 = 4;
 
 pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
+    if let Some(objection) = report.objection() {
+        return vec![Sentence::new(format!("nothing for its use: {objection}"))];
+    }
     let writes = [small_writes(report, figures), streams(report, figures), random_order(report, figures)];
     let measured = writes.iter().flatten().next().is_none().then(|| measured_speeds(figures)).flatten();
     let parts = [alignment(report), measured].into_iter().chain(writes);
