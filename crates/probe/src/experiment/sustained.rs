@@ -12,7 +12,7 @@ use flashscope_device::{Bytes, Device};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::{Fill, cache_max};
+use crate::inference::{Fill, brief, cache_max};
 use crate::observation::{Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Resumed, SustainedData};
 
 /// As large as hosts make them; more is cut on its way.
@@ -193,7 +193,8 @@ impl<'a, 'b> Stream<'a, 'b> {
 
     /// Whether stalls cost much and too few of them were seen to tell how often they come.
     fn waits_for_stalls(&self) -> bool {
-        let times = || self.data.long.iter().map(|long| long.took);
+        let brief = brief(&self.data.long, REQUEST);
+        let times = || brief.iter().map(|long| long.took);
         let longest = times().max().unwrap_or_default();
         let alike = times().filter(|took| *took * 2 >= longest).count();
         times().sum::<Duration>().as_secs_f64() >= self.took.as_secs_f64() * STALLS_SHARE

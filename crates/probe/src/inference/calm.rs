@@ -3,11 +3,8 @@
 use flashscope_device::Bytes;
 
 use super::slowdown::Stretch;
-use crate::observation::{LONG_WRITES_MAX, LongWrite, Piece, SustainedData};
-
-/// More long writes one behind the other are no stall, not even one that a buffer spreads over two of them: there the stream has become
-/// slow.
-const STALL_WRITES_MAX: usize = 2;
+use super::stalls::brief;
+use crate::observation::{LONG_WRITES_MAX, Piece, SustainedData};
 
 /// The pieces of a stream without its stalls, with the bytes of all their writes; `None` if not all of its long writes were kept. A piece
 /// that is nothing but a stall is as fast as the one before it; so is the next one if it is a single write, which may wait for what is left of
@@ -18,7 +15,7 @@ pub fn calm(data: &SustainedData) -> Option<Vec<Stretch>> {
         return None;
     }
     let request = data.request.as_f64();
-    let stalls = stalls(&data.long, data.request);
+    let stalls = brief(&data.long, data.request);
     let (mut stalls, mut written) = (stalls.into_iter().peekable(), Bytes::ZERO);
     let mut is_behind_stall = false;
     let mut calm: Vec<Stretch> = Vec::with_capacity(data.pieces.len());
@@ -41,17 +38,12 @@ pub fn calm(data: &SustainedData) -> Option<Vec<Stretch>> {
     Some(calm)
 }
 
-/// The long writes that stand alone, or in twos.
-fn stalls(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
-    let runs = long.chunk_by(|one, next| one.written + request == next.written);
-    runs.filter(|run| run.len() <= STALL_WRITES_MAX).flatten().copied().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::observation::LongWrite;
 
     /// Writes of 1 MiB that took these milliseconds, in pieces of so many; those of half a second and more were long.
     fn data(milliseconds: &[u64], together: usize) -> SustainedData {

@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use super::changes::{Change, changes};
 use super::slowdown::{Slowdown, Stretch};
-use super::stalls::{Stalls, stalls};
+use super::stalls::{Stalls, brief, stalls};
 use super::statistics::whole_bytes;
 use super::sustained::{Fill, stretch};
 use crate::observation::{Resumed, SustainedData};
@@ -68,7 +68,7 @@ pub fn slows_down(data: &SustainedData) -> bool {
 #[must_use]
 pub fn held_up_share(data: &SustainedData) -> f64 {
     let total: f64 = data.pieces.iter().map(|piece| piece.time.as_secs_f64()).sum();
-    let long: f64 = data.long.iter().map(|write| write.took.as_secs_f64()).sum();
+    let long: f64 = brief(&data.long, data.request).iter().map(|write| write.took.as_secs_f64()).sum();
     let periodic = stalls_of(data).map_or(0.0, |stalls| stalls.share);
     // The last long write may belong to a piece that was cut short.
     if total > 0.0 { (long / total).max(periodic).min(1.0) } else { 0.0 }

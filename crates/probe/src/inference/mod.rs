@@ -40,6 +40,7 @@ pub use speed::{Latencies, Speed, Startup, exceeds, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub use stalls::Stalls;
+pub(crate) use stalls::brief;
 pub(crate) use sustained::{Fill, cache_max};
 pub(crate) use write_buffer::{MEMORY_MAX, stretches};
 

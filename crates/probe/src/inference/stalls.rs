@@ -6,6 +6,9 @@ use flashscope_device::Bytes;
 use super::statistics::{count, median, quantile, whole_bytes};
 use crate::observation::LongWrite;
 
+/// More long writes one behind the other are no stall, not even one that a buffer spreads over two of them: there the stream has become
+/// slow, and each is long only beside those before it.
+const STALL_WRITES_MAX: usize = 2;
 /// What counts as a stall grows in steps: the longest holds are told apart from the host's own.
 const STEP: f64 = 2.0;
 /// A period is one from so many stalls on.
@@ -42,7 +45,7 @@ pub struct Stalls {
 /// come again after the same number of bytes.
 #[must_use]
 pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
-    let long = &joined(long, request);
+    let long = &joined(&brief(long, request), request);
     let shortest = long.iter().map(|write| write.took.as_secs_f64()).fold(f64::INFINITY, f64::min);
     let longest = long.iter().map(|write| write.took.as_secs_f64()).fold(0.0, f64::max);
     let thresholds = std::iter::successors(Some(shortest), |at| Some(at * STEP));
@@ -54,18 +57,21 @@ pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         .filter(|stalls| stalls.share >= SHARE_MIN)
 }
 
+/// The long writes that stand alone, or in twos: those that may be stalls.
+#[must_use]
+pub fn brief(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
+    let runs = long.chunk_by(|one, next| one.written + request == next.written);
+    runs.filter(|run| run.len() <= STALL_WRITES_MAX).flatten().copied().collect()
+}
+
 /// A write and the next as one, where both took long: with a buffer before the flash, the write that runs into a stall waits for the
 /// buffer, and the one behind it for what is left.
-fn joined(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
-    let mut joined: Vec<LongWrite> = Vec::with_capacity(long.len());
-    let mut is_pair = false;
-    for write in long {
-        match joined.last_mut().filter(|last| !is_pair && last.written + request == write.written) {
-            Some(last) => (last.took, last.ended, is_pair) = (last.took + write.took, write.ended, true),
-            None => {
-                joined.push(*write);
-                is_pair = false;
-            }
+fn joined(brief: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
+    let mut joined: Vec<LongWrite> = Vec::with_capacity(brief.len());
+    for write in brief {
+        match joined.last_mut().filter(|last| last.written + request == write.written) {
+            Some(last) => *last = LongWrite { took: last.took + write.took, ..*write },
+            None => joined.push(*write),
         }
     }
     joined
@@ -160,6 +166,17 @@ mod tests {
         let stalls = found(&writes).unwrap();
         assert_eq!(stalls.period, Bytes::mib(16));
         assert!((2.0..2.8).contains(&stalls.seconds) && stalls.seen == 25, "{stalls:?}");
+    }
+
+    #[test]
+    fn a_drop_to_another_level_is_no_stall() {
+        let drop = || std::iter::repeat_n(1100, 16);
+        let writes: Vec<u64> = (0..100).map(|_| 50).chain(drop()).chain((0..100).map(|_| 50)).collect();
+        assert_eq!(found(&writes), None);
+        let stall = |index: u64| if index % 16 == 15 { 2000 } else { 50 };
+        let writes: Vec<u64> = (0..160).map(stall).chain(drop()).chain((0..160).map(stall)).collect();
+        let stalls = found(&writes).unwrap();
+        assert_eq!((stalls.period, stalls.seen), (Bytes::mib(16), 19));
     }
 
     #[test]
