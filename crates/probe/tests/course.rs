@@ -96,3 +96,16 @@ fn a_cache_that_recovers_shows_behind_pauses() {
     assert!(is_near(fast[0], 20.0, 0.4) && is_near(fast[1], 120.0, 0.4), "{fast:?}");
     assert!(fast[2] >= fast[1] && course.changes.len() == 1, "{course:?}");
 }
+
+#[test]
+fn what_stalled_behind_pauses_is_no_part_of_the_streams_time() {
+    let tables = "[slc_cache]\nbasis = \"assumed\"\nsize = \"256MiB\"\npage_program_us = 400\nfold_megabytes_per_s = 20\n\
+                  when_full = \"direct\"\n[background]\nbasis = \"assumed\"\nidle_after_us = 1000\n[background.stall]\n\
+                  every = \"40MiB\"\nduration_us = 3000000";
+    let profile = Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap();
+    let (_, course) = measured(&profile);
+    let stalls = course.stalls.unwrap();
+    let share = stalls.seconds / (stalls.period.as_f64() * stalls.seconds_per_byte);
+    assert!(course.recovered.iter().any(|recovered| recovered.bytes > Bytes::mib(100)), "{course:?}");
+    assert!(is_near(stalls.share, share, 0.1), "{share}: {stalls:?}");
+}

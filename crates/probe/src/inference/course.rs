@@ -9,7 +9,7 @@ use super::slowdown::{Slowdown, Stretch};
 use super::stalls::{Stalls, brief, stalls};
 use super::statistics::whole_bytes;
 use super::sustained::{Fill, stretch};
-use crate::observation::{Resumed, SustainedData};
+use crate::observation::{LongWrite, Resumed, SustainedData};
 
 /// The course of a long stream of writes.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +53,18 @@ pub fn course(data: &SustainedData) -> Course {
 /// The stalls of a stream that come again after the same number of bytes.
 #[must_use]
 pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
-    let total = data.pieces.iter().map(|piece| piece.time.as_secs_f64()).sum();
-    stalls(&data.long, data.request, total)
+    stalls(&of_stream(data), data.request, time(data).as_secs_f64())
+}
+
+/// What the stream itself took: without what was written behind pauses.
+fn time(data: &SustainedData) -> Duration {
+    data.pieces.iter().map(|piece| piece.time).sum()
+}
+
+/// The long writes of the stream itself, whose time is counted: those behind pauses are kept with them.
+fn of_stream(data: &SustainedData) -> Vec<LongWrite> {
+    let total = time(data);
+    data.long.iter().filter(|write| write.ended <= total).copied().collect()
 }
 
 /// Whether a stream became slow and stayed so, behind a cache or behind anything else.
@@ -67,8 +77,8 @@ pub fn slows_down(data: &SustainedData) -> bool {
 /// number of bytes or not.
 #[must_use]
 pub fn held_up_share(data: &SustainedData) -> f64 {
-    let total: f64 = data.pieces.iter().map(|piece| piece.time.as_secs_f64()).sum();
-    let long: f64 = brief(&data.long, data.request).iter().map(|write| write.took.as_secs_f64()).sum();
+    let total = time(data).as_secs_f64();
+    let long: f64 = brief(&of_stream(data), data.request).iter().map(|write| write.took.as_secs_f64()).sum();
     let periodic = stalls_of(data).map_or(0.0, |stalls| stalls.share);
     // The last long write may belong to a piece that was cut short.
     if total > 0.0 { (long / total).max(periodic).min(1.0) } else { 0.0 }

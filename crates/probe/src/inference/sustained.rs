@@ -237,7 +237,7 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
         Some(slowdown) if !is_cache(&slowdown) => {
             [no_cache(&fill, data, &mean), rate(&mean, Some(&slowdown))]
         }
-        Some(slowdown) => [cache(&slowdown, fill.memory), rate(&mean, Some(&slowdown))],
+        Some(slowdown) => [cache(&slowdown, fill.memory, &mean), rate(&mean, Some(&slowdown))],
         None if capacity.is_some_and(|capacity| data.written() >= cache_max(capacity)) => {
             [no_cache(&fill, data, &mean), rate(&mean, None)]
         }
@@ -271,7 +271,7 @@ fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
 
 /// The cache is full where the stream becomes slow. What the controller's memory holds then has not reached it: as much as went there at
 /// first, if that showed; else, behind a slow link, nobody knows how much.
-fn cache(slowdown: &Slowdown, memory: Option<f64>) -> Finding {
+fn cache(slowdown: &Slowdown, memory: Option<f64>, mean: &Mean) -> Finding {
     if slowdown.agreement < AGREEMENT_CLEAR {
         let reason = format!(
             "about {} went at {} and what is behind at {}, but the speed wavers as much on its own",
@@ -285,7 +285,7 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>) -> Finding {
         "the first {} were written at {}, everything behind at {}",
         rounded(slowdown.bytes),
         speed(1.0 / slowdown.fast),
-        speed(1.0 / slowdown.slow)
+        behind(slowdown, mean)
     );
     let doubt = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_DOUBT } else { MODEL_DOUBT };
     let confidence = Confidence::new(slowdown.agreement.min(1.0 - doubt));
@@ -296,6 +296,15 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>) -> Finding {
     Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(held)), confidence, text)
         .within(Value::Bytes(low), Value::Bytes(high))
         .with_caveat("what was written shortly before may have taken a part of it")
+}
+
+/// The level behind a slow-down is that of most writes; where stalls make the mean another one, that is told as well.
+fn behind(slowdown: &Slowdown, mean: &Mean) -> String {
+    let (most, all) = (speed(1.0 / slowdown.slow), speed(1.0 / mean.seconds_per_byte));
+    if mean.seconds_per_byte <= slowdown.slow * (1.0 + HELD_UP_MIN) {
+        return most;
+    }
+    format!("{most} for the most part, and at {all} with what held it up")
 }
 
 fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
@@ -402,6 +411,9 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::mib(36))));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate / (1_048_576.0 / 0.1191) - 1.0).abs() < 0.01, "{rate}");
+        let [cache, _] = sustained(Some(&data), Some(Bytes::gib(2)));
+        let both = "everything behind at 10 MB/s for the most part, and at 8.8 MB/s with what held it up";
+        assert!(cache.evidence.ends_with(both), "{}", cache.evidence);
     }
 
     #[test]
