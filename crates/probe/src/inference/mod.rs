@@ -70,7 +70,8 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let align = align::infer(&seen.align, method, of_stream.as_ref().and_then(sure_page));
     let boundaries_show = shows_surely(&align.boundary_signal) || of_stream.as_ref().is_some_and(is_sure);
     let ([linear, random, class, merge], maps_less) = seen.open_units();
-    let [cache, sustained] = seen.sustained();
+    let write_buffer = write_buffer::write_buffer(seen.write_buffer);
+    let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumed = seen.assumed_erase_block(&erase_block);
     let is_published = seen.open_units.is_empty() && seen.fat_area.is_empty();
@@ -99,7 +100,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         align.boundary_signal,
         cache,
         sustained,
-        write_buffer::write_buffer(seen.write_buffer),
+        write_buffer,
     ];
     if let Some(assumed) = assumed {
         findings.iter_mut().filter(|finding| rests_on_erase_block(finding.id, maps_less)).for_each(
@@ -303,9 +304,13 @@ impl<'a> Seen<'a> {
     }
 
     /// Cache, speed.
-    fn sustained(&self) -> [Finding; 2] {
+    fn sustained(&self, write_buffer: &Finding) -> [Finding; 2] {
         let capacity = self.sustained.and_then(|(_, seen)| seen.conditions.capacity);
-        sustained::sustained(self.sustained.map(|(data, _)| data), capacity)
+        let buffer = match write_buffer.outcome {
+            Outcome::Found { high: Value::Bytes(high), .. } => Some(high).filter(|high| *high > Bytes::ZERO),
+            _ => None,
+        };
+        sustained::sustained(self.sustained.map(|(data, _)| data), capacity, buffer)
     }
 
     fn fat_area(&self) -> Finding {

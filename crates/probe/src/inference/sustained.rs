@@ -35,6 +35,8 @@ const FREEDOM: f64 = (BATCHES - 1) as f64;
 const BEGINNING: usize = 2;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
 const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
+/// So many times as much goes fast into it where flash empties it meanwhile. What goes on for longer is told apart by more than its size.
+const DRAINED_MAX: f64 = 1.25;
 /// It is faster than a cache by this at least.
 const MEMORY_RATIO: f64 = 1.5;
 /// Up to here it may be both, or a few blocks that were erased beforehand.
@@ -197,9 +199,23 @@ pub fn stretch(request: f64, piece: &Piece) -> Stretch {
     Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
 }
 
-/// What memory of the controller makes fast at the start.
+/// What memory of the controller makes fast at the start. While it is filled the flash empties it, so that more goes fast than it holds.
 fn memory(stream: &[Stretch]) -> Option<Slowdown> {
-    Slowdown::of(stream).filter(|slowdown| slowdown.bytes <= MEMORY_MAX)
+    let is_memory = |slowdown: &Slowdown| {
+        slowdown.bytes <= MEMORY_MAX
+            || slowdown.bytes <= MEMORY_MAX * DRAINED_MAX && kept(slowdown) <= MEMORY_MAX
+    };
+    Slowdown::of(stream).filter(is_memory)
+}
+
+/// Of what went fast, the bytes that the flash had not taken by then, if it takes them at the slow speed all along.
+fn kept(slowdown: &Slowdown) -> f64 {
+    slowdown.bytes * (1.0 - slowdown.fast / slowdown.slow)
+}
+
+/// So much goes fast into memory of so many bytes.
+fn explained(memory: f64, slowdown: &Slowdown) -> f64 {
+    memory / (1.0 - slowdown.fast / slowdown.slow)
 }
 
 /// The same of a stream that goes into a cache: there the cache's end is the larger change.
@@ -210,9 +226,14 @@ fn before_cache(fast: &[Stretch]) -> Option<Slowdown> {
 const NOTHING: &str = "no long stream of writes was measured";
 const LONG_STREAM: &str = "a long stream of writes (measure sustained, or check --sustained)";
 
-/// The cache in front of the dense cells, and the speed behind it. `capacity`: of the device.
+/// The cache in front of the dense cells, and the speed behind it. `capacity`: of the device; `buffer`: the largest that its write buffer
+/// may be, if one was found.
 #[must_use]
-pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Finding; 2] {
+pub fn sustained(
+    data: Option<&SustainedData>,
+    capacity: Option<Bytes>,
+    buffer: Option<Bytes>,
+) -> [Finding; 2] {
     let unknown = |reason: &str, would_decide: &str| {
         [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS]
             .map(|id| Finding::unknown(id, reason, would_decide))
@@ -237,7 +258,7 @@ pub fn sustained(data: Option<&SustainedData>, capacity: Option<Bytes>) -> [Find
         Some(slowdown) if !is_cache(&slowdown) => {
             [no_cache(&fill, data, &mean), rate(&mean, Some(&slowdown))]
         }
-        Some(slowdown) => [cache(&slowdown, fill.memory, &mean), rate(&mean, Some(&slowdown))],
+        Some(slowdown) => [cache(&slowdown, fill.memory, buffer, &mean), rate(&mean, Some(&slowdown))],
         None if capacity.is_some_and(|capacity| data.written() >= cache_max(capacity)) => {
             [no_cache(&fill, data, &mean), rate(&mean, None)]
         }
@@ -270,16 +291,15 @@ fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
 }
 
 /// The cache is full where the stream becomes slow. What the controller's memory holds then has not reached it: as much as went there at
-/// first, if that showed; else, behind a slow link, nobody knows how much.
-fn cache(slowdown: &Slowdown, memory: Option<f64>, mean: &Mean) -> Finding {
+/// first, if that showed, or what a buffer that was found explains; else, behind a slow link, nobody knows how much.
+fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: &Mean) -> Finding {
     if slowdown.agreement < AGREEMENT_CLEAR {
-        let reason = format!(
-            "about {} went at {} and what is behind at {}, but the speed wavers as much on its own",
-            rounded(slowdown.bytes),
-            speed(1.0 / slowdown.fast),
-            speed(1.0 / slowdown.slow)
-        );
-        return Finding::unknown(FindingId::SlcCacheBytes, reason, "a quieter machine");
+        return wavers(slowdown);
+    }
+    let found = buffer.map(|buffer| explained(buffer.as_f64(), slowdown));
+    let low = slowdown.bytes_low * (1.0 - EDGE) - memory.or(found).unwrap_or(MEMORY_MAX);
+    if low <= 0.0 {
+        return no_more_than_memory(slowdown, buffer);
     }
     let text = format!(
         "the first {} were written at {}, everything behind at {}",
@@ -290,12 +310,36 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>, mean: &Mean) -> Finding {
     let doubt = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_DOUBT } else { MODEL_DOUBT };
     let confidence = Confidence::new(slowdown.agreement.min(1.0 - doubt));
     let held = (slowdown.bytes - memory.unwrap_or(0.0)).max(0.0);
-    let held_low = (slowdown.bytes_low * (1.0 - EDGE) - memory.unwrap_or(MEMORY_MAX)).max(0.0);
-    let low = rounded(held_low.min(held));
+    let low = rounded(low.min(held));
     let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
     Finding::exact(FindingId::SlcCacheBytes, Value::Bytes(rounded(held)), confidence, text)
         .within(Value::Bytes(low), Value::Bytes(high))
         .with_caveat("what was written shortly before may have taken a part of it")
+}
+
+fn wavers(slowdown: &Slowdown) -> Finding {
+    let reason = format!(
+        "about {} went at {} and what is behind at {}, but the speed wavers as much on its own",
+        rounded(slowdown.bytes),
+        speed(1.0 / slowdown.fast),
+        speed(1.0 / slowdown.slow)
+    );
+    Finding::unknown(FindingId::SlcCacheBytes, reason, "a quieter machine")
+}
+
+/// Memory is emptied while it is filled: it may be all that makes a stream fast for so long.
+fn no_more_than_memory(slowdown: &Slowdown, buffer: Option<Bytes>) -> Finding {
+    let (memory, would_decide) = match buffer {
+        Some(buffer) => (format!("a write buffer of up to {buffer}"), "a link that is faster than the cache"),
+        None => ("the controller's memory".to_owned(), "its write buffer (measure write-buffer)"),
+    };
+    let reason = format!(
+        "the first {} went at {} and what is behind at {}, but {memory} may explain as much",
+        rounded(slowdown.bytes),
+        speed(1.0 / slowdown.fast),
+        speed(1.0 / slowdown.slow)
+    );
+    Finding::unknown(FindingId::SlcCacheBytes, reason, would_decide)
 }
 
 /// The level behind a slow-down is that of most writes; where stalls make the mean another one, that is told as well.
@@ -372,6 +416,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::finding::Outcome;
     use crate::observation::{LongWrite, Piece};
 
     /// Pieces of 1 MiB that take these milliseconds each.
@@ -385,7 +430,7 @@ mod tests {
     }
 
     fn values(data: &SustainedData, capacity: Bytes) -> [Option<Value>; 2] {
-        sustained(Some(data), Some(capacity)).map(|finding| finding.value())
+        sustained(Some(data), Some(capacity), None).map(|finding| finding.value())
     }
 
     #[test]
@@ -411,7 +456,7 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::mib(36))));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate / (1_048_576.0 / 0.1191) - 1.0).abs() < 0.01, "{rate}");
-        let [cache, _] = sustained(Some(&data), Some(Bytes::gib(2)));
+        let [cache, _] = sustained(Some(&data), Some(Bytes::gib(2)), None);
         let both = "everything behind at 10 MB/s for the most part, and at 8.8 MB/s with what held it up";
         assert!(cache.evidence.ends_with(both), "{}", cache.evidence);
     }
@@ -425,11 +470,11 @@ mod tests {
             ended: Duration::from_millis((index + 1) / 16 * (1760 + 15 * 40)),
         };
         stalling.long = (0..600).filter(|index| index % 16 == 15).map(long).collect();
-        let [cache, _] = sustained(Some(&stalling), Some(Bytes::gib(1)));
+        let [cache, _] = sustained(Some(&stalling), Some(Bytes::gib(1)), None);
         assert_eq!(cache.value(), Some(Value::Bytes(Bytes::ZERO)));
         let evidence = &cache.evidence;
         assert!(evidence.contains("stalled took 74 %") && !evidence.contains("without"), "{evidence}");
-        let [even, _] = sustained(Some(&data((0..600).map(|_| 40))), Some(Bytes::gib(1)));
+        let [even, _] = sustained(Some(&data((0..600).map(|_| 40))), Some(Bytes::gib(1)), None);
         assert!(even.evidence.contains("without a slow-down"), "{}", even.evidence);
     }
 
@@ -442,6 +487,21 @@ mod tests {
         };
         let data = data((0..400).map(time));
         assert_eq!(values(&data, Bytes::gib(4))[0], Some(Value::Bytes(Bytes::mib(54))));
+    }
+
+    #[test]
+    fn what_a_buffer_explains_is_no_cache() {
+        // 8 MiB of memory take 9 MiB while the flash behind it takes one.
+        let buffer = data((0..400).map(|index| if index < 9 { 3 } else { 26 }));
+        assert_eq!(values(&buffer, Bytes::gib(1))[0], Some(Value::Bytes(Bytes::ZERO)));
+        let long = |found| {
+            let data = data((0..400).map(|index| if index < 36 { 20 } else { 100 }));
+            sustained(Some(&data), Some(Bytes::gib(1)), found)[0].clone()
+        };
+        assert_eq!(long(None).bytes(), Some(Bytes::mib(36)));
+        assert_eq!(long(Some(Bytes::mib(2))).bytes(), Some(Bytes::mib(36)));
+        let Outcome::Unknown { reason, .. } = long(Some(Bytes::mib(32))).outcome else { panic!("a cache") };
+        assert!(reason.contains("a write buffer of up to 32 MiB may explain"), "{reason}");
     }
 
     #[test]
@@ -462,7 +522,8 @@ mod tests {
         assert!((within(2.201) - 0.95).abs() < 1e-3 && within(f64::INFINITY) >= 1.0);
         let steady = data((0..320).map(|index| 50 + index % 2));
         let waves = data((0..320).map(|index| if index % 100 < 50 { 40 } else { 60 }));
-        let sure = |data: &SustainedData| sustained(Some(data), Some(Bytes::mib(900)))[1].confidence().get();
+        let sure =
+            |data: &SustainedData| sustained(Some(data), Some(Bytes::mib(900)), None)[1].confidence().get();
         assert!(
             sure(&steady) > 0.97 && (0.9..0.95).contains(&sure(&waves)),
             "{} {}",
