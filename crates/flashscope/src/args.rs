@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
 use flashscope_probe::file_sizes::FileProfile;
+use flashscope_probe::inference::SAMPLES_MIN;
 use flashscope_probe::observation::Order;
 
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
@@ -770,11 +771,12 @@ fn erase_block(text: &str) -> Result<Bytes, String> {
     size(text, Bytes::kib(16), Bytes::kib(4))
 }
 
-/// A number from 12, which tell a spread, to 10000, and the size of a request.
+/// A number from as many as tell a speed to 10000, and the size of a request.
 fn samples(text: &str) -> Result<(u32, Bytes), String> {
-    let needed = || "a number from 12 to 10000 and a size are needed, such as 1000x10MiB".to_owned();
+    let needed = || format!("a number from {SAMPLES_MIN} to 10000 and a size are needed, such as 1000x10MiB");
     let (count, size) = text.split_once('x').ok_or_else(needed)?;
-    let count = count.parse().ok().filter(|count| (12..=10_000).contains(count)).ok_or_else(needed)?;
+    let tells = |count: &u32| (SAMPLES_MIN..=10_000).contains(&u64::from(*count));
+    let count = count.parse().ok().filter(tells).ok_or_else(needed)?;
     Ok((count, request_size(size)?))
 }
 

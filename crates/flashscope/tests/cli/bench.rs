@@ -73,10 +73,10 @@ fn in_a_folder_a_file_of_our_own_is_measured_without_permission_and_nothing_is_l
         assert_eq!(name.starts_with("/dev/shm"), stderr(&output).contains("measures memory"));
         assert!(is_empty(&folder));
     }
-    let samples = document(&["bench", "sustained", name, "--samples", "12x1MiB"]);
+    let samples = document(&["bench", "sustained", name, "--samples", "14x1MiB"]);
     assert_eq!(
         (&samples["cost"]["writes"], &samples["cost"]["bytes_written"]),
-        (&12.into(), &(12 << 20).into())
+        (&14.into(), &(14 << 20).into())
     );
     assert!(is_empty(&folder));
 }
@@ -122,9 +122,9 @@ fn what_is_said_beforehand_is_no_more_than_what_the_person_allows() {
     let check = said(&["check", "sim:generic-2g", "--sustained"]);
     assert!(check.contains("at most 100 MiB (--write-budget") && check.contains("after 60 s"), "{check}");
     // Without limits a third of a stick as small as this one tells nothing: it is written over.
-    let unlimited = stderr(&flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "12x1MiB"]));
+    let unlimited = stderr(&flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "14x1MiB"]));
     assert!(
-        unlimited.contains("at most 12 MiB will be written: at 10 MB/s that is 1 minute at most"),
+        unlimited.contains("at most 14 MiB will be written: at 10 MB/s that is 1 minute at most"),
         "{unlimited}"
     );
 }
@@ -252,7 +252,10 @@ fn long_streams_are_told_and_laid_over_one_another() {
 fn samples_are_as_many_and_as_large_as_asked_for() {
     let told = document(&["bench", "sustained", "sim:generic-2g", "--samples", "20x10MiB"]);
     assert_eq!((&told["cost"]["writes"], &told["cost"]["bytes_written"]), (&20.into(), &(200 << 20).into()));
-    let odd = flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "1000"]);
-    assert_eq!(odd.status.code(), Some(2));
-    assert!(stderr(&odd).contains("1000x10MiB"), "{}", stderr(&odd));
+    // Fewer than fourteen never tell a speed.
+    for odd in ["1000", "13x1MiB"] {
+        let refused = flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", odd]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains("from 14") && stderr(&refused).contains("1000x10MiB"), "{odd}");
+    }
 }

@@ -41,6 +41,7 @@ pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub use stalls::Stalls;
 pub(crate) use stalls::brief;
+pub use sustained::SAMPLES_MIN;
 pub(crate) use sustained::{Fill, cache_max};
 pub(crate) use write_buffer::{MEMORY_MAX, stretches};
 

@@ -33,6 +33,8 @@ const HALVES_MAX: f64 = 0.12;
 const FREEDOM: f64 = (BATCHES - 1) as f64;
 /// The first stretches open blocks.
 const BEGINNING: usize = 2;
+/// Fewer samples tell no speed: the first two open blocks, and twelve tell a spread.
+pub const SAMPLES_MIN: u64 = (BEGINNING + BATCHES) as u64;
 /// What is fast no longer than this is memory of the controller, and no cache in flash.
 const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
 /// So many times as much goes fast into it where flash empties it meanwhile. What goes on for longer is told apart by more than its size.
@@ -242,7 +244,8 @@ pub fn sustained(
     let fill = Fill::of(data);
     let Some(mean) = fill.mean() else {
         let reason = format!("{} were written without a settled speed", data.written());
-        return unknown(&reason, "a longer stream, or a clock that runs");
+        let longer = if data.is_spread { "more samples" } else { "a longer stream" };
+        return unknown(&reason, &format!("{longer}, or a clock that runs"));
     };
     let mean = in_whole_periods(data, &fill, mean);
     if mean.halves > HALVES_MAX.max(3.0 * mean.error) || mean.error > ERROR_MAX {
@@ -364,16 +367,24 @@ fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
 
 /// A mean that stays may be made of fast writes and of stalls: then no single write goes at it.
 fn without_a_slowdown(data: &SustainedData, mean: &Mean) -> String {
-    let (written, rate) = (data.written(), speed(1.0 / mean.seconds_per_byte));
+    let (written, rate) = (as_written(data), speed(1.0 / mean.seconds_per_byte));
     let held_up = held_up_share(data);
     if held_up < HELD_UP_MIN {
-        return format!("{written} were written one behind the other at {rate} without a slow-down");
+        return format!("{written} at {rate} without a slow-down");
     }
     format!(
-        "{written} were written one behind the other, at {rate} on the average from start to end; single writes that stalled took {:.0} % \
-         of the time",
+        "{written}, at {rate} on the average from start to end; single writes that stalled took {:.0} % of the time",
         held_up * 100.0
     )
+}
+
+/// How much was written, and in which way.
+fn as_written(data: &SustainedData) -> String {
+    let written = data.written();
+    if data.is_spread {
+        return format!("{written} were written in samples of {}, each flushed,", data.request);
+    }
+    format!("{written} were written one behind the other")
 }
 
 fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
@@ -476,6 +487,16 @@ mod tests {
         assert!(evidence.contains("stalled took 74 %") && !evidence.contains("without"), "{evidence}");
         let [even, _] = sustained(Some(&data((0..600).map(|_| 40))), Some(Bytes::gib(1)), None);
         assert!(even.evidence.contains("without a slow-down"), "{}", even.evidence);
+    }
+
+    #[test]
+    fn samples_are_not_said_to_follow_each_other() {
+        let samples = |count: u64| SustainedData { is_spread: true, ..data((0..count).map(|_| 40)) };
+        let [cache, _] = sustained(Some(&samples(600)), Some(Bytes::gib(1)), None);
+        let said = "600 MiB were written in samples of 1 MiB, each flushed, at 26 MB/s without a slow-down";
+        assert_eq!(cache.evidence, said);
+        let known = |count| sustained(Some(&samples(count)), Some(Bytes::mib(20)), None)[1].value().is_some();
+        assert_eq!([known(SAMPLES_MIN - 1), known(SAMPLES_MIN)], [false, true]);
     }
 
     #[test]
