@@ -11,7 +11,7 @@ use flashscope_device::{
     Payload, Tag,
 };
 use flashscope_probe::experiment::{Samples, Speed as Experiment, Sustained};
-use flashscope_probe::inference::{Speed, speed};
+use flashscope_probe::inference::{Speed, speed, speed_of};
 use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use flashscope_probe::{Ended, Experiment as _, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
@@ -96,6 +96,30 @@ fn where_stalls_take_most_of_the_time_and_none_is_like_another_the_speed_is_stil
     let seen: Vec<f64> =
         (1..9).map(|seed| one(&mut VirtualStick::new(&profile, seed), case).1.bytes_per_s).collect();
     assert!(seen.iter().all(|seen| is_near(*seen, truth)), "{seen:?} instead of {truth}");
+}
+
+#[test]
+fn rows_of_small_writes_wait_for_the_stalls_that_a_row_of_large_ones_met() {
+    let in_order = |request| case(Direction::Write, Order::Linear, request, 1);
+    let cases = [Bytes::mib(1), Bytes::kib(64), Bytes::kib(4)].map(in_order);
+    let mut wrong = Vec::new();
+    for name in ["cheap-usb3-32g", "wirenboard-31"] {
+        let profile = Profile::builtin(name).unwrap();
+        let seen = measured(&mut VirtualStick::new(&profile, 3), &cases, &Budget::UNLIMITED);
+        let Data::Speed(data) = &seen.data else { panic!("speed saw something else") };
+        for cell in &data.cells[1..] {
+            let speed = speed_of(data, cell).unwrap();
+            let truth = (11..17)
+                .map(|seed| truth(&profile, seed, cell.case, Bytes::mib(64), Bytes::ZERO))
+                .sum::<f64>()
+                / 6.0;
+            let holds = speed.bytes_per_s_low * 0.99 <= truth && truth <= speed.bytes_per_s_high * 1.01;
+            if !holds || (speed.bytes_per_s / truth - 1.0).abs() > 0.05 {
+                wrong.push(format!("{name} {}: {speed:?} instead of {truth}", cell.case.request));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use flashscope_device::{Bytes, Device, Instant};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::{CLEAR_AFTER, is_clear};
+use crate::inference::{CLEAR_AFTER, Expected, is_clear};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Left alone at the start of the device, where it is large enough: partition table and FAT area.
@@ -28,6 +28,8 @@ const REQUESTS_MAX: usize = 16_384;
 /// Fewer tell no spread: the slowest requests get this much time for them.
 const REQUESTS_MIN: usize = 24;
 const PATIENCE_FOR_FEW: Duration = Duration::from_secs(60);
+/// Stalls that rows before it met are waited for as long.
+const PATIENCE_FOR_STALLS: Duration = PATIENCE_FOR_FEW;
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
@@ -208,7 +210,7 @@ impl Rows<'_, '_> {
     ) -> Result<(), Stop> {
         let mut made = 0;
         let mut goes_on = true;
-        let mut looks = Looks::default();
+        let mut looks = Looks::of(case, &self.data.cells);
         loop {
             while goes_on && made < requests_max(case) && in_flight(made, cell) < case.queue_depth {
                 self.submit(case, course)?;
@@ -253,19 +255,26 @@ impl Rows<'_, '_> {
 #[derive(Debug)]
 struct Looks {
     next: Duration,
-}
-
-impl Default for Looks {
-    /// Nothing is clear before.
-    fn default() -> Self {
-        Self { next: CLEAR_AFTER }
-    }
+    /// Stalls that it will meet.
+    expected: Option<Expected>,
 }
 
 impl Looks {
+    /// Nothing is clear before [`CLEAR_AFTER`]; a row of large writes is long enough to meet its own stalls.
+    fn of(case: SpeedCase, before: &[SpeedCell]) -> Self {
+        let expected = Expected::of(case, before).filter(|_| !is_large_row(case));
+        Self { next: CLEAR_AFTER, expected }
+    }
+
     /// Whether a row that has lasted so long tells enough.
     fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
         let few = cell.took_ns.len() < REQUESTS_MIN;
+        if let Some(expected) =
+            self.expected.filter(|expected| !few && is_worth_waiting(expected, cell, lasted))
+        {
+            return lasted >= PATIENCE_FOR_STALLS
+                || expected.is_at_end_of_one(cell) && expected.is_clear(cell);
+        }
         let patience = patience(cell.case);
         if lasted >= if few { patience.max(PATIENCE_FOR_FEW) } else { patience } {
             return true;
@@ -277,6 +286,13 @@ impl Looks {
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
         is_clear(cell)
     }
+}
+
+/// Whether stalls take a part of a row's time, and enough of them will be met while patience lasts.
+fn is_worth_waiting(expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
+    let lasted = lasted.as_secs_f64();
+    expected.is_worth_it(cell, lasted)
+        && expected.seconds_until_enough(cell, lasted) <= PATIENCE_FOR_STALLS.as_secs_f64()
 }
 
 fn in_flight(made: usize, cell: &SpeedCell) -> u32 {

@@ -6,9 +6,10 @@ use flashscope_device::Bytes;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
 use super::slowdown::{Slowdown, Stretch};
+use super::stalls::{Stalls, stalls};
 use super::statistics::{count, median, quantile};
 use crate::finding::Confidence;
-use crate::observation::{Direction, LinkLimit, Order, SpeedCase, SpeedCell, SpeedData};
+use crate::observation::{Direction, LinkLimit, LongWrite, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Requests are looked at in so many groups at most.
 const STRETCHES_MAX: usize = 240;
@@ -28,6 +29,15 @@ const CLEAR_HALVES: f64 = 0.02;
 const HALF_WIDTH_MIN: f64 = 0.005;
 /// What the model can be wrong about: speeds that change on a longer scale.
 const CONFIDENCE: f64 = 0.95;
+/// A write that takes so many times as long as half of its row may be a stall.
+const LONG_RATIO: f64 = 3.0;
+/// A row tells the speed that lasts from so many periods of stalls on: fewer may hold one more or less than their share.
+const PERIODS_MIN: usize = 4;
+/// Student's t for 95 % is no more than this and a share of the other for each degree of freedom, from three on.
+const NORMAL_95: f64 = 1.96;
+const STUDENT_BEYOND: f64 = 3.7;
+/// Stalls that take less of a row's time do not show in its interval.
+const STALLS_SHARE: f64 = CLEAR_HALF_WIDTH;
 /// What a link is said to carry may be exceeded by so much before a result is not believed: clocks differ.
 const LINK_TOLERANCE: f64 = 1.02;
 
@@ -87,6 +97,28 @@ pub struct Latencies {
 }
 
 impl Speed {
+    /// Where earlier rows stalled: the speed over whole periods of their stalls, or, of a row that went on for a few of them only, an
+    /// interval that holds one stall more or less.
+    fn with_stalls(&mut self, before: &[SpeedCell], cell: &SpeedCell) {
+        let Some(expected) = Expected::of(cell.case, before) else { return };
+        let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
+        if !expected.is_worth_it(cell, lasted) {
+            return;
+        }
+        match expected.over_periods(cell).filter(|_| self.startup.is_none()) {
+            Some((seconds_per_byte, half)) => {
+                self.bytes_per_s = 1.0 / seconds_per_byte;
+                self.bytes_per_s_low = self.bytes_per_s / (1.0 + half);
+                self.bytes_per_s_high = self.bytes_per_s * (1.0 + half);
+            }
+            None => {
+                let share = expected.seconds / lasted;
+                self.bytes_per_s_low = self.bytes_per_s_low.min(self.bytes_per_s / (1.0 + share));
+                self.bytes_per_s_high = self.bytes_per_s_high.max(self.bytes_per_s * (1.0 + share));
+            }
+        }
+    }
+
     /// Requests a second.
     #[must_use]
     pub fn requests_per_s(&self) -> f64 {
@@ -120,6 +152,8 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
 #[must_use]
 pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
     let mut speed = speed(cell, data.link.as_ref())?;
+    let before: Vec<SpeedCell> = data.cells.iter().take_while(|seen| *seen != cell).cloned().collect();
+    speed.with_stalls(&before, cell);
     speed.cached = speed.cached.or_else(|| not_read(data, cell));
     Some(speed)
 }
@@ -161,6 +195,95 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
             && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
+}
+
+/// The stalls that a row of writes in order will meet, as rows before it met them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// So much is written from one to the next.
+    period: Bytes,
+    /// How long one takes, typically.
+    seconds: f64,
+}
+
+impl Expected {
+    /// Those of the last row before that had some; `None` where no row of writes in order did.
+    #[must_use]
+    pub fn of(case: SpeedCase, before: &[SpeedCell]) -> Option<Self> {
+        let is_in_order = |case: SpeedCase| (case.direction, case.order) == (Direction::Write, Order::Linear);
+        let alike = before.iter().rev().filter(|cell| is_in_order(cell.case));
+        let stalls = alike.filter(|_| is_in_order(case)).find_map(stalls_in)?;
+        (stalls.period >= case.request).then_some(Self { period: stalls.period, seconds: stalls.seconds })
+    }
+
+    /// What a byte takes over the whole periods that a row went through, seconds, and half the width of its interval as a share of it;
+    /// `None` from too few.
+    fn over_periods(&self, cell: &SpeedCell) -> Option<(f64, f64)> {
+        let requests =
+            usize::try_from(self.period / cell.case.request).ok().filter(|requests| *requests > 0)?;
+        let ends: Vec<f64> = cell
+            .ended_ns
+            .chunks_exact(requests)
+            .filter_map(|part| part.last())
+            .map(|end| seconds(*end))
+            .collect();
+        let starts = std::iter::once(0.0).chain(ends.iter().copied());
+        let each: Vec<f64> = ends.iter().zip(starts).map(|(end, start)| end - start).collect();
+        if each.len() < PERIODS_MIN {
+            return None;
+        }
+        let (periods, freedom) = (count(each.len()), count(each.len() - 1));
+        let mean = each.iter().sum::<f64>() / periods;
+        let variance = each.iter().map(|seconds| (seconds - mean).powi(2)).sum::<f64>() / freedom;
+        let half = (variance / periods).sqrt() / mean * (NORMAL_95 + STUDENT_BEYOND / freedom);
+        let bytes = cell.case.request.as_f64() * count(requests);
+        (mean > 0.0).then_some((mean / bytes, half.max(HALF_WIDTH_MIN)))
+    }
+
+    /// Whether more periods would tell little more.
+    #[must_use]
+    pub fn is_clear(&self, cell: &SpeedCell) -> bool {
+        self.over_periods(cell).is_some_and(|(_, half)| half <= CLEAR_HALF_WIDTH)
+    }
+
+    /// Whether a row is where a period ends: then it holds as many stalls as belong to it.
+    #[must_use]
+    pub fn is_at_end_of_one(&self, cell: &SpeedCell) -> bool {
+        let behind = Bytes::new(cell.transferred().get() % self.period.get().max(1));
+        cell.transferred() >= self.period && behind < cell.case.request
+    }
+
+    /// Whether they take a share of the time of a row that has lasted so many seconds.
+    #[must_use]
+    pub fn is_worth_it(&self, cell: &SpeedCell, lasted: f64) -> bool {
+        self.seconds >= self.seconds_of(1, cell, lasted) * STALLS_SHARE
+    }
+
+    /// How long a row takes until it tells, at the speed it had so far and with the stalls that are still to come.
+    #[must_use]
+    pub fn seconds_until_enough(&self, cell: &SpeedCell, lasted: f64) -> f64 {
+        self.seconds_of(PERIODS_MIN, cell, lasted)
+    }
+
+    fn seconds_of(&self, periods: usize, cell: &SpeedCell, lasted: f64) -> f64 {
+        let bytes = self.period.as_f64() * count(periods);
+        let to_come = count(periods) - (cell.transferred().as_f64() / self.period.as_f64()).floor();
+        bytes * lasted / cell.transferred().as_f64().max(1.0) + self.seconds * to_come.max(0.0)
+    }
+}
+
+/// The stalls of a row that come again after the same number of bytes.
+fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
+    let usual = latencies(&cell.took_ns)?.p50;
+    let requests = (1..).zip(cell.took_ns.iter().zip(&cell.ended_ns));
+    let long = requests.filter(|(_, (took, _))| seconds(**took) > usual * LONG_RATIO);
+    let long = long.map(|(index, (took, ended))| LongWrite {
+        written: cell.case.request * index,
+        took: Duration::from_nanos(*took),
+        ended: Duration::from_nanos(*ended),
+    });
+    let total = seconds(*cell.ended_ns.last()?);
+    stalls(&long.collect::<Vec<_>>(), cell.case.request, total)
 }
 
 /// Whether this is more than a link carries.
@@ -301,6 +424,30 @@ mod tests {
         assert!(!is_clear(&cell((0..30).map(|_| 50))), "too short");
         assert!(!is_clear(&cell((0..90).map(|index| 20 + index))), "it drifts");
         assert!(speed(&cell((0..5).map(|_| 50)), None).is_none(), "too few");
+    }
+
+    #[test]
+    fn a_row_too_short_for_the_stalls_before_it_has_a_wider_interval() {
+        let stalling = cell((0..320).map(|index| if index % 16 == 7 { 1050 } else { 50 }));
+        let short = cell((0..60).map(|_| 50));
+        let mut data = SpeedData { cells: vec![short.clone()], ..SpeedData::default() };
+        let alone = speed_of(&data, &short).unwrap();
+        assert!(alone.bytes_per_s_low > alone.bytes_per_s * 0.98);
+        data.cells.insert(0, stalling.clone());
+        let behind = speed_of(&data, &short).unwrap();
+        // 60 MiB in 3 s, and one stall of a second more.
+        assert!((behind.bytes_per_s_low / behind.bytes_per_s - 3.0 / 4.05).abs() < 0.02, "{behind:?}");
+        let expected = Expected::of(short.case, &data.cells[..1]).unwrap();
+        assert_eq!(expected.period, Bytes::mib(16));
+        let at_end = |count: usize| expected.is_at_end_of_one(&cell((0..count as u64).map(|_| 50)));
+        assert_eq!([15, 16, 17, 64].map(at_end), [false, true, false, true]);
+        let long = cell((0..72).map(|index| if index % 16 == 15 { 1050 } else { 50 }));
+        data.cells[1] = long.clone();
+        let seen = speed_of(&data, &long).unwrap();
+        assert!(near(seen.bytes_per_s, 1_048_576.0 / 0.1125) && expected.is_clear(&long), "{seen:?}");
+        let read = SpeedCase { direction: Direction::Read, ..short.case };
+        assert_eq!(Expected::of(read, &data.cells[..1]), None);
+        assert_eq!(Expected::of(short.case, std::slice::from_ref(&short)), None);
     }
 
     /// Reads of 4 KiB here and there, each of so many microseconds; and reads in order beside them.
