@@ -30,26 +30,58 @@ impl Mean {
         if stream.len() < BATCHES {
             return None;
         }
-        let parts = stream.chunks(stream.len().div_ceil(BATCHES)).map(seconds_per_byte);
-        let parts: Vec<f64> = parts.collect();
-        let all = seconds_per_byte(stream);
-        let spread = parts.iter().map(|part| (part - all).powi(2)).sum::<f64>() / count(parts.len() - 1);
-        let (first, second) = stream.split_at(stream.len() / 2);
-        let bytes = stream.iter().map(|stretch| stretch.bytes).sum::<f64>();
+        let (all, bytes) = (seconds_per_byte(stream), bytes_of(stream));
+        let parts = parts(stream, BATCHES);
+        let [first, second] = parts_of_two(stream);
+        // A part of fewer bytes tells less: each counts by what it holds.
+        let weigh = |part: &&[Stretch]| bytes_of(part) / bytes * (seconds_per_byte(part) - all).powi(2);
+        let spread = parts.iter().map(weigh).sum::<f64>() / (count(parts.len()) - 1.0).max(1.0);
         (all > 0.0).then(|| Self {
             seconds_per_byte: all,
-            error: (spread / count(parts.len())).sqrt() / all,
-            halves: (seconds_per_byte(first) - seconds_per_byte(second)).abs() / all,
+            error: spread.sqrt() / all,
+            halves: (first - second).abs() / all,
             seconds: all * bytes,
             bytes,
         })
     }
 }
 
+/// What a byte takes in either half of the bytes.
+fn parts_of_two(stream: &[Stretch]) -> [f64; 2] {
+    let halves = parts(stream, 2);
+    let [first, second] = halves.as_slice() else { return [0.0; 2] };
+    [first, second].map(|half| seconds_per_byte(half))
+}
+
+/// The stream in so many parts of equal bytes, as nearly as whole stretches make them: a stretch belongs to the part in which its middle
+/// lies. Stretches may be of a mebibyte at first and of hundreds later; parts of equally many would weigh the beginning.
+fn parts(stream: &[Stretch], number: usize) -> Vec<&[Stretch]> {
+    let (bytes, mut before) = (bytes_of(stream), 0.0);
+    let part_of = |stretch: &Stretch| {
+        let middle = before + stretch.bytes / 2.0;
+        before += stretch.bytes;
+        (middle / bytes * count(number)).floor()
+    };
+    let places: Vec<f64> = stream.iter().map(part_of).collect();
+    let mut rest = stream;
+    let lengths = places.chunk_by(|one, next| one.total_cmp(next).is_eq()).map(<[f64]>::len);
+    lengths
+        .map(|length| {
+            let (part, behind) = rest.split_at(length);
+            rest = behind;
+            part
+        })
+        .collect()
+}
+
+fn bytes_of(stretches: &[Stretch]) -> f64 {
+    stretches.iter().map(|each| each.bytes).sum()
+}
+
 /// The mean over all bytes.
 fn seconds_per_byte(stretches: &[Stretch]) -> f64 {
-    let bytes: f64 = stretches.iter().map(|each| each.bytes).sum();
-    stretches.iter().map(|each| each.bytes * each.seconds_per_byte).sum::<f64>() / bytes.max(1.0)
+    let took: f64 = stretches.iter().map(|each| each.bytes * each.seconds_per_byte).sum();
+    took / bytes_of(stretches).max(1.0)
 }
 
 #[cfg(test)]
@@ -68,5 +100,30 @@ mod tests {
         assert!(drift.error > 0.1 && drift.halves > 0.5, "{drift:?}");
         assert_eq!(Mean::of(&stream(|_| 3.0)[..BATCHES - 1]), None);
         assert_eq!(Mean::of(&stream(|_| 0.0)), None);
+    }
+
+    #[test]
+    fn parts_hold_equal_bytes_however_large_the_stretches_are() {
+        // Small stretches that stall now and then, and large ones that hold as many stalls for their bytes.
+        let small = (0..256).map(|index| if index % 16 == 15 { 18.0 } else { 2.0 });
+        let large = (0..64).map(|_| 3.0);
+        let stream: Vec<Stretch> = small
+            .map(|seconds_per_byte| Stretch { bytes: 1.0, seconds_per_byte })
+            .chain(large.map(|seconds_per_byte| Stretch { bytes: 64.0, seconds_per_byte }))
+            .collect();
+        let mean = Mean::of(&stream).unwrap();
+        assert!(
+            (mean.seconds_per_byte - 3.0).abs() < 1e-12 && mean.error < 1e-3 && mean.halves < 1e-3,
+            "{mean:?}"
+        );
+        let beginning: Vec<Stretch> = (0..100)
+            .map(|index| Stretch {
+                bytes: if index < 50 { 1.0 } else { 99.0 },
+                seconds_per_byte: if index < 50 { 2.0 } else { 3.0 },
+            })
+            .collect();
+        let mean = Mean::of(&beginning).unwrap();
+        assert!(mean.error < 0.01, "a hundredth of the bytes: {mean:?}");
+        assert_eq!(parts(&beginning, BATCHES).len(), BATCHES);
     }
 }
