@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::inference::wording::{speed, time};
+use crate::inference::wording::{exact_speed, time};
 
 /// What a finding is about. Its text form is the `id` of `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -228,7 +228,7 @@ impl fmt::Display for Value {
             Self::Class { class, above: None } => class.as_str().to_owned(),
             Self::Class { class, above: Some(size) } => format!("{} above {size} requests", class.as_str()),
             Self::Seconds(seconds) => time(*seconds),
-            Self::BytesPerSecond(rate) => speed(*rate),
+            Self::BytesPerSecond(rate) => exact_speed(*rate),
             Self::Shows(Some(extra_seconds)) => format!("yes, {} longer", time(*extra_seconds)),
             Self::Shows(None) => "no".to_owned(),
         };

@@ -113,7 +113,8 @@ fn with_interval(spread: &Spread) -> String {
     if spread.low >= spread.high {
         return median;
     }
-    format!("{median} (between {} and {})", quantity::speed(spread.low), quantity::speed(spread.high))
+    let [low, high] = quantity::apart(spread.low / 1e6, spread.high / 1e6);
+    format!("{median} (between {low} MB/s and {high} MB/s)")
 }
 
 fn marked(data: &MethodsData, way: &WaySpeed) -> Option<Sentence> {
@@ -140,16 +141,13 @@ fn table(data: &MethodsData, ways: &[WaySpeed]) -> Table {
     Table { header: header.map(str::to_owned).to_vec(), rows: ways.iter().map(row).collect() }
 }
 
-/// The interval, its unit once where both ends have the same.
+/// The interval, its unit once.
 fn between(way: &WaySpeed) -> String {
     if way.rounds == 1 {
         return "measured once".to_owned();
     }
-    let (low, high) = (quantity::speed(way.durable.low), quantity::speed(way.durable.high));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
+    let [low, high] = quantity::apart(way.durable.low / 1e6, way.durable.high / 1e6);
+    format!("{low} to {high} MB/s")
 }
 
 #[cfg(test)]

@@ -4,12 +4,27 @@ use flashscope_probe::Confidence;
 
 /// `value` with three significant digits: `15.7`, `0.861`, `219`, `2044`.
 pub fn three_digits(value: f64) -> String {
+    significant(value, 3)
+}
+
+fn significant(value: f64, digits: usize) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {
         return "0".to_owned();
     }
-    let digits = (2.0 - magnitude.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{value:.digits$}")
+    let behind_point = (digits as f64 - 1.0 - magnitude.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.behind_point$}")
+}
+
+/// So many digits are written at most to tell two ends of an interval apart.
+const DIGITS_MAX: usize = 6;
+
+/// Both ends of an interval with three significant digits, or as many more as tell them apart: `30.0` and `30.2`, `30.01` and `30.02`.
+pub fn apart(low: f64, high: f64) -> [String; 2] {
+    let both = |digits| [low, high].map(|end| significant(end, digits));
+    let tells = |[low, high]: &[String; 2]| low != high;
+    let found = (3..DIGITS_MAX).map(both).find(tells);
+    found.unwrap_or_else(|| both(if low < high { DIGITS_MAX } else { 3 }))
 }
 
 /// A time: `871 µs`, `4.10 ms`, `1.20 s`.
@@ -55,6 +70,13 @@ mod tests {
         let times = [2.19e-4, 4.1e-3, 0.437, 1.25, -3.6e-5, 0.0].map(seconds);
         assert_eq!(times, ["219 µs", "4.10 ms", "437 ms", "1.25 s", "-36.0 µs", "0 s"]);
         assert_eq!([15.7e6, 861e3, 24e3].map(speed), ["15.7 MB/s", "0.861 MB/s", "0.0240 MB/s"]);
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_differ_where_they_are_not_the_same() {
+        assert_eq!(apart(29.8, 30.4), ["29.8", "30.4"]);
+        assert_eq!(apart(30.012, 30.023), ["30.01", "30.02"]);
+        assert_eq!(apart(30.0, 30.0), ["30.0", "30.0"]);
     }
 
     #[test]

@@ -75,13 +75,37 @@ fn row(case: SpeedCase, speed: Option<&Speed>) -> Vec<String> {
     let figures = [
         name(case),
         format!("{}{mark}", megabytes(speed.bytes_per_s)),
-        format!("{} to {}", megabytes(speed.bytes_per_s_low), megabytes(speed.bytes_per_s_high)),
+        quantity::apart(speed.bytes_per_s_low / 1e6, speed.bytes_per_s_high / 1e6).join(" to "),
         quantity::three_digits(speed.requests_per_s()),
     ];
     figures.into_iter().chain(times).collect()
 }
 
-/// A size of a start-up, to a whole mebibyte where it is larger than that.
+/// A place in a stream or a size of a start-up, to three digits: what is measured is known no better.
 pub fn about(bytes: Bytes) -> Bytes {
-    if bytes > Bytes::mib(4) { bytes.round_down(Bytes::mib(1)) } else { bytes }
+    let step = match bytes {
+        _ if bytes <= Bytes::mib(4) => return bytes,
+        _ if bytes < Bytes::mib(100) => Bytes::mib(1) / 10,
+        _ => Bytes::mib(1),
+    };
+    let whole = nearest(bytes, Bytes::mib(1));
+    let near = nearest(bytes, step);
+    // 16.0 MiB are 16 MiB.
+    if bytes.get().abs_diff(whole.get()) * 20 < Bytes::mib(1).get() { whole } else { near }
+}
+
+fn nearest(bytes: Bytes, step: Bytes) -> Bytes {
+    (bytes + step / 2).round_down(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_rounded_and_not_cut() {
+        let told = |mib: f64| about(Bytes::new((mib * 1_048_576.0) as u64)).to_string();
+        assert_eq!([15.84, 16.16, 16.01, 5.0].map(told), ["15.8 MiB", "16.2 MiB", "16 MiB", "5 MiB"]);
+        assert_eq!([701.6, 1023.7, 0.25].map(told), ["702 MiB", "1 GiB", "256 KiB"]);
+    }
 }

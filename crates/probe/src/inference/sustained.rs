@@ -391,10 +391,10 @@ fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
     let behind = slowdown
         .map_or_else(String::new, |slowdown| format!(" behind the first {}", rounded(slowdown.bytes)));
     let text = format!(
-        "{} were written in {}{behind}, and parts of them differ by {:.1} % on the average",
+        "{} were written in {}{behind}, and parts of them differ by {} on the average",
         rounded(mean.bytes),
         time(mean.seconds),
-        mean.error * count(BATCHES).sqrt() * 100.0
+        share(mean.error * count(BATCHES).sqrt())
     );
     let rate = 1.0 / mean.seconds_per_byte;
     // Parts that follow each other may drift together: then the halves tell more of the error than the parts.
@@ -405,6 +405,12 @@ fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
     let confidence = Confidence::new(within(half / error) * (1.0 - MODEL_DOUBT));
     Finding::exact(FindingId::SustainedWriteBytesPerS, value, confidence, text)
         .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high))
+}
+
+/// A share to a tenth of a per cent.
+fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 0.05 { "less than 0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
 /// The probability that a mean of the parts lies within so many of its standard errors of the truth (Student).
@@ -540,6 +546,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_as_sure_as_its_parts_are_alike() {
+        assert_eq!([0.0004, 0.0312].map(share), ["less than 0.1 %", "3.1 %"]);
         assert!((within(2.201) - 0.95).abs() < 1e-3 && within(f64::INFINITY) >= 1.0);
         let steady = data((0..320).map(|index| 50 + index % 2));
         let waves = data((0..320).map(|index| if index % 100 < 50 { 40 } else { 60 }));

@@ -15,13 +15,25 @@ pub fn time(seconds: f64) -> String {
 /// A speed in bytes per second, as `15 MB/s` or `860 kB/s`.
 #[must_use]
 pub fn speed(bytes_per_second: f64) -> String {
-    let (value, unit) = match bytes_per_second {
+    let (value, unit) = scaled(bytes_per_second);
+    let digits = if value < 9.95 { 1 } else { 0 };
+    format!("{value:.digits$} {unit}")
+}
+
+/// The same to three digits, `15.4 MB/s`: the ends of an interval of a speed, which is known to 1 % at best, are then never alike.
+#[must_use]
+pub fn exact_speed(bytes_per_second: f64) -> String {
+    let (value, unit) = scaled(bytes_per_second);
+    let digits = usize::from(value < 99.95) + usize::from(value < 9.995);
+    format!("{value:.digits$} {unit}")
+}
+
+const fn scaled(bytes_per_second: f64) -> (f64, &'static str) {
+    match bytes_per_second {
         s if s >= 999_500.0 => (s / 1e6, "MB/s"),
         s if s >= 999.5 => (s / 1e3, "kB/s"),
         s => (s, "B/s"),
-    };
-    let digits = if value < 9.95 { 1 } else { 0 };
-    format!("{value:.digits$} {unit}")
+    }
 }
 
 #[cfg(test)]
@@ -36,5 +48,14 @@ mod tests {
         assert_eq!(time(1.25), "1.2 s");
         assert_eq!(speed(15_400_000.0), "15 MB/s");
         assert_eq!(speed(860_900.0), "861 kB/s");
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_of_one_per_cent_are_told_apart() {
+        assert_eq!(exact_speed(15_400_000.0), "15.4 MB/s");
+        for hundredths in 100..100_000_u32 {
+            let rate = f64::from(hundredths) * 1e4;
+            assert_ne!(exact_speed(rate / 1.01), exact_speed(rate * 1.01), "{rate}");
+        }
     }
 }
