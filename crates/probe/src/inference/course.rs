@@ -56,6 +56,13 @@ pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
     stalls(&of_stream(data), data.request, time(data).as_secs_f64())
 }
 
+/// The single writes that took several times as long as usual, where stalls come again and again; else none.
+#[must_use]
+pub fn stalled_writes(data: &SustainedData) -> Vec<LongWrite> {
+    let alone = || brief(&of_stream(data), data.request);
+    stalls_of(data).map_or_else(Vec::new, |_| alone())
+}
+
 /// What the stream itself took: without what was written behind pauses.
 fn time(data: &SustainedData) -> Duration {
     data.pieces.iter().map(|piece| piece.time).sum()

@@ -2,8 +2,8 @@
 
 use flashscope_device::Bytes;
 use flashscope_probe::FindingId;
-use flashscope_probe::inference::{Change, course};
-use flashscope_probe::observation::{Piece, Resumed, SustainedData};
+use flashscope_probe::inference::{Change, course, stalled_writes, stalls_of};
+use flashscope_probe::observation::{LongWrite, Piece, Resumed, SustainedData};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit};
 use crate::words::{name_of_change, stream};
@@ -11,27 +11,70 @@ use crate::{Report, quantity};
 
 /// Fewer pieces show no course.
 const PIECES_MIN: usize = 8;
+/// A stream is drawn in so many parts: more would hide each other.
+const PARTS: u64 = 128;
+/// So many periods of stalls make a part: one more or less in it then hardly shows.
+const PERIODS: u64 = 4;
 
 pub fn chart(report: &Report<'_>) -> Option<Chart> {
     let data = stream(report).filter(|data| data.pieces.len() >= PIECES_MIN)?;
-    let points = points(data.request, &data.pieces, Bytes::ZERO);
+    let points = points(data.request, &equal(data), Bytes::ZERO);
     let table = table(&points);
-    let series: Vec<Series> = std::iter::once(main(points)).chain(resumed(data)).collect();
+    let series: Vec<Series> =
+        std::iter::once(main(points)).chain(stalled(data)).chain(resumed(data)).collect();
     let values = |of: fn(&Point) -> f64| series.iter().flat_map(|series| &series.points).map(of);
     Some(Chart {
         id: "sustained",
         title: "Speed of one long stream of writes".to_owned(),
-        description: format!(
-            "Every dot is some writes of {}, one behind the other; {} in all.",
-            data.request,
-            data.written()
-        ),
+        description: description(data),
         x: Axis::around("written so far", Unit::Bytes, Scale::Linear, values(|point| point.x).chain([0.0]))?,
         y: Axis::around("speed", Unit::BytesPerSecond, Scale::Linear, values(|point| point.y).chain([0.0]))?,
         notes: notes(report, data),
         table,
         series,
     })
+}
+
+fn description(data: &SustainedData) -> String {
+    let (request, written) = (data.request, data.written());
+    if data.is_spread {
+        return format!(
+            "Every dot is a write of {request} with its flush; they lie apart, {written} in all."
+        );
+    }
+    format!(
+        "Every dot is writes of {request}, one behind the other, stalls included, in parts of about equal size; {written} in all."
+    )
+}
+
+/// The stream in parts of equal size, and of some periods of its stalls: pieces are of one write at first and of many later, and what stalls
+/// only now and then would make the small ones fast. Samples stand alone.
+fn equal(data: &SustainedData) -> Vec<Piece> {
+    if data.is_spread {
+        return data.pieces.clone();
+    }
+    let periods = period(data) * PERIODS;
+    merged(data.request, &data.pieces, (data.written() / PARTS).max(periods))
+}
+
+/// What lies from one stall to the next; nothing where none come again and again.
+fn period(data: &SustainedData) -> Bytes {
+    stalls_of(data).map_or(Bytes::ZERO, |stalls| stalls.period)
+}
+
+/// The same writes in pieces of so many bytes at least.
+fn merged(request: Bytes, pieces: &[Piece], least: Bytes) -> Vec<Piece> {
+    let mut merged: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match merged.last_mut().filter(|last| request * u64::from(last.requests) < least) {
+            Some(last) => {
+                last.requests = last.requests.saturating_add(piece.requests);
+                last.time += piece.time;
+            }
+            None => merged.push(*piece),
+        }
+    }
+    merged
 }
 
 fn main(points: Vec<Point>) -> Series {
@@ -44,11 +87,29 @@ fn main(points: Vec<Point>) -> Series {
     }
 }
 
+/// The writes that stalled, each at its own speed: as many as can be told apart, spread over the stream.
+fn stalled(data: &SustainedData) -> Option<Series> {
+    let stalled = stalled_writes(data);
+    let apart = stalled.len().div_ceil(PARTS as usize).max(1);
+    let point = |write: &LongWrite| {
+        Point::new(write.written.as_f64(), data.request.as_f64() / write.took.as_secs_f64())
+    };
+    let points: Vec<Point> = stalled.iter().step_by(apart).map(point).collect();
+    let name = if apart == 1 { "writes that stalled" } else { "some of the writes that stalled" };
+    (!points.is_empty()).then(|| Series {
+        name: name.to_owned(),
+        colour: Colour::Grey,
+        marker: Marker::Cross,
+        drawn: Drawn::Dots,
+        points,
+    })
+}
+
 /// What was written behind pauses, where it belongs.
 fn resumed(data: &SustainedData) -> Vec<Series> {
     let mut written = data.written();
     let series = |(index, resumed): (usize, &Resumed)| {
-        let points = points(data.request, &resumed.pieces, written);
+        let points = points(data.request, &merged(data.request, &resumed.pieces, period(data)), written);
         written += resumed.pieces.iter().map(|piece| data.request * u64::from(piece.requests)).sum();
         Series {
             name: format!("behind a pause of {} s", resumed.pause.as_secs()),
@@ -109,5 +170,27 @@ mod tests {
         assert_eq!(points.len(), 2, "a piece that took no time has no speed");
         assert!((points[1].x - Bytes::mib(6).as_f64()).abs() < 1.0);
         assert!((points[1].y - Bytes::mib(10).as_f64()).abs() < 1.0);
+    }
+
+    #[test]
+    fn stalls_do_not_make_small_pieces_fast() {
+        let took = |index: u64| Duration::from_millis(if index % 16 == 15 { 1760 } else { 40 });
+        let small = (0..256).map(|index| Piece { requests: 1, time: took(index) });
+        let large = (0..40).map(|_| Piece { requests: 64, time: (0..64).map(took).sum() });
+        let ended = |index: u64| (0..=index).map(took).sum();
+        let long =
+            |index: u64| LongWrite { written: Bytes::mib(index + 1), took: took(index), ended: ended(index) };
+        let data = SustainedData {
+            request: Bytes::mib(1),
+            pieces: small.chain(large).collect(),
+            long: (0..176).map(|stall| long(stall * 16 + 15)).collect(),
+            ..SustainedData::default()
+        };
+        let points = points(data.request, &equal(&data), Bytes::ZERO);
+        let mean = Bytes::mib(16).as_f64() / (15.0 * 0.04 + 1.76);
+        assert!(
+            points.len() >= 40 && points.iter().all(|point| (point.y / mean - 1.0).abs() < 0.01),
+            "{points:?}"
+        );
     }
 }
