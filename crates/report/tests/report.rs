@@ -524,3 +524,13 @@ fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_write
     assert_eq!(said(1, 1), None);
     assert!(said(8, 1).is_some_and(|said| said.starts_with("Order hardly matters: 64 KiB at a time take")));
 }
+
+#[test]
+fn a_wide_table_is_whole_on_paper_and_may_be_wider_than_the_text() {
+    let (run, findings) = (sample::run(), sample::findings());
+    let page = html(&Report { run: &run, findings: &findings });
+    let (screen, print) = page.split_once("@media print").unwrap();
+    assert!(screen.contains(".speeds .scroll {") && screen.contains("max-width: calc(100vw"), "{screen}");
+    let rule = print.lines().find(|line| line.contains(".speeds .scroll {")).unwrap();
+    assert!(rule.contains("overflow: visible") && rule.contains("max-width: none"), "{rule}");
+}
