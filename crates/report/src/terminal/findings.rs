@@ -2,11 +2,18 @@
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use flashscope_probe::{Finding, FindingId, Outcome, Value};
+use unicode_width::UnicodeWidthStr;
 
+use super::wrap::wrapped;
 use crate::bound::{NO_BREAK, bound};
 use crate::quantity::percent;
 use crate::words::{Sentence, interval};
 use crate::{Report, chart};
+
+/// Each column of a table has a space on either side of its cells, and one to the next column.
+const PADDING: usize = 3;
+/// Figures of a list stand below what they are about.
+const INDENT: &str = "    ";
 
 /// The table's lines, at most `width` columns wide; none without findings.
 pub fn table(report: &Report<'_>, width: usize) -> Vec<String> {
@@ -28,6 +35,10 @@ pub fn plain(table: &chart::Table, width: usize) -> Vec<String> {
 }
 
 fn drawn(header: &[String], rows: impl Iterator<Item = Vec<String>>, width: usize) -> Vec<String> {
+    let rows: Vec<Vec<String>> = rows.collect();
+    if least_width(header, &rows) > width {
+        return rows.iter().flat_map(|row| listed(header, row, width)).collect();
+    }
     let mut table = Table::new();
     table
         .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
@@ -36,6 +47,22 @@ fn drawn(header: &[String], rows: impl Iterator<Item = Vec<String>>, width: usiz
         .set_header(header)
         .add_rows(rows);
     table.lines().map(|line| line.replace(NO_BREAK, " ")).collect()
+}
+
+/// What a table takes without breaking a word: the longest of each column, and the space on either side of it.
+fn least_width(header: &[String], rows: &[Vec<String>]) -> usize {
+    let longest = |cell: &String| cell.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(longest).max().unwrap_or(0);
+    header.iter().enumerate().map(|(column, name)| longest(name).max(of(column)) + PADDING).sum()
+}
+
+/// A row where the table is too narrow for its words: what it is about, and its figures below.
+fn listed(header: &[String], row: &[String], width: usize) -> Vec<String> {
+    let Some((about, cells)) = row.split_first() else { return Vec::new() };
+    let figures = header.iter().skip(1).zip(cells).filter(|(_, cell)| !cell.is_empty());
+    let figures = figures.flat_map(|(name, cell)| wrapped(&format!("{name}: {cell}"), width - INDENT.len()));
+    let figures = figures.map(|line| format!("{INDENT}{line}"));
+    wrapped(about, width).into_iter().chain(figures).collect()
 }
 
 fn in_order<'a>(report: &'a Report<'_>) -> impl Iterator<Item = &'a Finding> {
@@ -71,4 +98,27 @@ fn because(finding: &Finding) -> Vec<String> {
     let evidence = (!finding.evidence.is_empty()).then(|| format!("{title}: {}", finding.evidence));
     let caveats = finding.caveats.iter().map(|caveat| format!("{title}, but: {caveat}"));
     evidence.into_iter().chain(caveats).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_table_would_break_numbers_it_is_a_list() {
+        let cells = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let table = chart::Table {
+            header: cells(["requests", "MB/s", "between", "median"]),
+            rows: vec![cells(["write, in order, 1 MiB", "6.84", "6.66 to 7.03", "43.0 ms"])],
+        };
+        let narrow =
+            ["write, in order, 1 MiB", "    MB/s: 6.84", "    between: 6.66 to 7.03", "    median: 43.0 ms"];
+        assert_eq!(plain(&table, 30), narrow);
+        assert!(plain(&table, 60)[0].contains("requests"));
+        for width in 20..80 {
+            let text = plain(&table, width).join("\n");
+            let whole = ["6.84", "6.66", "7.03", "43.0 ms"].iter().all(|figure| text.contains(figure));
+            assert!(whole && text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+        }
+    }
 }
