@@ -160,6 +160,10 @@ fn a_read_only_device_is_not_written_and_a_tiny_one_not_used() {
     let mut tiny = MemoryDevice::new(Bytes::mib(1));
     let seen = measured(&mut tiny, &[write], &Budget::UNLIMITED);
     assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
+    // What does not fit is left out, and does not take the others with it.
+    let small = case(Direction::Write, Order::Linear, Bytes::kib(64), 1);
+    let seen = measured(&mut tiny, &[write, small], &Budget::UNLIMITED);
+    assert_eq!((seen.ended.clone(), cells(seen).len()), (Ended::Complete, 1));
 }
 
 #[test]

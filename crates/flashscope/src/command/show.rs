@@ -135,7 +135,7 @@ fn keep(
     outputs::write(&[file.into()], run, &[], printer)
 }
 
-/// Exit code 3 if an experiment ended before it should have, 1 if requests failed.
+/// Exit code 3 if an experiment ended before it should have, or no part of a bench could begin; 1 if requests failed.
 fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
     if failed_requests > 0 {
@@ -152,7 +152,14 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
             }
         }
     }
-    exit
+    if nothing_was_measured(run) { Exit::Failed } else { exit }
+}
+
+/// Whether a bench saw nothing at all. A survey that could not begin has findings all the same: they are unknown.
+fn nothing_was_measured(run: &RunFile) -> bool {
+    let none =
+        |seen: &Observations| seen.data.is_of_speed() && matches!(seen.ended, Ended::NotStarted { .. });
+    !run.observations.is_empty() && run.observations.iter().all(none)
 }
 
 #[cfg(test)]
@@ -176,5 +183,7 @@ mod tests {
         assert_eq!(exit_of(Some(Ended::Complete), 3), Exit::Problem);
         assert_eq!(exit_of(early(Cause::Device), 3), Exit::Failed);
         assert_eq!(exit_of(early(Cause::Budget), 0), Exit::Fine);
+        let not_started = Ended::NotStarted { reason: "too few".to_owned(), would_decide: String::new() };
+        assert_eq!(exit_of(Some(not_started), 0), Exit::Fine, "a survey");
     }
 }

@@ -45,6 +45,24 @@ fn writing_needs_permission_and_sizes_must_fit() {
     }
 }
 
+#[test]
+fn rows_too_large_for_a_target_are_left_out_and_a_bench_of_none_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = folder.path().join("tiny.img");
+    let bench = |bytes: usize| {
+        std::fs::write(&tiny, vec![7; bytes]).unwrap();
+        flashscope(&["bench", "read", tiny.to_str().unwrap(), "--json", "--time-budget", "1"])
+    };
+    let none = bench(4096);
+    assert_eq!(none.status.code(), Some(3), "{}", stderr(&none));
+    assert!(!stderr(&none).contains("at most"), "{}", stderr(&none));
+    let some = bench(256 << 10);
+    assert_eq!(some.status.code(), Some(0), "{}", stderr(&some));
+    assert!(stderr(&some).contains("too few for requests of 1 MiB and more"), "{}", stderr(&some));
+    let document: Value = serde_json::from_str(&stdout(&some)).unwrap();
+    assert_eq!(speeds(&document)[0]["request_bytes"], 65536, "{document}");
+}
+
 /// In memory, where nobody waits for a disk.
 fn folder_in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()

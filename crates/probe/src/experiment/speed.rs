@@ -86,14 +86,22 @@ impl Speed {
         self.cases.iter().map(|case| patience(*case).max(PATIENCE_FOR_FEW)).sum()
     }
 
+    /// The kinds of request that fit on `device`: the others are left out.
+    #[must_use]
+    pub fn cases_that_fit(&self, device: &dyn Device) -> Vec<SpeedCase> {
+        let fits = |case: &&SpeedCase| Course::of(device, case.request).length >= case.request * 2;
+        self.cases.iter().filter(fits).copied().collect()
+    }
+
     /// Whether this can be measured on `device`.
     fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
         if self.direction() == Some(Direction::Write) {
             to_write(device)?;
         }
-        let largest = self.cases.iter().map(|case| case.request).max().unwrap_or_default();
-        if Course::of(device, largest).length < largest * 2 {
-            let reason = format!("{} are too few for requests of {largest}", device.capabilities().capacity);
+        if self.cases_that_fit(device).is_empty() {
+            let least = self.cases.iter().map(|case| case.request).min().unwrap_or_default();
+            let reason =
+                format!("{} are too few for two requests of {least}", device.capabilities().capacity);
             return Err(Refusal::new(reason, "smaller requests (--size), or a larger device"));
         }
         Ok(())
@@ -133,11 +141,12 @@ impl Experiment for Speed {
             return not_started(device, self.seed, Data::Speed(data), refusal);
         }
         let queue_depth_max = device.capabilities().queue_depth;
-        let (estimate, courses) = (self.estimate(device), self.courses(device));
+        let fitting = Self { cases: self.cases_that_fit(device), ..self.clone() };
+        let (estimate, courses) = (fitting.estimate(device), fitting.courses(device));
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut rows = Rows { session, written: Bytes::ZERO, data: &mut data };
         let mut result = rows.look(self.direction(), &courses);
-        for (case, course) in self.cases.iter().zip(courses) {
+        for (case, course) in fitting.cases.iter().zip(courses) {
             // What a device cannot keep in flight would be another kind of request.
             if case.queue_depth <= queue_depth_max && result.is_ok() {
                 result = rows.row(*case, course);

@@ -46,9 +46,11 @@ pub fn run(
     let mut observations = Vec::new();
     let link = target.link.clone().unwrap_or_else(target::memory);
     for direction in directions {
-        let experiment = experiment(rows, direction, &link, &target);
+        let mut experiment = experiment(rows, direction, &link, &target);
         refuse_what_cannot_be(&experiment, &target)?;
-        say_cost(&experiment, direction, &target.device.left(), printer);
+        if fits(&mut experiment, &target, printer) {
+            say_cost(&experiment, direction, &target.device.left(), printer);
+        }
         observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     }
     target.note_failures(progress.failed_requests());
@@ -133,6 +135,22 @@ fn refuse_what_cannot_be(experiment: &Speed, target: &Target) -> Result<(), Fail
         let text = format!("--size {}: {} takes multiples of {block} only", case.request, target.text);
         Err(Failure { exit: Exit::Usage, error: anyhow!(text) })
     })
+}
+
+/// Whether any row fits on the target; those that are too large for it are left out. Where all are, the measurement itself says so.
+fn fits(experiment: &mut Speed, target: &Target, printer: &Printer) -> bool {
+    let fitting = experiment.cases_that_fit(&target.device);
+    if fitting.is_empty() {
+        return false;
+    }
+    let left_out = experiment.cases.iter().filter(|case| !fitting.contains(case));
+    if let Some(least) = left_out.map(|case| case.request).min() {
+        let capacity = target.device.capabilities().capacity;
+        printer
+            .remark(format!("{capacity} are too few for requests of {least} and more: those are left out"));
+    }
+    experiment.cases = fitting;
+    true
 }
 
 fn announce(target: &Target, printer: &Printer) {
