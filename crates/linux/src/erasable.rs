@@ -27,7 +27,7 @@ pub struct Erasable {
 
 /// The disk or partition that the device file at `path` stands for, if it may be erased: a USB stick or disk, or a card, of which
 /// nothing is mounted, used as swap space, or held by device mapper or RAID, and which does not hold the running system.
-/// `None` for what is no disk of its own: image files, loop devices over them, and what cannot be looked at, which opening says.
+/// `None` for what is no disk of its own: image files, loop devices over them that take writes, and what cannot be looked at, which opening says.
 ///
 /// # Errors
 /// [`OpenError`] says why not, and what to try.
@@ -39,9 +39,17 @@ pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenErro
     }
     let name = printable(&path.to_string_lossy());
     match Sysfs::at(&roots.sysfs).node_at(path) {
-        Some(node) if node.loop_file().is_some() => Ok(None),
+        Some(node) if node.loop_file().is_some() => takes_writes(&node, &name).map(|()| None),
         node => permit(node.as_ref(), &name, roots).map(Some),
     }
+}
+
+/// Whether the kernel takes writes for the disk or partition at `node`, which is called `path`: each of them is locked on its own.
+fn takes_writes(node: &Node, path: &str) -> Result<(), OpenError> {
+    if node.is_set("ro") {
+        return Err(OpenError::NotErasable { path: path.to_owned(), reason: NotErasable::ReadOnly });
+    }
+    Ok(())
 }
 
 /// The same of the disk or partition at `node`, which is called `path`.
@@ -51,6 +59,7 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     let identity = identity_of(node, roots).ok_or_else(unknown)?;
     let disk = identity.disk.as_ref().ok_or_else(unknown)?;
     look(disk, path)?;
+    takes_writes(node, path)?;
     let whole = if identity.partition.is_some() { node.below("..") } else { None };
     let parts = if whole.is_some() { Vec::new() } else { node.children() };
     let nodes: Vec<&Node> =
@@ -237,6 +246,11 @@ mod tests {
             .with("sys/block/sdb/ro", "1\n");
         let text = locked.permit("sdb", None).unwrap_err();
         assert!(text.contains("lock switch"), "{text}");
+        let part = Machine::new("desktop")
+            .with("proc/self/mountinfo", NOTHING_MOUNTED)
+            .with("sys/block/sdb/sdb1/ro", "1\n");
+        let text = part.permit("sdb", Some("sdb1")).unwrap_err();
+        assert!(text.contains("takes no writes"), "{text}");
     }
 
     #[test]

@@ -167,7 +167,7 @@ pub enum NotErasable {
         bus: Bus,
     },
     /// The kernel takes no writes for it.
-    #[error("the kernel takes no writes for it; is the card's lock switch on?")]
+    #[error("the kernel takes no writes for it; is the card's lock switch on, or was it attached read-only?")]
     ReadOnly,
     /// sysfs does not know it.
     #[error("sysfs does not tell what it is")]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use flashscope_device::{Bytes, Consent, Device, FailureCause, Op, Success};
 use flashscope_linux::{
-    Access, Engine, LinuxDevice, OpenError, OpenOptions, Remark, Roots, identify, list, open,
+    Access, Engine, LinuxDevice, OpenError, OpenOptions, Remark, Roots, erasable, identify, list, open,
 };
 
 use crate::support::{ENGINES, Image, PATTERN, check, range, run, skip};
@@ -53,6 +53,15 @@ fn written_image() -> Image {
     let image = Image::of(Bytes::mib(4));
     run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 4096), PATTERN));
     image
+}
+
+#[test]
+fn one_that_is_attached_read_only_is_not_erased() {
+    let Some(locked) = Loop::over(written_image(), &["--read-only"]) else { return };
+    let refused = erasable(&locked.path, &Roots::default()).unwrap_err().to_string();
+    assert!(refused.contains("takes no writes"), "{refused}");
+    let Some(open) = Loop::over(written_image(), &[]) else { return };
+    assert_eq!(erasable(&open.path, &Roots::default()), Ok(None));
 }
 
 #[test]
