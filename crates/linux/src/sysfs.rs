@@ -114,7 +114,7 @@ impl Node {
 
     /// For a loop device: what it stands on, where that can be looked at.
     fn loop_backing(&self) -> Option<fs::Metadata> {
-        let backing = fs::read_to_string(self.path.join("loop/backing_file")).ok()?;
+        let backing = String::from_utf8(self.bytes("loop/backing_file")?).ok()?;
         fs::metadata(backing.trim_end_matches('\n')).ok()
     }
 
@@ -161,14 +161,14 @@ impl Node {
         below_root.map(|path| Self { path: path.to_owned(), root: Rc::clone(&self.root) })
     }
 
-    /// An attribute's bytes, a page of them at most; `None` if it cannot be read.
+    /// An attribute's bytes, a page of them at most; `None` if it cannot be read, or is a link out of the tree.
     pub fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
-        read_start(&self.path.join(attribute), ATTRIBUTE_BYTES_MAX).ok()
+        self.long(attribute, ATTRIBUTE_BYTES_MAX)
     }
 
     /// The first `most` bytes of a long attribute, such as debugfs has; `None` if it cannot be read.
     pub fn long(&self, attribute: &str, most: u64) -> Option<Vec<u8>> {
-        read_start(&self.path.join(attribute), most).ok()
+        read_within(&self.root, &self.path.join(attribute), most)
     }
 
     /// An attribute's text, made printable; `None` if it is missing or empty.
@@ -209,4 +209,36 @@ pub fn read_start(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)?;
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The same of a file that lies below the directory `root` once its links are followed; `None` if it does not, or cannot be read.
+pub fn read_within(root: &Path, path: &Path, most: u64) -> Option<Vec<u8>> {
+    let (root, path) = (fs::canonicalize(root).ok()?, fs::canonicalize(path).ok()?);
+    if !path.starts_with(root) {
+        return None;
+    }
+    read_start(&path, most).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn attributes_that_lead_out_of_a_copy_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = folder.path().join("sys/block/sdb");
+        fs::create_dir_all(disk.join("device")).unwrap();
+        fs::write(folder.path().join("secret"), "a secret").unwrap();
+        fs::write(disk.join("device/model"), "Stick").unwrap();
+        symlink(folder.path().join("secret"), disk.join("serial")).unwrap();
+        symlink("device/model", disk.join("model")).unwrap();
+        let node = Sysfs::at(folder.path().join("sys")).disk("sdb").unwrap();
+        assert_eq!((node.text("serial"), node.text("model")), (None, Some("Stick".to_owned())));
+        let [inside, outside] = ["sys/block/sdb/device/model", "secret"].map(|name| folder.path().join(name));
+        assert_eq!(read_within(&disk, &inside, 3), Some(b"Sti".to_vec()));
+        assert_eq!(read_within(&disk, &outside, 3), None);
+    }
 }

@@ -9,11 +9,13 @@ mod fat;
 mod field;
 mod udev;
 
+use std::path::PathBuf;
+
 use flashscope_device::Bytes;
 
 use crate::mounts::Mount;
 use crate::roots::Roots;
-use crate::sysfs::read_start;
+use crate::sysfs::read_within;
 
 /// So much of a partition's start holds the head of every filesystem that is looked for.
 const HEAD_BYTES: u64 = 4096;
@@ -35,8 +37,8 @@ impl Filesystem {
     /// What is on the disk or partition called `name`, with the device number `device`, mounted as `mount`.
     pub fn on(name: &str, device: Option<&str>, mount: Option<&Mount>, roots: &Roots) -> Option<Self> {
         let told = device.and_then(|device| udev::filesystem(&roots.udev, device));
-        let file = roots.devices.as_ref().map(|devices| devices.join(name.replace('!', "/")));
-        let head = file.and_then(|file| read_start(&file, HEAD_BYTES).ok());
+        let of = |devices: &PathBuf| read_within(devices, &devices.join(name.replace('!', "/")), HEAD_BYTES);
+        let head = roots.devices.as_ref().and_then(of);
         let seen = head.as_deref().and_then(Self::from_head);
         // A filesystem in user space is mounted as `fuseblk`, whatever it is.
         let mount = mount.filter(|mount| told.is_none() || mount.filesystem != "fuseblk");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Filesystem;
 use crate::printable::printable;
-use crate::sysfs::read_start;
+use crate::sysfs::read_within;
 
 /// Files of udev's database are some kilobytes long.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -12,7 +12,8 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The filesystem on the device with this number (`8:17`), as the database in `folder` has it.
 pub fn filesystem(folder: &Path, device: &str) -> Option<Filesystem> {
     let is_number = device.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
-    let bytes = read_start(&folder.join(format!("b{device}")), FILE_BYTES_MAX).ok().filter(|_| is_number)?;
+    let bytes =
+        read_within(folder, &folder.join(format!("b{device}")), FILE_BYTES_MAX).filter(|_| is_number)?;
     parse(&String::from_utf8_lossy(&bytes))
 }
 
