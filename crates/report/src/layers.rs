@@ -256,9 +256,18 @@ impl Layers {
         Some(vec![
             speed.kind.name().to_owned(),
             format!("{}{mark}", quantity::speed(spread.median)),
-            format!("{} and {}", quantity::speed(spread.low), quantity::speed(spread.high)),
+            between(&spread, speed.bytes_per_s.len()),
         ])
     }
+}
+
+/// The slowest and the fastest of so many rounds.
+fn between(spread: &Spread, rounds: usize) -> String {
+    if rounds < 2 {
+        return "one round, no spread".to_owned();
+    }
+    let [low, high] = quantity::apart(spread.low / 1e6, spread.high / 1e6);
+    format!("{low} MB/s and {high} MB/s")
 }
 
 #[cfg(test)]
@@ -287,6 +296,15 @@ mod tests {
             below: Below::Device,
             remarks: Vec::new(),
         }
+    }
+
+    #[test]
+    fn one_round_has_no_spread() {
+        let mut layers = layers(30.0, 100);
+        assert!(layers.text(100, Style::Plain).contains("27.0 MB/s and 33.0 MB/s"));
+        layers.speeds.iter_mut().for_each(|speed| speed.bytes_per_s.truncate(1));
+        let text = layers.text(100, Style::Plain);
+        assert_eq!(text.matches("one round, no spread").count(), 3, "{text}");
     }
 
     #[test]
