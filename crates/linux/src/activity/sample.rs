@@ -54,6 +54,11 @@ pub enum Lost {
     /// Another disk has its name, or the same one was plugged in again.
     #[error("{0} was plugged in again, or is another disk now; watch it anew")]
     Replaced(String),
+    /// It is there, and its counters are not: a copy without them, or a kernel that has none.
+    #[error(
+        "{0} is there, but not what it did: block/{1}/stat is missing in sysfs, or is no list of counters"
+    )]
+    NoCounters(String, String),
     /// It is there, and its counters stand still whatever it does.
     #[error(
         "the kernel does not count what {0} does; echo 1 | sudo tee /sys/block/{1}/queue/iostats turns that on"
@@ -110,7 +115,7 @@ impl Sampler {
         let at = self.clock.now();
         Ok(Glance {
             at,
-            counters: counters.ok_or_else(|| gone(disk))?,
+            counters: counters.ok_or_else(|| lost(&node, disk))?,
             waiting: Waiting::read(&node, disk, &self.roots),
             sequence: node.number("diskseq"),
         })
@@ -119,6 +124,14 @@ impl Sampler {
     fn node(&self, disk: &Disk) -> Result<Node, Lost> {
         Sysfs::at(&self.roots.sysfs).disk(&disk.name).ok_or_else(|| gone(disk))
     }
+}
+
+/// Why there are no counters: the disk vanished meanwhile, or never had any.
+fn lost(node: &Node, disk: &Disk) -> Lost {
+    if node.is_there() {
+        return Lost::NoCounters(disk.path.display().to_string(), disk.name.clone());
+    }
+    gone(disk)
 }
 
 fn gone(disk: &Disk) -> Lost {

@@ -35,7 +35,7 @@ impl Watched {
     /// # Errors
     /// [`Lost`] if it has gone, or another disk has taken its name: then nothing was taken.
     pub fn glance(&mut self, sampler: &Sampler) -> Result<(), Lost> {
-        let next = sampler.glance(&self.disk)?;
+        let next = sampler.glance(&self.disk).map_err(going)?;
         self.must_follow(&next)?;
         self.take_glance(next);
         Ok(())
@@ -46,7 +46,7 @@ impl Watched {
     /// # Errors
     /// As [`Watched::glance`].
     pub fn look(&mut self, sampler: &Sampler) -> Result<(), Lost> {
-        let next = sampler.sample(&self.disk)?;
+        let next = sampler.sample(&self.disk).map_err(going)?;
         self.must_follow(&next.glance)?;
         self.take(next);
         Ok(())
@@ -71,5 +71,13 @@ impl Watched {
             return Ok(());
         }
         Err(Lost::Replaced(self.disk.path.display().to_string()))
+    }
+}
+
+/// Counters that were there go with their disk, and may be missed a moment before it is.
+fn going(lost: Lost) -> Lost {
+    match lost {
+        Lost::NoCounters(path, _) => Lost::Gone(path),
+        lost => lost,
     }
 }
