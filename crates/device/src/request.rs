@@ -253,9 +253,20 @@ pub enum FailureCause {
     #[error("the device does not support this request")]
     Unsupported,
     /// Any other error of the operating system.
-    #[error("the system said: {} (os error {errno})", std::io::Error::from_raw_os_error(*errno))]
+    #[error("the system said: {}", std::io::Error::from_raw_os_error(*errno))]
     System {
         /// The error number.
         errno: i32,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_error_is_told_once() {
+        let text = FailureCause::System { errno: 1 }.to_string();
+        assert_eq!(text.matches("os error 1").count(), 1, "{text}");
+    }
 }
