@@ -9,6 +9,9 @@ use crate::observation::AlignSample;
 
 /// The noise is never taken to be smaller: no clock we know tells 100 ns of a request's time.
 const NOISE_MIN_S: f64 = 1e-7;
+/// Of fewer pairs of samples of one candidate the noise is not known: half of the pairs differ by less than the noise of one sample,
+/// so that a few may all differ by next to nothing.
+const PAIRS_MIN: usize = 8;
 /// Half of the differences of two normal values are smaller than so many of their deviations.
 const HALF_OF_DIFFERENCES: f64 = 0.954;
 /// Degrees of freedom of a sample's noise: tails heavy enough that single strange samples do not decide.
@@ -46,13 +49,13 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of samples in any order; `None` without any.
+    /// Of samples in any order; `None` where so few boundaries were read twice that the noise is not known.
     #[must_use]
     pub fn of(samples: &[AlignSample]) -> Option<Self> {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
         let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
         let groups = by_candidate(&undisturbed(samples, read_s), read_s);
-        let noise_s = noise(&groups).max(NOISE_MIN_S);
+        let noise_s = noise(&groups)?.max(NOISE_MIN_S);
         let share = kept_share(&groups, noise_s);
         let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
             let error_s = noise_s / (EFFICIENCY * share * count(values.len())).sqrt();
@@ -116,13 +119,14 @@ fn local_read_s(samples: &[AlignSample]) -> Vec<f64> {
 }
 
 /// The deviation of single samples, by how much those of one candidate differ from each other: whatever the boundaries are,
-/// this is noise.
-fn noise(groups: &[(Bytes, Vec<f64>)]) -> f64 {
+/// this is noise. `None` where too few of them were read again.
+fn noise(groups: &[(Bytes, Vec<f64>)]) -> Option<f64> {
     let apart = |(_, values): &(Bytes, Vec<f64>)| {
         values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect::<Vec<_>>()
     };
     let differences: Vec<f64> = groups.iter().flat_map(apart).collect();
-    median(&differences).unwrap_or(0.0) / HALF_OF_DIFFERENCES
+    let typical = median(&differences).filter(|_| differences.len() >= PAIRS_MIN)?;
+    Some(typical / HALF_OF_DIFFERENCES)
 }
 
 /// The share of samples that are not outliers.
@@ -167,12 +171,21 @@ mod tests {
 
     #[test]
     fn a_held_up_read_moves_neither_the_figure_nor_the_noise() {
-        let times = [598, 600, 602, 9_000, 601, 599];
+        let times = [598, 600, 602, 9_000, 601, 599, 600, 602, 598, 601];
         let samples: Vec<AlignSample> = times.map(|us| sample(Bytes::mib(4), us)).into();
         let figures = Figures::of(&samples).unwrap();
         let figure = figures.each[0];
         assert!((figure.extra_s - 100e-6).abs() < 2e-6, "{figure:?}");
         assert!(figure.error_s < 3e-6, "{figure:?}");
         assert!((figures.read_s - 500e-6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_a_second_look_the_noise_is_not_known() {
+        let sizes = || (0..20).map(|shift| Bytes::kib(2 << shift));
+        let once: Vec<AlignSample> = sizes().map(|size| sample(size, 500)).collect();
+        assert_eq!(Figures::of(&once), None);
+        let twice: Vec<AlignSample> = sizes().flat_map(|size| [sample(size, 500); 2]).collect();
+        assert!(Figures::of(&twice).is_some());
     }
 }

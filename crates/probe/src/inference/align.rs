@@ -136,10 +136,15 @@ fn infer_together(
         Positions::OddMultiples => explain(&steps, positions, read_time),
     };
     if explanations.is_empty() {
-        return unknown(
-            "too few candidate sizes were read",
-            "a larger device, or a log that is not cut short",
-        );
+        return match positions {
+            Positions::Coprime => unknown(
+                "too few boundaries were read more than once to know how far reads differ by chance",
+                "more reads across boundaries (check, or measure align)",
+            ),
+            Positions::OddMultiples => {
+                unknown("too few candidate sizes were read", "a larger device, or a log that is not cut short")
+            }
+        };
     }
     let reads = ReadTimes::of(read_time, positions);
     let erase_block = match positions {
