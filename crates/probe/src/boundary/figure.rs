@@ -1,5 +1,6 @@
 //! How much longer reads across a candidate's boundaries take, robustly, and how well that is known.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
@@ -76,20 +77,40 @@ impl Figures {
     }
 }
 
-/// A read that takes so many times as long as most was held up: boundaries add less than a read's own time.
+/// A read that takes so many times as long as most was held up. A boundary may cost that much as well, but then every read across it
+/// takes as long.
 const HELD_UP: f64 = 2.5;
 /// Where more reads than these take that long, that is how the device is.
 const HELD_UP_SHARE_MAX: f64 = 0.35;
 
 /// The samples without a read that was held up; all, if that is the rule.
 fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
-    let is_held_up = |time: &Duration| time.as_secs_f64() > HELD_UP * read_s;
-    let reads = |sample: &AlignSample| [sample.before, sample.across, sample.after];
-    let held_up = samples.iter().flat_map(reads).filter(is_held_up).count();
-    if count(held_up) > HELD_UP_SHARE_MAX * count(3 * samples.len()) {
+    let across = usual_across(samples);
+    let held_up = |sample: &AlignSample| {
+        let usual_s = across.get(&sample.candidate).map_or(read_s, |usual_s| usual_s.max(read_s));
+        let beside = [sample.before, sample.after].into_iter();
+        let beside = beside.filter(|time| time.as_secs_f64() > HELD_UP * read_s).count();
+        beside + usize::from(sample.across.as_secs_f64() > HELD_UP * usual_s)
+    };
+    let all: usize = samples.iter().map(held_up).sum();
+    if count(all) > HELD_UP_SHARE_MAX * count(3 * samples.len()) {
         return samples.to_vec();
     }
-    samples.iter().copied().filter(|sample| !reads(sample).iter().any(is_held_up)).collect()
+    samples.iter().copied().filter(|sample| held_up(sample) == 0).collect()
+}
+
+/// What a read across boundaries of each candidate takes, seconds: all but the quickest quarter take as long. Of three samples that is
+/// the quickest, so that two which were held up do not count as a boundary.
+fn usual_across(samples: &[AlignSample]) -> BTreeMap<Bytes, f64> {
+    let mut times: BTreeMap<Bytes, Vec<Duration>> = BTreeMap::new();
+    for sample in samples {
+        times.entry(sample.candidate).or_default().push(sample.across);
+    }
+    let usual = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times.get((times.len() - 1) / 4).map_or(0.0, Duration::as_secs_f64)
+    };
+    times.into_iter().map(|(candidate, times)| (candidate, usual(times))).collect()
 }
 
 /// The differences by candidate, each as if reads had always taken as long as they mostly do: drift makes boundaries dearer
@@ -178,6 +199,22 @@ mod tests {
         assert!((figure.extra_s - 100e-6).abs() < 2e-6, "{figure:?}");
         assert!(figure.error_s < 3e-6, "{figure:?}");
         assert!((figures.read_s - 500e-6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_boundary_that_costs_several_reads_is_not_held_up() {
+        let sizes = || (0..20).map(|shift| Bytes::kib(2 << shift));
+        let is_at = |size: Bytes| size.is_multiple_of(Bytes::mib(4));
+        let across_us = |size: Bytes| if is_at(size) { 2_000 } else { 500 };
+        let samples: Vec<AlignSample> =
+            sizes().flat_map(|size| [0, 2, 9_000].map(|us| sample(size, across_us(size) + us))).collect();
+        let figures = Figures::of(&samples).unwrap();
+        assert_eq!(figures.each.len(), 20);
+        for figure in &figures.each {
+            let expected_s = if is_at(figure.candidate) { 1.5e-3 } else { 0.0 };
+            assert!((figure.extra_s - expected_s).abs() < 5e-6, "{figure:?}");
+            assert_eq!(figure.samples, 2, "{figure:?}");
+        }
     }
 
     #[test]

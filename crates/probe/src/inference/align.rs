@@ -141,9 +141,10 @@ fn infer_together(
                 "too few boundaries were read more than once to know how far reads differ by chance",
                 "more reads across boundaries (check, or measure align)",
             ),
-            Positions::OddMultiples => {
-                unknown("too few candidate sizes were read", "a larger device, or a log that is not cut short")
-            }
+            Positions::OddMultiples => unknown(
+                "too few candidate sizes were read",
+                "a larger device, or a log that is not cut short",
+            ),
         };
     }
     let reads = ReadTimes::of(read_time, positions);
