@@ -103,7 +103,7 @@ impl Conditions {
         let mut work =
             Work { program_ns: times(write.flash_ns, factor), then_ns: times(write.copying_ns, factor) };
         if let Some(cache) = &mut self.slc_cache {
-            work = cache.take(write.pages, work, ground.free_bytes);
+            work = cache.take(write, work, ground.free_bytes);
         }
         let bytes = command.end - command.start;
         work.then_ns += self.background.as_mut().map_or(0, |background| background.stall_ns(bytes));

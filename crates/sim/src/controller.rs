@@ -71,6 +71,7 @@ impl Controller {
     /// What a flush waits for, beside its command.
     pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
         self.rest_until(at_ns);
+        self.writes.flush();
         let copying_ns = self.ftl.flush();
         let Some(conditions) = &mut self.conditions else { return copying_ns };
         conditions.flush_ns(at_ns) + copying_ns

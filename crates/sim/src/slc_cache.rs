@@ -6,6 +6,7 @@
 use crate::factor::{share, times};
 use crate::link::nanoseconds;
 use crate::profile::{Profile, WhenFull};
+use crate::writes::WriteCommand;
 
 #[derive(Debug, Clone)]
 pub(crate) struct SlcCache {
@@ -45,9 +46,10 @@ impl SlcCache {
         })
     }
 
-    /// Takes a write of so many pages, for which the flash would do `work` without a cache, while `free_bytes` hold nothing.
-    pub(crate) fn take(&mut self, pages: u64, work: Work, free_bytes: u64) -> Work {
-        let bytes = pages * self.page_bytes;
+    /// Takes a write for which the flash would do `work` without a cache, while `free_bytes` hold nothing. A page that the write
+    /// before has begun has its room already.
+    pub(crate) fn take(&mut self, write: WriteCommand, work: Work, free_bytes: u64) -> Work {
+        let bytes = write.fresh_pages * self.page_bytes;
         let over = (self.held_bytes + bytes).saturating_sub(self.room_bytes(free_bytes));
         if over > 0 && self.when_full == WhenFull::Direct {
             return work;
@@ -55,7 +57,7 @@ impl SlcCache {
         let folding_ns = self.fold(over.min(self.held_bytes));
         self.held_bytes += bytes;
         self.copying_ns += work.then_ns;
-        Work { program_ns: self.overhead_ns + pages * self.page_program_ns, then_ns: folding_ns }
+        Work { program_ns: self.overhead_ns + write.pages * self.page_program_ns, then_ns: folding_ns }
     }
 
     /// Folds in the background for at most this time, and returns what it took.

@@ -12,6 +12,9 @@ pub(crate) struct Writes {
     timing: Timing,
     small: Option<Small>,
     continues_at: Option<u64>,
+    /// Where the last command through the translation layer ended, if nothing was flushed since: the page there is in the controller's
+    /// buffer.
+    buffered_to: Option<u64>,
 }
 
 /// What programming takes: from the pages a command touches, or as it was measured.
@@ -58,6 +61,20 @@ struct Small {
     ns_per_kib: u64,
 }
 
+impl Small {
+    /// A write of so many bytes that goes to the log of small ones.
+    const fn command(&self, bytes: u64, transfer_ns: u64) -> WriteCommand {
+        WriteCommand {
+            flash_ns: self.write_ns + self.ns_per_kib * bytes / 1024 + transfer_ns,
+            floor_ns: transfer_ns,
+            copying_ns: 0,
+            pages: 1,
+            fresh_pages: 1,
+            small: true,
+        }
+    }
+}
+
 /// A write command's time, and what it programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WriteCommand {
@@ -68,6 +85,8 @@ pub(crate) struct WriteCommand {
     /// What had to be copied for it.
     pub(crate) copying_ns: u64,
     pub(crate) pages: u64,
+    /// Those of them that the command before has not begun.
+    pub(crate) fresh_pages: u64,
     /// True if it went to the log of small writes, out of sight of the open units.
     pub(crate) small: bool,
 }
@@ -105,6 +124,7 @@ impl Writes {
             timing: Timing::new(&profile.write),
             small,
             continues_at: None,
+            buffered_to: None,
         }
     }
 
@@ -115,8 +135,8 @@ impl Writes {
         let bytes = end - start;
         if let Some(small) = self.small.filter(|small| bytes <= small.bytes_max && !continues) {
             ftl.supersede(start, end);
-            let flash_ns = small.write_ns + small.ns_per_kib * bytes / 1024 + transfer_ns;
-            return WriteCommand { flash_ns, floor_ns: transfer_ns, copying_ns: 0, pages: 1, small: true };
+            self.flush();
+            return small.command(bytes, transfer_ns);
         }
         let placement = ftl.write(start, end);
         let (flash_ns, floor_ns) = match &self.timing {
@@ -124,7 +144,15 @@ impl Writes {
             Timing::Curves(curves) => (curves.ns(bytes, placement, continues), transfer_ns),
         };
         let pages = pages_touched(start, end, self.page_bytes);
-        WriteCommand { flash_ns, floor_ns, copying_ns: placement.copying_ns, pages, small: false }
+        let goes_on = self.buffered_to.replace(end) == Some(start) && !start.is_multiple_of(self.page_bytes);
+        let fresh_pages = pages - u64::from(goes_on);
+        let copying_ns = placement.copying_ns;
+        WriteCommand { flash_ns, floor_ns, copying_ns, pages, fresh_pages, small: false }
+    }
+
+    /// The controller's buffer is emptied: what goes on in the middle of a page takes a page of its own.
+    pub(crate) const fn flush(&mut self) {
+        self.buffered_to = None;
     }
 
     /// The time of programming in place.

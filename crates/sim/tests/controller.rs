@@ -150,6 +150,27 @@ fn an_slc_cache_is_fast_until_it_is_full() {
 }
 
 #[test]
+fn a_page_of_two_commands_takes_room_in_an_slc_cache_once() {
+    let length = Bytes::kib(24);
+    let write_all = |stick: &mut VirtualStick, steps: std::ops::Range<u64>| {
+        for step in steps {
+            write(stick, length * step, length);
+        }
+    };
+    let mut in_a_row = stick(&[SLC]);
+    write_all(&mut in_a_row, 0..8);
+    assert_eq!(in_a_row.statistics().slc_cache_bytes, length * 8);
+    write_all(&mut in_a_row, 8..100);
+    assert_eq!(Some(in_a_row.statistics().slc_cache_bytes), in_a_row.profile().truth().slc_cache);
+    let mut flushed = stick(&[SLC]);
+    for step in 0..8 {
+        write(&mut flushed, length * step, length);
+        run(&mut flushed, Op::Flush);
+    }
+    assert_eq!(flushed.statistics().slc_cache_bytes, Bytes::kib(32) * 8, "two pages each");
+}
+
+#[test]
 fn a_full_slc_cache_may_make_room_by_folding() {
     let mut stick = stick(&[&SLC.replace("direct", "fold")]);
     sequential(&mut stick, Bytes::ZERO, 16);
