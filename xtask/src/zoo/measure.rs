@@ -111,6 +111,7 @@ pub fn run_file(specimen: &Specimen, method: Method) -> Result<RunFile, ZooError
         measured_at: String::new(),
         observations,
         cost: device.cost(),
+        failed_requests: 0,
         remarks: Vec::new(),
     })
 }
