@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 use flashscope_probe::flashbench::Command;
 use flashscope_probe::inference::infer;
 use flashscope_probe::observation::{
-    AlignData, AlignSample, Data, OpenUnitsData, Order, Times, WriteSizeData,
+    AlignData, AlignSample, Data, OpenUnitsCell, OpenUnitsData, Order, Times, WriteSizeData,
 };
 use flashscope_probe::{Finding, FindingId, RunFile};
 
@@ -56,8 +56,18 @@ impl Measured {
 }
 
 fn has_random(data: &OpenUnitsData) -> bool {
-    data.cells.iter().any(|cell| cell.order == Order::Random)
+    in_turns(data).any(|cell| cell.order == Order::Random)
 }
+
+/// All that was written into blocks in turn: also what was gone on with out of order, unless that ended with the first few since each of
+/// them had a price of its own.
+fn in_turns(data: &OpenUnitsData) -> impl Iterator<Item = &OpenUnitsCell> {
+    let gone_on = Some(&data.gone_on).filter(|cells| cells.len() > GONE_ON_IN_VAIN);
+    data.cells.iter().chain(gone_on.into_iter().flatten())
+}
+
+/// So many blocks that are slow end it.
+const GONE_ON_IN_VAIN: usize = 4;
 
 /// A few random writes of each size in a new erase block: the first, which opens it, weighs too much beside the longer rows of
 /// the search for open units.
@@ -133,13 +143,13 @@ fn write_size(data: &WriteSizeData, erase_block: Bytes) -> Vec<Table> {
 
 /// One table for each order and number of units.
 fn open_units(data: &OpenUnitsData) -> Vec<Table> {
-    let mut kinds: Vec<(Order, u32)> = data.cells.iter().map(|cell| (cell.order, cell.open_units)).collect();
+    let mut kinds: Vec<(Order, u32)> = in_turns(data).map(|cell| (cell.order, cell.open_units)).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
         .into_iter()
         .map(|(order, units)| {
-            let cells = data.cells.iter().filter(|cell| cell.order == order && cell.open_units == units);
+            let cells = in_turns(data).filter(|cell| cell.order == order && cell.open_units == units);
             let of = cells.map(|cell| (units, cell.request, &cell.times));
             in_turn(data.erase_block, units, order, of)
         })
