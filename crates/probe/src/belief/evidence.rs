@@ -184,8 +184,12 @@ pub fn given_back_tells(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> 
     let belief =
         Some(cells).filter(|cells| !cells.is_empty()).map(|cells| given_back(cells, linear, most))?;
     let verdict = belief.verdict();
-    let is_told =
-        verdict.tells(OPEN_MAX + 1) && verdict.number >= GIVEN_BACK_MIN && belief.openings_were_slow(2);
+    // Where each of a few is slow, none of many needs to be: that is no number.
+    let is_beyond = belief.ever_opened() > verdict.number && !belief.stalls_too_often();
+    let is_told = verdict.tells(OPEN_MAX + 1)
+        && verdict.number >= GIVEN_BACK_MIN
+        && is_beyond
+        && belief.openings_were_slow(2);
     is_told.then_some(belief)
 }
 
