@@ -295,6 +295,10 @@ pub struct OpenUnitsData {
     /// `cells` began anew with two units in turn.
     #[serde(default)]
     pub appended: Vec<OpenUnitsCell>,
+    /// A search in linear order whose number was too small, since something else held a place throughout, before the one in `cells` began
+    /// anew.
+    #[serde(default)]
+    pub outgrown: Vec<OpenUnitsCell>,
     /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,

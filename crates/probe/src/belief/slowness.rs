@@ -70,6 +70,12 @@ impl Slowness {
         Self { limit, is_small: true, ..self }
     }
 
+    /// Whether small steps count.
+    #[must_use]
+    pub const fn is_small(self) -> bool {
+        self.is_small
+    }
+
     /// The same where part of a step shows, if small steps count: a log may complete less than usual.
     #[must_use]
     pub fn for_parts_of_steps(self) -> Self {

@@ -238,8 +238,6 @@ impl Search<'_, '_> {
         self.settle(&mut pool, &mut linear, most)?;
         self.confirm(&mut pool, &mut linear, most)?;
         self.settle(&mut pool, &mut linear, most)?;
-        let whole = if self.data.led { before } else { self.request };
-        let mut is_tried_out_of_order = self.go_on_out_of_order(&mut pool, &mut linear, whole)?;
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
@@ -252,13 +250,21 @@ impl Search<'_, '_> {
         if is_told && self.may_be_rare_merges(&linear, verdict.number) {
             self.begin_pairs(linear.slowness())?;
         }
-        is_tried_out_of_order = is_tried_out_of_order
-            || is_told
-                && !self.is_one_run(linear.slowness())
-                && linear.is_seen_open()
-                && linear.law(Law::Any) > 0.5
-                && self.begin_given_back(&pool, &linear, verdict.number)?;
-        let free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        // What is written in between takes places until it goes by chance.
+        let mut is_tried_out_of_order = is_told
+            && !self.is_one_run(linear.slowness())
+            && linear.is_seen_open()
+            && linear.law(Law::Any) > 0.5
+            && (self.go_on_out_of_order(&mut pool, &mut linear)?
+                || self.begin_given_back(&pool, &linear, verdict.number)?);
+        let mut free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        if free.is_some()
+            && let Some((other, belief)) = self.begin_outgrown(&mut pool, &linear, most)?
+        {
+            (pool, linear) = (other, belief);
+            (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
+            free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
+        }
         if is_told && free.is_none() && self.survey_tells_of_any(&linear, verdict.number) {
             self.settle_anew(&mut pool, &mut linear, most)?;
             (verdict, is_told) = (linear.verdict(), linear.verdict().tells(most));
@@ -274,6 +280,8 @@ impl Search<'_, '_> {
         self.written_before(&linear)?;
         if is_told && linear.law(Law::Any) < 0.5 {
             self.request = self.affordable(verdict.number, free);
+            is_tried_out_of_order =
+                linear.is_seen_open() && self.go_on_out_of_order(&mut pool, &mut linear)?;
         }
         if !is_tried_out_of_order {
             self.experiment.bytes_max += self.experiment.bytes_afterwards;
@@ -409,6 +417,43 @@ impl Search<'_, '_> {
         belief.merge_seconds().is_some_and(|seconds| {
             belief::hardly_copies(seconds, belief.slowness(), self.request, self.experiment.erase_block)
         })
+    }
+
+    /// Searches once more where whole requests into one unit too many merge no more, as smaller ones did not: those take no other path,
+    /// but what held a place before, and went by chance last, is gone only now. `None` if they do merge; then all is as before.
+    fn begin_outgrown(
+        &mut self,
+        pool: &mut Pool,
+        belief: &Belief,
+        most: u32,
+    ) -> Result<Option<(Pool, Belief)>, Stop> {
+        let too_many = belief.verdict().number + 1;
+        // On a small stick blocks that are left may lie in its FAT area, where nothing merges.
+        let has_fresh = self.units.left() >= u64::from(2 * too_many);
+        if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
+            return Ok(None);
+        }
+        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
+        pool.set_request(self.request);
+        for index in 0..too_many {
+            let written = self.write(pool, too_many, index)?;
+            if written.and_then(|written| written.latency).is_none_or(|took| belief.slowness().is_slow(took))
+            {
+                return Ok(None);
+            }
+        }
+        let before = std::mem::take(&mut self.data.cells);
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        let Some(mut anew) = belief::linear(self.data) else {
+            self.data.cells = before;
+            return Ok(None);
+        };
+        self.data.outgrown = before;
+        self.search(&mut pool, &mut anew, most)?;
+        self.settle(&mut pool, &mut anew, most)?;
+        self.confirm(&mut pool, &mut anew, most)?;
+        Ok(Some((pool, anew)))
     }
 
     /// Whether smaller requests into one block too many merged now and then, though each of them would if the block written longest ago

@@ -194,7 +194,7 @@ fn times(data: &Data) -> Vec<f64> {
             .collect(),
         Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
         Data::OpenUnits(data) => {
-            let before = data.free.iter().chain(&data.appended);
+            let before = data.free.iter().chain(&data.appended).chain(&data.outgrown);
             let of_search = before.chain(&data.larger).chain(&data.cells);
             let cells = of_search.chain(&data.given_back).chain(&data.gone_on).chain(&data.one_run);
             cells.flat_map(|cell| seconds(&cell.times)).collect()

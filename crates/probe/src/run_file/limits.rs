@@ -90,6 +90,7 @@ fn data(data: &Data) -> Checked {
                 time("backward", group.backward)
             })?;
             each("one_run", &data.one_run, open_units)?;
+            each("outgrown", &data.outgrown, open_units)?;
             each("given_back", &data.given_back, open_units)?;
             each("gone_on", &data.gone_on, open_units)?;
             each("scattered", &data.scattered, |latency| time("", *latency))?;

@@ -28,31 +28,23 @@ pub(super) const fn requests_max(units_max: u32) -> u64 {
 }
 
 impl Search<'_, '_> {
-    /// Goes on out of order, with requests of this size, in each of the blocks that are open in order, where so many were seen open; none of
-    /// them wants for a place, unless fewer fit out of order. Whether that tells how many do.
-    pub(super) fn go_on_out_of_order(
-        &mut self,
-        pool: &mut Pool,
-        linear: &mut Belief,
-        request: Bytes,
-    ) -> Result<bool, Stop> {
-        let (verdict, most) = (linear.verdict(), self.experiment.units_max);
-        let is_told = verdict.tells(most) && verdict.number >= NUMBER_MIN && linear.is_seen_open();
-        if !is_told || self.is_one_run(linear.slowness()) || !self.open_all(pool, linear, verdict.number)? {
+    /// Goes on out of order in each of the blocks that are open in order, where so many were seen open; none of them wants for a place,
+    /// unless fewer fit out of order. Whether that tells how many do.
+    pub(super) fn go_on_out_of_order(&mut self, pool: &mut Pool, linear: &mut Belief) -> Result<bool, Stop> {
+        let (number, most) = (linear.verdict().number, self.experiment.units_max);
+        // Small steps are what a log completes, which takes nothing out of order for free.
+        if number < NUMBER_MIN || linear.slowness().is_small() || !self.open_all(pool, linear, number)? {
             return Ok(false);
         }
-        let whole = belief::with_whole_requests(linear.clone(), self.data);
         let cells = std::mem::take(&mut self.data.cells);
-        let searched = std::mem::replace(&mut self.request, request);
-        let gone_on = self.go_on_in_each(pool, &whole, verdict.number);
+        let gone_on = self.go_on_in_each(pool, linear, number);
         self.data.gone_on = std::mem::replace(&mut self.data.cells, cells);
-        self.request = searched;
         gone_on?;
-        Ok(belief::given_back_tells(&self.data.gone_on, &whole, most).is_some())
+        Ok(belief::given_back_tells(&self.data.gone_on, linear, most).is_some())
     }
 
-    /// First in the blocks of the search. Where each of them is slow, that may be the price of what was written to it in order: then, where
-    /// the block written longest ago goes, in fresh ones that are begun out of order.
+    /// First in the blocks of the search. Where some of them are slow, that may be the price of what was written to them in order: then, where
+    /// the block written longest ago goes, fresh ones that are begun out of order tell.
     fn go_on_in_each(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
         let mut random = belief::given_back(&[], linear, self.experiment.units_max);
         let mut units: Vec<u32> = linear.latest().take(number as usize).collect();
@@ -63,8 +55,13 @@ impl Search<'_, '_> {
             let Some(took) = pool.go_on_apart(&mut self.session, unit, size)? else { return Ok(()) };
             self.keep_apart(opened, took, &mut random);
             if random.openings_were_slow(BEYOND) {
-                let is_price = opened < BEYOND && self.may_open_anew(linear, number);
-                return if is_price { self.begin_anew_out_of_order(linear, number) } else { Ok(()) };
+                let any_goes = linear.law(Law::Any) > 0.5;
+                if any_goes && opened >= BEYOND {
+                    return Ok(());
+                }
+                self.data.cells.clear();
+                let begins_anew = !any_goes && self.may_open_anew(linear, number);
+                return if begins_anew { self.begin_anew_out_of_order(linear, number) } else { Ok(()) };
             }
         }
         let begun = self.pool(Order::Random).numbered_from(number);
@@ -74,7 +71,6 @@ impl Search<'_, '_> {
     /// Fresh blocks that are begun out of order, which closes all that were open before, those out of order among them; and then gone on with:
     /// two writes more into each want for a place only if fewer fit out of order.
     fn begin_anew_out_of_order(&mut self, linear: &Belief, number: u32) -> Result<(), Stop> {
-        self.data.cells.clear();
         let mut random = belief::given_back(&[], linear, self.experiment.units_max);
         let mut pool = self.pool(Order::Random);
         for index in 0..number as usize {
@@ -110,9 +106,7 @@ impl Search<'_, '_> {
     fn may_open_anew(&self, linear: &Belief, number: u32) -> bool {
         let opening = linear.merge_seconds().unwrap_or(0.0) + linear.slowness().typical_seconds();
         let takes = Duration::try_from_secs_f64(opening * f64::from(number)).unwrap_or(Duration::MAX);
-        linear.law(Law::Any) < 0.5
-            && self.units.left() >= u64::from(number + BEYOND)
-            && self.session.device_time() + takes < TIME_MAX
+        self.units.left() >= u64::from(number + BEYOND) && self.session.device_time() + takes < TIME_MAX
     }
 
     /// Writes into so many blocks in turn until all are open; whether they are. Where any block has to go, the one that is too many is
@@ -120,6 +114,8 @@ impl Search<'_, '_> {
     fn open_all(&mut self, pool: &mut Pool, linear: &mut Belief, number: u32) -> Result<bool, Stop> {
         let erase_block = self.experiment.erase_block;
         let mut turns = TURNS;
+        pool.fill_gaps(&mut self.session, number as usize + 1, self.request)?;
+        pool.set_request(self.request);
         if linear.law(Law::Any) > 0.5 {
             let too_many = linear.longest_ago_of(number + 1).and_then(|(unit, _)| pool.offset_of(unit));
             match too_many {
@@ -129,6 +125,13 @@ impl Search<'_, '_> {
                 _ => turns = TURNS_PER_PLACE * number,
             }
         }
+        // Other requests went elsewhere in between: what has to be opened again tells nothing. Those that are open still come first, so that what
+        // is opened again closes none of them.
+        let units: Vec<u32> = linear.latest().take(number as usize).collect();
+        for (index, _) in units.into_iter().filter_map(|unit| pool.member_of(unit)).collect::<Vec<_>>() {
+            pool.write(&mut self.session, &mut self.units, index)?;
+        }
+        self.step(pool, linear.all_of(number), linear)?;
         for _ in 0..turns {
             if linear.is_quick_again(number) || self.is_spent(Order::Random) {
                 break;
