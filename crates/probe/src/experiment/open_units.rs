@@ -255,7 +255,7 @@ impl Search<'_, '_> {
             && !self.is_one_run(linear.slowness())
             && linear.is_seen_open()
             && linear.law(Law::Any) > 0.5
-            && (self.go_on_out_of_order(&mut pool, &mut linear)?
+            && (self.go_on_out_of_order(&mut pool, &linear)?
                 || self.begin_given_back(&pool, &linear, verdict.number)?);
         let mut free = if is_told { self.survey(&mut pool, verdict.number + 1, &linear)? } else { None };
         if free.is_some()
@@ -280,8 +280,7 @@ impl Search<'_, '_> {
         self.written_before(&linear)?;
         if is_told && linear.law(Law::Any) < 0.5 {
             self.request = self.affordable(verdict.number, free);
-            is_tried_out_of_order =
-                linear.is_seen_open() && self.go_on_out_of_order(&mut pool, &mut linear)?;
+            is_tried_out_of_order = linear.is_seen_open() && self.go_on_out_of_order(&mut pool, &linear)?;
         }
         if !is_tried_out_of_order {
             self.experiment.bytes_max += self.experiment.bytes_afterwards;

@@ -30,7 +30,7 @@ pub(super) const fn requests_max(units_max: u32) -> u64 {
 impl Search<'_, '_> {
     /// Goes on out of order in each of the blocks that are open in order, where so many were seen open; none of them wants for a place,
     /// unless fewer fit out of order. Whether that tells how many do.
-    pub(super) fn go_on_out_of_order(&mut self, pool: &mut Pool, linear: &mut Belief) -> Result<bool, Stop> {
+    pub(super) fn go_on_out_of_order(&mut self, pool: &mut Pool, linear: &Belief) -> Result<bool, Stop> {
         let (number, most) = (linear.verdict().number, self.experiment.units_max);
         // Small steps are what a log completes, which takes nothing out of order for free.
         if number < NUMBER_MIN || linear.slowness().is_small() || !self.open_all(pool, linear, number)? {
@@ -111,7 +111,7 @@ impl Search<'_, '_> {
 
     /// Writes into so many blocks in turn until all are open; whether they are. Where any block has to go, the one that is too many is
     /// written whole first.
-    fn open_all(&mut self, pool: &mut Pool, linear: &mut Belief, number: u32) -> Result<bool, Stop> {
+    fn open_all(&mut self, pool: &mut Pool, linear: &Belief, number: u32) -> Result<bool, Stop> {
         let erase_block = self.experiment.erase_block;
         let mut turns = TURNS;
         pool.fill_gaps(&mut self.session, number as usize + 1, self.request)?;
@@ -125,22 +125,29 @@ impl Search<'_, '_> {
                 _ => turns = TURNS_PER_PLACE * number,
             }
         }
-        // Other requests went elsewhere in between: what has to be opened again tells nothing. Those that are open still come first, so that what
-        // is opened again closes none of them.
-        let units: Vec<u32> = linear.latest().take(number as usize).collect();
-        for (index, _) in units.into_iter().filter_map(|unit| pool.member_of(unit)).collect::<Vec<_>>() {
-            pool.write(&mut self.session, &mut self.units, index)?;
-        }
-        self.step(pool, linear.all_of(number), linear)?;
-        for _ in 0..turns {
-            if linear.is_quick_again(number) || self.is_spent(Order::Random) {
+        // Other requests went elsewhere in between: what has to be opened again tells nothing, so that the belief hears no word. Those that are
+        // open still come first, so that what is opened again closes none of them.
+        let units = linear.latest().take(number as usize);
+        let Some(indices) = units.map(|unit| Some(pool.member_of(unit)?.0)).collect::<Option<Vec<usize>>>()
+        else {
+            return Ok(false);
+        };
+        let slowness = linear.slowness();
+        for _ in 0..=turns {
+            let mut is_slow = false;
+            for index in &indices {
+                let written = pool.write(&mut self.session, &mut self.units, *index)?;
+                let took = written.and_then(|written| written.latency);
+                is_slow |= took.is_none_or(|latency| slowness.is_slow(latency));
+            }
+            if !is_slow {
+                return Ok(true);
+            }
+            if self.is_spent(Order::Random) {
                 break;
             }
-            if !self.step(pool, linear.all_of(number), linear)? {
-                return Ok(false);
-            }
         }
-        Ok(linear.is_quick_again(number))
+        Ok(false)
     }
 
     /// Either of two writes may take the place out of order, the quicker one did not: it stands for the first.
