@@ -267,6 +267,15 @@ impl Times {
         }
     }
 
+    /// The latency of each request, in order; none where single times are not known.
+    #[must_use]
+    pub fn each(&self) -> &[Duration] {
+        match self {
+            Self::Each(each) => each,
+            Self::Mean { .. } => &[],
+        }
+    }
+
     /// The median time of a request, seconds; `None` where single times are not known.
     #[must_use]
     pub fn median_seconds(&self) -> Option<f64> {

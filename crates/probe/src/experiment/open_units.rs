@@ -298,7 +298,8 @@ impl Search<'_, '_> {
             }
         }
         self.control()?;
-        if is_told && linear.is_seen_open() && !linear.stalls_too_often() && !self.is_slow_evenly(&linear) {
+        let may_be_collected = self.is_slow_evenly(&linear) || self.is_slow_in_one_block(linear.slowness());
+        if is_told && linear.is_seen_open() && !linear.stalls_too_often() && !may_be_collected {
             return Ok(());
         }
         self.collect()

@@ -6,14 +6,17 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::Search;
-use crate::belief::{self, Belief, collections};
+use crate::belief::{self, Belief, Slowness, collections};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{Stop, range};
-use crate::observation::{OpenUnitsCell, Order};
+use crate::observation::{OpenUnitsCell, Order, Times};
 
-/// So much is written at most, if the search left as much, and this in any case.
-pub(super) const BYTES_MAX: Bytes = Bytes::mib(24);
+/// So much is written at most, if the search left as much, so much unless some collections were seen by then, and this in any case.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
+const BYTES_UNSEEN: Bytes = Bytes::mib(24);
 const BYTES_LEAST: Bytes = Bytes::mib(6);
+/// Some are so many.
+const SEEN: usize = 2;
 /// And for so long.
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// So many collections are enough.
@@ -23,6 +26,9 @@ const WRITES_OF_A_SIZE: u32 = 24;
 const TOO_FEW: usize = 2;
 /// Up to this size.
 const LARGEST: Bytes = Bytes::mib(1);
+/// So many slow writes into one block alone, and one in so many of them, tell that they may have nothing to do with other blocks.
+const SLOW_ALONE: usize = 5;
+const SLOW_ALONE_OF: usize = 6;
 /// So many writes out of order.
 const SCATTERED: u64 = 12;
 
@@ -40,6 +46,21 @@ impl Search<'_, '_> {
             .is_some_and(|part| belief::slow_each(part, linear.slowness()).is_some())
     }
 
+    /// Whether writes into one block alone, at the start and in the controls, were slow as often as no few stalls are.
+    pub(super) fn is_slow_in_one_block(&self, slowness: Slowness) -> bool {
+        if !self.data.larger.is_empty() || !self.data.appended.is_empty() {
+            return false;
+        }
+        let is_alone = |cell: &&OpenUnitsCell| cell.order == Order::Linear && cell.open_units == 1;
+        // The first write into a block may close another; controls leave it out.
+        let first = self.data.cells.first().into_iter().filter(is_alone);
+        let at_start = first.flat_map(|cell| cell.writes().skip(1).map(|(_, latency)| latency));
+        let in_controls = self.data.controls.iter().flat_map(Times::each).copied();
+        let slow: Vec<bool> = at_start.chain(in_controls).map(|latency| slowness.is_slow(latency)).collect();
+        let number = slow.iter().filter(|slow| **slow).count();
+        number >= SLOW_ALONE && number * SLOW_ALONE_OF >= slow.len()
+    }
+
     /// Writes one block after the other from start to end, with larger and larger requests, until enough of them were held up by a
     /// collection; and then pages of one block from its end to its start, each apart from the others.
     pub(super) fn collect(&mut self) -> Result<(), Stop> {
@@ -52,11 +73,12 @@ impl Search<'_, '_> {
             self.units.begin_again();
         }
         let (mut of_size, mut writes) = (0, 0);
-        while writes < WRITES_MAX
-            && self.session.bytes_written() + pool.request <= before + left
-            && self.session.device_time() < began_at + TIME_MAX
-            && collections(&self.data.one_run).len() < ENOUGH
-        {
+        while writes < WRITES_MAX && self.session.device_time() < began_at + TIME_MAX {
+            let seen = collections(&self.data.one_run).len();
+            let most = if seen < SEEN { left.min(BYTES_UNSEEN) } else { left };
+            if seen >= ENOUGH || self.session.bytes_written() + pool.request > before + most {
+                break;
+            }
             let Some(written) = pool.write(&mut self.session, &mut self.units, 0)? else { break };
             let kept = (Order::Linear, 1, pool.request);
             if let Some(latency) = written.latency {
