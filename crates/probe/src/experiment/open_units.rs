@@ -192,6 +192,7 @@ impl Experiment for OpenUnits {
             request,
             may_shrink: true,
             may_begin_apart: true,
+            out_of_order: Vec::new(),
         };
         let result = search.run();
         search.session.end(result, Data::OpenUnits(data))
@@ -211,6 +212,8 @@ struct Search<'a, 'b> {
     may_shrink: bool,
     /// Whether no block was begun out of order yet between others in order.
     may_begin_apart: bool,
+    /// Where the blocks lie that were gone on with out of order, or begun beyond those.
+    out_of_order: Vec<Bytes>,
 }
 
 impl Search<'_, '_> {
@@ -613,7 +616,8 @@ impl Search<'_, '_> {
                 if self.is_one_run(belief.slowness()) {
                     break;
                 }
-                self.open_again(pool, belief.slowness())?;
+                let all: Vec<usize> = (0..pool.len()).collect();
+                self.open_in_turn(pool, &all, CONFIRMED_MAX, belief.slowness())?;
             }
             if pool.order == Order::Linear && self.may_be_one_run_apart(belief) {
                 self.may_begin_apart = false;
@@ -789,22 +793,34 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Writes into all blocks of the pool in turn until none is slow, without a word to the belief: other blocks were opened in
-    /// between.
-    fn open_again(&mut self, pool: &mut Pool, slowness: Slowness) -> Result<(), Stop> {
-        for _ in 0..CONFIRMED_MAX {
-            let mut is_slow = false;
-            for index in 0..pool.len() {
-                let written = pool.write(&mut self.session, &mut self.units, index)?;
-                is_slow |= written
-                    .and_then(|written| written.latency)
-                    .is_none_or(|latency| slowness.is_slow(latency));
+    /// Writes into these blocks of the pool in turn until none is slow, without a word to the belief: others were opened in between. Whether
+    /// none was in the end, and each of them had a place left.
+    fn open_in_turn(
+        &mut self,
+        pool: &mut Pool,
+        indices: &[usize],
+        turns: u32,
+        slowness: Slowness,
+    ) -> Result<bool, Stop> {
+        for _ in 0..turns {
+            let (mut is_slow, mut is_full) = (false, false);
+            for index in indices {
+                if !pool.has_place(*index) {
+                    is_full = true;
+                    continue;
+                }
+                let written = pool.write(&mut self.session, &mut self.units, *index)?;
+                let took = written.and_then(|written| written.latency);
+                is_slow |= took.is_none_or(|latency| slowness.is_slow(latency));
             }
             if !is_slow {
+                return Ok(!is_full);
+            }
+            if self.is_spent(Order::Random) {
                 break;
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Whether every block that was opened cost something, and none that was gone on with: asked once.

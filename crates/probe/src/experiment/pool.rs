@@ -138,7 +138,7 @@ impl Pool {
     }
 
     /// Goes on out of order in a member, with two writes of this size behind where its writing stands, at places of so much that lie apart:
-    /// how long each took. `None` if it is no member, too little of it is left, or a write failed.
+    /// how long each took. In each turn at other places. `None` if it is no member, too little of it is left, or a write failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -147,14 +147,16 @@ impl Pool {
         session: &mut Session<'_>,
         unit: u32,
         (request, place): (Bytes, Bytes),
+        turn: u64,
     ) -> Result<Option<(Duration, Duration)>, Stop> {
         let Some((offset, written)) = self.written_in(unit, place) else { return Ok(None) };
         let left = self.erase_block.saturating_sub(written) / place;
-        if left < 2 * PLACES_APART {
+        let others = turn * PLACES_PER_TURN;
+        if left < 2 * (PLACES_APART + 2 * others) {
             return Ok(None);
         }
         let mut took = [None; 2];
-        for (took, behind) in took.iter_mut().zip([left - PLACES_APART, left / 2]) {
+        for (took, behind) in took.iter_mut().zip([left - PLACES_APART - others, left / 2 + others]) {
             *took = session.write_through(range(offset + written + place * behind, request))?;
         }
         Ok(took[0].zip(took[1]))
@@ -230,6 +232,16 @@ impl Pool {
         Some((index, !self.members[index].places.is_empty()))
     }
 
+    /// Whether the member of this index has a place left.
+    pub fn has_place(&self, index: usize) -> bool {
+        self.members.get(index).is_some_and(|member| !member.places.is_empty())
+    }
+
+    /// Where the members lie.
+    pub fn offsets(&self) -> impl Iterator<Item = Bytes> + '_ {
+        self.members.iter().map(|member| member.offset)
+    }
+
     /// Where the member that is this unit lies.
     pub fn offset_of(&self, unit: u32) -> Option<Bytes> {
         self.members.iter().find(|member| member.unit == unit).map(|member| member.offset)
@@ -266,6 +278,10 @@ impl Pool {
                 if count < FEW_PLACES && self.written_before == 0 {
                     let mut others: Vec<u32> = (2..count.saturating_sub(1)).step_by(2).collect();
                     session.shuffle(&mut others);
+                    // The first of these does not go on behind the last of those.
+                    if inner.first().is_some_and(|last| others.last() == Some(&(last + 1))) {
+                        others.rotate_right(1);
+                    }
                     others.append(&mut inner);
                     return Member { unit: self.taken.saturating_sub(1), offset, places: others };
                 }
@@ -278,6 +294,8 @@ impl Pool {
 
 /// Half of a unit that is begun out of order holds so many places at least.
 const PLACES_APART: u64 = 4;
+/// A turn that goes on out of order leaves one place between itself and the turn before.
+const PLACES_PER_TURN: u64 = 2;
 
 /// Blocks of fewer places are written to their end out of order too, or too little would be seen of each.
 const FEW_PLACES: u32 = 40;

@@ -16,6 +16,8 @@ const SPARE: u32 = 2;
 const SPARE_OF: u32 = 16;
 /// So many begun beyond the last that cost nothing are enough, all but one of which cost something.
 const BEYOND: u32 = 4;
+/// Where a stall came in between, so many more at most, until one number is that likely.
+const SURE: f64 = 0.98;
 /// So much is written at most, where that is enough for all of them, and where it is not, but for one of so many.
 const BYTES_MAX: Bytes = Bytes::mib(128);
 const BYTES_OF_SOME: Bytes = Bytes::mib(112);
@@ -65,7 +67,10 @@ impl Search<'_, '_> {
         let erase_block = self.experiment.erase_block;
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let fit = |most: Bytes| u32::try_from(left.min(most) / erase_block).unwrap_or(u32::MAX);
-        let may_be_open = u32::try_from(linear.may_be_open(number).count()).unwrap_or(u32::MAX);
+        let out_of_order = std::mem::take(&mut self.out_of_order);
+        let in_order = |unit| pool.offset_of(unit).filter(|offset| !out_of_order.contains(offset));
+        let in_order_may_be_open = linear.may_be_open(number).filter_map(in_order).count();
+        let may_be_open = u32::try_from(out_of_order.len() + in_order_may_be_open).unwrap_or(u32::MAX);
         let is_all = fit(BYTES_MAX) >= may_be_open;
         let (whole, most) = if is_all {
             (fit(BYTES_MAX).min(may_be_open.max(number + SPARE + number / SPARE_OF)), number + BEYOND)
@@ -76,23 +81,25 @@ impl Search<'_, '_> {
             return Ok(None);
         }
         // First all of them: writing one whole may close another.
-        let latest = linear.latest().filter_map(|unit| pool.offset_of(unit));
-        for offset in latest.take(whole as usize) {
+        let latest = linear.latest().filter_map(in_order);
+        for offset in out_of_order.iter().copied().chain(latest).take(whole as usize) {
             fill(&mut self.session, range(offset, erase_block))?;
         }
         let mut begun = self.pool(Order::Random);
         let mut random = belief::given_back(&[], linear, self.experiment.units_max);
+        let mut sought = BEYOND;
         for opened in 1..=most {
             if !self.open(&mut begun, opened, &mut random)? {
                 break;
             }
             random.settle();
-            if random.openings_were_slow(BEYOND) {
+            if random.openings_were_slow(BEYOND) && (random.verdict().probability > SURE || sought == 0) {
                 break;
             }
+            sought -= u32::from(random.openings_were_slow(BEYOND));
         }
         // Not all places are free: what is slow with the first write of two wants for one. Out of order fewer fit where the second is.
-        let may_tell = is_all || !self.first_is_slow(&random);
+        let may_tell = is_all || (out_of_order.len() <= whole as usize && !self.first_is_slow(&random));
         Ok(Some((begun, may_tell)))
     }
 

@@ -21,6 +21,11 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// one merge in as many as there are, some two of which come in a turn.
 const TURNS: u32 = 4;
 const TURNS_PER_PLACE: u32 = 3;
+/// Nothing is tried unless so many can be afforded.
+const TURNS_AFFORDED: u64 = 3;
+/// So many turns of all that were gone on with, some of which were slow, unless so much is written.
+const VERIFIED: u64 = 3;
+const VERIFIED_BYTES: Bytes = Bytes::mib(24);
 
 /// How many requests this takes at most.
 pub(super) const fn requests_max(units_max: u32) -> u64 {
@@ -32,8 +37,16 @@ impl Search<'_, '_> {
     /// unless fewer fit out of order. Whether that tells how many do.
     pub(super) fn go_on_out_of_order(&mut self, pool: &mut Pool, linear: &Belief) -> Result<bool, Stop> {
         let (number, most) = (linear.verdict().number, self.experiment.units_max);
-        // Small steps are what a log completes, which takes nothing out of order for free.
-        if number < NUMBER_MIN || linear.slowness().is_small() || !self.open_all(pool, linear, number)? {
+        // Small steps are what a log completes, which takes nothing out of order for free. What takes small requests elsewhere takes those
+        // that fill a gap too: then blocks are out of order that were to be open in order.
+        let leaves_gaps = self.data.led && linear.law(Law::Any) > 0.5;
+        let turns = self.request * u64::from(number) * TURNS_AFFORDED;
+        if number < NUMBER_MIN
+            || leaves_gaps
+            || self.session.bytes_written() + turns > self.experiment.bytes_max
+            || linear.slowness().is_small()
+            || !self.open_all(pool, linear, number)?
+        {
             return Ok(false);
         }
         let cells = std::mem::take(&mut self.data.cells);
@@ -43,29 +56,76 @@ impl Search<'_, '_> {
         Ok(belief::given_back_tells(&self.data.gone_on, linear, most).is_some())
     }
 
-    /// First in the blocks of the search. Where some of them are slow, that may be the price of what was written to them in order: then, where
-    /// the block written longest ago goes, fresh ones that are begun out of order tell.
+    /// First in the blocks of the search. Some of them may be full, or slow: that may be the price of what was written to them in order, or
+    /// of a gap that smaller requests left. Then, where the block written longest ago goes, fresh ones that are begun out of order tell,
+    /// and where any goes, whether turns of all of them are as slow.
     fn go_on_in_each(&mut self, pool: &Pool, linear: &Belief, number: u32) -> Result<(), Stop> {
         let mut random = belief::given_back(&[], linear, self.experiment.units_max);
         let mut units: Vec<u32> = linear.latest().take(number as usize).collect();
         units.reverse();
-        // The size of what is written, and of the place that it takes.
-        let size = (self.request, self.experiment.request);
-        for (opened, unit) in (0..).zip(units) {
-            let Some(took) = pool.go_on_apart(&mut self.session, unit, size)? else { return Ok(()) };
+        let (size, mut gone_on, mut slow, mut is_full) = (self.size(), 0, 0, false);
+        for (opened, unit) in (0..).zip(&units) {
+            let Some(took) = pool.go_on_apart(&mut self.session, *unit, size, 0)? else {
+                is_full = true;
+                break;
+            };
+            self.out_of_order.extend(pool.offset_of(*unit));
             self.keep_apart(opened, took, &mut random);
+            gone_on += 1;
+            slow += usize::from(random.slowness().is_slow(took.0.max(took.1)));
             if random.openings_were_slow(BEYOND) {
-                let any_goes = linear.law(Law::Any) > 0.5;
-                if any_goes && opened >= BEYOND {
-                    return Ok(());
-                }
-                self.data.cells.clear();
-                let begins_anew = !any_goes && self.may_open_anew(linear, number);
-                return if begins_anew { self.begin_anew_out_of_order(linear, number) } else { Ok(()) };
+                break;
             }
         }
-        let begun = self.pool(Order::Random).numbered_from(number);
-        self.begin_beyond(begun, number, &mut random)
+        if slow == 0 && !is_full {
+            let begun = self.pool(Order::Random).numbered_from(number);
+            return self.begin_beyond(begun, number, &mut random);
+        }
+        let any_goes = linear.law(Law::Any) > 0.5;
+        if any_goes && !is_full && self.are_closed_in_turns(pool, &units[..gone_on], slow, &random)? {
+            return Ok(());
+        }
+        self.data.cells.clear();
+        if !any_goes && self.may_open_anew(linear, number) {
+            return self.begin_anew_out_of_order(linear, number);
+        }
+        Ok(())
+    }
+
+    /// The size of what is written, and of the place that it takes.
+    const fn size(&self) -> (Bytes, Bytes) {
+        (self.request, self.experiment.request)
+    }
+
+    /// Whether turns of these blocks meet so many each that were closed: if no more of them fit, as many are before each turn.
+    fn are_closed_in_turns(
+        &mut self,
+        pool: &Pool,
+        units: &[u32],
+        closed: usize,
+        random: &Belief,
+    ) -> Result<bool, Stop> {
+        let (size, slowness) = (self.size(), random.slowness());
+        if units.len() <= BEYOND as usize {
+            return Ok(false);
+        }
+        let writes = u64::try_from(units.len()).unwrap_or(u64::MAX) * 2;
+        for turn in 1..=VERIFIED {
+            if self.request * writes * turn > VERIFIED_BYTES {
+                return Ok(turn > 1);
+            }
+            let mut slow = 0;
+            for unit in units {
+                let Some((one, other)) = pool.go_on_apart(&mut self.session, *unit, size, turn)? else {
+                    return Ok(false);
+                };
+                slow += usize::from(slowness.is_slow(one.max(other)));
+            }
+            if slow < closed {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Fresh blocks that are begun out of order, which closes all that were open before, those out of order among them; and then gone on with:
@@ -99,6 +159,7 @@ impl Search<'_, '_> {
                 break;
             }
         }
+        self.out_of_order.extend(begun.offsets());
         Ok(())
     }
 
@@ -132,22 +193,7 @@ impl Search<'_, '_> {
         else {
             return Ok(false);
         };
-        let slowness = linear.slowness();
-        for _ in 0..=turns {
-            let mut is_slow = false;
-            for index in &indices {
-                let written = pool.write(&mut self.session, &mut self.units, *index)?;
-                let took = written.and_then(|written| written.latency);
-                is_slow |= took.is_none_or(|latency| slowness.is_slow(latency));
-            }
-            if !is_slow {
-                return Ok(true);
-            }
-            if self.is_spent(Order::Random) {
-                break;
-            }
-        }
-        Ok(false)
+        self.open_in_turn(pool, &indices, turns + 1, linear.slowness())
     }
 
     /// Either of two writes may take the place out of order, the quicker one did not: it stands for the first.

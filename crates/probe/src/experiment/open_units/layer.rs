@@ -3,7 +3,7 @@
 
 use flashscope_device::Bytes;
 
-use super::{SMALLEST, Search};
+use super::{CONFIRMED_MAX, SMALLEST, Search};
 use crate::belief::{self, Belief, Law, Slowness};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{PIECE, Stop, fill, range};
@@ -244,7 +244,11 @@ impl Search<'_, '_> {
                 break;
             }
         }
-        if self.is_one_run(slowness) { Ok(()) } else { self.open_again(pool, slowness) }
+        if !self.is_one_run(slowness) {
+            let all: Vec<usize> = (0..pool.len()).collect();
+            self.open_in_turn(pool, &all, CONFIRMED_MAX, slowness)?;
+        }
+        Ok(())
     }
 
     /// Whether two whole blocks are not too much to write for a pair.
