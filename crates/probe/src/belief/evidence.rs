@@ -1,12 +1,13 @@
 //! The belief that stored writes lead to: the same as while they were measured.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
 use super::posterior::OPEN_MAX;
 use super::{Belief, Prior, Slowness};
-use crate::inference::statistics::{count, quantile};
+use crate::inference::statistics::{count, median, quantile};
 use crate::observation::{Beginnings, BegunApart, Group, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
@@ -389,10 +390,33 @@ const PAIRS_MIN: usize = 2;
 /// putting one aside, where one merge in many is.
 #[must_use]
 pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
-    is_one_run(&data.beginnings, slowness)
-        || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data))
-        || is_one_run_apart(&data.apart, slowness)
+    let in_pairs =
+        is_one_run(&data.beginnings, slowness) || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data));
+    (in_pairs && !goes_on_as_slowly(data)) || is_one_run_apart(&data.apart, slowness)
 }
+
+/// Whether going on in a block that was begun before another one costs as much as beginning that, most of the time: then each of them is
+/// put aside for the other, however it is written.
+fn goes_on_as_slowly(data: &OpenUnitsData) -> bool {
+    let parts = parts(data);
+    let Some(part) = parts.first() else { return false };
+    let longer = |latency: Duration| latency.as_secs_f64() - part.slowness.typical_seconds();
+    let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(pair.behind)).collect();
+    let writes: Vec<(u32, Duration)> =
+        part.writes(Order::Linear).map(|(_, unit, latency)| (unit, latency)).collect();
+    let mut begun = HashSet::new();
+    let is_begun: Vec<bool> = writes.iter().map(|(unit, _)| !begun.insert(*unit)).collect();
+    let switches =
+        writes.windows(2).zip(&is_begun[1..]).filter(|(pair, is_begun)| pair[0].0 != pair[1].0 && **is_begun);
+    let going_on: Vec<f64> = switches.map(|(pair, _)| longer(pair[1].1)).collect();
+    let as_slow = median(&behind).unwrap_or(0.0) * AS_SLOW;
+    let slow = going_on.iter().filter(|seconds| **seconds > as_slow).count();
+    going_on.len() >= GOING_ON_MIN && slow * 2 > going_on.len()
+}
+
+/// So many blocks gone on with tell, by this share of what beginning one costs.
+const GOING_ON_MIN: usize = 8;
+const AS_SLOW: f64 = 0.5;
 
 /// Whether blocks cost something that are begun in order, and no others: a log takes those, and one run in order. One of those in order
 /// may hide it, a third of the others may stall.
@@ -415,12 +439,18 @@ pub fn seems_one_run(data: &OpenUnitsData) -> bool {
 /// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
 /// order, and no more.
 fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
-    !beginnings.is_empty()
-        && beginnings.iter().all(|pair| {
-            let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
-            slowness.is_slow(pair.behind) && (stalled || !slowness.is_slow(pair.alone))
-        })
+    let is_clear = |pair: &&Beginnings| {
+        let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
+        stalled || !slowness.is_slow(pair.alone)
+    };
+    let clear = beginnings.iter().filter(is_clear).count();
+    let unclear = beginnings.len() - clear;
+    let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
+    clear > 0 && are_clear && beginnings.iter().all(|pair| slowness.is_slow(pair.behind))
 }
+
+/// So many pairs beside those that tell may meet a log that is full when the first of them begins.
+const UNCLEAR_MAX: usize = 1;
 
 /// A stall behind the beginning of a block is shorter than putting one aside by this factor.
 const FAR_LONGER: f64 = 8.0;
