@@ -9,7 +9,7 @@ use super::statistics::{count, median, quickest_quarter};
 use super::wording::time;
 use crate::belief::{self, Belief, Law, Part, Slowness};
 use crate::finding::{Confidence, Finding, FindingId, Value};
-use crate::observation::{Merges, OpenUnitsCell, OpenUnitsData, Order, Times};
+use crate::observation::{Merges, OpenUnitsCell, OpenUnitsData, Order};
 
 /// Where more writes over data than this are slow whatever the number of blocks, nothing can be said.
 const STALLS_OVER_DATA_MAX: f64 = 0.2;
@@ -118,7 +118,8 @@ impl<'a> Search<'a> {
         let parts = belief::parts(data);
         let slowness = linear.slowness();
         let at_start = parts.first().map_or(slowness, |part| part.slowness.as_firm_as(slowness));
-        if let Some(reason) = drift(data, at_start) {
+        let as_much_as_a_merge = || drift_like_merges(data, &linear, parts.first()?.slowness);
+        if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
             return Err((reason, "a stick whose cache is full, or empty, throughout".to_owned()));
         }
         let most = most_in_turn(&parts, Order::Linear);
@@ -672,15 +673,29 @@ pub fn erase_blocks(number: u32) -> String {
 
 /// Why nothing can be said: the same writes took another time at the end than at the start.
 fn drift(data: &OpenUnitsData, slowness: Slowness) -> Option<String> {
+    data.controls.iter().find_map(|control| Some(drifted(slowness, slowness.changed(control.each())?)))
+}
+
+/// The same where they changed by as much as what is taken for merges takes, all but a few of them.
+fn drift_like_merges(data: &OpenUnitsData, linear: &Belief, at_start: Slowness) -> Option<String> {
+    let are_the_same = data.larger.is_empty() && data.free.is_empty();
+    let merge_seconds = linear.merge_seconds().filter(|_| are_the_same)?;
     data.controls.iter().find_map(|control| {
-        let Times::Each(times) = control else { return None };
-        let now = slowness.changed(times)?;
-        Some(format!(
-            "the same writes took {} at first and {} later: a cache filled up or was emptied",
-            time(slowness.typical_seconds()),
-            time(now)
-        ))
+        let seconds: Vec<f64> = control.each().iter().map(Duration::as_secs_f64).collect();
+        let least = quickest_quarter(&seconds)?;
+        (least - at_start.typical_seconds() > merge_seconds * LIKE_A_MERGE).then(|| drifted(at_start, least))
     })
+}
+
+/// What takes so much of a merge longer is like one.
+const LIKE_A_MERGE: f64 = 0.6;
+
+fn drifted(at_start: Slowness, now: f64) -> String {
+    format!(
+        "the same writes took {} at first and {} later: a cache filled up or was emptied",
+        time(at_start.typical_seconds()),
+        time(now)
+    )
 }
 
 /// One sentence with the figures of one block too many.
@@ -707,7 +722,7 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::Beginnings;
+    use crate::observation::{Beginnings, Times};
 
     /// Any number of blocks is quick in order, and every write out of order takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
