@@ -584,8 +584,27 @@ mod tests {
         assert!(is_one_run(&[(2, 174), (2, 170)].map(pair), slowness));
         assert!(is_one_run(&[(2, 174), (19, 170)].map(pair), slowness), "far shorter than putting one aside");
         assert!(!is_one_run(&[(2, 174), (90, 170)].map(pair), slowness), "both may be put aside");
+        assert!(is_one_run(&[(2, 174), (90, 170), (2, 172)].map(pair), slowness), "a log was full");
         assert!(!is_one_run(&[(2, 174), (2, 2)].map(pair), slowness));
         assert!(!is_one_run(&[], slowness));
+    }
+
+    #[test]
+    fn blocks_that_are_put_aside_each_time_are_no_run() {
+        let milliseconds = Duration::from_millis;
+        let pair = Beginnings { alone: milliseconds(3), behind: milliseconds(6) };
+        let is_one_run = |going_on: u64| {
+            let mut data = OpenUnitsData { beginnings: vec![pair; 2], ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(8));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 3));
+            (0..12).for_each(|index| write(2, (index + 1) % 2, if index == 0 { 6 } else { going_on }));
+            shows_one_run(&data, parts(&data)[0].slowness)
+        };
+        assert!(is_one_run(3), "going on costs nothing");
+        assert!(!is_one_run(6));
     }
 
     #[test]

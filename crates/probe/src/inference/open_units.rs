@@ -753,6 +753,25 @@ mod tests {
     }
 
     #[test]
+    fn a_drift_as_long_as_a_merge_leaves_nothing_to_tell() {
+        let milliseconds = Duration::from_millis;
+        let is_told = |control: u64| {
+            let mut data = OpenUnitsData { erase_block: Bytes::mib(20), ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(32));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 40));
+            (1..8).for_each(|unit| write(unit + 1, unit, 41));
+            (8..60).for_each(|unit| write(9, unit % 9, 62));
+            data.controls = vec![Times::Each(vec![milliseconds(control); 7])];
+            Search::new(&data).is_ok()
+        };
+        assert!(is_told(41));
+        assert!(!is_told(60), "a third less than twice as long");
+    }
+
+    #[test]
     fn what_is_too_short_for_an_erase_block_completes_less() {
         let kind = |erase_block| Search::new(&slow_out_of_order(erase_block)).ok().map(|search| search.kind);
         assert!(
