@@ -395,28 +395,37 @@ pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
     (in_pairs && !goes_on_as_slowly(data)) || is_one_run_apart(&data.apart, slowness)
 }
 
-/// Whether going on in a block that was begun before another one costs as much as beginning that, most of the time: then each of them is
-/// put aside for the other, however it is written.
+/// Whether going on costs as much as beginning a block behind another does: in a block that was begun before another one, most of the time,
+/// since each is put aside for the other however it is written; or in the same block now and then, since it has nothing to do with blocks.
 fn goes_on_as_slowly(data: &OpenUnitsData) -> bool {
     let parts = parts(data);
     let Some(part) = parts.first() else { return false };
     let longer = |latency: Duration| latency.as_secs_f64() - part.slowness.typical_seconds();
     let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(pair.behind)).collect();
-    let writes: Vec<(u32, Duration)> =
-        part.writes(Order::Linear).map(|(_, unit, latency)| (unit, latency)).collect();
-    let mut begun = HashSet::new();
-    let is_begun: Vec<bool> = writes.iter().map(|(unit, _)| !begun.insert(*unit)).collect();
-    let switches =
-        writes.windows(2).zip(&is_begun[1..]).filter(|(pair, is_begun)| pair[0].0 != pair[1].0 && **is_begun);
-    let going_on: Vec<f64> = switches.map(|(pair, _)| longer(pair[1].1)).collect();
     let as_slow = median(&behind).unwrap_or(0.0) * AS_SLOW;
-    let slow = going_on.iter().filter(|seconds| **seconds > as_slow).count();
-    going_on.len() >= GOING_ON_MIN && slow * 2 > going_on.len()
+    let (mut begun, mut last) = (HashSet::new(), None);
+    let (mut switched, mut same) = (Vec::new(), Vec::new());
+    for (_, unit, latency) in part.writes(Order::Linear) {
+        let is_slow = longer(latency) > as_slow;
+        match last.replace(unit) {
+            Some(before) if before == unit => same.push(is_slow),
+            _ if begun.contains(&unit) => switched.push(is_slow),
+            _ => {}
+        }
+        begun.insert(unit);
+    }
+    let are_slow = |writes: &[bool], share: f64| {
+        let slow = writes.iter().filter(|slow| **slow).count();
+        writes.len() >= GOING_ON_MIN && count(slow) > count(writes.len()) * share
+    };
+    are_slow(&switched, SWITCHED_SLOWLY) || are_slow(&same, GONE_ON_SLOWLY)
 }
 
 /// So many blocks gone on with tell, by this share of what beginning one costs.
 const GOING_ON_MIN: usize = 8;
 const AS_SLOW: f64 = 0.5;
+const SWITCHED_SLOWLY: f64 = 0.5;
+const GONE_ON_SLOWLY: f64 = 0.2;
 
 /// Whether blocks cost something that are begun in order, and no others: a log takes those, and one run in order. One of those in order
 /// may hide it, a third of the others may stall.

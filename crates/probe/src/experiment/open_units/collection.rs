@@ -1,22 +1,23 @@
 //! Whether space is collected while nothing but one block is written, and whether pages out of order cost anything: what a layer
 //! that maps single pages does. See docs/methods/open-units.md.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::Search;
+use super::{SMALL_BLOCK, Search};
 use crate::belief::{self, Belief, Slowness, collections};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{Stop, range};
 use crate::observation::{OpenUnitsCell, Order, Times};
 
-/// So much is written at most, if the search left as much, so much unless some collections were seen by then, and this in any case.
-pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
-const BYTES_UNSEEN: Bytes = Bytes::mib(24);
+/// So much is written at most, if the search left as much, and this in any case.
+const BYTES_USUAL: Bytes = Bytes::mib(24);
 const BYTES_LEAST: Bytes = Bytes::mib(6);
-/// Some are so many.
-const SEEN: usize = 2;
+/// So much where some collections were seen by then, but too few to tell, and blocks are small enough for more of them.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
+const SEEN: Range<usize> = 2..4;
 /// And for so long.
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// So many collections are enough.
@@ -75,7 +76,8 @@ impl Search<'_, '_> {
         let (mut of_size, mut writes) = (0, 0);
         while writes < WRITES_MAX && self.session.device_time() < began_at + TIME_MAX {
             let seen = collections(&self.data.one_run).len();
-            let most = if seen < SEEN { left.min(BYTES_UNSEEN) } else { left };
+            let may_see_more = SEEN.contains(&seen) && erase_block <= SMALL_BLOCK;
+            let most = if may_see_more { left } else { left.min(BYTES_USUAL) };
             if seen >= ENOUGH || self.session.bytes_written() + pool.request > before + most {
                 break;
             }
