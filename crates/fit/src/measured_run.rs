@@ -59,15 +59,10 @@ fn has_random(data: &OpenUnitsData) -> bool {
     in_turns(data).any(|cell| cell.order == Order::Random)
 }
 
-/// All that was written into blocks in turn: also what was gone on with out of order, unless that ended with the first few since each of
-/// them had a price of its own.
+/// All that was written into blocks in turn: also what was gone on with out of order.
 fn in_turns(data: &OpenUnitsData) -> impl Iterator<Item = &OpenUnitsCell> {
-    let gone_on = Some(&data.gone_on).filter(|cells| cells.len() > GONE_ON_IN_VAIN);
-    data.cells.iter().chain(gone_on.into_iter().flatten())
+    data.cells.iter().chain(&data.gone_on)
 }
-
-/// So many blocks that are slow end it.
-const GONE_ON_IN_VAIN: usize = 4;
 
 /// A few random writes of each size in a new erase block: the first, which opens it, weighs too much beside the longer rows of
 /// the search for open units.

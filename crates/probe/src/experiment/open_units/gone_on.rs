@@ -29,7 +29,8 @@ const VERIFIED_BYTES: Bytes = Bytes::mib(24);
 
 /// How many requests this takes at most.
 pub(super) const fn requests_max(units_max: u32) -> u64 {
-    (units_max as u64 + BEYOND as u64) * 5 + TURNS_PER_PLACE as u64 * units_max as u64 * units_max as u64
+    (units_max as u64 + BEYOND as u64) * (5 + VERIFIED * 2)
+        + TURNS_PER_PLACE as u64 * units_max as u64 * units_max as u64
 }
 
 impl Search<'_, '_> {
