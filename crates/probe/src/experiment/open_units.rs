@@ -76,6 +76,8 @@ const SEARCHED_AGAIN: u32 = 3;
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
+/// Nor more than so many in which each of them is slow.
+const ALL_SLOW: u32 = 2;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 12;
@@ -794,7 +796,7 @@ impl Search<'_, '_> {
     }
 
     /// Writes into these blocks of the pool in turn until none is slow, without a word to the belief: others were opened in between. Whether
-    /// none was in the end, and each of them had a place left.
+    /// none was in the end, and each of them had a place left. Where all of them are slow for a second time, more are written than fit.
     fn open_in_turn(
         &mut self,
         pool: &mut Pool,
@@ -802,8 +804,9 @@ impl Search<'_, '_> {
         turns: u32,
         slowness: Slowness,
     ) -> Result<bool, Stop> {
+        let mut all_slow = 0;
         for _ in 0..turns {
-            let (mut is_slow, mut is_full) = (false, false);
+            let (mut slow, mut is_full) = (0, false);
             for index in indices {
                 if !pool.has_place(*index) {
                     is_full = true;
@@ -811,12 +814,13 @@ impl Search<'_, '_> {
                 }
                 let written = pool.write(&mut self.session, &mut self.units, *index)?;
                 let took = written.and_then(|written| written.latency);
-                is_slow |= took.is_none_or(|latency| slowness.is_slow(latency));
+                slow += usize::from(took.is_none_or(|latency| slowness.is_slow(latency)));
             }
-            if !is_slow {
+            if slow == 0 {
                 return Ok(!is_full);
             }
-            if self.is_spent(Order::Random) {
+            all_slow += u32::from(slow == indices.len());
+            if all_slow == ALL_SLOW || self.is_spent(Order::Random) {
                 break;
             }
         }

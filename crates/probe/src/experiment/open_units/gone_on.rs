@@ -171,14 +171,15 @@ impl Search<'_, '_> {
         self.units.left() >= u64::from(number + BEYOND) && self.session.device_time() + takes < TIME_MAX
     }
 
-    /// Writes into so many blocks in turn until all are open; whether they are. Where any block has to go, the one that is too many is
-    /// written whole first.
+    /// Writes into so many blocks in turn until all are open; whether they are. Where the block written longest ago goes, one turn sees to
+    /// that. Where any has to go, the one that is too many is written whole first.
     fn open_all(&mut self, pool: &mut Pool, linear: &Belief, number: u32) -> Result<bool, Stop> {
         let erase_block = self.experiment.erase_block;
+        let any_goes = linear.law(Law::Any) > 0.5;
         let mut turns = TURNS;
         pool.fill_gaps(&mut self.session, number as usize + 1, self.request)?;
         pool.set_request(self.request);
-        if linear.law(Law::Any) > 0.5 {
+        if any_goes {
             let too_many = linear.longest_ago_of(number + 1).and_then(|(unit, _)| pool.offset_of(unit));
             match too_many {
                 Some(offset) if erase_block <= WHOLE_MAX => {
@@ -194,7 +195,14 @@ impl Search<'_, '_> {
         else {
             return Ok(false);
         };
-        self.open_in_turn(pool, &indices, turns + 1, linear.slowness())
+        if any_goes {
+            return self.open_in_turn(pool, &indices, turns + 1, linear.slowness());
+        }
+        let have_places = indices.iter().all(|index| pool.has_place(*index));
+        if have_places {
+            self.open_in_turn(pool, &indices, 1, linear.slowness())?;
+        }
+        Ok(have_places)
     }
 
     /// Either of two writes may take the place out of order, the quicker one did not: it stands for the first.
