@@ -15,7 +15,7 @@ pub struct Queue {
     pub physical_block: Option<Bytes>,
     /// The largest request the kernel makes; longer ones are cut.
     pub max_request: Option<Bytes>,
-    /// The largest request that disk, reader and bus take.
+    /// The largest request that disk, reader and bus take; `None` too if they set no limit.
     pub max_hardware_request: Option<Bytes>,
     /// In how many pieces of memory a request may lie.
     pub max_segments: Option<u32>,
@@ -135,7 +135,7 @@ pub fn read(node: &Node, capacity: Bytes) -> Queue {
         logical_block: size("logical_block_size"),
         physical_block,
         max_request: kib("max_sectors_kb"),
-        max_hardware_request: kib("max_hw_sectors_kb"),
+        max_hardware_request: kib("max_hw_sectors_kb").and_then(limit),
         max_segments: queue.number("max_segments"),
         depth: device.as_ref().and_then(|device| device.number("queue_depth")),
         max_discard: size("discard_max_bytes"),
@@ -143,6 +143,14 @@ pub fn read(node: &Node, capacity: Bytes) -> Queue {
         optimal: optimal.map(|size| OptimalSize::judged(size, physical_block, capacity)),
         write_cache: write_cache(&queue, device.as_ref()),
     }
+}
+
+/// What the kernel tells of a disk that sets no limit: as many sectors as a number of 32 bits counts, in whole KiB.
+const NO_LIMIT: Bytes = Bytes::kib(u32::MAX as u64 / 2);
+
+/// What is a limit.
+fn limit(told: Bytes) -> Option<Bytes> {
+    (told < NO_LIMIT).then_some(told)
 }
 
 /// What the disk says (SCSI's caching mode page), else what the kernel takes it for.
@@ -166,6 +174,12 @@ mod tests {
         for credible in [65_536, 1 << 20, 3 << 16] {
             assert_eq!(bogus(credible), None);
         }
+    }
+
+    #[test]
+    fn a_limit_that_is_none_is_not_told() {
+        assert_eq!(limit(Bytes::mib(32)), Some(Bytes::mib(32)));
+        assert_eq!(limit(Bytes::kib(2_147_483_647)), None);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What is said of a disk.
 
-use flashscope_device::Bytes;
 use flashscope_linux::{Ability, Card, Disk, Idle, Idleness, Queue, Sort, Usb, WriteCache};
 
 use super::partitions;
@@ -199,12 +198,9 @@ fn write_cache(queue: &Queue) -> String {
     .to_owned()
 }
 
-/// What the kernel tells of a disk that sets no limit: as many sectors as a number of 32 bits counts, in whole KiB.
-const NO_LIMIT: Bytes = Bytes::kib(u32::MAX as u64 / 2);
-
 fn requests(queue: &Queue) -> Option<String> {
     let most = queue.max_request?;
-    let limit = queue.max_hardware_request.filter(|limit| *limit != most && *limit < NO_LIMIT);
+    let limit = queue.max_hardware_request.filter(|limit| *limit != most);
     let hardware = limit.map(|limit| format!(" (it takes {limit})"));
     let depth = queue.depth.map(|depth| format!(", {depth} at a time"));
     let blocks = queue.logical_block.map(|logical| {
@@ -257,20 +253,5 @@ pub fn idle(idle: &Idle) -> String {
                 "{name}: USB storage without a disk; it is starting, or does not answer (dmesg says more)"
             )
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_that_is_none_is_not_told() {
-        let of = |hardware| {
-            let most = Some(Bytes::mib(4));
-            requests(&Queue { max_request: most, max_hardware_request: Some(hardware), ..Queue::default() })
-        };
-        assert_eq!(of(Bytes::mib(32)).unwrap(), "at most 4 MiB (it takes 32 MiB)");
-        assert_eq!(of(Bytes::kib(2_147_483_647)).unwrap(), "at most 4 MiB");
     }
 }
