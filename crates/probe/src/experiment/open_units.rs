@@ -76,8 +76,6 @@ const SEARCHED_AGAIN: u32 = 3;
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
-/// Nor more than so many in which each of them is slow.
-const ALL_SLOW: u32 = 2;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 12;
@@ -618,8 +616,7 @@ impl Search<'_, '_> {
                 if self.is_one_run(belief.slowness()) {
                     break;
                 }
-                let all: Vec<usize> = (0..pool.len()).collect();
-                self.open_in_turn(pool, &all, CONFIRMED_MAX, belief.slowness())?;
+                self.open_again(pool, belief)?;
             }
             if pool.order == Order::Linear && self.may_be_one_run_apart(belief) {
                 self.may_begin_apart = false;
@@ -795,8 +792,16 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// Opens all blocks of the pool again as far as they fit, since others were opened in between: in the order in which the belief knows them,
+    /// so that those are open that it takes for open.
+    fn open_again(&mut self, pool: &mut Pool, belief: &Belief) -> Result<(), Stop> {
+        let all = oldest_first(pool, belief, pool.len());
+        self.open_in_turn(pool, &all, CONFIRMED_MAX, belief.slowness())?;
+        Ok(())
+    }
+
     /// Writes into these blocks of the pool in turn until none is slow, without a word to the belief: others were opened in between. Whether
-    /// none was in the end, and each of them had a place left. Where all of them are slow for a second time, more are written than fit.
+    /// none was in the end, and each of them had a place left. Where all of them are slow, more are written than fit, or all are open now.
     fn open_in_turn(
         &mut self,
         pool: &mut Pool,
@@ -804,7 +809,6 @@ impl Search<'_, '_> {
         turns: u32,
         slowness: Slowness,
     ) -> Result<bool, Stop> {
-        let mut all_slow = 0;
         for _ in 0..turns {
             let (mut slow, mut is_full) = (0, false);
             for index in indices {
@@ -819,8 +823,7 @@ impl Search<'_, '_> {
             if slow == 0 {
                 return Ok(!is_full);
             }
-            all_slow += u32::from(slow == indices.len());
-            if all_slow == ALL_SLOW || self.is_spent(Order::Random) {
+            if slow == indices.len() || self.is_spent(Order::Random) {
                 break;
             }
         }
@@ -919,6 +922,14 @@ impl Search<'_, '_> {
         self.data.controls.push(Times::Each(times));
         Ok(())
     }
+}
+
+/// The members of the pool that were written last, so many of them, the one written longest ago first.
+fn oldest_first(pool: &Pool, belief: &Belief, number: usize) -> Vec<usize> {
+    let mut members: Vec<usize> =
+        belief.latest().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
+    members.reverse();
+    members
 }
 
 /// The command of two into one block that merges another: small ones may take another path unless they go on behind the last.

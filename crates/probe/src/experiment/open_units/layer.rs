@@ -3,7 +3,7 @@
 
 use flashscope_device::Bytes;
 
-use super::{CONFIRMED_MAX, SMALLEST, Search};
+use super::{SETTLED_MAX, SMALLEST, Search, oldest_first};
 use crate::belief::{self, Belief, Law, Slowness};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{PIECE, Stop, fill, range};
@@ -45,7 +45,7 @@ const APART: u32 = 6;
 const APART_SLOW: u32 = 3;
 /// So many slow writes tell that requests of a size do merge.
 const SURVEY_SLOW: usize = 2;
-/// So many rounds without tell that they do not, where each switch merges, and where some do.
+/// So many rounds without tell that they do not, where each switch merges (of many blocks one is enough), and where some do.
 const SURVEY_ROUNDS: u32 = 2;
 const SURVEY_ROUNDS_OF_ANY: u32 = 3;
 /// From 64 KiB down to the smallest: more is seldom needed.
@@ -66,7 +66,13 @@ impl Search<'_, '_> {
         linear: &Belief,
     ) -> Result<Option<Bytes>, Stop> {
         let slowness = linear.slowness();
-        let rounds = if linear.law(Law::Any) > 0.5 { SURVEY_ROUNDS_OF_ANY } else { SURVEY_ROUNDS };
+        let rounds = match too_many - 1 {
+            _ if linear.law(Law::Any) > 0.5 => SURVEY_ROUNDS_OF_ANY,
+            0..=SETTLED_MAX => SURVEY_ROUNDS,
+            _ => 1,
+        };
+        // The one that is closed comes first where the oldest goes: then each write merges, or none does.
+        let mut oldest_first = oldest_first(pool, linear, too_many as usize).into_iter().cycle();
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
         let searched = pool.request;
         let is_smaller =
@@ -74,7 +80,8 @@ impl Search<'_, '_> {
         for size in halves.take_while(is_smaller) {
             pool.set_request(size);
             let mut slow = 0;
-            for index in (0..rounds).flat_map(|_| 0..too_many) {
+            for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
+                let index = u32::try_from(index).unwrap_or(u32::MAX);
                 let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
                 slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
                 if slow >= SURVEY_SLOW {
@@ -244,11 +251,7 @@ impl Search<'_, '_> {
                 break;
             }
         }
-        if !self.is_one_run(slowness) {
-            let all: Vec<usize> = (0..pool.len()).collect();
-            self.open_in_turn(pool, &all, CONFIRMED_MAX, slowness)?;
-        }
-        Ok(())
+        if self.is_one_run(slowness) { Ok(()) } else { self.open_again(pool, belief) }
     }
 
     /// Whether two whole blocks are not too much to write for a pair.
