@@ -436,10 +436,12 @@ impl Search<'_, '_> {
         if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
             return Ok(None);
         }
-        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
+        let indices = oldest_first(pool, belief, too_many as usize);
+        pool.fill_gaps(&mut self.session, &indices, self.request)?;
         pool.set_request(self.request);
-        for index in 0..too_many {
-            let written = self.write(pool, too_many, index)?;
+        // Without a word to the belief, which does not know of the smaller ones in between.
+        for index in indices {
+            let written = pool.write(&mut self.session, &mut self.units, index)?;
             if written.and_then(|written| written.latency).is_none_or(|took| belief.slowness().is_slow(took))
             {
                 return Ok(None);
@@ -480,12 +482,11 @@ impl Search<'_, '_> {
     /// Turns of one too many with whole requests, and the search from there on, where it is in doubt which block has to go.
     fn settle_anew(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
         let too_many = belief.verdict().number + 1;
-        pool.fill_gaps(&mut self.session, too_many as usize, self.request)?;
+        let indices = oldest_first(pool, belief, too_many as usize);
+        pool.fill_gaps(&mut self.session, &indices, self.request)?;
         pool.set_request(self.request);
         // In between smaller requests went elsewhere: first all are written in the order in which the belief knows them.
-        let mut units: Vec<u32> = belief.latest().take(too_many as usize).collect();
-        units.reverse();
-        for (index, _) in units.into_iter().filter_map(|unit| pool.member_of(unit)).collect::<Vec<_>>() {
+        for index in indices {
             pool.write(&mut self.session, &mut self.units, index)?;
         }
         for _ in 0..SETTLED_ANEW {
@@ -525,7 +526,7 @@ impl Search<'_, '_> {
                 _ => self.data.larger.append(&mut self.data.cells),
             }
         }
-        pool.fill_gaps(&mut self.session, pool.len(), larger)?;
+        pool.fill_gaps(&mut self.session, &(0..pool.len()).collect::<Vec<_>>(), larger)?;
         pool.set_request(larger);
         self.request = larger;
         self.data.cells = std::mem::take(&mut self.data.larger);

@@ -174,13 +174,13 @@ impl Pool {
         self.led = true;
     }
 
-    /// Writes what lies between where each of the first so many blocks' writing stands and the next place of larger requests, which then go
-    /// on without a gap. In linear order only.
+    /// Writes what lies between where the writing of each of these members stands and the next place of larger requests, which then go on
+    /// without a gap. In linear order only.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
-    pub fn fill_gaps(&self, session: &mut Session<'_>, number: usize, larger: Bytes) -> Result<(), Stop> {
-        for member in self.members.iter().take(number) {
+    pub fn fill_gaps(&self, session: &mut Session<'_>, indices: &[usize], larger: Bytes) -> Result<(), Stop> {
+        for member in indices.iter().filter_map(|index| self.members.get(*index)) {
             let Some(next) = member.places.last() else { continue };
             let written = self.stride * u64::from(*next);
             let gap = written.round_up(larger) - written;

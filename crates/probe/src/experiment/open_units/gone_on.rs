@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::{Search, TIME_MAX};
+use super::{Search, TIME_MAX, oldest_first};
 use crate::belief::{self, Belief, Law};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{Stop, fill, range};
@@ -177,7 +177,8 @@ impl Search<'_, '_> {
         let erase_block = self.experiment.erase_block;
         let any_goes = linear.law(Law::Any) > 0.5;
         let mut turns = TURNS;
-        pool.fill_gaps(&mut self.session, number as usize + 1, self.request)?;
+        let surveyed = oldest_first(pool, linear, number as usize + 1);
+        pool.fill_gaps(&mut self.session, &surveyed, self.request)?;
         pool.set_request(self.request);
         if any_goes {
             let too_many = linear.longest_ago_of(number + 1).and_then(|(unit, _)| pool.offset_of(unit));
