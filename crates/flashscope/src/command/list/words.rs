@@ -255,3 +255,20 @@ pub fn idle(idle: &Idle) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_none_is_not_told() {
+        let of = |hardware| {
+            let most = Some(Bytes::mib(4));
+            requests(&Queue { max_request: most, max_hardware_request: hardware, ..Queue::default() })
+        };
+        assert_eq!(of(Some(Bytes::mib(32))).unwrap(), "at most 4 MiB (it takes 32 MiB)");
+        assert_eq!(of(None).unwrap(), "at most 4 MiB");
+    }
+}
