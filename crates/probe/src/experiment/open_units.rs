@@ -437,7 +437,7 @@ impl Search<'_, '_> {
             return Ok(None);
         }
         let indices = oldest_first(pool, belief, too_many as usize);
-        pool.fill_gaps(&mut self.session, &indices, self.request)?;
+        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
         pool.set_request(self.request);
         // Without a word to the belief, which does not know of the smaller ones in between.
         for index in indices {
@@ -483,7 +483,7 @@ impl Search<'_, '_> {
     fn settle_anew(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
         let too_many = belief.verdict().number + 1;
         let indices = oldest_first(pool, belief, too_many as usize);
-        pool.fill_gaps(&mut self.session, &indices, self.request)?;
+        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
         pool.set_request(self.request);
         // In between smaller requests went elsewhere: first all are written in the order in which the belief knows them.
         for index in indices {
@@ -526,7 +526,7 @@ impl Search<'_, '_> {
                 _ => self.data.larger.append(&mut self.data.cells),
             }
         }
-        pool.fill_gaps(&mut self.session, &(0..pool.len()).collect::<Vec<_>>(), larger)?;
+        pool.fill_gaps(&mut self.session, 0..pool.len(), larger)?;
         pool.set_request(larger);
         self.request = larger;
         self.data.cells = std::mem::take(&mut self.data.larger);
@@ -540,7 +540,7 @@ impl Search<'_, '_> {
             pool.lead_each();
         }
         self.request = size;
-        let last = u32::try_from(pool.len()).unwrap_or(u32::MAX).saturating_sub(1);
+        let last = pool.len().saturating_sub(1);
         for _ in 0..BASELINE {
             self.write(pool, 1, last)?;
         }
@@ -551,7 +551,7 @@ impl Search<'_, '_> {
     fn merges_at(&mut self, pool: &mut Pool, opened: u32) -> Result<Option<Command>, Stop> {
         let (mut first, mut second) = (0, 0);
         for number in (opened + 1..).take(OPENED_TO_SEE as usize) {
-            let index = u32::try_from(pool.len()).unwrap_or(u32::MAX);
+            let index = pool.len();
             let mut write = || -> Result<Option<Duration>, Stop> {
                 let written = self.write(pool, number, index)?;
                 Ok(written.and_then(|written| written.latency))
@@ -742,7 +742,6 @@ impl Search<'_, '_> {
         (number, index): (u32, usize),
         belief: &mut Belief,
     ) -> Result<bool, Stop> {
-        let index = u32::try_from(index).unwrap_or(u32::MAX);
         let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
         if let Some(latency) = written.latency {
             belief.write(written.unit, latency);
@@ -873,8 +872,8 @@ impl Search<'_, '_> {
     }
 
     /// One write, kept in the cell of its number of units; `None` if the device has no more fresh units.
-    fn write(&mut self, pool: &mut Pool, number: u32, index: u32) -> Result<Option<Written>, Stop> {
-        let written = pool.write(&mut self.session, &mut self.units, index as usize)?;
+    fn write(&mut self, pool: &mut Pool, number: u32, index: usize) -> Result<Option<Written>, Stop> {
+        let written = pool.write(&mut self.session, &mut self.units, index)?;
         if let Some(Written { unit, latency: Some(latency), .. }) = written {
             let cells = if self.rewrites { &mut self.data.rewritten } else { &mut self.data.cells };
             OpenUnitsCell::keep(cells, (pool.order, number, pool.request), unit, latency);
@@ -883,7 +882,7 @@ impl Search<'_, '_> {
     }
 
     fn rounds(&mut self, pool: &mut Pool, number: u32, rounds: u32) -> Result<bool, Stop> {
-        for index in (0..rounds).flat_map(|_| 0..number) {
+        for index in (0..rounds).flat_map(|_| 0..number as usize) {
             if self.write(pool, number, index)?.is_none() {
                 return Ok(false);
             }

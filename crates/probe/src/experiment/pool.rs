@@ -179,8 +179,13 @@ impl Pool {
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
-    pub fn fill_gaps(&self, session: &mut Session<'_>, indices: &[usize], larger: Bytes) -> Result<(), Stop> {
-        for member in indices.iter().filter_map(|index| self.members.get(*index)) {
+    pub fn fill_gaps(
+        &self,
+        session: &mut Session<'_>,
+        indices: impl IntoIterator<Item = usize>,
+        larger: Bytes,
+    ) -> Result<(), Stop> {
+        for member in indices.into_iter().filter_map(|index| self.members.get(index)) {
             let Some(next) = member.places.last() else { continue };
             let written = self.stride * u64::from(*next);
             let gap = written.round_up(larger) - written;

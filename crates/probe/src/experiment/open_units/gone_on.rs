@@ -178,7 +178,7 @@ impl Search<'_, '_> {
         let any_goes = linear.law(Law::Any) > 0.5;
         let mut turns = TURNS;
         let surveyed = oldest_first(pool, linear, number as usize + 1);
-        pool.fill_gaps(&mut self.session, &surveyed, self.request)?;
+        pool.fill_gaps(&mut self.session, surveyed, self.request)?;
         pool.set_request(self.request);
         if any_goes {
             let too_many = linear.longest_ago_of(number + 1).and_then(|(unit, _)| pool.offset_of(unit));

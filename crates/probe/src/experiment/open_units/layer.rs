@@ -81,7 +81,6 @@ impl Search<'_, '_> {
             pool.set_request(size);
             let mut slow = 0;
             for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
-                let index = u32::try_from(index).unwrap_or(u32::MAX);
                 let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
                 slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
                 if slow >= SURVEY_SLOW {
@@ -237,7 +236,7 @@ impl Search<'_, '_> {
         let mut slow = 0;
         for _ in 0..APART {
             let apart = pool.begin_apart(&mut self.session, &mut self.units)?;
-            let index = u32::try_from(pool.len()).unwrap_or(u32::MAX);
+            let index = pool.len();
             let written = self.write(pool, belief.opened() + 1, index)?;
             let Some((unit, in_order)) = written.and_then(|written| Some((written.unit, written.latency?)))
             else {
