@@ -123,6 +123,27 @@ fn rows_of_small_writes_wait_for_the_stalls_that_a_row_of_large_ones_met() {
 }
 
 #[test]
+fn a_row_of_small_writes_that_runs_alone_waits_for_the_stalls_itself() {
+    let mut wrong = Vec::new();
+    for name in ["cheap-usb3-32g", "samsung-fit-plus", "wirenboard-31"] {
+        let profile = Profile::builtin(name).unwrap();
+        let case = case(Direction::Write, Order::Linear, Bytes::kib(4), 1);
+        let truth = |seed| truth(&profile, seed, case, Bytes::mib(64), Bytes::ZERO);
+        let truth = (11..17).map(truth).sum::<f64>() / 6.0;
+        for seed in 1..4 {
+            let seen = measured(&mut VirtualStick::new(&profile, seed), &[case], &Budget::UNLIMITED);
+            let Data::Speed(data) = &seen.data else { panic!("speed saw something else") };
+            let speed = speed_of(data, &data.cells[0]).unwrap();
+            let holds = speed.bytes_per_s_low * 0.99 <= truth && truth <= speed.bytes_per_s_high * 1.01;
+            if !holds || (speed.bytes_per_s / truth - 1.0).abs() > 0.05 {
+                wrong.push(format!("{name}, seed {seed}: {speed:?} instead of {truth}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn requests_here_and_there_and_in_flight_are_as_many_as_asked_for() {
     let profile = Profile::builtin("samsung-fit-plus").unwrap();
     let small = |depth| case(Direction::Read, Order::Random, Bytes::kib(4), depth);

@@ -25,10 +25,12 @@ const PATIENCE_LARGE: Duration = Duration::from_secs(600);
 const BYTES_MAX_LARGE: Bytes = Bytes::gib(4);
 /// More requests of one kind tell nothing more, and would fill the run file.
 const REQUESTS_MAX: usize = 16_384;
+/// The row that has to find out whether there are stalls may have more.
+const REQUESTS_MAX_FIRST: usize = 2 * REQUESTS_MAX;
 /// Fewer tell no spread: the slowest requests get this much time for them.
 const REQUESTS_MIN: usize = 24;
 const PATIENCE_FOR_FEW: Duration = Duration::from_secs(60);
-/// Stalls that rows before it met are waited for as long.
+/// Stalls that rows before it met are waited for as long; so are those that a row of small writes may meet which no other went before.
 const PATIENCE_FOR_STALLS: Duration = PATIENCE_FOR_FEW;
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
@@ -68,6 +70,14 @@ impl Speed {
         ]
     }
 
+    /// The kinds of request, and the most of each.
+    fn requests(&self) -> impl Iterator<Item = (&SpeedCase, u64)> {
+        self.cases.iter().enumerate().map(|(index, case)| {
+            let before = self.cases[..index].iter().copied();
+            (case, requests_max(*case, is_first_in_order(*case, before)) as u64)
+        })
+    }
+
     fn direction(&self) -> Option<Direction> {
         self.cases.first().map(|case| case.direction)
     }
@@ -75,8 +85,9 @@ impl Speed {
     /// What is written at most.
     #[must_use]
     pub fn bytes_written_max(&self) -> Bytes {
-        let writes = self.cases.iter().filter(|case| case.direction == Direction::Write);
-        writes.map(|case| case.request * requests_max(*case) as u64).sum()
+        let bytes = |(case, requests): (&SpeedCase, u64)| case.request * requests;
+        let writes = self.requests().filter(|(case, _)| case.direction == Direction::Write);
+        writes.map(bytes).sum()
     }
 
     /// How long all of it takes at most, but for the requests that are in flight when a row ends: where a device is so slow that each row
@@ -130,7 +141,7 @@ impl Experiment for Speed {
 
     /// Until the patience ends in all of them; most end far earlier.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let requests = self.cases.iter().map(|case| requests_max(*case) as u64).sum();
+        let requests = self.requests().map(|(_, requests)| requests).sum();
         Estimate { requests, bytes_written: self.bytes_written_max() }
     }
 
@@ -220,8 +231,9 @@ impl Rows<'_, '_> {
         let mut made = 0;
         let mut goes_on = true;
         let mut looks = Looks::of(case, &self.data.cells);
+        let most = requests_max(case, looks.is_first);
         loop {
-            while goes_on && made < requests_max(case) && in_flight(made, cell) < case.queue_depth {
+            while goes_on && made < most && in_flight(made, cell) < case.queue_depth {
                 self.submit(case, course)?;
                 made += 1;
             }
@@ -266,13 +278,16 @@ struct Looks {
     next: Duration,
     /// Stalls that it will meet.
     expected: Option<Expected>,
+    /// It is the first of the writes in order, and has to find out for itself whether there are stalls.
+    is_first: bool,
 }
 
 impl Looks {
     /// Nothing is clear before [`CLEAR_AFTER`]; a row of large writes is long enough to meet its own stalls.
     fn of(case: SpeedCase, before: &[SpeedCell]) -> Self {
         let expected = Expected::of(case, before).filter(|_| !is_large_row(case));
-        Self { next: CLEAR_AFTER, expected }
+        let is_first = is_first_in_order(case, before.iter().map(|cell| cell.case));
+        Self { next: CLEAR_AFTER, expected, is_first }
     }
 
     /// Whether a row that has lasted so long tells enough.
@@ -284,11 +299,14 @@ impl Looks {
             return lasted >= PATIENCE_FOR_STALLS
                 || expected.is_at_end_of_one(cell) && expected.is_clear(cell);
         }
-        let patience = patience(cell.case);
-        if lasted >= if few { patience.max(PATIENCE_FOR_FEW) } else { patience } {
+        let mut patience = patience(cell.case);
+        if few || self.is_first {
+            patience = patience.max(PATIENCE_FOR_FEW);
+        }
+        if lasted >= patience {
             return true;
         }
-        let short = is_large_row(cell.case) && cell.transferred() < BYTES_MIN_LARGE;
+        let short = (self.is_first || is_large_row(cell.case)) && cell.transferred() < BYTES_MIN_LARGE;
         if few || short || lasted < self.next {
             return false;
         }
@@ -308,9 +326,18 @@ fn in_flight(made: usize, cell: &SpeedCell) -> u32 {
     made.saturating_sub(cell.took_ns.len()).try_into().unwrap_or(u32::MAX)
 }
 
+fn is_written_in_order(case: SpeedCase) -> bool {
+    (case.direction, case.order) == (Direction::Write, Order::Linear)
+}
+
+/// Whether no writes in order went before these.
+fn is_first_in_order(case: SpeedCase, mut before: impl Iterator<Item = SpeedCase>) -> bool {
+    is_written_in_order(case) && !before.any(is_written_in_order)
+}
+
 /// A row of large writes, which stalls and collection are a part of.
 fn is_large_row(case: SpeedCase) -> bool {
-    case.direction == Direction::Write && case.order == Order::Linear && case.request >= LARGE
+    is_written_in_order(case) && case.request >= LARGE
 }
 
 fn patience(case: SpeedCase) -> Duration {
@@ -318,7 +345,8 @@ fn patience(case: SpeedCase) -> Duration {
 }
 
 /// The most requests of this kind.
-fn requests_max(case: SpeedCase) -> usize {
-    let most = if is_large_row(case) { BYTES_MAX_LARGE } else { BYTES_MAX };
-    usize::try_from(most / case.request).unwrap_or(REQUESTS_MAX).clamp(32, REQUESTS_MAX)
+fn requests_max(case: SpeedCase, is_first: bool) -> usize {
+    let bytes = if is_first || is_large_row(case) { BYTES_MAX_LARGE } else { BYTES_MAX };
+    let most = if is_first { REQUESTS_MAX_FIRST } else { REQUESTS_MAX };
+    usize::try_from(bytes / case.request).unwrap_or(most).clamp(32, most)
 }

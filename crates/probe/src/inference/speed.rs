@@ -97,10 +97,11 @@ pub struct Latencies {
 }
 
 impl Speed {
-    /// Where earlier rows stalled: the speed over whole periods of their stalls, or, of a row that went on for a few of them only, an
-    /// interval that holds one stall more or less.
+    /// Where earlier rows stalled, or else this one: the speed over whole periods of these stalls, or, of a row that went on for a few of
+    /// them only, an interval that holds one stall more or less.
     fn with_stalls(&mut self, before: &[SpeedCell], cell: &SpeedCell) {
-        let Some(expected) = Expected::of(cell.case, before) else { return };
+        let own = || Expected::of(cell.case, std::slice::from_ref(cell));
+        let Some(expected) = Expected::of(cell.case, before).or_else(own) else { return };
         let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
         if !expected.is_worth_it(cell, lasted) {
             return;
