@@ -392,8 +392,28 @@ const PAIRS_MIN: usize = 2;
 pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
     let in_pairs =
         is_one_run(&data.beginnings, slowness) || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data));
-    (in_pairs && !goes_on_as_slowly(data)) || is_one_run_apart(&data.apart, slowness)
+    (in_pairs && !goes_on_as_slowly(data) && !is_far_shorter(data)) || is_one_run_apart(&data.apart, slowness)
 }
+
+/// Whether what one block of each pair cost is far less than what opening fresh ones did: that is a stall, and nothing was put aside.
+fn is_far_shorter(data: &OpenUnitsData) -> bool {
+    let parts = parts(data);
+    let Some(part) = parts.first() else { return false };
+    let longer = |latency: Duration| latency.as_secs_f64() - part.slowness.typical_seconds();
+    let mut begun = HashSet::new();
+    let openings = part.writes(Order::Linear).filter(|(_, unit, _)| begun.insert(*unit)).skip(1);
+    let slow: Vec<f64> = openings
+        .filter(|(_, _, latency)| part.slowness.is_slow(*latency))
+        .map(|(_, _, latency)| longer(latency))
+        .collect();
+    let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(pair.behind)).collect();
+    let usual = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
+    usual.zip(median(&behind)).is_some_and(|(opening, behind)| behind < opening * FAR_SHORTER)
+}
+
+/// So many slow openings tell what one costs; what takes less than this share of it is none.
+const OPENINGS_MIN: usize = 4;
+const FAR_SHORTER: f64 = 0.25;
 
 /// Whether going on costs as much as beginning a block behind another does: in a block that was begun before another one, most of the time,
 /// since each is put aside for the other however it is written; or in the same block now and then, since it has nothing to do with blocks.
@@ -614,6 +634,24 @@ mod tests {
         };
         assert!(is_one_run(3), "going on costs nothing");
         assert!(!is_one_run(6));
+    }
+
+    #[test]
+    fn a_stall_behind_a_block_that_is_begun_is_no_run() {
+        let milliseconds = Duration::from_millis;
+        let is_one_run = |behind: u64| {
+            let pair = Beginnings { alone: milliseconds(8), behind: milliseconds(behind) };
+            let mut data = OpenUnitsData { beginnings: vec![pair], ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(80));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 8));
+            (1..8).for_each(|unit| [200, 8].iter().for_each(|latency| write(unit + 1, unit, *latency)));
+            shows_one_run(&data, parts(&data)[0].slowness)
+        };
+        assert!(is_one_run(180));
+        assert!(!is_one_run(29), "beginning others took 200 ms");
     }
 
     #[test]

@@ -13,8 +13,12 @@ use crate::observation::{OpenUnitsCell, Order};
 
 /// From so many open blocks on this is tried: that one or two fit is told by a few writes into them in turn.
 const NUMBER_MIN: u32 = 3;
-/// So many behind the last that cost nothing are enough, all but one of which cost something.
+/// So many behind the last that cost nothing are enough, all but one of which cost something,
 const BEYOND: u32 = 4;
+/// and no more where stalls make that likely by themselves,
+const BEYOND_MAX: u32 = 8;
+/// which is more than this.
+const BY_CHANCE: f64 = 0.002;
 /// The largest block that is written to its end to give back its place; one that is larger goes by chance.
 const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Turns of as many as fit, until all of them are open, where one of them at most is not; and where another holds a place, which goes with
@@ -29,7 +33,7 @@ const VERIFIED_BYTES: Bytes = Bytes::mib(24);
 
 /// How many requests this takes at most.
 pub(super) const fn requests_max(units_max: u32) -> u64 {
-    (units_max as u64 + BEYOND as u64) * (5 + VERIFIED * 2)
+    (units_max as u64 + BEYOND_MAX as u64) * (5 + VERIFIED * 2)
         + TURNS_PER_PLACE as u64 * units_max as u64 * units_max as u64
 }
 
@@ -64,26 +68,27 @@ impl Search<'_, '_> {
         let mut random = belief::given_back(&[], linear, self.experiment.units_max);
         let mut units: Vec<u32> = linear.latest().take(number as usize).collect();
         units.reverse();
-        let (size, mut gone_on, mut slow, mut is_full) = (self.size(), 0, 0, false);
+        let (size, beyond) = (self.size(), beyond(linear.stalls()));
+        let (mut gone_on, mut slow, mut is_full) = (0, 0, false);
         for (opened, unit) in (0..).zip(&units) {
             let Some(took) = pool.go_on_apart(&mut self.session, *unit, size, 0)? else {
                 is_full = true;
                 break;
             };
             self.out_of_order.extend(pool.offset_of(*unit));
-            self.keep_apart(opened, took, &mut random);
+            self.keep_apart(opened + 1, opened, took, &mut random);
             gone_on += 1;
             slow += usize::from(random.slowness().is_slow(took.0.max(took.1)));
-            if random.openings_were_slow(BEYOND) {
+            if random.openings_were_slow(beyond) {
                 break;
             }
         }
         if slow == 0 && !is_full {
             let begun = self.pool(Order::Random).numbered_from(number);
-            return self.begin_beyond(begun, number, &mut random);
+            return self.begin_beyond(begun, (number, beyond), &mut random);
         }
         let any_goes = linear.law(Law::Any) > 0.5;
-        if any_goes && !is_full && self.are_closed_in_turns(pool, &units[..gone_on], slow, &random)? {
+        if any_goes && !is_full && self.are_closed_in_turns(pool, &units[..gone_on], slow, &mut random)? {
             return Ok(());
         }
         self.data.cells.clear();
@@ -98,29 +103,32 @@ impl Search<'_, '_> {
         (self.request, self.experiment.request)
     }
 
-    /// Whether turns of these blocks meet so many each that were closed: if no more of them fit, as many are before each turn.
+    /// Whether turns of these blocks meet so many each that were closed: if no more of them fit, as many are before each turn. The turns are
+    /// kept: what comes again in each of them is no stall.
     fn are_closed_in_turns(
         &mut self,
         pool: &Pool,
         units: &[u32],
         closed: usize,
-        random: &Belief,
+        random: &mut Belief,
     ) -> Result<bool, Stop> {
-        let (size, slowness) = (self.size(), random.slowness());
+        let size = self.size();
         if units.len() <= BEYOND as usize {
             return Ok(false);
         }
         let writes = u64::try_from(units.len()).unwrap_or(u64::MAX) * 2;
+        let in_turn = u32::try_from(units.len()).unwrap_or(u32::MAX);
         for turn in 1..=VERIFIED {
             if self.request * writes * turn > VERIFIED_BYTES {
                 return Ok(turn > 1);
             }
             let mut slow = 0;
-            for unit in units {
-                let Some((one, other)) = pool.go_on_apart(&mut self.session, *unit, size, turn)? else {
+            for (index, unit) in (0..).zip(units) {
+                let Some(took) = pool.go_on_apart(&mut self.session, *unit, size, turn)? else {
                     return Ok(false);
                 };
-                slow += usize::from(slowness.is_slow(one.max(other)));
+                slow += usize::from(random.slowness().is_slow(took.0.max(took.1)));
+                self.keep_apart(in_turn, index, took, random);
             }
             if slow < closed {
                 return Ok(false);
@@ -132,7 +140,8 @@ impl Search<'_, '_> {
     /// Fresh blocks that are begun out of order, which closes all that were open before, those out of order among them; and then gone on with:
     /// two writes more into each want for a place only if fewer fit out of order.
     fn begin_anew_out_of_order(&mut self, linear: &Belief, number: u32) -> Result<(), Stop> {
-        let mut random = belief::given_back(&[], linear, self.experiment.units_max);
+        let (mut random, beyond) =
+            (belief::given_back(&[], linear, self.experiment.units_max), beyond(linear.stalls()));
         let mut pool = self.pool(Order::Random);
         for index in 0..number as usize {
             pool.write(&mut self.session, &mut self.units, index)?;
@@ -144,18 +153,23 @@ impl Search<'_, '_> {
                 *took = written.and_then(|written| written.latency);
             }
             let Some(took) = took[0].zip(took[1]) else { return Ok(()) };
-            self.keep_apart(unit, took, &mut random);
-            if random.openings_were_slow(BEYOND) {
+            self.keep_apart(unit + 1, unit, took, &mut random);
+            if random.openings_were_slow(beyond) {
                 return Ok(());
             }
         }
         let begun = self.pool(Order::Random).numbered_from(number);
-        self.begin_beyond(begun, number, &mut random)
+        self.begin_beyond(begun, (number, beyond), &mut random)
     }
 
     /// Fresh blocks beyond as many as are open: all places are taken.
-    fn begin_beyond(&mut self, mut begun: Pool, number: u32, random: &mut Belief) -> Result<(), Stop> {
-        for opened in number + 1..=number + BEYOND {
+    fn begin_beyond(
+        &mut self,
+        mut begun: Pool,
+        (number, beyond): (u32, u32),
+        random: &mut Belief,
+    ) -> Result<(), Stop> {
+        for opened in number + 1..=number + beyond {
             if !self.open(&mut begun, opened, random)? {
                 break;
             }
@@ -168,7 +182,8 @@ impl Search<'_, '_> {
     fn may_open_anew(&self, linear: &Belief, number: u32) -> bool {
         let opening = linear.merge_seconds().unwrap_or(0.0) + linear.slowness().typical_seconds();
         let takes = Duration::try_from_secs_f64(opening * f64::from(number)).unwrap_or(Duration::MAX);
-        self.units.left() >= u64::from(number + BEYOND) && self.session.device_time() + takes < TIME_MAX
+        self.units.left() >= u64::from(number + beyond(linear.stalls()))
+            && self.session.device_time() + takes < TIME_MAX
     }
 
     /// Writes into so many blocks in turn until all are open; whether they are. Where the block written longest ago goes, one turn sees to
@@ -207,11 +222,38 @@ impl Search<'_, '_> {
     }
 
     /// Either of two writes may take the place out of order, the quicker one did not: it stands for the first.
-    fn keep_apart(&mut self, unit: u32, (one, other): (Duration, Duration), random: &mut Belief) {
+    fn keep_apart(
+        &mut self,
+        in_turn: u32,
+        unit: u32,
+        (one, other): (Duration, Duration),
+        random: &mut Belief,
+    ) {
         for latency in [one.min(other), one.max(other)] {
-            let kept = (Order::Random, unit + 1, self.request);
+            let kept = (Order::Random, in_turn, self.request);
             OpenUnitsCell::keep(&mut self.data.cells, kept, unit, latency);
             random.write(unit, latency);
         }
+    }
+}
+
+/// So many openings, all but one of which were slow, are hardly made by stalls alone, which hold up this share of all writes: of two writes
+/// into a block either may be.
+fn beyond(stalls: f64) -> u32 {
+    let slow = 1.0 - (1.0 - stalls).powi(2);
+    let by_chance = |openings: u32| {
+        let others = slow.powf(f64::from(openings - 1));
+        others * (slow + f64::from(openings) * (1.0 - slow))
+    };
+    (BEYOND..BEYOND_MAX).find(|openings| by_chance(*openings) <= BY_CHANCE).unwrap_or(BEYOND_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_writes_stall_more_slow_openings_are_asked_for() {
+        assert_eq!([0.0, 0.02, 0.05, 0.13, 0.3].map(beyond), [4, 4, 5, 7, 8]);
     }
 }
