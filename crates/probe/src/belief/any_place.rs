@@ -16,6 +16,8 @@ use crate::inference::statistics::count;
 const LEAST: f64 = 1e-4;
 /// How often a write is slow without a merge, and a merge does not show, as far as single units are concerned.
 const SURPRISE: f64 = 0.005;
+/// So often is the first write into a unit slow for other reasons than a block that it closed.
+const STALLS_AS_OFTEN: f64 = 0.01;
 /// A unit that was not written for long holds a place no more surely than this.
 const HELD_MOST: f64 = 0.98;
 /// An interval from 0 to 1 is known well enough once it was halved so often.
@@ -217,7 +219,9 @@ impl AnyPlace {
         if let Some((first, second)) = touch.halves
             && self.apart.is_some()
         {
-            self.open_apart(first, second);
+            // What is slow where nothing was to be closed is a stall as often.
+            let closes = touch.first_opens_slowly / (touch.first_opens_slowly + STALLS_AS_OFTEN);
+            self.open_apart(first * closes, second);
             self.turning += 1;
             return;
         }

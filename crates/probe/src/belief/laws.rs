@@ -21,6 +21,9 @@ pub(super) enum Way {
     AtOnce,
     /// Out of order, the first write alone is a run like any other: the place is taken with the second.
     TwoSteps,
+    /// The same where fewer fit than in order, and what was written in order before may hold some of these places: a gap that small
+    /// requests left is out of order.
+    TwoStepsTaken,
     /// A block that holds nothing yet but what was just written to it costs nothing the first time that it has to go.
     FirstFree,
 }
@@ -28,7 +31,7 @@ pub(super) enum Way {
 impl Way {
     /// Under [`Law::Any`] it is not known which unit has to go, and so not whether it is the first time.
     pub(super) const fn goes_with(self, law: Law) -> bool {
-        !matches!((self, law), (Self::FirstFree, Law::Any))
+        !matches!((self, law), (Self::FirstFree, Law::Any) | (Self::TwoStepsTaken, Law::LeastRecent))
     }
 
     /// How plausible it is before anything was seen.
@@ -37,6 +40,7 @@ impl Way {
             (Self::AtOnce, Order::Linear, Law::Any) => 1.0,
             (Self::AtOnce, Order::Linear, _) => 0.85,
             (Self::FirstFree, ..) => 0.15,
+            (Self::TwoStepsTaken, ..) => 0.02,
             _ => 0.5,
         }
     }
@@ -117,11 +121,13 @@ impl Places {
         let apart = in_order.filter(|in_order| way == Way::TwoSteps && count < *in_order);
         let kind = match (law, way) {
             (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent(Recent::default()),
-            (Law::LeastRecent, Way::TwoSteps) => Kind::LeastRecentInTwoSteps(Recent::default()),
+            (Law::LeastRecent, Way::TwoSteps | Way::TwoStepsTaken) => {
+                Kind::LeastRecentInTwoSteps(Recent::default())
+            }
             (Law::LeastRecent, Way::FirstFree) => Kind::LeastRecentFirstFree(FirstFree::default()),
             (Law::Any, _) => Kind::Any(match apart {
                 Some(in_order) => AnyPlace::apart(count, in_order),
-                None => AnyPlace::new(count, way == Way::TwoSteps),
+                None => AnyPlace::new(count, way != Way::AtOnce),
             }),
         };
         Self { count, openings: 1 + u32::from(is_random_order), kind, is_apart: apart.is_some() }

@@ -133,7 +133,7 @@ impl Belief {
     pub fn new(order: Order, slowness: Slowness, prior: Prior) -> Self {
         let ways: &[Way] = match order {
             Order::Linear => &[Way::AtOnce, Way::FirstFree],
-            Order::Random => &[Way::AtOnce, Way::TwoSteps],
+            Order::Random => &[Way::AtOnce, Way::TwoSteps, Way::TwoStepsTaken],
         };
         let every = prior.every_switch();
         let shape = |law: Law| if law == Law::LeastRecent { every } else { 1.0 - every };
@@ -143,7 +143,13 @@ impl Belief {
             [Law::LeastRecent, Law::Any].into_iter().flat_map(move |law| {
                 // Where any has to go, a belief that follows the controller on the average is sure of what cannot be after many writes.
                 let is_more = in_order.is_some_and(|in_order| number as usize > in_order);
-                let ways = ways.iter().filter(move |way| way.goes_with(law) && !(law == Law::Any && is_more));
+                let is_fewer = in_order.is_some_and(|in_order| (number as usize) < in_order);
+                let is_possible = move |way: Way| {
+                    way.goes_with(law)
+                        && !(law == Law::Any && is_more)
+                        && (way != Way::TwoStepsTaken || is_fewer)
+                };
+                let ways = ways.iter().filter(move |way| is_possible(**way));
                 ways.map(move |way| {
                     let weight = prior.weight(number) * shape(law) * way.plausible(order, law);
                     Hypothesis::new(

@@ -266,14 +266,19 @@ impl<'a> Search<'a> {
             || (verdict.probability > SURE_UNSEEN
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN).max(1));
-        // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order.
+        // Merges that come now and then are told from stalls by what was found in order only, and no more fit than in order. Where none fits
+        // each write merges, whichever block has to go.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || in_order().or(self.open_in_order()).map_or(belief.law(Law::Any) < 0.5, |linear| {
-                let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
-                let is_vague = is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
-                verdict.number <= linear && (self.without_want.is_some() || !is_vague)
-            });
+            || in_order().or(self.open_in_order()).map_or(
+                verdict.number == 0 || belief.law(Law::Any) < 0.5,
+                |linear| {
+                    let is_near = (1..=linear / NEAR).contains(&(linear - verdict.number.min(linear)));
+                    let is_vague =
+                        is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
+                    verdict.number <= linear && (self.without_want.is_some() || !is_vague)
+                },
+            );
         // What hides merges out of order hides them in order.
         let fits_in_order = || self.fits(Order::Linear);
         let is_plain = order == Order::Linear
