@@ -5,6 +5,7 @@
 use flashscope_device::layer::ReadOnly;
 use flashscope_device::{Bytes, Device};
 use flashscope_probe::inference::infer;
+use flashscope_probe::observation::Data;
 use flashscope_probe::survey::Survey;
 use flashscope_probe::{Finding, FindingId, Outcome, Silent, Value};
 use flashscope_sim::{Profile, VirtualStick};
@@ -62,6 +63,21 @@ fn a_write_buffer_is_no_cache() {
     let findings = filled(&mut VirtualStick::new(&profile, 3));
     assert_eq!(of(&findings, FindingId::WriteBufferBytes).bytes(), Some(Bytes::kib(512)));
     assert_eq!(of(&findings, FindingId::SlcCacheBytes).bytes(), Some(Bytes::ZERO));
+}
+
+/// A stream alone does not tell memory from a cache in flash.
+#[test]
+fn a_small_cache_may_be_memory_unless_the_buffer_was_measured() {
+    let profile = profile(&(CACHE.replace("150MiB", "48MiB") + "\"direct\""));
+    let seen = Survey::new(true, 5).fill(&mut VirtualStick::new(&profile, 3), &mut Silent);
+    let stream = seen.iter().filter(|seen| matches!(seen.data, Data::Sustained(_))).cloned();
+    for (observations, is_doubted) in [(seen.clone(), false), (stream.collect(), true)] {
+        let findings = infer(&observations);
+        let cache = of(&findings, FindingId::SlcCacheBytes);
+        assert_near(cache, Bytes::mib(48));
+        let doubts = cache.caveats.iter().any(|caveat| caveat.contains("memory in the controller"));
+        assert_eq!(doubts, is_doubted, "{cache:?}");
+    }
 }
 
 #[test]

@@ -311,7 +311,12 @@ impl<'a> Seen<'a> {
             Outcome::Found { high: Value::Bytes(high), .. } => Some(high).filter(|high| *high > Bytes::ZERO),
             _ => None,
         };
-        sustained::sustained(self.sustained.map(|(data, _)| data), capacity, buffer)
+        let [mut cache, speed] = sustained::sustained(self.sustained.map(|(data, _)| data), capacity, buffer);
+        let may_be_memory = |bytes: Bytes| bytes > Bytes::ZERO && bytes <= MEMORY_AT_MOST;
+        if self.write_buffer.is_none() && cache.bytes().is_some_and(may_be_memory) {
+            cache.caveats.push(MAY_BE_MEMORY.to_owned());
+        }
+        [cache, speed]
     }
 
     fn fat_area(&self) -> Finding {
@@ -321,6 +326,10 @@ impl<'a> Seen<'a> {
         }
     }
 }
+
+/// A few controllers have so much memory for what is written.
+const MEMORY_AT_MOST: Bytes = Bytes::mib(64);
+const MAY_BE_MEMORY: &str = "as much memory in the controller would look the same (measure write-buffer)";
 
 const fn rests_on_erase_block(id: FindingId, maps_less: bool) -> bool {
     match id {
