@@ -143,7 +143,6 @@ mod tests {
             extra_s: if page.is_at(candidate) { 30e-6 } else { 0.0 },
             error_s: noise_s / count(samples).sqrt(),
             samples,
-            places: samples,
         };
         let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
         (vec![best], Figures { each, read_s: 400e-6, noise_s })

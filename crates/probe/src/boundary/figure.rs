@@ -1,6 +1,6 @@
 //! How much longer reads across a candidate's boundaries take, robustly, and how well that is known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
@@ -34,10 +34,8 @@ pub struct Figure {
     pub extra_s: f64,
     /// The standard error of that, seconds.
     pub error_s: f64,
-    /// How many boundaries were read,
+    /// How many boundaries were read.
     pub samples: usize,
-    /// and at how many places: what is peculiar to one comes again with each of its reads.
-    pub places: usize,
 }
 
 /// All candidates' extra times.
@@ -57,8 +55,7 @@ impl Figures {
     pub fn of(samples: &[AlignSample]) -> Option<Self> {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
         let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
-        let samples = undisturbed(samples, read_s);
-        let groups = by_candidate(&samples, read_s);
+        let groups = by_candidate(&undisturbed(samples, read_s), read_s);
         let noise_s = noise(&groups)?.max(NOISE_MIN_S);
         let share = kept_share(&groups, noise_s);
         let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
@@ -68,7 +65,6 @@ impl Figures {
                 extra_s: centre(values, noise_s * SCALE)?,
                 error_s,
                 samples: values.len(),
-                places: places(&samples, *candidate),
             })
         };
         Some(Self { each: groups.iter().filter_map(figure).collect(), read_s, noise_s })
@@ -79,13 +75,6 @@ impl Figures {
     pub fn samples(&self) -> usize {
         self.each.iter().map(|figure| figure.samples).sum()
     }
-}
-
-/// At how many places the boundaries of a candidate lie that were read; where one lies that is not known, each at its own.
-fn places(samples: &[AlignSample], candidate: Bytes) -> usize {
-    let of_candidate = || samples.iter().filter(|sample| sample.candidate == candidate);
-    let known: BTreeSet<Bytes> = of_candidate().filter_map(|sample| sample.boundary).collect();
-    known.len() + of_candidate().filter(|sample| sample.boundary.is_none()).count()
 }
 
 /// A read that takes so many times as long as most was held up. A boundary may cost that much as well, but then every read across it

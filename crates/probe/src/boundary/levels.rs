@@ -2,7 +2,6 @@
 
 use flashscope_device::Bytes;
 
-use super::figure::Figure;
 use super::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::Method;
 use crate::inference::Level;
@@ -12,10 +11,6 @@ use crate::sizes::{plausible, sizes};
 const PAGE_MAX: Bytes = Bytes::kib(512);
 /// A block's edge must show at so many candidates: one alone can be chance.
 const SHOWN_MIN: usize = 2;
-/// It must show at so many places, or not have been read again and again at fewer: what shows there may be something else that lies there, data
-/// that ends or a block that is worn.
-const PLACES_MIN: usize = 4;
-const READ_AGAIN: usize = 2;
 /// A page and the larger one of several planes differ by these factors.
 const PLANES: [u64; 3] = [2, 4, 8];
 /// An erase block holds at least so many pages: 16 of 512 bytes in the first NAND, hundreds today.
@@ -45,14 +40,12 @@ pub(super) fn page_sets(candidates: &[Bytes], method: Method) -> Vec<Vec<Level>>
 }
 
 /// The erase blocks of all explanations.
-pub(super) fn blocks(figures: &[Figure], method: Method) -> Vec<Level> {
-    let is_shown = |size: &Bytes| {
-        let at_edges = || figures.iter().filter(|figure| figure.candidate.is_multiple_of(*size));
-        let places: usize = at_edges().map(|figure| figure.places).sum();
-        let samples: usize = at_edges().map(|figure| figure.samples).sum();
-        at_edges().count() >= SHOWN_MIN && (places >= PLACES_MIN || samples < places * READ_AGAIN)
-    };
-    sizes(method.factors(), ERASE_BLOCK_MIN, ERASE_BLOCK_MAX).filter(is_shown).map(Level::Multiples).collect()
+pub(super) fn blocks(candidates: &[Bytes], method: Method) -> Vec<Level> {
+    let shown = |size: &Bytes| candidates.iter().filter(|candidate| candidate.is_multiple_of(*size)).count();
+    sizes(method.factors(), ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
+        .filter(|size| shown(size) >= SHOWN_MIN)
+        .map(Level::Multiples)
+        .collect()
 }
 
 /// How plausible a page of this size is. Pages of 2 to 32 KiB are on data sheets; several planes and chips written as one make

@@ -7,7 +7,7 @@
 //! are taken larger by as much (R. Birge, Physical Review 40, 1932).
 
 use super::ERASE_BLOCK_MAX;
-use super::figure::{Figure, Figures};
+use super::figure::Figures;
 use super::levels::{PAGES_PER_BLOCK_MIN, block_prior, blocks, page_prior, page_sets};
 use crate::Method;
 use crate::inference::statistics::count;
@@ -29,7 +29,7 @@ const COLUMNS_MAX: usize = 4;
 #[must_use]
 pub fn explain(figures: &Figures, method: Method, page: Option<Bytes>) -> Vec<Explanation> {
     let candidates: Vec<Bytes> = figures.each.iter().map(|figure| figure.candidate).collect();
-    let shapes = shapes(&figures.each, &candidates, method, page);
+    let shapes = shapes(&candidates, method, page);
     let moments = Moments::of(figures, &candidates, method);
     let first = moments.weigh_all(&shapes, 1.0);
     let misfit =
@@ -49,11 +49,11 @@ struct Shape {
 /// How plausible what contradicts the page that writes showed is: they may have shown two planes' pages as one.
 const AGAINST_WRITES: f64 = 0.01;
 
-fn shapes(figures: &[Figure], candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
+fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
     let of_pages =
         |levels: &[Level]| levels.iter().map(|level| method.prior(page_prior(*level))).product::<f64>();
     let page_sets = page_sets(candidates, method);
-    let blocks = blocks(figures, method);
+    let blocks = blocks(candidates, method);
     let pages_total: f64 = page_sets.iter().filter(|set| !set.is_empty()).map(|set| of_pages(set)).sum();
     let blocks_total: f64 = blocks.iter().map(|level| method.prior(block_prior(*level))).sum();
     let mut shapes = Vec::new();
@@ -114,7 +114,7 @@ impl Moments {
     fn of(figures: &Figures, candidates: &[Bytes], method: Method) -> Self {
         let mut levels: Vec<Level> =
             page_sets(candidates, method).into_iter().filter(|set| set.len() == 1).flatten().collect();
-        levels.extend(blocks(&figures.each, method));
+        levels.extend(blocks(candidates, method));
         levels.sort_unstable();
         levels.dedup();
         let model_s = figures.read_s * MODEL_SHARE;
@@ -252,7 +252,6 @@ mod tests {
             extra_s: extra_us(candidate) * 1e-6,
             error_s: 2e-6,
             samples: 3,
-            places: 3,
         };
         let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
         Figures { each, read_s: 800e-6, noise_s: 4e-6 }

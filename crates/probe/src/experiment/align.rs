@@ -39,6 +39,11 @@ const READS_MAX: usize = 5;
 /// second look.
 const EDGE_SHARE: f64 = 0.03;
 const EDGE_TIMES: f64 = 4.0;
+/// What differs the other way round than it mostly does, by this share of that at least, is looked at sooner.
+const EDGE_TIMES_AGAINST: f64 = 1.5;
+const ONE_WAY: f64 = 0.5;
+/// So many samples tell which way.
+const ONE_WAY_AFTER: usize = 64;
 
 /// Places that are looked at afterwards, for what they hold.
 const PLACES: usize = 32;
@@ -203,10 +208,16 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// By how much the reads on both sides of a boundary differ as a rule, seconds.
-    fn usually_apart_s(&self) -> f64 {
-        let apart = |sample: &AlignSample| (sample.before.as_secs_f64() - sample.after.as_secs_f64()).abs();
-        median(&self.samples.iter().map(apart).collect::<Vec<_>>()).unwrap_or(0.0)
+    /// By how much the reads on both sides of a boundary have to differ in this way to be looked at again, seconds. Where a block's end
+    /// makes the read before it quicker or slower, that is how they differ mostly.
+    fn hardly_apart_s(&self, apart: f64) -> f64 {
+        let all: Vec<f64> =
+            self.samples.iter().map(|each| each.before.as_secs_f64() - each.after.as_secs_f64()).collect();
+        let usually = median(&all.iter().map(|apart| apart.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
+        let one_way = median(&all).unwrap_or(0.0);
+        let is_against =
+            all.len() >= ONE_WAY_AFTER && one_way.abs() > usually * ONE_WAY && one_way * apart < 0.0;
+        usually * if is_against { EDGE_TIMES_AGAINST } else { EDGE_TIMES }
     }
 
     /// Whether the device reads faster on one side of a boundary than on the other, as where what was written meets what never was:
@@ -221,7 +232,7 @@ impl Reader<'_, '_> {
         let is_inside = boundary >= self.read * 2 && boundary + self.read * 2 <= self.capacity;
         if !is_inside
             || apart.abs() < before.min(after) * EDGE_SHARE
-            || apart.abs() < self.usually_apart_s() * EDGE_TIMES
+            || apart.abs() < self.hardly_apart_s(apart)
         {
             return Ok(false);
         }
