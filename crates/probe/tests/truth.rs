@@ -550,6 +550,28 @@ fn edges_of_what_was_written_are_no_boundaries() {
     }
 }
 
+/// The same where the end of a block makes the read before it quicker, and what was written begins.
+#[test]
+fn edges_of_what_was_written_are_left_out_where_blocks_end_the_other_way_round() {
+    for seed in 3..=6 {
+        let target = "transcend-8g?erase_block=128KiB&page=4KiB&capacity=912MiB";
+        let mut target = Target::parse(target).unwrap();
+        target.profile.state = State::New;
+        target.profile.read.never_written_factor = 0.43;
+        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+        (block.across_us, block.before_us, page.across_us) = (38.0, -46.0, 0.0);
+        let mut stick = VirtualStick::new(&target.profile, seed);
+        for place in (0..912).filter(|place| (place * 40_503 + seed) % 1021 < 480) {
+            let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
+            stick.run(Op::write(range, Pattern::new(place))).unwrap();
+        }
+        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        let found = infer(&[seen]);
+        let block = finding(&found, FindingId::EraseBlockBytes);
+        assert_eq!(block.bytes(), Some(Bytes::kib(128)), "{seed}: {block:?}");
+    }
+}
+
 /// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read before it hides half of it.
 #[test]
 fn an_edge_of_what_was_written_is_left_out_over_a_slow_link() {
