@@ -144,6 +144,27 @@ fn a_row_of_small_writes_that_runs_alone_waits_for_the_stalls_itself() {
 }
 
 #[test]
+fn a_row_that_has_just_become_slow_goes_on_until_it_tells_how_slow() {
+    let profile = Profile::builtin("a1-card-64g").unwrap();
+    // Behind the blocks that take writes out of order each write costs a merge.
+    let mut stick = VirtualStick::new(&profile, 11);
+    let mut began = stick.now();
+    for index in 0..200 {
+        if index == 100 {
+            began = stick.now();
+        }
+        let range = ByteRange::new(Bytes::mib(16 + index * 40_503 % 60_000), Bytes::mib(1));
+        stick.run(Op::write(range, Pattern::new(1))).unwrap();
+    }
+    let truth = Bytes::mib(100).as_f64() / stick.now().since(began).as_secs_f64();
+    for seed in 1..4 {
+        let case = case(Direction::Write, Order::Random, Bytes::mib(1), 1);
+        let (_, speed) = one(&mut VirtualStick::new(&profile, seed), case);
+        assert!(speed.startup.is_some() && is_near(speed.bytes_per_s, truth), "{speed:?} instead of {truth}");
+    }
+}
+
+#[test]
 fn requests_here_and_there_and_in_flight_are_as_many_as_asked_for() {
     let profile = Profile::builtin("samsung-fit-plus").unwrap();
     let small = |depth| case(Direction::Read, Order::Random, Bytes::kib(4), depth);

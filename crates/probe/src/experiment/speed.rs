@@ -9,7 +9,7 @@ use flashscope_device::{Bytes, Device, Instant};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::{CLEAR_AFTER, Expected, is_clear};
+use crate::inference::{CLEAR_AFTER, Expected, is_clear, is_vague};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Left alone at the start of the device, where it is large enough: partition table and FAT area.
@@ -27,7 +27,7 @@ const BYTES_MAX_LARGE: Bytes = Bytes::gib(4);
 const REQUESTS_MAX: usize = 16_384;
 /// The row that has to find out whether there are stalls may have more.
 const REQUESTS_MAX_FIRST: usize = 2 * REQUESTS_MAX;
-/// Fewer tell no spread: the slowest requests get this much time for them.
+/// Fewer tell no spread: the slowest requests get this much time for them, and so do writes whose speed is still vague.
 const REQUESTS_MIN: usize = 24;
 const PATIENCE_FOR_FEW: Duration = Duration::from_secs(60);
 /// Stalls that rows before it met are waited for as long; so are those that a row of small writes may meet which no other went before.
@@ -299,11 +299,10 @@ impl Looks {
             return lasted >= PATIENCE_FOR_STALLS
                 || expected.is_at_end_of_one(cell) && expected.is_clear(cell);
         }
-        let mut patience = patience(cell.case);
-        if few || self.is_first {
-            patience = patience.max(PATIENCE_FOR_FEW);
-        }
-        if lasted >= patience {
+        let patience = patience(cell.case);
+        let most =
+            if cell.case.direction == Direction::Write { patience.max(PATIENCE_FOR_FEW) } else { patience };
+        if lasted >= if few { patience.max(PATIENCE_FOR_FEW) } else { most } {
             return true;
         }
         let short = (self.is_first || is_large_row(cell.case)) && cell.transferred() < BYTES_MIN_LARGE;
@@ -311,7 +310,7 @@ impl Looks {
             return false;
         }
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
-        is_clear(cell)
+        is_clear(cell) || lasted >= patience && !self.is_first && !is_vague(cell)
     }
 }
 

@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 use super::changes::{Change, changes};
 use super::slowdown::{Slowdown, Stretch};
 use super::stalls::{Stalls, brief, stalls};
-use super::statistics::whole_bytes;
+use super::statistics::{count, whole_bytes};
 use super::sustained::{Fill, stretch};
 use crate::observation::{LongWrite, Resumed, SustainedData};
 
@@ -41,7 +41,7 @@ pub fn course(data: &SustainedData) -> Course {
     let shifted = |change: Change| Change { written: change.written + before, ..change };
     Course {
         changes: changes(fill.stream()).into_iter().map(shifted).collect(),
-        stalls: stalls_of(data),
+        stalls: stalls_of(data).filter(|_| go_on_to_the_end(data)),
         recovered: data
             .resumed
             .iter()
@@ -55,6 +55,18 @@ pub fn course(data: &SustainedData) -> Course {
 pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
     stalls(&of_stream(data), data.request, time(data).as_secs_f64())
 }
+
+/// Whether stalls come again and again until the end, which is no further behind the last of them than a few of them are apart: else they
+/// belong to how the stream began.
+fn go_on_to_the_end(data: &SustainedData) -> bool {
+    let long = brief(&of_stream(data), data.request);
+    let (Some(first), Some(last)) = (long.first(), long.last()) else { return false };
+    let apart = (last.ended.saturating_sub(first.ended)).div_f64(count(long.len().max(2) - 1));
+    time(data).saturating_sub(last.ended) <= apart.mul_f64(PERIODS_WITHOUT_MAX)
+}
+
+/// Behind so many times the distance of stalls without one, they are over.
+const PERIODS_WITHOUT_MAX: f64 = 4.0;
 
 /// The single writes that took several times as long as usual, where stalls come again and again; else none.
 #[must_use]

@@ -35,7 +35,7 @@ pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdi
 pub use methods::{WaySpeed, cached, truth, ways, ways_are_settled};
 pub use sanity::{Objection, objection_to};
 pub(crate) use slowdown::Slowdown;
-pub(crate) use speed::{CLEAR_AFTER, Expected, is_clear};
+pub(crate) use speed::{CLEAR_AFTER, Expected, is_clear, is_vague};
 pub use speed::{Latencies, Speed, Startup, exceeds, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};

@@ -23,6 +23,8 @@ const STARTUP_SHARE: usize = 2;
 pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
 /// The interval that is narrow enough, on either side.
 const CLEAR_HALF_WIDTH: f64 = 0.01;
+/// And the one that is not even wide.
+const VAGUE_HALF_WIDTH: f64 = 0.1;
 /// Two halves of what is clear differ by no more.
 const CLEAR_HALVES: f64 = 0.02;
 /// Speeds are known no better than this, however equal the parts: the clocks of controllers and hosts.
@@ -196,6 +198,13 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
             && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
+}
+
+/// Whether nothing better than a wide interval is known, so that a row is worth more time than most.
+#[must_use]
+pub fn is_vague(cell: &SpeedCell) -> bool {
+    let mean = Course::of(cell).and_then(|course| course.mean());
+    mean.is_none_or(|mean| mean.error * STUDENT_95 > VAGUE_HALF_WIDTH)
 }
 
 /// The stalls that a row of writes in order will meet, as rows before it met them.

@@ -25,6 +25,8 @@ const ERROR_GOOD: f64 = 0.01;
 const PERIODS: f64 = 6.0;
 /// What is not known of a single period of stalls.
 const ERROR_PER_PERIOD: f64 = 0.04;
+/// Of a stream with fewer periods of stalls, the part of one at its end may hold a stall or not.
+const FEW_PERIODS: f64 = 8.0;
 /// Beyond this one nothing is said.
 const ERROR_MAX: f64 = 0.1;
 /// Two halves of a settled stream differ by no more.
@@ -279,10 +281,9 @@ pub fn sustained(
 /// Rare stalls make parts of a stream differ. Where they come again after the same number of bytes, the mean over whole periods
 /// is the one that lasts.
 fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
-    if mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX || fill.slowdown.is_some() {
-        return mean;
-    }
-    match stalls_of(data) {
+    let is_even = mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX;
+    let are_few = |stalls: &Stalls| stalls.period.as_f64() * FEW_PERIODS > mean.bytes;
+    match stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even || are_few(stalls))) {
         Some(stalls) => Mean {
             seconds_per_byte: stalls.seconds_per_byte,
             error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
