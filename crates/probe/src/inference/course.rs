@@ -116,3 +116,31 @@ fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered
     };
     Some(Recovered { pause: resumed.pause, bytes: whole_bytes(bytes), is_at_least })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::Piece;
+
+    #[test]
+    fn stalls_at_the_beginning_do_not_come_again_and_again() {
+        let stalls = |writes: u64| {
+            let took = |index: u64| if index.is_multiple_of(16) && index <= 160 { 500 } else { 20 };
+            let piece = |index| Piece { requests: 1, time: Duration::from_millis(took(index)) };
+            let long = |index: u64| LongWrite {
+                written: Bytes::mib(index * 16),
+                took: Duration::from_millis(500),
+                ended: Duration::from_millis(index * (500 + 15 * 20)),
+            };
+            let data = SustainedData {
+                request: Bytes::mib(1),
+                pieces: (1..=writes).map(piece).collect(),
+                long: (1..=10).map(long).collect(),
+                ..SustainedData::default()
+            };
+            course(&data).stalls.is_some()
+        };
+        assert!(stalls(176));
+        assert!(!stalls(640), "most of the stream met none");
+    }
+}

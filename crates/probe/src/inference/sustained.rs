@@ -497,6 +497,21 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_period_at_the_end_is_left_out() {
+        // Three stalls of 90 s, 4000 writes apart; another three quarters of a period behind the last.
+        let mut data = data((1..=15_000).map(|index| if index % 4000 == 0 { 90_000 } else { 88 }));
+        let long = |index: u64| LongWrite {
+            written: Bytes::mib(index * 4000),
+            took: Duration::from_secs(90),
+            ended: Duration::from_millis(index * (90_000 + 3999 * 88)),
+        };
+        data.long = (1..=3).map(long).collect();
+        let [_, rate] = values(&data, Bytes::gib(15));
+        let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
+        assert!((rate / (4000.0 * 1_048_576.0 / (90.0 + 3999.0 * 0.088)) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
     fn samples_are_not_said_to_follow_each_other() {
         let samples = |count: u64| SustainedData { is_spread: true, ..data((0..count).map(|_| 40)) };
         let [cache, _] = sustained(Some(&samples(600)), Some(Bytes::gib(1)), None);
