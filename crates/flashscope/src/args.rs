@@ -436,10 +436,11 @@ pub struct Rows {
     /// The order of the requests; both without it. May be repeated.
     #[arg(long = "order", value_enum, value_name = "ORDER")]
     pub orders: Vec<OrderName>,
-    /// The size of each request, from 512 bytes to 64 MiB. May be repeated.
+    /// The size of each request, from 512 bytes to 64 MiB; 1 MiB, 64 KiB and 4 KiB without it. May be repeated.
     #[arg(long = "size", value_name = "SIZE", value_parser = request_size)]
     pub sizes: Vec<Bytes>,
-    /// How many requests are in flight at a time, from 1 to 32. May be repeated.
+    /// How many requests are in flight at a time, from 1 to 32; without it one, and 8 and 32 of 4 KiB here and there where no
+    /// --size is given. May be repeated.
     #[arg(long = "queue-depth", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub queue_depths: Vec<u32>,
     /// Seed of places and data.

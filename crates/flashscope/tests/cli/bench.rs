@@ -21,6 +21,25 @@ fn every_speed_has_its_interval_and_the_spread_of_its_requests() {
     assert_eq!((&speed["direction"], &speed["order"]), (&Value::from("write"), &Value::from("linear")));
 }
 
+/// To name an order leaves out the other rows, and none of its own.
+#[test]
+fn an_order_alone_keeps_the_usual_rows_of_that_order() {
+    let rows = |options: &[&str]| {
+        let document = document(&[&["bench", "read", "sim:transcend-8g"], options].concat());
+        let row = |speed: &Value| {
+            [&speed["order"], &speed["request_bytes"], &speed["queue_depth"]].map(ToString::to_string)
+        };
+        speeds(&document).iter().map(row).collect::<Vec<_>>()
+    };
+    let of_order = |order: &str| -> Vec<_> {
+        rows(&[]).into_iter().filter(|[named, ..]| named.contains(order)).collect()
+    };
+    for (order, named, count) in [("sequential", "linear", 3), ("random", "random", 5)] {
+        let rows = rows(&["--order", order]);
+        assert_eq!((rows.len(), &rows), (count, &of_order(named)), "{order}");
+    }
+}
+
 #[test]
 fn a_target_alone_is_written_only_where_that_is_allowed() {
     let everything = document(&["bench", "sim:generic-2g", "--size", "64KiB"]);

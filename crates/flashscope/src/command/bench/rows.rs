@@ -102,14 +102,16 @@ fn experiment(rows: &Rows, direction: Direction, link: &LinkLimit, target: &Targ
     }
 }
 
-/// The usual kinds of request, or those of every order, size and depth that was named.
+/// The usual kinds of request, of the orders that were named; or those of every order, size and depth, where sizes or depths were.
 fn cases(rows: &Rows, direction: Direction) -> Vec<SpeedCase> {
-    if rows.orders.is_empty() && rows.sizes.is_empty() && rows.queue_depths.is_empty() {
-        return Speed::usual_cases(direction);
+    let is_named =
+        |order: Order| rows.orders.is_empty() || rows.orders.iter().any(|named| order == (*named).into());
+    if rows.sizes.is_empty() && rows.queue_depths.is_empty() {
+        return Speed::usual_cases(direction).into_iter().filter(|case| is_named(case.order)).collect();
     }
     let or =
         |named: &[Bytes], usual: &[Bytes]| if named.is_empty() { usual.to_vec() } else { named.to_vec() };
-    let sizes = or(&rows.sizes, &[Bytes::mib(1), Bytes::kib(4)]);
+    let sizes = or(&rows.sizes, &[Bytes::mib(1), Bytes::kib(64), Bytes::kib(4)]);
     let depths = if rows.queue_depths.is_empty() { vec![1] } else { rows.queue_depths.clone() };
     let orders = if rows.orders.is_empty() { OrderName::ALL.to_vec() } else { rows.orders.clone() };
     let mut cases = Vec::new();
