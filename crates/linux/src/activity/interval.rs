@@ -89,6 +89,12 @@ impl Interval {
     pub fn stands_still(&self) -> bool {
         self.ended == 0 && !self.in_flight.contains(&0)
     }
+
+    /// Whether the disk got on with data: a flush may count as a write without any.
+    #[must_use]
+    pub const fn moves_data(&self) -> bool {
+        !self.read.bytes.is_zero() || !self.written.bytes.is_zero() || self.discards > 0
+    }
 }
 
 impl Moved {
