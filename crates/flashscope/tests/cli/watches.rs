@@ -1,10 +1,12 @@
 //! `flashscope watch`, on copies of machines.
 
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::bad_input::assert_refused;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use super::{document, flashscope, stderr, stdout};
@@ -127,6 +129,43 @@ fn a_disk_that_goes_away_or_comes_again_in_the_middle_ends_it() {
         code == Some(3) && talk.contains("plugged in again"),
         "an old kernel has no number: {code:?} {talk}"
     );
+}
+
+/// `watch` on a terminal of its own, and whoever sits there. After so long it is killed, and ends with 137.
+fn on_a_terminal(tree: &Path) -> (Child, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&person).and_then(|()| unlockpt(&person)).unwrap();
+    let terminal = PathBuf::from(ptsname(&person, Vec::new()).unwrap().into_string().unwrap());
+    let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = || File::options().read(true).write(true).open(&terminal).unwrap();
+    rustix::termios::tcsetwinsize(terminal(), size).unwrap();
+    let mut watch = Command::new("timeout");
+    watch.args(["--foreground", "--signal=KILL", "20", env!("CARGO_BIN_EXE_flashscope")]);
+    watch.args(["watch", "sdb", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()]);
+    let watch = watch.stdin(terminal()).stdout(terminal()).stderr(terminal()).spawn().unwrap();
+    let mut person = File::from(person);
+    let mut seen = String::new();
+    while !seen.contains("together") {
+        let mut some = [0; 4096];
+        let length = person.read(&mut some).unwrap();
+        seen += &String::from_utf8_lossy(&some[..length]);
+    }
+    (watch, person)
+}
+
+/// It went round for ever, on a whole processor: what read the keys took neither the end of the terminal nor an error for a
+/// reason to come back, and so nobody saw the signal.
+#[test]
+fn a_terminal_that_goes_away_ends_it_as_a_key_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    let (mut watch, person) = on_a_terminal(&tree);
+    drop(person);
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
+    let (mut watch, mut person) = on_a_terminal(&tree);
+    person.write_all(b"\x1b[A\t\x1b[Bq").unwrap();
+    std::io::copy(&mut person, &mut std::io::sink()).unwrap_err();
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
 }
 
 #[test]

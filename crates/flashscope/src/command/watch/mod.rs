@@ -5,6 +5,7 @@ mod document;
 #[cfg(test)]
 mod drawing;
 mod facts;
+mod keys;
 mod picture;
 mod screen;
 mod session;

@@ -3,14 +3,24 @@
 use std::io;
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use rustix::io::Errno;
 
+use super::keys::{Heard, Keys};
 use super::picture;
 use super::session::Session;
 use super::watched::Watched;
 use crate::exit::{Exit, Failure, OrExit};
 
-/// Shows the disks until a key, a signal, or the last disk has gone.
+/// Why the screen is not shown any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// Somebody wanted it.
+    Asked,
+    /// The terminal has gone: nobody can want anything any more.
+    TerminalGone,
+}
+
+/// Shows the disks until a key, a signal, the end of the terminal, or the last disk has gone.
 ///
 /// # Errors
 /// Exit code 3 if the terminal cannot be drawn on, or the last disk went away.
@@ -18,30 +28,38 @@ pub fn run(session: &mut Session, is_styled: bool) -> Result<(), Failure> {
     let mut terminal = ratatui::try_init().or_exit(Exit::Failed, "cannot draw on this terminal")?;
     let ended = show(&mut terminal, session, is_styled);
     let restored = ratatui::try_restore();
+    if matches!(ended, Ok(Ended::TerminalGone)) || restored.as_ref().is_err_and(has_gone) {
+        // Its last act would be to show the cursor, or to say that it cannot, and to panic where that fails too.
+        std::mem::forget(terminal);
+        return ended.map(|_| ());
+    }
     ended?;
     restored.or_exit(Exit::Failed, "cannot restore the terminal; the command reset does")
 }
 
-fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) -> Result<(), Failure> {
+fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) -> Result<Ended, Failure> {
+    let keys = Keys::open().or_exit(Exit::Failed, "cannot read keys from this terminal")?;
     let mut shown = 0;
     while !session.interrupt.is_requested() {
-        draw(terminal, &session.watched, shown, is_styled)?;
-        // A wait for keys goes on when a signal comes, but never for longer than to the next glance.
+        match draw(terminal, &session.watched, shown, is_styled) {
+            Err(error) if has_gone(&error) => return Ok(Ended::TerminalGone),
+            drawn => drawn?,
+        }
+        // A wait for keys ends when a signal comes, and never takes longer than to the next glance.
         let wait = session.time_left();
         if wait.is_zero() {
             session.go_on()?;
             shown = shown.min(session.watched.len().saturating_sub(1));
-        } else if event::poll(wait)? {
-            match event::read()? {
-                Event::Key(key) if ends(&key) => return Ok(()),
-                Event::Key(KeyEvent { code: KeyCode::Tab, kind: KeyEventKind::Press, .. }) => {
-                    shown = (shown + 1) % session.watched.len().max(1);
-                }
-                _ => {}
-            }
+            continue;
+        }
+        match keys.wait(wait) {
+            Heard::Nothing => {}
+            Heard::Next(times) => shown = (shown + times) % session.watched.len().max(1),
+            Heard::End => return Ok(Ended::Asked),
+            Heard::Gone => return Ok(Ended::TerminalGone),
         }
     }
-    Ok(())
+    Ok(Ended::Asked)
 }
 
 fn draw(
@@ -53,8 +71,7 @@ fn draw(
     terminal.draw(|frame| picture::draw(frame, watched, shown, is_styled)).map(|_| ())
 }
 
-/// On this screen Ctrl-C is a key like others.
-fn ends(key: &KeyEvent) -> bool {
-    let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-    control_c || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc)
+/// What a terminal that hung up answers.
+fn has_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::IO.raw_os_error())
 }
