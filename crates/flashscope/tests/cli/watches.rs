@@ -213,3 +213,24 @@ fn a_disk_without_counters_is_not_said_to_have_gone() {
     let talk = stderr(&output);
     assert!(talk.contains("/dev/sdb is there") && !talk.contains("went away"), "{talk}");
 }
+
+#[test]
+fn one_look_at_all_disks_shows_those_that_can_be_watched_and_says_which_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at_work(&folder);
+    let once = |tree: &str| flashscope(&["watch", "--once", "--interval", "0.1", "--sysfs", tree]);
+    let output = once(tree.to_str().unwrap());
+    let (text, talk) = (stdout(&output), stderr(&output));
+    assert!(
+        text.contains("sdb") && talk.contains("/dev/sdc is there") && !talk.contains("/dev/sdb"),
+        "{text}{talk}"
+    );
+    for name in ["hostile", "desktop", "card-readers"] {
+        let output = once(&machine(name));
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
+        assert!(stderr(&output).contains("is there, but not what it did"), "{name}: {}", stderr(&output));
+        let told = document(&["watch", "--once", "--interval", "0.1", "--sysfs", &machine(name)]);
+        assert!(told["disks"].as_array().unwrap().is_empty(), "{told}");
+    }
+    assert_refused(&["watch", "--interval", "0.1", "--sysfs", &machine("hostile")], 3, &["is there"]);
+}

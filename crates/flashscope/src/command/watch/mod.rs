@@ -41,9 +41,9 @@ pub fn run(arguments: &Watch, printer: &Printer) -> Result<Exit, Failure> {
     ended
 }
 
-/// One look after one interval.
+/// One look after one interval, for which there is no need where nothing can be watched.
 fn once(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
-    if session.wait()? == Waited::Ended {
+    if !session.watched.is_empty() && session.wait()? == Waited::Ended {
         return Ok(Exit::Interrupted);
     }
     if printer.json {

@@ -41,7 +41,7 @@ pub enum Waited {
 }
 
 impl Session {
-    /// Begins to watch what was named.
+    /// Begins to watch what was named. One look at whatever is there may find nothing that can be watched.
     ///
     /// # Errors
     /// Exit code 2 if there is nothing to watch, 3 if nothing of it can be.
@@ -61,7 +61,11 @@ impl Session {
         let interval = arguments.interval;
         let (look_due, glance_due) = (sampler.now() + interval, sampler.now() + GLANCES_APART);
         let mut session = Self { watched, interrupt, sampler, interval, look_due, glance_due, gone };
-        session.must_have_some().map(|()| session)
+        let may_have_none = arguments.once && arguments.device.is_none();
+        if !may_have_none {
+            session.must_have_some()?;
+        }
+        Ok(session)
     }
 
     /// Until the next look or glance.
