@@ -28,10 +28,14 @@ pub fn document(fields: Value) -> Value {
 
 /// The document of a run of `bench files` or `bench methods`; `None` for other runs.
 pub fn bench(run: &RunFile) -> Option<Value> {
-    run.observations.iter().rev().find_map(|seen| match &seen.data {
-        Data::Files(data) => Some(files::files(run, seen.conditions.seed, data)),
-        Data::Methods(data) => Some(methods::methods(run, data)),
-        _ => None,
+    run.observations.iter().rev().find_map(|seen| {
+        let mut document = match &seen.data {
+            Data::Files(data) => files::files(run, seen.conditions.seed, data),
+            Data::Methods(data) => methods::methods(run, data),
+            _ => return None,
+        };
+        document["ended"] = json!([seen.ended]);
+        Some(document)
     })
 }
 

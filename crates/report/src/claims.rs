@@ -6,7 +6,7 @@ use flashscope_probe::observation::{Instead, MethodsData, Way};
 use crate::chart::Table;
 use crate::quantity;
 use crate::tabled::Tabled;
-use crate::words::{IN_MEMORY, Sentence};
+use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
 
 /// A claim by this factor above the truth is worth a sentence, and so is one below it.
 const RATIO: f64 = 1.15;
@@ -89,6 +89,7 @@ fn headline(data: &MethodsData, ways: &[WaySpeed], truth: Option<Spread>) -> Str
     let flushed = ways.iter().find(|way| way.way == Way::FlushAtEnd);
     match (truth, flushed.and_then(|way| cached(data, way))) {
         (Some(truth), _) => format!("data is really written at {}", with_interval(&truth)),
+        _ if ways.is_empty() => NO_ROUND.to_owned(),
         (None, Some(reason)) => format!("unknown: what was said to be written cannot be there: {reason}"),
         (None, None) => "unknown: the way with a flush at the end could not be tried".to_owned(),
     }
@@ -243,5 +244,7 @@ mod tests {
         assert_eq!(text(&data).matches("(cached)").count(), 2);
         data.claims.truncate(1);
         assert!(text(&data).contains("could not be tried"));
+        data.claims.clear();
+        assert_eq!(text(&data), "Unknown: no round came to its end.\n");
     }
 }

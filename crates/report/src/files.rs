@@ -9,7 +9,7 @@ use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, Fl
 use crate::chart::Table;
 use crate::quantity;
 use crate::tabled::Tabled;
-use crate::words::{IN_MEMORY, Sentence};
+use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
 
 /// The verdict in one sentence; without a round, that there is none.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn headline(data: &FilesData) -> Sentence {
             format!("unknown: what was said to be written cannot be there: {reason}")
         }
         (Some(verdict), Some(round)) => format!("{}{}", how_much(&verdict, round, data), cause(&verdict)),
-        _ => "unknown: no round came to its end".to_owned(),
+        _ => NO_ROUND.to_owned(),
     };
     Sentence::new(text)
 }
@@ -148,6 +148,7 @@ pub fn conditions(data: &FilesData) -> Vec<Sentence> {
         }
     };
     let rounds = match data.rounds.len() {
+        0 => "no round came to its end, so there is no figure".to_owned(),
         1 => "one round, so there is no spread".to_owned(),
         rounds => format!("{rounds} rounds; the middle one, and the least and the most"),
     };

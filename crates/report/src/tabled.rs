@@ -1,12 +1,12 @@
 //! A verdict, a table and lists of sentences: what a bench says that is no row of requests.
 
-use flashscope_probe::RunFile;
 use flashscope_probe::observation::Data;
+use flashscope_probe::{Observations, RunFile};
 use maud::{Markup, html};
 
 use crate::bound::bound;
 use crate::chart::Table;
-use crate::words::Sentence;
+use crate::words::{Sentence, ending};
 use crate::{Style, claims, files, html, terminal};
 
 /// What such a bench says.
@@ -26,11 +26,21 @@ impl Tabled {
     /// Of the last such bench of a run; `None` if it has none.
     #[must_use]
     pub fn of(run: &RunFile) -> Option<Self> {
-        run.observations.iter().rev().find_map(|seen| match &seen.data {
-            Data::Files(data) => Some(files::tabled(data)),
-            Data::Methods(data) => Some(claims::tabled(data)),
-            _ => None,
+        run.observations.iter().rev().find_map(|seen| {
+            let tabled = match &seen.data {
+                Data::Files(data) => files::tabled(data),
+                Data::Methods(data) => claims::tabled(data),
+                _ => return None,
+            };
+            Some(tabled.ended(seen))
         })
+    }
+
+    /// With what ended it early in front of the other lists.
+    fn ended(mut self, seen: &Observations) -> Self {
+        let early: Vec<Sentence> = ending(seen).into_iter().map(Sentence::new).collect();
+        self.lists.insert(0, ("How sure", early));
+        self
     }
 
     /// As text, lines at most `width` columns wide.
@@ -42,7 +52,9 @@ impl Tabled {
     /// The parts of a page.
     pub(crate) fn markup(&self) -> Markup {
         html! {
-            section class="speeds" { h2 { (self.title) } (html::plain_table(&self.table)) }
+            @if !self.table.rows.is_empty() {
+                section class="speeds" { h2 { (self.title) } (html::plain_table(&self.table)) }
+            }
             section class="words" {
                 @for (title, sentences) in &self.lists {
                     @if !sentences.is_empty() {

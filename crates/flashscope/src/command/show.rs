@@ -5,7 +5,7 @@ use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::observation::{Cause, Conditions, Data, Ended, Observations, Source};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
-use flashscope_report::{Report, terminal};
+use flashscope_report::{Report, counted, terminal};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
@@ -102,6 +102,43 @@ pub fn measurement(
     end(target, run, files, printer)
 }
 
+/// Shows and stores what a bench in rounds saw, and says where it was interrupted; that is kept too.
+///
+/// # Errors
+/// Exit code 3 if it cannot be kept.
+pub fn bench(run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> Result<(), Failure> {
+    let shown = findings(run, &[], &Value::Null, printer);
+    let stored = outputs::write(files, run, &[], printer);
+    shown.and(stored)?;
+    for seen in &run.observations {
+        if let Ended::Early { reason, cause: Cause::Interrupt } = &seen.ended {
+            printer.remark(reason);
+            if has_rounds(&seen.data) {
+                keep(&run.target, run, files, printer)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How a bench ended that somebody stopped behind so many rounds.
+pub fn interrupted(rounds: usize) -> Ended {
+    let reason = match rounds {
+        0 => "interrupted in the first round: nothing was measured to its end".to_owned(),
+        rounds => format!("interrupted after {}", counted(rounds as u64, "round")),
+    };
+    Ended::Early { reason, cause: Cause::Interrupt }
+}
+
+/// Whether a round came to its end.
+const fn has_rounds(data: &Data) -> bool {
+    match data {
+        Data::Files(data) => !data.rounds.is_empty(),
+        Data::Methods(data) => !data.claims.is_empty(),
+        _ => false,
+    }
+}
+
 /// How a measurement ended; one that was interrupted is kept.
 ///
 /// # Errors
@@ -113,24 +150,21 @@ pub fn end(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     if target.interrupt.is_requested() {
-        keep(target, run, files, printer)?;
+        if !target.is_virtual && !run.observations.is_empty() {
+            keep(&target.text, run, files, printer)?;
+        }
         return Ok(Exit::Interrupted);
     }
     Ok(exit(run, target.failed_requests, printer))
 }
 
 /// An interrupted measurement of a real device is kept also where no run file was asked for.
-fn keep(
-    target: &Target,
-    run: &RunFile,
-    files: &[std::path::PathBuf],
-    printer: &Printer,
-) -> Result<(), Failure> {
+fn keep(target: &str, run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> Result<(), Failure> {
     let asked_for = files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json"));
-    if asked_for || target.is_virtual || run.observations.is_empty() {
+    if asked_for {
         return Ok(());
     }
-    let name: String = target.text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name: String = target.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let file = format!("{}-interrupted.flashscope.json", name.trim_matches('-'));
     outputs::write(&[file.into()], run, &[], printer)
 }

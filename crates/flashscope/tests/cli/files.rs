@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::served::run;
 use crate::{document, flashscope, skip, stderr, stdout};
@@ -118,30 +119,66 @@ fn whoever_presses_ctrl_c_or_closes_the_terminal_finds_nothing_left() {
 
 fn nothing_is_left_after(signal: Signal) {
     let folder = folder();
-    // Tests may run where nobody wants to hear of a terminal.
+    let output = interrupted("files", folder.path(), &["--count", "20000"], "round 1", signal);
+    assert!(is_empty(folder.path()));
+    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&told["rounds"], &told["small"]), (&0.into(), &Value::Null), "{told}");
+    let reason = "interrupted in the first round: nothing was measured to its end";
+    assert_eq!(told["ended"][0]["early"]["reason"], reason, "{told}");
+    assert!(stderr(&output).contains(reason) && !stderr(&output).contains("wrote"), "{}", stderr(&output));
+}
+
+/// A bench of many rounds that gets a signal when it says this, with what it said on standard output and behind that on standard error.
+fn interrupted(part: &str, folder: &Path, arguments: &[&str], at: &str, signal: Signal) -> Output {
+    // Tests may run where nobody wants to hear of a terminal. What is kept goes into the current directory.
     let mut child = Command::new("env")
-        .args([
-            "--default-signal=HUP",
-            env!("CARGO_BIN_EXE_flashscope"),
-            "bench",
-            "files",
-            folder.path().to_str().unwrap(),
-            "-v",
-            "--count",
-            "20000",
-            "--rounds",
-            "100",
-        ])
+        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_flashscope"), "bench", part])
+        .args([folder.to_str().unwrap(), "-v", "--json", "--rounds", "100"])
+        .args(arguments)
+        .current_dir(folder)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.starts_with("round 1")));
+    assert!(lines.any(|line| line.starts_with(at)));
     kill_process(Pid::from_child(&child), signal).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(is_empty(folder.path()));
+    let rest: Vec<String> = lines.collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest:?}");
+    Output { stderr: rest.join("\n").into_bytes(), ..output }
+}
+
+/// The file that was kept, and no other is there.
+fn kept(folder: &Path) -> String {
+    let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.next().unwrap();
+    assert!(file.to_str().unwrap().ends_with("-interrupted.flashscope.json"), "{file:?}");
+    assert!(files.next().is_none());
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn rounds_before_ctrl_c_are_kept_and_said_to_be_no_complete_result() {
+    let parts = [("files", ["--count", "50"], "files"), ("methods", ["--size", "2MiB"], "methods")];
+    for (part, arguments, name) in parts {
+        let folder = folder();
+        let output = interrupted(part, folder.path(), &arguments, "round 3", Signal::INT);
+        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let early = &told["ended"][0]["early"];
+        let reason = early["reason"].as_str().unwrap();
+        assert!(reason.starts_with("interrupted after ") && reason.ends_with(" rounds"), "{told}");
+        assert_eq!(early["cause"], "interrupt", "{told}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+        let run = kept(folder.path());
+        let shown = stdout(&flashscope(&["report", &run])).replace("\n   ", "");
+        assert!(shown.contains(&format!("The {name} measurement ended early: {reason}.")), "{shown}");
+        let page = folder.path().join("page.html");
+        let page = page.to_str().unwrap();
+        assert_eq!(flashscope(&["report", &run, "--html", page]).status.code(), Some(0));
+        assert!(std::fs::read_to_string(page).unwrap().contains("measurement ended early: interrupted"));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How sure: every finding by its confidence, every unknown with its reason, every early end.
 
 use flashscope_probe::observation::{Data, Source};
-use flashscope_probe::{Ended, Finding, FindingId, Outcome};
+use flashscope_probe::{Ended, Finding, FindingId, Observations, Outcome};
 
 use super::hedge::interval;
 use super::sentence::Sentence;
@@ -73,16 +73,17 @@ pub fn early_ends(report: &Report<'_>) -> Vec<Sentence> {
 }
 
 fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
-    report.run.observations.iter().filter_map(|observations| {
-        let name = experiment(&observations.data);
-        match &observations.ended {
-            Ended::Complete => None,
-            Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {reason}")),
-            Ended::NotStarted { reason, .. } => {
-                Some(format!("the {name} measurement could not begin: {reason}"))
-            }
-        }
-    })
+    report.run.observations.iter().filter_map(ending)
+}
+
+/// That it ended early, or could not begin, and why.
+pub fn ending(observations: &Observations) -> Option<String> {
+    let name = experiment(&observations.data);
+    match &observations.ended {
+        Ended::Complete => None,
+        Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {reason}")),
+        Ended::NotStarted { reason, .. } => Some(format!("the {name} measurement could not begin: {reason}")),
+    }
 }
 
 /// The name of the experiment that takes such data.

@@ -18,7 +18,7 @@ pub use advice::{Advice, advice};
 pub(crate) use course::name as name_of_change;
 pub use course::stream;
 pub use hedge::interval;
-pub(crate) use how_sure::experiment;
+pub(crate) use how_sure::{ending, experiment};
 pub use sentence::Sentence;
 
 use serde::Serialize;
@@ -29,6 +29,9 @@ use crate::figures::Figures;
 /// The verdict on what lies in memory.
 pub(crate) const IN_MEMORY: &str =
     "no verdict: what was measured lies in memory (tmpfs), and its figures say nothing of any stick or disk";
+
+/// The verdict of a bench in rounds that was stopped in the first.
+pub(crate) const NO_ROUND: &str = "unknown: no round came to its end";
 
 /// What a report says in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -12,7 +12,6 @@ use flashscope_probe::observation::{
     Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
 };
 use flashscope_report::counted;
-use serde_json::Value;
 
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
@@ -319,7 +318,7 @@ fn part(part: &Part) -> FilesPart {
     }
 }
 
-/// What was measured, also where it ended early; nothing where no round came to its end.
+/// What was measured, also where it ended early; nothing where an error says that no round came to its end.
 fn show(
     arguments: &BenchFiles,
     data: FilesData,
@@ -327,26 +326,16 @@ fn show(
     ended: &Result<(), FilesError>,
     printer: &Printer,
 ) -> Result<(), Failure> {
-    if data.rounds.is_empty() {
-        return Ok(());
-    }
     let ended = match ended {
         Ok(()) => Ended::Complete,
-        Err(error) => Ended::Early { reason: error.to_string(), cause: cause(error) },
+        Err(FilesError::Interrupted) => show::interrupted(data.rounds.len()),
+        Err(_) if data.rounds.is_empty() => return Ok(()),
+        Err(error) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
     };
     let cost = cost(&data);
     let seen = show::seen_by_bench(Data::Files(data), arguments.seed, ended);
     let run = show::run_of_bench(&arguments.folder, plugged, seen, cost);
-    let shown = show::findings(&run, &[], &Value::Null, printer);
-    let stored = outputs::write(&arguments.output.files, &run, &[], printer);
-    shown.and(stored)
-}
-
-const fn cause(error: &FilesError) -> Cause {
-    match error {
-        FilesError::Interrupted => Cause::Interrupt,
-        _ => Cause::Device,
-    }
+    show::bench(&run, &arguments.output.files, printer)
 }
 
 /// What all rounds wrote and read, in the requests that the kernel counted, else in files.

@@ -9,7 +9,6 @@ use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
 use flashscope_probe::inference::ways_are_settled;
 use flashscope_probe::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
-use serde_json::Value;
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -49,26 +48,35 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
         interrupt: on_interrupt()?,
         refused: Vec::new(),
         claims: Vec::new(),
+        done: 0,
         spent: Duration::ZERO,
         printer,
     };
-    let ended = match rounds.all() {
-        Err(WaysError::Interrupted) if rounds.claims.is_empty() => return Ok(Exit::Interrupted),
-        Err(WaysError::Interrupted) => {
-            Ended::Early { reason: "interrupted".to_owned(), cause: Cause::Interrupt }
-        }
-        all => all.map(|()| Ended::Complete).map_err(failure)?,
+    let ended = rounds.all();
+    show(rounds, &ended)?;
+    match ended {
+        Err(WaysError::Interrupted) => Ok(Exit::Interrupted),
+        Err(error) => Err(failure(error)),
+        Ok(()) => Ok(Exit::Fine),
+    }
+}
+
+/// What was measured, also where it ended early; nothing where an error says that no round came to its end.
+fn show(rounds: Rounds<'_>, ended: &Result<(), WaysError>) -> Result<(), Failure> {
+    let ended = match ended {
+        Ok(()) => Ended::Complete,
+        Err(WaysError::Interrupted) => show::interrupted(rounds.done),
+        Err(_) if rounds.done == 0 => return Ok(()),
+        Err(error) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
     };
-    let exit = if ended == Ended::Complete { Exit::Fine } else { Exit::Interrupted };
+    let (name, printer) = (&rounds.arguments.target, rounds.printer);
     let plugged = plugged(&below(Path::new(name)));
     let cost = cost(&rounds.claims, rounds.tried.as_ref());
-    let data =
-        MethodsData { claims: rounds.claims, link: Some(plugged.link.clone()), instead: instead(&place) };
+    let instead = instead(rounds.place);
+    let data = MethodsData { claims: rounds.claims, link: Some(plugged.link.clone()), instead };
     let seen = show::seen_by_bench(Data::Methods(data), 0, ended);
     let run = show::run_of_bench(name, plugged, seen, cost);
-    let shown = show::findings(&run, &[], &Value::Null, printer);
-    let stored = outputs::write(&arguments.output.files, &run, &[], printer);
-    shown.and(stored).map(|()| exit)
+    show::bench(&run, &rounds.arguments.output.files, printer)
 }
 
 /// What a directory lies on, as it was named when it was mounted; anything else itself.
@@ -169,6 +177,8 @@ struct Rounds<'a> {
     refused: Vec<WayToWrite>,
     /// Of whole rounds only.
     claims: Vec<Claim>,
+    /// How many those are.
+    done: usize,
     spent: Duration,
     printer: &'a Printer,
 }
@@ -238,6 +248,7 @@ impl Rounds<'_> {
             claims.extend(self.write(way)?);
         }
         self.claims.extend(claims);
+        self.done += 1;
         Ok(())
     }
 
