@@ -67,23 +67,24 @@ pub fn because(data: &FilesData) -> Vec<Sentence> {
             Some(format!("reading {name} back is marked as cached and counts for nothing: {reason}"))
         });
     let parts = [
-        verdict.as_ref().and_then(evidence),
+        verdict.as_ref().and_then(|verdict| evidence(verdict, data)),
         verdict.as_ref().and_then(|verdict| space(verdict, data)),
         wrong(data),
     ];
     parts.into_iter().flatten().chain(cached).map(Sentence::new).collect()
 }
 
-fn evidence(verdict: &FilesVerdict) -> Option<String> {
+fn evidence(verdict: &FilesVerdict, data: &FilesData) -> Option<String> {
+    let round = if data.rounds.len() > 1 { ", in the mean of all rounds" } else { "" };
     match &verdict.cause {
         FilesCause::SmallWrites { small, large, factor } => Some(format!(
-            "of the small files, {} reached the device; of the one file, {}: each byte takes {} times as long in small writes",
+            "of the small files, {} reached the device; of the one file, {}{round}: each byte takes {} times as long in small writes",
             writes(small),
             writes(large),
             quantity::ratio(*factor)
         )),
         FilesCause::Tables { small, bytes, rounded, factor } => Some(format!(
-            "{} reached the device for {bytes} of files{}, {} times what one file takes: folders and tables are written along",
+            "{} reached the device for {bytes} of files{}{round}, {} times what one file takes: folders and tables are written along",
             small.bytes,
             if rounded > bytes { format!(", {rounded} in whole blocks") } else { String::new() },
             quantity::ratio(*factor)
@@ -150,7 +151,9 @@ pub fn conditions(data: &FilesData) -> Vec<Sentence> {
     let rounds = match data.rounds.len() {
         0 => "no round came to its end, so there is no figure".to_owned(),
         1 => "one round, so there is no spread".to_owned(),
-        rounds => format!("{rounds} rounds; the middle one, and the least and the most"),
+        rounds => format!(
+            "{rounds} rounds; the middle one, and the least and the most; of what reached the device, the mean"
+        ),
     };
     let texts = [
         format!("files: {}", data.profile),
@@ -199,9 +202,9 @@ fn table(data: &FilesData) -> Table {
         row("space", parts.map(|part| part.allocated.to_string())),
         row(
             "reached the device",
-            parts.map(|part| part.writes.as_ref().map_or_else(|| "unknown".to_owned(), writes)),
+            speeds.map(|speed| speed.writes.as_ref().map_or_else(|| "unknown".to_owned(), writes)),
         ),
-        row("removed in", parts.map(|part| quantity::seconds(part.removed_s))),
+        row("removed in", speeds.map(|speed| spread(speed.removed_s, quantity::seconds))),
     ];
     Table { header, rows }
 }
@@ -291,6 +294,17 @@ mod tests {
         ] {
             assert!(text.replace("\n   ", "").contains(words), "{words}: {text}");
         }
+    }
+
+    #[test]
+    fn what_reached_the_device_is_the_same_in_the_table_and_in_the_reason() {
+        let mut seen = data(160.0);
+        seen.rounds.push(FilesRound { small: part(2000, 150.0, 1900), large: part(1, 9.0, 120) });
+        let told = text(&seen, 200, Style::Plain);
+        for writes in ["2000 writes of 8.70 KiB, 77.5 ms each", "130 writes of 134 KiB, 73.1 ms each"] {
+            assert_eq!(told.matches(writes).count(), 2, "{writes}: {told}");
+        }
+        assert!(told.contains("in the mean of all rounds: each byte"), "{told}");
     }
 
     #[test]

@@ -62,6 +62,10 @@ pub struct FilesSpeed {
     pub read_cached: Option<String>,
     /// Bytes of space for each byte.
     pub bloat: f64,
+    /// What reached the device in a round, in the mean of all; `None` where that was not counted.
+    pub writes: Option<Traffic>,
+    /// Seconds until they were gone again.
+    pub removed_s: Spread,
 }
 
 /// How fast files were that `of` picks from each round; `None` without rounds.
@@ -80,6 +84,8 @@ pub fn files(data: &FilesData, of: impl Fn(&FilesRound) -> &FilesPart) -> Option
             .iter()
             .find_map(|part| cached(part).or_else(|| not_carried(data, part.read_s, part))),
         bloat: over(FilesPart::bloat)?.median,
+        writes: Mean::of(&parts).map(|mean| mean.traffic),
+        removed_s: over(|part| part.removed_s)?,
     })
 }
 
@@ -110,16 +116,16 @@ pub enum FilesCause {
     None,
     /// The device takes longer for each byte: its writes are small, and cost more than their bytes.
     SmallWrites {
-        /// What the small files sent to it.
+        /// What the small files sent to it in a round, in the mean of all.
         small: Traffic,
-        /// What the large file sent to it.
+        /// The same of the large file.
         large: Traffic,
         /// How many times as long a byte takes.
         factor: f64,
     },
     /// More bytes reach the device: the filesystem writes its tables along, and whole blocks for parts.
     Tables {
-        /// What the small files sent to it.
+        /// What the small files sent to it in a round, in the mean of all.
         small: Traffic,
         /// What they hold.
         bytes: Bytes,
@@ -179,15 +185,18 @@ fn cause(data: &FilesData, ratio: f64) -> FilesCause {
     if ratio < RATIO_MIN {
         return FilesCause::None;
     }
-    let sum = |of: fn(&FilesRound) -> &FilesPart| Sum::of(data.rounds.iter().map(of));
-    match (sum(|round| &round.small), sum(|round| &round.large)) {
+    let mean = |of: fn(&FilesRound) -> &FilesPart| {
+        let parts: Vec<&FilesPart> = data.rounds.iter().map(of).collect();
+        Mean::of(&parts).filter(Mean::is_seen)
+    };
+    match (mean(|round| &round.small), mean(|round| &round.large)) {
         (Some(small), Some(large)) => largest(&small, &large, data.cluster),
         _ => FilesCause::Unknown { reason: "the kernel does not count the requests of what it lies on" },
     }
 }
 
 /// The largest of the three factors, if it says most of the whole.
-fn largest(small: &Sum, large: &Sum, cluster: Bytes) -> FilesCause {
+fn largest(small: &Mean, large: &Mean, cluster: Bytes) -> FilesCause {
     let tables = small.traffic.bytes.as_f64() / large.traffic.bytes.as_f64();
     let writes = small.busy_per_byte() / large.busy_per_byte();
     let host = small.waits() / large.waits();
@@ -214,30 +223,45 @@ pub fn is_written_whole(cluster: Bytes) -> bool {
 /// The system's page, on nearly all machines.
 const PAGE: Bytes = Bytes::kib(4);
 
-/// All rounds of one kind together.
-struct Sum {
+/// A round of one kind, in the mean of all.
+struct Mean {
     traffic: Traffic,
     bytes: Bytes,
     allocated: Bytes,
     durable_s: f64,
 }
 
-impl Sum {
-    /// `None` where something was not counted, or where nothing came of it.
-    fn of<'a>(parts: impl Iterator<Item = &'a FilesPart>) -> Option<Self> {
+impl Mean {
+    /// `None` where something was not counted, or without a round.
+    fn of(parts: &[&FilesPart]) -> Option<Self> {
         let traffic = Traffic { requests: 0, bytes: Bytes::ZERO, busy_s: 0.0 };
         let mut sum = Self { traffic, bytes: Bytes::ZERO, allocated: Bytes::ZERO, durable_s: 0.0 };
         for part in parts {
             let writes = part.writes?;
-            sum.traffic.requests += writes.requests;
+            sum.traffic.requests = sum.traffic.requests.checked_add(writes.requests)?;
             sum.traffic.bytes = sum.traffic.bytes.checked_add(writes.bytes)?;
             sum.traffic.busy_s += writes.busy_s;
             sum.bytes = sum.bytes.checked_add(part.bytes)?;
             sum.allocated = sum.allocated.checked_add(part.allocated)?;
             sum.durable_s += part.durable_s();
         }
-        let is_seen = sum.traffic.requests > 0 && !sum.traffic.bytes.is_zero() && sum.traffic.busy_s > 0.0;
-        is_seen.then_some(sum)
+        (!parts.is_empty()).then(|| sum.over(parts.len() as u64))
+    }
+
+    fn over(self, rounds: u64) -> Self {
+        let traffic = Traffic {
+            requests: (self.traffic.requests + rounds / 2) / rounds,
+            bytes: self.traffic.bytes / rounds,
+            busy_s: self.traffic.busy_s / rounds as f64,
+        };
+        let (bytes, allocated) = (self.bytes / rounds, self.allocated / rounds);
+        Self { traffic, bytes, allocated, durable_s: self.durable_s / rounds as f64 }
+    }
+
+    /// Whether anything came of it.
+    fn is_seen(&self) -> bool {
+        let traffic = &self.traffic;
+        traffic.requests > 0 && !traffic.bytes.is_zero() && traffic.busy_s > 0.0
     }
 
     fn busy_per_byte(&self) -> f64 {
