@@ -13,7 +13,9 @@ use crate::{Report, quantity};
 const PIECES_MIN: usize = 8;
 /// A stream is drawn in so many parts: more would hide each other.
 const PARTS: u64 = 128;
-/// So many periods of stalls make a part: one more or less in it then hardly shows.
+/// Fewer parts show no course.
+const PARTS_MIN: u64 = 48;
+/// So many periods of stalls make a part, where there are enough: one more or less in it then hardly shows.
 const PERIODS: u64 = 4;
 
 pub fn chart(report: &Report<'_>) -> Option<Chart> {
@@ -47,14 +49,19 @@ fn description(data: &SustainedData) -> String {
     )
 }
 
-/// The stream in parts of equal size, and of some periods of its stalls: pieces are of one write at first and of many later, and what stalls
+/// The stream in parts of equal size, and of some periods of its stalls where these are short: pieces are of one write at first and of many later, and what stalls
 /// only now and then would make the small ones fast. Samples stand alone.
 fn equal(data: &SustainedData) -> Vec<Piece> {
     if data.is_spread {
         return data.pieces.clone();
     }
-    let periods = period(data) * PERIODS;
-    merged(data.request, &data.pieces, (data.written() / PARTS).max(periods))
+    merged(data.request, &data.pieces, part(data.written(), period(data)))
+}
+
+/// How much a part of a stream holds. Where stalls are so rare that a period is longer than that, each shows in a part of its own.
+fn part(written: Bytes, period: Bytes) -> Bytes {
+    let periods = if period.is_zero() { 0 } else { (written / PARTS_MIN / period).min(PERIODS) };
+    (written / PARTS).max(period * periods)
 }
 
 /// What lies from one stall to the next; nothing where none come again and again.
@@ -108,8 +115,9 @@ fn stalled(data: &SustainedData) -> Option<Series> {
 /// What was written behind pauses, where it belongs.
 fn resumed(data: &SustainedData) -> Vec<Series> {
     let mut written = data.written();
+    let least = period(data).min(part(written, period(data)));
     let series = |(index, resumed): (usize, &Resumed)| {
-        let points = points(data.request, &merged(data.request, &resumed.pieces, period(data)), written);
+        let points = points(data.request, &merged(data.request, &resumed.pieces, least), written);
         written += resumed.pieces.iter().map(|piece| data.request * u64::from(piece.requests)).sum();
         Series {
             name: format!("behind a pause of {} s", resumed.pause.as_secs()),
@@ -172,20 +180,44 @@ mod tests {
         assert!((points[1].y - Bytes::mib(10).as_f64()).abs() < 1.0);
     }
 
-    #[test]
-    fn stalls_do_not_make_small_pieces_fast() {
-        let took = |index: u64| Duration::from_millis(if index % 16 == 15 { 1760 } else { 40 });
-        let small = (0..256).map(|index| Piece { requests: 1, time: took(index) });
-        let large = (0..40).map(|_| Piece { requests: 64, time: (0..64).map(took).sum() });
-        let ended = |index: u64| (0..=index).map(took).sum();
-        let long =
-            |index: u64| LongWrite { written: Bytes::mib(index + 1), took: took(index), ended: ended(index) };
-        let data = SustainedData {
+    /// Writes of 1 MiB, of which every so many stalls, in pieces of one at first and of 64 later.
+    fn stalling(every: u64, stall: Duration, pieces: u64) -> SustainedData {
+        let took =
+            |index: u64| if (index + 1).is_multiple_of(every) { stall } else { Duration::from_millis(40) };
+        let piece = |first: u64, requests: u32| Piece {
+            requests,
+            time: (first..first + u64::from(requests)).map(took).sum(),
+        };
+        let small = (0..256).map(|index| piece(index, 1));
+        let large = (0..pieces).map(|index| piece(256 + index * 64, 64));
+        let long = |index: u64| LongWrite {
+            written: Bytes::mib(index + 1),
+            took: took(index),
+            ended: (0..=index).map(took).sum(),
+        };
+        let stalled = (0..256 + pieces * 64).filter(|index| (index + 1).is_multiple_of(every));
+        SustainedData {
             request: Bytes::mib(1),
             pieces: small.chain(large).collect(),
-            long: (0..176).map(|stall| long(stall * 16 + 15)).collect(),
+            long: stalled.map(long).collect(),
             ..SustainedData::default()
-        };
+        }
+    }
+
+    #[test]
+    fn rare_stalls_leave_a_course_to_be_seen() {
+        for every in [48, 100, 300, 1024, 4096] {
+            let data = stalling(every, Duration::from_secs(90), 236);
+            assert_eq!(period(&data), Bytes::mib(every));
+            let points = points(data.request, &equal(&data), Bytes::ZERO);
+            assert!((40..=128).contains(&points.len()), "{every}: {}", points.len());
+            assert!(stalled(&data).is_some_and(|stalled| stalled.points.len() >= 3));
+        }
+    }
+
+    #[test]
+    fn stalls_do_not_make_small_pieces_fast() {
+        let data = stalling(16, Duration::from_millis(1760), 40);
         let points = points(data.request, &equal(&data), Bytes::ZERO);
         let mean = Bytes::mib(16).as_f64() / (15.0 * 0.04 + 1.76);
         assert!(
