@@ -716,6 +716,9 @@ pub struct ReportCompare {
     /// Run files, one per device.
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
+    /// Also write the page to FILE, which ends in .html. May be repeated.
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = page)]
+    pub output: Vec<PathBuf>,
     /// Write the page to FILE, which ends in .html; without it the comparison is printed.
     #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,

@@ -281,8 +281,41 @@ fn long_streams_are_told_and_laid_over_one_another() {
     assert!((3.6..4.5).contains(&ratio("first_1_gb_bytes_per_s")), "{compared}");
     assert_eq!(flashscope(&["report", "compare", &cheap, &better, "--html", &page]).status.code(), Some(0));
     assert!(std::fs::read_to_string(&page).unwrap().contains("<svg"));
+    let (with_o, long) = (path("with-o.html"), path("long.html"));
+    let both = flashscope(&["report", "compare", &cheap, &better, "-o", &with_o, "--output", &long]);
+    assert_eq!(both.status.code(), Some(0), "{}", stderr(&both));
+    assert!(stdout(&both).contains("in the long run"), "it is printed as well: {}", stdout(&both));
+    for written in [with_o, long] {
+        assert_eq!(std::fs::read_to_string(&written).unwrap(), std::fs::read_to_string(&page).unwrap());
+    }
     let one = flashscope(&["report", "compare", &cheap]);
     assert_eq!(one.status.code(), Some(2), "{}", stderr(&one));
+}
+
+#[test]
+fn runs_in_files_of_the_same_name_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, stick) in [("a", "sim:cheap-usb3-32g"), ("b", "sim:samsung-fit-plus"), ("c", "sim:generic-2g")]
+    {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        document(&["bench", "sustained", stick, "-o", &path(&format!("{name}/run.json"))]);
+    }
+    std::fs::copy(path("a/run.json"), path("other.json")).unwrap();
+    std::fs::copy(path("a/run.json"), path("c/run.json")).unwrap();
+    let names = |files: &[&str]| -> Vec<String> {
+        let files: Vec<String> = files.iter().map(|file| path(file)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let compared = document(&[&["report", "compare"][..], &files].concat());
+        let compared = compared["compared"].as_array().unwrap().clone();
+        compared.iter().map(|device| device["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        names(&["a/run.json", "b/run.json", "other.json"]),
+        ["run (sim:cheap-usb3-32g)", "run (sim:samsung-fit-plus)", "other"]
+    );
+    assert_eq!(names(&["a/run.json", "c/run.json"]), ["run (a)", "run (c)"]);
+    assert_eq!(names(&["a/run.json", "a/run.json"]), ["run (1)", "run (2)"]);
 }
 
 #[test]
