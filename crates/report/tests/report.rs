@@ -12,8 +12,8 @@ use flashscope_device::Bytes;
 use flashscope_probe::diagnosis::{Attachment, Bottleneck, Driver, Link};
 use flashscope_probe::inference::infer_run;
 use flashscope_probe::observation::{
-    Cause, Conditions, Data, LongWrite, Observations, OpenUnitsCell, Order, Piece, Resumed, SustainedData,
-    Times,
+    Cause, Claim, Conditions, Data, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
+    Resumed, SustainedData, Times, Way,
 };
 use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -533,4 +533,23 @@ fn a_wide_table_is_whole_on_paper_and_may_be_wider_than_the_text() {
     assert!(screen.contains(".speeds .scroll {") && screen.contains("max-width: calc(100vw"), "{screen}");
     let rule = print.lines().find(|line| line.contains(".speeds .scroll {")).unwrap();
     assert!(rule.contains("overflow: visible") && rule.contains("max-width: none"), "{rule}");
+}
+
+#[test]
+fn the_conditions_of_ways_to_write_count_ways_and_rounds_and_name_no_seed() {
+    let ways = [Way::Zeros, Way::Random, Way::FlushAtEnd, Way::FlushEach, Way::Direct];
+    let claim =
+        |way: Way| Claim { way, bytes: Bytes::mib(8), claimed_s: 1.0, durable_s: 1.0, source_s: None };
+    let claims = (0..6).flat_map(|_| ways.map(claim)).collect();
+    let mut run = sample::run();
+    run.observations.truncate(1);
+    run.observations[0].data = Data::Methods(MethodsData { claims, ..MethodsData::default() });
+    run.observations[0].conditions.seed = 0;
+    run.observations[0].ended =
+        Ended::Early { reason: "interrupted after 6 rounds".to_owned(), cause: Cause::Interrupt };
+    let page = html(&Report { run: &run, findings: &[] });
+    assert!(page.contains("5 ways to write, 6 rounds") && !page.contains(">seed<"), "{page}");
+    // A long reason goes on in the next line and is not cut off.
+    assert!(page.contains("<td>early: interrupted after 6 rounds</td>"), "{page}");
+    assert!(page.contains(".conditions .scroll td { white-space: normal; }"));
 }

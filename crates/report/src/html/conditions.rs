@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 
 use flashscope_device::layer::Cost;
+use flashscope_probe::inference::ways;
 use flashscope_probe::observation::{Data, Order, Source};
 use flashscope_probe::{Ended, Observations};
 use maud::{Markup, html};
 
 use super::plain_table;
+use crate::Report;
+use crate::bound::bound;
 use crate::chart::Table;
 use crate::clean::printable;
+use crate::quantity::{self, counted};
 use crate::words::experiment;
-use crate::{Report, quantity};
 
 pub fn section(report: &Report<'_>) -> Markup {
     let run = report.run;
@@ -50,7 +53,7 @@ pub fn cost(cost: &Cost) -> String {
     if *cost == Cost::default() {
         return String::new();
     }
-    let (reads, writes) = (quantity::counted(cost.reads, "read"), quantity::counted(cost.writes, "write"));
+    let (reads, writes) = (counted(cost.reads, "read"), counted(cost.writes, "write"));
     let time = quantity::seconds(cost.device_time.as_secs_f64());
     format!("{reads} ({}), {writes} ({}), {time} of device time", cost.bytes_read, cost.bytes_written)
 }
@@ -63,12 +66,20 @@ fn experiments(observations: &[Observations]) -> Table {
 fn row(observations: &Observations) -> Vec<String> {
     let conditions = &observations.conditions;
     let (source, seed) = match &conditions.source {
-        Source::Measured => ("measured".to_owned(), conditions.seed.to_string()),
+        Source::Measured => ("measured".to_owned(), seed(observations)),
         Source::Published { program, .. } => (format!("published, {}", printable(program)), String::new()),
     };
     let region = conditions.region.map(|range| range.to_string()).unwrap_or_default();
     let (name, what) = (experiment(&observations.data).to_owned(), what(&observations.data));
-    vec![name, what, source, region, seed, ended(&observations.ended)]
+    vec![name, bound(&what), source, bound(&region), seed, bound(&ended(&observations.ended))]
+}
+
+/// The seed; nothing where no choice was random.
+fn seed(observations: &Observations) -> String {
+    match &observations.data {
+        Data::Methods(_) => String::new(),
+        _ => observations.conditions.seed.to_string(),
+    }
 }
 
 /// What an experiment tried, in a few words.
@@ -95,10 +106,14 @@ fn what(data: &Data) -> String {
         Data::Sustained(data) => format!("{} in writes of {}", data.written(), data.request),
         Data::Speed(data) => format!("{} kinds of request", data.cells.len()),
         Data::Files(data) => {
-            let rounds = quantity::counted(data.rounds.len() as u64, "round");
+            let rounds = counted(data.rounds.len() as u64, "round");
             format!("{rounds} of files ({})", printable(&data.profile))
         }
-        Data::Methods(data) => format!("{} ways to write", data.claims.len()),
+        Data::Methods(data) => {
+            let ways = ways(data);
+            let rounds = ways.iter().map(|way| way.rounds as u64).max().unwrap_or(0);
+            format!("{} to write, {}", counted(ways.len() as u64, "way"), counted(rounds, "round"))
+        }
         Data::WriteBuffer(data) => format!("{} bursts of writes of {}", data.bursts.len(), data.request),
     }
 }
