@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use anstream::{AutoStream, ColorChoice};
-use flashscope_report::{Style, printable};
+use flashscope_report::{Style, printable, wrapped};
 
 use crate::args::{Color, Global};
 use crate::exit::{Exit, Failure};
@@ -18,8 +19,11 @@ pub struct Printer {
     color: ColorChoice,
 }
 
-/// Lines are this wide where standard output is no terminal.
+/// Lines are this wide where standard output is no terminal, unless one that is narrower shows what goes wrong: a pager may show the rest
+/// there.
 const WIDTH: usize = 100;
+/// Below that, talk is not broken: nothing would be readable.
+const TALK_WIDTH_MIN: usize = 20;
 
 impl Printer {
     /// As the global arguments have it.
@@ -42,11 +46,8 @@ impl Printer {
 
     /// How wide lines on standard output may be.
     pub fn width(&self) -> usize {
-        rustix::termios::tcgetwinsize(io::stdout())
-            .ok()
-            .map(|size| usize::from(size.ws_col))
-            .filter(|columns| *columns > 0)
-            .unwrap_or(WIDTH)
+        columns(io::stdout())
+            .unwrap_or_else(|| columns(io::stderr()).map_or(WIDTH, |columns| columns.min(WIDTH)))
     }
 
     /// A result. A reader that has gone away (`| head`) is no error.
@@ -103,6 +104,61 @@ impl Printer {
 
     /// Standard error may be closed as well; there is nobody left to tell.
     fn talk(&self, text: &str) {
+        let text = laid_out(text, columns(io::stderr()));
         let _closed = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// How many columns a terminal has; `None` of what is no terminal, or does not say.
+fn columns(stream: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Each line of `text` in as many as the columns of a terminal ask for, broken at spaces and indented alike. Without a terminal as it is:
+/// whoever reads it there breaks or searches it.
+fn laid_out(text: &str, columns: Option<usize>) -> String {
+    match columns.filter(|columns| *columns >= TALK_WIDTH_MIN) {
+        Some(columns) => text.split_inclusive('\n').map(|line| broken(line, columns)).collect(),
+        None => text.to_owned(),
+    }
+}
+
+fn broken(line: &str, columns: usize) -> String {
+    let end = &line[line.trim_end().len()..];
+    let words = line.trim();
+    let indent = &line[..line.len() - line.trim_start().len()];
+    if words.is_empty() || line.trim_end().chars().count() <= columns {
+        return line.to_owned();
+    }
+    let lines = wrapped(
+        words,
+        columns.saturating_sub(indent.len() + end.trim_end_matches('\n').len()).max(TALK_WIDTH_MIN / 2),
+    );
+    format!("{indent}{}{end}", lines.join(&format!("\n{indent}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTE: &str = "note: a stick that is quick for a moment, and then is not\n";
+
+    #[test]
+    fn talk_is_broken_at_spaces_and_only_on_a_terminal() {
+        let told = laid_out(NOTE, Some(30));
+        assert_eq!(told, "note: a stick that is quick\nfor a moment, and then is not\n");
+        assert_eq!(laid_out(NOTE, None), NOTE);
+        assert_eq!(laid_out(NOTE, Some(80)), NOTE);
+        assert_eq!(laid_out(NOTE, Some(3)), NOTE);
+    }
+
+    #[test]
+    fn a_question_keeps_its_lines_their_indent_and_room_for_the_answer() {
+        let question = "x is a stick\n  sdb1: 16 GiB, vfat, and some words more\nAll of it will be lost. Type sdb to go on: ";
+        let told = laid_out(question, Some(24));
+        assert!(told.contains("\n  sdb1: 16 GiB, vfat,\n  and some words more\n"), "{told}");
+        assert!(told.ends_with("on: "), "{told}");
+        assert!(told.lines().all(|line| line.chars().count() <= 24), "{told}");
     }
 }

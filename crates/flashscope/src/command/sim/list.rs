@@ -13,8 +13,9 @@ use crate::printer::Printer;
 // "9999 MiB" and "14.9 GiB" fit.
 const CAPACITY_WIDTH: usize = 9;
 
-// Below that, a line too long reads better than a column of single words.
-const DESCRIPTION_WIDTH_MIN: usize = 24;
+// Below that, a column beside names and sizes holds hardly more than single words: descriptions then go below.
+const DESCRIPTION_WIDTH_MIN: usize = 36;
+const INDENT: &str = "    ";
 
 pub fn run(printer: &Printer) -> Result<(), Failure> {
     let profiles: Vec<Profile> = Profile::builtin_names()
@@ -34,8 +35,10 @@ pub fn run(printer: &Printer) -> Result<(), Failure> {
 /// Names, sizes and descriptions; a description that does not fit goes on in its own column.
 fn table(profiles: &[Profile], columns: usize) -> String {
     let name_width = profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
-    let description_width =
-        columns.saturating_sub(name_width + CAPACITY_WIDTH + 4).max(DESCRIPTION_WIDTH_MIN);
+    let description_width = columns.saturating_sub(name_width + CAPACITY_WIDTH + 4);
+    if description_width < DESCRIPTION_WIDTH_MIN {
+        return profiles.iter().map(|profile| paragraph(profile, columns)).collect();
+    }
     let mut text = String::new();
     for profile in profiles {
         let capacity = profile.capacity.to_string();
@@ -46,4 +49,29 @@ fn table(profiles: &[Profile], columns: usize) -> String {
         }
     }
     text
+}
+
+/// A profile on a narrow terminal: its description in lines of their own below.
+fn paragraph(profile: &Profile, columns: usize) -> String {
+    let below = wrapped(&profile.description, columns.saturating_sub(INDENT.len()));
+    let below: String = below.iter().map(|line| format!("{INDENT}{line}\n")).collect();
+    format!("{}  {}\n{below}", profile.name, profile.capacity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_every_terminal_and_breaks_no_word() {
+        let profiles: Vec<Profile> =
+            Profile::builtin_names().map(|name| Profile::builtin(name).unwrap()).collect();
+        for columns in [40, 60, 80, 100, 132] {
+            let text = table(&profiles, columns);
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let described = profiles.iter().flat_map(|profile| profile.description.split_whitespace());
+            assert!(described.into_iter().all(|word| words.contains(&word)), "{columns}: {text}");
+        }
+    }
 }
