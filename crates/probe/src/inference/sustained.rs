@@ -249,7 +249,9 @@ pub fn sustained(
         let longer = if data.is_spread { "more samples" } else { "a longer stream" };
         return unknown(&reason, &format!("{longer}, or a clock that runs"));
     };
-    let mean = in_whole_periods(data, &fill, mean);
+    let periods = in_whole_periods(data, &fill, &mean);
+    let mean = periods.map_or(mean, |(mean, _)| mean);
+    let stalls = periods.as_ref().map(|(_, stalls)| stalls);
     if mean.halves > HALVES_MAX.max(3.0 * mean.error) || mean.error > ERROR_MAX {
         let reason = format!(
             "the speed did not settle: about {}, but parts of the stream differ by {:.0} %",
@@ -261,11 +263,13 @@ pub fn sustained(
     let is_cache = |slowdown: &Slowdown| capacity.is_none_or(|capacity| slowdown.bytes <= free_max(capacity));
     match fill.slowdown {
         Some(slowdown) if !is_cache(&slowdown) => {
-            [no_cache(&fill, data, &mean), rate(&mean, Some(&slowdown))]
+            [no_cache(&fill, data, (&mean, stalls)), rate((&mean, stalls), Some(&slowdown))]
         }
-        Some(slowdown) => [cache(&slowdown, fill.memory, buffer, &mean), rate(&mean, Some(&slowdown))],
+        Some(slowdown) => {
+            [cache(&slowdown, fill.memory, buffer, &mean), rate((&mean, stalls), Some(&slowdown))]
+        }
         None if capacity.is_some_and(|capacity| data.written() >= cache_max(capacity)) => {
-            [no_cache(&fill, data, &mean), rate(&mean, None)]
+            [no_cache(&fill, data, (&mean, stalls)), rate((&mean, stalls), None)]
         }
         None => {
             let reason = format!(
@@ -279,19 +283,18 @@ pub fn sustained(
 }
 
 /// Rare stalls make parts of a stream differ. Where they come again after the same number of bytes, the mean over whole periods
-/// is the one that lasts.
-fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: Mean) -> Mean {
+/// is the one that lasts; `None` where that of the stream is.
+fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<(Mean, Stalls)> {
     let is_even = mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX;
     let are_few = |stalls: &Stalls| stalls.period.as_f64() * FEW_PERIODS > mean.bytes;
-    match stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even || are_few(stalls))) {
-        Some(stalls) => Mean {
-            seconds_per_byte: stalls.seconds_per_byte,
-            error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
-            halves: 0.0,
-            ..mean
-        },
-        None => mean,
-    }
+    let stalls = stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even || are_few(stalls)))?;
+    let of_periods = Mean {
+        seconds_per_byte: stalls.seconds_per_byte,
+        error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
+        halves: 0.0,
+        ..*mean
+    };
+    Some((of_periods, stalls))
 }
 
 /// The cache is full where the stream becomes slow. What the controller's memory holds then has not reached it: as much as went there at
@@ -355,7 +358,7 @@ fn behind(slowdown: &Slowdown, mean: &Mean) -> String {
     format!("{most} for the most part, and at {all} with what held it up")
 }
 
-fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
+fn no_cache(fill: &Fill, data: &SustainedData, mean: (&Mean, Option<&Stalls>)) -> Finding {
     let text = match fill.slowdown {
         Some(Slowdown { bytes, fast, .. }) => {
             format!("{} were written at {}: more than a cache could hold", rounded(bytes), speed(1.0 / fast))
@@ -367,14 +370,15 @@ fn no_cache(fill: &Fill, data: &SustainedData, mean: &Mean) -> Finding {
 }
 
 /// A mean that stays may be made of fast writes and of stalls: then no single write goes at it.
-fn without_a_slowdown(data: &SustainedData, mean: &Mean) -> String {
+fn without_a_slowdown(data: &SustainedData, (mean, stalls): (&Mean, Option<&Stalls>)) -> String {
     let (written, rate) = (as_written(data), speed(1.0 / mean.seconds_per_byte));
     let held_up = held_up_share(data);
     if held_up < HELD_UP_MIN {
         return format!("{written} at {rate} without a slow-down");
     }
+    let from = if stalls.is_some() { "the first stall to the last" } else { "start to end" };
     format!(
-        "{written}, at {rate} on the average from start to end; single writes that stalled took {:.0} % of the time",
+        "{written}, at {rate} on the average from {from}; single writes that stalled took {:.0} % of the time",
         held_up * 100.0
     )
 }
@@ -388,15 +392,24 @@ fn as_written(data: &SustainedData) -> String {
     format!("{written} were written one behind the other")
 }
 
-fn rate(mean: &Mean, slowdown: Option<&Slowdown>) -> Finding {
+fn rate((mean, stalls): (&Mean, Option<&Stalls>), slowdown: Option<&Slowdown>) -> Finding {
     let behind = slowdown
         .map_or_else(String::new, |slowdown| format!(" behind the first {}", rounded(slowdown.bytes)));
-    let text = format!(
-        "{} were written in {}{behind}, and parts of them differ by {} on the average",
-        rounded(mean.bytes),
-        time(mean.seconds),
-        share(mean.error * count(BATCHES).sqrt())
-    );
+    let text = match stalls {
+        Some(stalls) => format!(
+            "{} were written in {}; the speed is that from the first of {} stalls to the last, {} apart",
+            rounded(mean.bytes),
+            time(mean.seconds),
+            stalls.seen,
+            rounded(stalls.period.as_f64())
+        ),
+        None => format!(
+            "{} were written in {}{behind}, and parts of them differ by {} on the average",
+            rounded(mean.bytes),
+            time(mean.seconds),
+            share(mean.error * count(BATCHES).sqrt())
+        ),
+    };
     let rate = 1.0 / mean.seconds_per_byte;
     // Parts that follow each other may drift together: then the halves tell more of the error than the parts.
     let error = mean.error.max(mean.halves / 2.0);
@@ -506,8 +519,10 @@ mod tests {
             ended: Duration::from_millis(index * (90_000 + 3999 * 88)),
         };
         data.long = (1..=3).map(long).collect();
-        let [_, rate] = values(&data, Bytes::gib(15));
-        let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
+        let [cache, rate] = sustained(Some(&data), Some(Bytes::gib(15)), None);
+        assert!(cache.evidence.contains("from the first stall to the last"), "{}", cache.evidence);
+        assert!(rate.evidence.contains("from the first of 3 stalls to the last"), "{}", rate.evidence);
+        let Some(Value::BytesPerSecond(rate)) = rate.value() else { panic!("no rate") };
         assert!((rate / (4000.0 * 1_048_576.0 / (90.0 + 3999.0 * 0.088)) - 1.0).abs() < 0.01, "{rate}");
     }
 
