@@ -529,6 +529,17 @@ fn log_structured(streams: u32, unit: Bytes) -> Policy {
     })
 }
 
+/// What reads tell of the erase block where some of so many places of 1 MiB are written: so many of 1021.
+fn block_of_written_here_and_there(target: &Target, seed: u64, (places, share): (u64, u64)) -> Finding {
+    let mut stick = VirtualStick::new(&target.profile, seed);
+    for place in (0..places).filter(|place| (place * 40_503 + seed) % 1021 < share) {
+        let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
+        stick.run(Op::write(range, Pattern::new(place))).unwrap();
+    }
+    let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone()
+}
+
 /// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.
 #[test]
 fn edges_of_what_was_written_are_no_boundaries() {
@@ -538,14 +549,7 @@ fn edges_of_what_was_written_are_no_boundaries() {
         target.profile.read.never_written_factor = 0.45;
         let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
         (block.across_us, block.before_us, page.across_us) = (80.0, 0.0, 30.0);
-        let mut stick = VirtualStick::new(&target.profile, seed);
-        for place in (0..1024).filter(|place| (place * 40_503 + seed) % 1021 < 300) {
-            let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
-            stick.run(Op::write(range, Pattern::new(place))).unwrap();
-        }
-        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
-        let found = infer(&[seen]);
-        let block = finding(&found, FindingId::EraseBlockBytes);
+        let block = block_of_written_here_and_there(&target, seed, (1024, 300));
         assert_eq!(block.bytes(), Some(Bytes::kib(256)), "{seed}: {block:?}");
     }
 }
@@ -560,14 +564,7 @@ fn edges_of_what_was_written_are_left_out_where_blocks_end_the_other_way_round()
         target.profile.read.never_written_factor = 0.43;
         let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
         (block.across_us, block.before_us, page.across_us) = (38.0, -46.0, 0.0);
-        let mut stick = VirtualStick::new(&target.profile, seed);
-        for place in (0..912).filter(|place| (place * 40_503 + seed) % 1021 < 480) {
-            let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
-            stick.run(Op::write(range, Pattern::new(place))).unwrap();
-        }
-        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
-        let found = infer(&[seen]);
-        let block = finding(&found, FindingId::EraseBlockBytes);
+        let block = block_of_written_here_and_there(&target, seed, (912, 480));
         assert_eq!(block.bytes(), Some(Bytes::kib(128)), "{seed}: {block:?}");
     }
 }

@@ -397,18 +397,27 @@ pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
 
 /// Whether what one block of each pair cost is far less than what opening fresh ones did: that is a stall, and nothing was put aside.
 fn is_far_shorter(data: &OpenUnitsData) -> bool {
-    let parts = parts(data);
-    let Some(part) = parts.first() else { return false };
-    let longer = |latency: Duration| latency.as_secs_f64() - part.slowness.typical_seconds();
+    let Some((part, behind)) = behind_another(data) else { return false };
     let mut begun = HashSet::new();
     let openings = part.writes(Order::Linear).filter(|(_, unit, _)| begun.insert(*unit)).skip(1);
     let slow: Vec<f64> = openings
         .filter(|(_, _, latency)| part.slowness.is_slow(*latency))
-        .map(|(_, _, latency)| longer(latency))
+        .map(|(_, _, latency)| longer(part, latency))
         .collect();
-    let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(pair.behind)).collect();
     let usual = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
-    usual.zip(median(&behind)).is_some_and(|(opening, behind)| behind < opening * FAR_SHORTER)
+    usual.is_some_and(|opening| behind < opening * FAR_SHORTER)
+}
+
+/// The first part of the search, and what beginning a block behind another took longer than its usual write, seconds.
+fn behind_another(data: &OpenUnitsData) -> Option<(Part<'_>, f64)> {
+    let part = parts(data).first().copied()?;
+    let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(part, pair.behind)).collect();
+    Some((part, median(&behind)?))
+}
+
+/// What a write took longer than the usual one of a part, seconds.
+fn longer(part: Part<'_>, latency: Duration) -> f64 {
+    latency.as_secs_f64() - part.slowness.typical_seconds()
 }
 
 /// So many slow openings tell what one costs; what takes less than this share of it is none.
@@ -418,15 +427,12 @@ const FAR_SHORTER: f64 = 0.25;
 /// Whether going on costs as much as beginning a block behind another does: in a block that was begun before another one, most of the time,
 /// since each is put aside for the other however it is written; or in the same block now and then, since it has nothing to do with blocks.
 fn goes_on_as_slowly(data: &OpenUnitsData) -> bool {
-    let parts = parts(data);
-    let Some(part) = parts.first() else { return false };
-    let longer = |latency: Duration| latency.as_secs_f64() - part.slowness.typical_seconds();
-    let behind: Vec<f64> = data.beginnings.iter().map(|pair| longer(pair.behind)).collect();
-    let as_slow = median(&behind).unwrap_or(0.0) * AS_SLOW;
+    let Some((part, behind)) = behind_another(data) else { return false };
+    let as_slow = behind * AS_SLOW;
     let (mut begun, mut last) = (HashSet::new(), None);
     let (mut switched, mut same) = (Vec::new(), Vec::new());
     for (_, unit, latency) in part.writes(Order::Linear) {
-        let is_slow = longer(latency) > as_slow;
+        let is_slow = longer(part, latency) > as_slow;
         match last.replace(unit) {
             Some(before) if before == unit => same.push(is_slow),
             _ if begun.contains(&unit) => switched.push(is_slow),

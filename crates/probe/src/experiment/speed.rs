@@ -300,9 +300,8 @@ impl Looks {
                 || expected.is_at_end_of_one(cell) && expected.is_clear(cell);
         }
         let patience = patience(cell.case);
-        let most =
-            if cell.case.direction == Direction::Write { patience.max(PATIENCE_FOR_FEW) } else { patience };
-        if lasted >= if few { patience.max(PATIENCE_FOR_FEW) } else { most } {
+        let may_go_on = few || cell.case.direction == Direction::Write;
+        if lasted >= if may_go_on { patience.max(PATIENCE_FOR_FEW) } else { patience } {
             return true;
         }
         let short = (self.is_first || is_large_row(cell.case)) && cell.transferred() < BYTES_MIN_LARGE;
