@@ -31,7 +31,7 @@ const BATCH_SHARE: usize = 8;
 const ROUNDS_MAX: usize = 120;
 
 /// And after so much time: a stick that answers that slowly is asked for writes instead.
-const SECONDS_MAX: f64 = 90.0;
+const SECONDS_MAX: f64 = 180.0;
 
 /// Reads at a boundary: three, and two further out where those on both sides differ.
 const READS_MAX: usize = 5;
