@@ -511,6 +511,23 @@ fn which_of_two_open_blocks_goes_is_told() {
 }
 
 /// So many log blocks, and what it takes to copy a page and to erase a block, microseconds.
+/// On a new stick whose blocks have logs of their own a block that is put aside in order has nothing to copy, and out of order it has.
+#[test]
+fn what_merges_out_of_order_only_is_counted_there() {
+    for (log_blocks, page, copy_page_us) in [(124, "4KiB", 700.0), (112, "4KiB", 700.0)] {
+        let options = format!("erase_block=2560KiB&page={page}&fat_area=0");
+        let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
+        target.profile.policy = hybrid_log((Association::Block, log_blocks), (copy_page_us, 2800.0));
+        target.profile.state = State::New;
+        let (findings, _) = check_and_open_units(&target);
+        let [units, class] =
+            [FindingId::OpenUnitsRandom, FindingId::FtlClass].map(|id| finding(&findings, id));
+        assert_eq!(units.value(), Some(Value::Count(log_blocks)), "{log_blocks}: {units:?}");
+        let blocks = Value::Class { class: FtlClass::OpenBlock, above: None };
+        assert_eq!(class.value(), Some(blocks), "{log_blocks}: {class:?}");
+    }
+}
+
 fn hybrid_log((association, log_blocks): (Association, u32), (copy_page_us, erase_us): (f64, f64)) -> Policy {
     Policy::HybridLog(HybridLog { basis: Basis::Assumed, association, log_blocks, copy_page_us, erase_us })
 }

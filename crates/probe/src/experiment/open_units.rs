@@ -62,8 +62,8 @@ const SMALLEST_SEARCHED: Bytes = Bytes::kib(1);
 const PLACES_ENOUGH: u64 = 512;
 /// How much smaller the request is that is taken where no merge was seen that could tell.
 const SMALLER_UNSEEN: u64 = 4;
-/// Where nothing merges in order, so many units are tried out of order: enough to tell whether that merges.
-const RANDOM_IN_VAIN: u32 = 4;
+/// Where nothing merges in order it does not out of order either, unless all but one of so many blocks were opened slowly there.
+const OPENED_IN_VAIN: u32 = 4;
 /// A search beyond what switches cost takes so many blocks at least.
 const SWITCHED_LEAST: u32 = 16;
 /// So many merges beyond what switches cost tell that those are none, also where they come now and then.
@@ -286,17 +286,16 @@ impl Search<'_, '_> {
             is_tried_out_of_order = linear.is_seen_open() && self.go_on_out_of_order(&mut pool, &linear)?;
         }
         if !is_tried_out_of_order {
-            self.experiment.bytes_max += self.experiment.bytes_afterwards;
             // A small stick has no others: what is written out of order need not be fresh.
             if is_told && self.units.left() <= u64::from(verdict.number) {
                 self.units.begin_again();
             }
-            let mut random = belief::random(&[], &linear, most);
-            let mut pool = self.pool(Order::Random);
             if linear.is_beyond(most) {
-                self.search(&mut pool, &mut random, RANDOM_IN_VAIN)?;
-            }
-            if !linear.is_beyond(most) || random.openings_were_slow(RANDOM_IN_VAIN) {
+                self.open_out_of_order(&linear, most)?;
+            } else {
+                self.experiment.bytes_max += self.experiment.bytes_afterwards;
+                let mut random = belief::random(&[], &linear, most);
+                let mut pool = self.pool(Order::Random);
                 self.search(&mut pool, &mut random, most)?;
             }
         }
@@ -306,6 +305,22 @@ impl Search<'_, '_> {
             return Ok(());
         }
         self.collect()
+    }
+
+    /// Opens blocks out of order where nothing merged in order, as on a new stick, which has nothing to copy there. If the last of them cost
+    /// something it goes on with the search, and with which of them has to go.
+    fn open_out_of_order(&mut self, linear: &Belief, most: u32) -> Result<(), Stop> {
+        let mut random = belief::random(&[], linear, most);
+        let mut pool = self.pool(Order::Random);
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let affordable = u32::try_from(left / (self.request * 2)).unwrap_or(u32::MAX);
+        self.open(&mut pool, most.min(affordable), &mut random)?;
+        random = self.beyond_stalls(&random, Order::Random, random.slowness());
+        if random.openings_were_slow(OPENED_IN_VAIN) {
+            self.search(&mut pool, &mut random, most)?;
+            self.settle_law(&mut pool, &mut random, most, OPEN_MAX)?;
+        }
+        Ok(())
     }
 
     const fn cells(&self) -> &Vec<OpenUnitsCell> {
@@ -767,25 +782,36 @@ impl Search<'_, '_> {
     /// The law, and where that makes another number likely, the search from there on.
     fn settle(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
         let number = belief.verdict().number;
-        self.settle_law(pool, belief, most)?;
+        self.settle_law(pool, belief, most, SETTLED_MAX)?;
         if belief.verdict().number == number {
             return Ok(());
         }
         self.search(pool, belief, most)?;
-        self.settle_law(pool, belief, most)
+        self.settle_law(pool, belief, most, SETTLED_MAX)
     }
 
-    /// Writes into one more than fit in turn, where few fit and it is not clear which of them has to go.
-    fn settle_law(&mut self, pool: &mut Pool, belief: &mut Belief, most: u32) -> Result<(), Stop> {
+    /// Writes into one more than fit in turn, where up to so many fit and it is not clear which of them has to go.
+    fn settle_law(
+        &mut self,
+        pool: &mut Pool,
+        belief: &mut Belief,
+        most: u32,
+        settled_max: u32,
+    ) -> Result<(), Stop> {
         let verdict = belief.verdict();
-        if !verdict.tells(most) || verdict.number > SETTLED_MAX {
+        if !verdict.tells(most) || verdict.number > settled_max {
             return Ok(());
         }
+        let number = verdict.number + 1;
         for _ in 0..SETTLING_TURNS {
             if !(UNSETTLED..1.0 - UNSETTLED).contains(&belief.law(Law::Any)) || self.is_spent(pool.order) {
                 break;
             }
-            if !self.step(pool, belief.all_of(verdict.number + 1), belief)? {
+            let step = match belief.all_of(number) {
+                Step::Turn { writes, .. } => Step::Turn { number, writes: writes.min(SETTLED_MAX + 1) },
+                open => open,
+            };
+            if !self.step(pool, step, belief)? {
                 break;
             }
         }

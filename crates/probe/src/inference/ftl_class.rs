@@ -114,7 +114,7 @@ fn by_random_order(search: &Search<'_>) -> Option<Finding> {
     if every < SURE_ENOUGH {
         return None;
     }
-    let (seconds, _) = search.merge(Order::Random, random)?;
+    let seconds = search.random.merge_seconds()?;
     let text = format!(
         "nothing merges in order; out of order, beyond {random} open blocks, every switch pays a merge of {}",
         time(seconds)

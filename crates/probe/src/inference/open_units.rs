@@ -135,7 +135,13 @@ impl<'a> Search<'a> {
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = belief::shows_one_run(data, slowness);
         let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
-        if let Some(log) = search.over_data().filter(|_| !is_no_log) {
+        // Over data blocks of a round may hold their places from one before, which a log does not know of: then fewer seem to fit.
+        let are_more_out_of_order = |log: &Self| {
+            search
+                .fits(Order::Random)
+                .is_some_and(|fits| log.fits(Order::Linear).is_some_and(|fewer| fewer < fits))
+        };
+        if let Some(log) = search.over_data().filter(|log| !is_no_log && !are_more_out_of_order(log)) {
             return Ok(log);
         }
         let special = if is_one_run { Some(Kind::OneRun) } else { search.independent_of_blocks() };
