@@ -21,6 +21,21 @@ fn every_speed_has_its_interval_and_the_spread_of_its_requests() {
     assert_eq!((&speed["direction"], &speed["order"]), (&Value::from("write"), &Value::from("linear")));
 }
 
+#[test]
+fn a_speed_in_order_says_over_how_much_it_was_measured_and_what_does_not_show() {
+    let seen =
+        flashscope(&["bench", "write", "sim:lexar-633x-16g", "--size", "1MiB", "--order", "sequential"]);
+    let text = stdout(&seen).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("writes 11.9 MB/s in order in pieces of 1 MiB, over 64 MiB (11."), "{text}");
+    assert!(
+        text.contains("what comes later does not show") && !text.contains("as those before it"),
+        "{text}"
+    );
+    let rows = flashscope(&["bench", "write", "sim:generic-2g", "--size", "64KiB"]);
+    let text = stdout(&rows).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("met the device as those before it had left it"), "{text}");
+}
+
 /// To name an order leaves out the other rows, and none of its own.
 #[test]
 fn an_order_alone_keeps_the_usual_rows_of_that_order() {

@@ -122,6 +122,12 @@ impl Speed {
         }
     }
 
+    /// What the running phase transferred.
+    #[must_use]
+    pub const fn transferred(&self) -> Bytes {
+        Bytes::new(self.case.request.get() * self.requests as u64)
+    }
+
     /// Requests a second.
     #[must_use]
     pub fn requests_per_s(&self) -> f64 {

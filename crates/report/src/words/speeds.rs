@@ -34,7 +34,6 @@ impl Words {
     }
 
     fn direction(&self, direction: Direction) -> Option<String> {
-        let told = |speed: &&Speed| speed.cached.is_none();
         let large = in_order(&self.speeds, direction).filter(told);
         let small = here_and_there(&self.speeds, direction).filter(told);
         let verb = direction.as_str();
@@ -63,10 +62,15 @@ impl Words {
         let known = self.speeds.iter().find_map(|(_, speed)| speed.as_ref());
         let sure = known.map(|speed| {
             format!(
-                "each speed lies between its two figures with a probability of {}, as long as the device goes on as it did: \
-                 a row of requests of one kind does not show what comes later (bench sustained does)",
+                "each speed lies between its two figures with a probability of {}, as long as the device goes on as it did",
                 quantity::percent(speed.confidence)
             )
+        });
+        let beyond = in_order(&self.speeds, Direction::Write).filter(told).map(beyond);
+        let left = (self.speeds.len() > 1).then(|| {
+            "each kind of request met the device as those before it had left it; --order, --size and --queue-depth measure one \
+             alone"
+                .to_owned()
         });
         let few = self
             .speeds
@@ -76,7 +80,7 @@ impl Words {
         let blank = self.blank.map(|contents| {
             format!("{contents}: a controller may answer reads of such places without touching flash, and be slower elsewhere")
         });
-        sure.into_iter().chain(few).chain(blank).map(Sentence::new).collect()
+        sure.into_iter().chain(beyond).chain(left).chain(few).chain(blank).map(Sentence::new).collect()
     }
 }
 
@@ -87,8 +91,24 @@ fn blank(report: &Report<'_>) -> Option<Contents> {
     })
 }
 
+/// What is marked as cached is no speed of the device.
+fn told(speed: &&Speed) -> bool {
+    speed.cached.is_none()
+}
+
 fn pieces(speed: &Speed) -> String {
-    format!("in order in pieces of {}{}", speed.case.request, in_flight(speed.case.queue_depth))
+    let (request, in_flight) = (speed.case.request, in_flight(speed.case.queue_depth));
+    format!("in order in pieces of {request}{in_flight}, over {}", about(speed.transferred()))
+}
+
+/// What a row of writes cannot show, however even it is.
+fn beyond(speed: &Speed) -> String {
+    format!(
+        "{}: {} were written at this speed; what comes later does not show, such as the end of a cache that holds more, or stalls \
+         that lie further apart (bench sustained goes on until it does)",
+        name(speed.case),
+        about(speed.transferred())
+    )
 }
 
 fn small_pieces(speed: &Speed) -> String {
