@@ -69,6 +69,15 @@ fn cache_floor_and_stalls_are_those_of_every_profile() {
 }
 
 #[test]
+fn a_stream_waits_for_rare_stalls_where_they_leave_its_speed_open() {
+    let profile = Profile::builtin("lexar-633x-16g").unwrap();
+    let experiment = Sustained { seed: 5, is_thorough: false };
+    let seen = experiment.measure(&mut VirtualStick::new(&profile, 3), &Budget::UNLIMITED, &mut Silent);
+    let (seen, truth) = (floor(&infer_run(&[seen])), profile.sustained_write_per_s().as_f64());
+    assert!(seen.is_some_and(|seen| is_near(seen, truth, 0.03)), "{seen:?} instead of {truth}");
+}
+
+#[test]
 fn no_more_is_written_than_was_said_beforehand_also_behind_pauses() {
     // A third of the stick, most of which each pause gives back: behind all three of them the stick would be written more than twice.
     let tables = "[slc_cache]\nbasis = \"assumed\"\nsize = \"640MiB\"\npage_program_us = 400\nfold_megabytes_per_s = 20\n\

@@ -44,7 +44,7 @@ const PIECES_PER_LOOK: usize = 8;
 pub struct Sustained {
     /// The seed of the data.
     pub seed: u64,
-    /// Whether it also goes on until the period of stalls is known, and writes again behind pauses.
+    /// Whether it goes on until the period of stalls is known also where the speed is without it, and writes again behind pauses.
     pub is_thorough: bool,
 }
 
@@ -139,10 +139,7 @@ impl<'a, 'b> Stream<'a, 'b> {
         while self.written < self.most {
             self.fill()?;
             let looks = self.data.pieces.len().is_multiple_of(PIECES_PER_LOOK);
-            if looks
-                && is_enough(&Fill::of(self.data), self.written, capacity)
-                && !(is_thorough && self.waits_for_stalls())
-            {
+            if looks && self.is_enough(capacity, is_thorough) {
                 break;
             }
         }
@@ -189,6 +186,13 @@ impl<'a, 'b> Stream<'a, 'b> {
             self.recent.pop_front();
         }
         self.recent.push_back(took);
+    }
+
+    /// Whether more would tell little more: stalls are waited for where they leave the speed open, or by who is thorough.
+    fn is_enough(&self, capacity: Bytes, is_thorough: bool) -> bool {
+        let fill = Fill::of(self.data);
+        let may_wait = is_thorough || !fill.is_even();
+        is_enough(&fill, self.written, capacity) && !(may_wait && self.waits_for_stalls())
     }
 
     /// Whether stalls cost much and too few of them were seen to tell how often they come.

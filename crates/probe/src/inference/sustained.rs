@@ -166,6 +166,12 @@ impl Fill {
         })
     }
 
+    /// Whether the mean is that of a stream whose parts are alike.
+    #[must_use]
+    pub fn is_even(&self) -> bool {
+        self.mean().as_ref().is_some_and(is_even)
+    }
+
     /// The part that tells the speed in the long run.
     fn settled(&self) -> &[Stretch] {
         let from = self.slowdown.map_or(self.begins_at, |slowdown| slowdown.index);
@@ -282,12 +288,15 @@ pub fn sustained(
     }
 }
 
+fn is_even(mean: &Mean) -> bool {
+    mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX
+}
+
 /// Rare stalls make parts of a stream differ. Where they come again after the same number of bytes, the mean over whole periods
 /// is the one that lasts; `None` where that of the stream is.
 fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<(Mean, Stalls)> {
-    let is_even = mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX;
     let are_few = |stalls: &Stalls| stalls.period.as_f64() * FEW_PERIODS > mean.bytes;
-    let stalls = stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even || are_few(stalls)))?;
+    let stalls = stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even(mean) || are_few(stalls)))?;
     let of_periods = Mean {
         seconds_per_byte: stalls.seconds_per_byte,
         error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
