@@ -7,7 +7,7 @@ mod methods;
 pub use disk::{disk, idle};
 
 use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
-use flashscope_probe::inference::{Change, Course, Recovered, Speed, course};
+use flashscope_probe::inference::{Change, Course, Recovered, SoFar, Speed, course, so_far};
 use flashscope_probe::observation::{Data, SpeedCase};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
@@ -61,8 +61,8 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "ended": ended,
         "remarks": run.remarks,
     }));
-    if let Some(course) = flashscope_report::stream(&report).map(course) {
-        document["course"] = course_document(&course);
+    if let Some(stream) = flashscope_report::stream(&report) {
+        document["course"] = course_document(&course(stream), so_far(stream));
     }
     if !speeds.is_empty() {
         document["speeds"] = Value::Array(speeds);
@@ -70,8 +70,20 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
     document
 }
 
-/// Where a long stream of writes changes its speed, what stalls it, what pauses give back.
-fn course_document(course: &Course) -> Value {
+/// How fast a long stream of writes was in the end, whether or not that lasts.
+pub fn so_far_document(so_far: Option<SoFar>) -> Value {
+    so_far.map_or(Value::Null, |so_far| {
+        json!({
+            "bytes": so_far.bytes,
+            "bytes_per_s": so_far.bytes_per_s,
+            "low": so_far.bytes_per_s_low,
+            "high": so_far.bytes_per_s_high,
+        })
+    })
+}
+
+/// Where a long stream of writes changes its speed, how fast it was in the end, what stalls it, what pauses give back.
+fn course_document(course: &Course, so_far: Option<SoFar>) -> Value {
     let change = |change: &Change| {
         json!({
             "written_bytes": change.written,
@@ -99,6 +111,7 @@ fn course_document(course: &Course) -> Value {
     };
     json!({
         "changes": course.changes.iter().map(change).collect::<Vec<_>>(),
+        "so_far": so_far_document(so_far),
         "stalls": stalls,
         "recovered": course.recovered.iter().map(recovered).collect::<Vec<_>>(),
     })

@@ -1,7 +1,7 @@
 //! Several devices side by side: long streams of writes in one chart, and what their first bytes took.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{infer_run, stalls_of};
+use flashscope_probe::inference::{SoFar, infer_run, so_far, stalls_of};
 use flashscope_probe::observation::{Data, SustainedData};
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
 use maud::html;
@@ -17,6 +17,7 @@ pub const FIRST_BYTES: [(&str, Bytes); 3] = [
 ];
 /// The same for people.
 const FIRST_NAMES: [&str; 3] = ["first 10 MB", "first 100 MB", "first 1 GB"];
+const UNKNOWN: &str = "unknown";
 /// Points of a curve lie this factor apart: fewer than a hundred from a megabyte to a terabyte.
 const STEP: f64 = 1.25;
 
@@ -57,6 +58,23 @@ impl<'a> Compared<'a> {
         None
     }
 
+    /// How fast it was in the end, whether or not that lasts; `None` from too few writes.
+    #[must_use]
+    pub fn so_far(&self) -> Option<SoFar> {
+        so_far(self.stream)
+    }
+
+    /// The speed that lasts; or the one so far, with over how much.
+    fn lasts(&self) -> String {
+        match (self.sustained.as_ref().and_then(Finding::value), self.so_far()) {
+            (Some(Value::BytesPerSecond(rate)), _) => quantity::speed(rate),
+            (_, Some(so_far)) => {
+                format!("unknown ({} over {})", quantity::speed(so_far.bytes_per_s), so_far.bytes)
+            }
+            _ => UNKNOWN.to_owned(),
+        }
+    }
+
     fn pieces(&self) -> impl Iterator<Item = (f64, f64)> {
         let request = self.stream.request.as_f64();
         let pieces = self.stream.pieces.iter().filter(|piece| piece.requests > 0);
@@ -78,17 +96,13 @@ impl<'a> Compared<'a> {
     }
 
     fn row(&self) -> Vec<String> {
-        let unknown = || "unknown".to_owned();
-        let first = FIRST_BYTES
-            .map(|(_, bytes)| self.speed_of_first(bytes.as_f64()).map_or_else(unknown, quantity::speed));
-        let lasts = match self.sustained.as_ref().and_then(Finding::value) {
-            Some(Value::BytesPerSecond(rate)) => quantity::speed(rate),
-            _ => unknown(),
-        };
+        let first = FIRST_BYTES.map(|(_, bytes)| {
+            self.speed_of_first(bytes.as_f64()).map_or_else(|| UNKNOWN.to_owned(), quantity::speed)
+        });
         let stalls = stalls_of(self.stream).map_or_else(String::new, |stalls| {
             format!("{} every {}", quantity::seconds(stalls.seconds), crate::speeds::about(stalls.period))
         });
-        std::iter::once(self.name.clone()).chain(first).chain([lasts, stalls]).collect()
+        std::iter::once(self.name.clone()).chain(first).chain([self.lasts(), stalls]).collect()
     }
 }
 

@@ -102,6 +102,7 @@ fn document(files: &[PathBuf], runs: &[RunFile], devices: &[Compared<'_>]) -> Va
             "name": device.name,
             "target": run.target,
             "sustained": device.sustained,
+            "so_far": json::so_far_document(device.so_far()),
         });
         for (key, bytes) in FIRST_BYTES {
             object[key] = json!(device.speed_of_first(bytes.as_f64()));

@@ -307,6 +307,34 @@ fn long_streams_are_told_and_laid_over_one_another() {
     assert_eq!(one.status.code(), Some(2), "{}", stderr(&one));
 }
 
+/// What was measured is told though it does not tell what lasts.
+#[test]
+fn a_stream_cut_short_tells_its_speed_so_far_and_what_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let words =
+        |arguments: &[&str]| stdout(&flashscope(arguments)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let short = |name| ["sim:samsung-fit-plus", "--time-budget", "60", "-q", "-o", name];
+    let (bench, check) = (path("bench.json"), path("check.json"));
+    let told = words(&[&["bench", "sustained"], &short(&bench)[..]].concat());
+    assert!(
+        told.starts_with("This stick writes 30.") && told.contains("long run is unknown: only"),
+        "{told}"
+    );
+    let told = words(&[&["check", "--erase", "--yes", "--sustained"], &short(&check)[..]].concat());
+    assert!(
+        told.starts_with("This stick writes 30.") && told.contains("how it works inside is unknown"),
+        "{told}"
+    );
+    let compared = document(&["report", "compare", &bench, &check]);
+    let so_far = &compared["compared"][0]["so_far"];
+    let figure = |key: &str| so_far[key].as_f64().unwrap();
+    assert!(figure("low") < figure("bytes_per_s") && figure("bytes_per_s") < figure("high"), "{compared}");
+    assert_eq!(so_far, &document(&["report", &bench])["course"]["so_far"]);
+    let table = words(&["report", "compare", &bench, &check]);
+    assert!(table.contains("unknown (30."), "{table}");
+}
+
 #[test]
 fn runs_in_files_of_the_same_name_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();

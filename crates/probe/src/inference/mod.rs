@@ -41,8 +41,8 @@ pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub use stalls::Stalls;
 pub(crate) use stalls::brief;
-pub use sustained::SAMPLES_MIN;
 pub(crate) use sustained::{Fill, cache_max};
+pub use sustained::{SAMPLES_MIN, SoFar, so_far};
 pub(crate) use write_buffer::{MEMORY_MAX, stretches};
 
 use self::ladder::Rung;

@@ -147,7 +147,7 @@ impl Fill {
     #[must_use]
     pub fn lasting(&self) -> Option<(f64, f64)> {
         let mean = self.mean()?;
-        Some((mean.seconds_per_byte, mean.error.max(mean.halves / 2.0)))
+        Some((mean.seconds_per_byte, error(&mean)))
     }
 
     /// The middle between what a byte takes before and behind the slow-down, if there was one.
@@ -260,11 +260,10 @@ pub fn sustained(
     let stalls = periods.as_ref().map(|(_, stalls)| stalls);
     if mean.halves > HALVES_MAX.max(3.0 * mean.error) || mean.error > ERROR_MAX {
         let reason = format!(
-            "the speed did not settle: about {}, but parts of the stream differ by {:.0} %",
-            speed(1.0 / mean.seconds_per_byte),
+            "the speed did not settle: parts of the stream differ by {:.0} %",
             (mean.halves.max(mean.error) * 100.0).max(1.0)
         );
-        return unknown(&reason, "a longer stream, on a quieter machine");
+        return unknown(&reason, "a longer stream, unless the stick itself never settles");
     }
     let is_cache = |slowdown: &Slowdown| capacity.is_none_or(|capacity| slowdown.bytes <= free_max(capacity));
     match fill.slowdown {
@@ -279,8 +278,7 @@ pub fn sustained(
         }
         None => {
             let reason = format!(
-                "{}, but only {} were written: a cache may hold up to a third of the capacity",
-                speed(1.0 / mean.seconds_per_byte),
+                "only {} were written, and a cache may hold up to a third of the capacity",
                 data.written()
             );
             unknown(&reason, "a longer stream (--write-budget, --time-budget)")
@@ -296,7 +294,8 @@ fn is_even(mean: &Mean) -> bool {
 /// is the one that lasts; `None` where that of the stream is.
 fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<(Mean, Stalls)> {
     let are_few = |stalls: &Stalls| stalls.period.as_f64() * FEW_PERIODS > mean.bytes;
-    let stalls = stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even(mean) || are_few(stalls)))?;
+    let stalls =
+        stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even(mean) || are_few(stalls)))?;
     let of_periods = Mean {
         seconds_per_byte: stalls.seconds_per_byte,
         error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
@@ -340,7 +339,7 @@ fn wavers(slowdown: &Slowdown) -> Finding {
         speed(1.0 / slowdown.fast),
         speed(1.0 / slowdown.slow)
     );
-    Finding::unknown(FindingId::SlcCacheBytes, reason, "a quieter machine")
+    Finding::unknown(FindingId::SlcCacheBytes, reason, "a quieter machine, unless the stick itself wavers")
 }
 
 /// Memory is emptied while it is filled: it may be all that makes a stream fast for so long.
@@ -419,15 +418,54 @@ fn rate((mean, stalls): (&Mean, Option<&Stalls>), slowdown: Option<&Slowdown>) -
             share(mean.error * count(BATCHES).sqrt())
         ),
     };
-    let rate = 1.0 / mean.seconds_per_byte;
-    // Parts that follow each other may drift together: then the halves tell more of the error than the parts.
-    let error = mean.error.max(mean.halves / 2.0);
-    let half = (error * STUDENT_95).max(HALF_WIDTH_MIN);
-    let (low, high) = (rate / (1.0 + half), rate * (1.0 + half));
+    let SoFar { bytes_per_s: rate, bytes_per_s_low: low, bytes_per_s_high: high, .. } = SoFar::of(mean);
     let value = Value::BytesPerSecond(rate);
-    let confidence = Confidence::new(within(half / error) * (1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(within(half(mean) / error(mean)) * (1.0 - MODEL_DOUBT));
     Finding::exact(FindingId::SustainedWriteBytesPerS, value, confidence, text)
         .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high))
+}
+
+/// How fast a stream was in the end, whether or not that is what lasts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SoFar {
+    /// Over so much: behind a slow-down, if there was one.
+    pub bytes: Bytes,
+    /// The mean.
+    pub bytes_per_s: f64,
+    /// It is hardly less than this, as long as the stream goes on as it did.
+    pub bytes_per_s_low: f64,
+    /// It is hardly more than this.
+    pub bytes_per_s_high: f64,
+}
+
+impl SoFar {
+    fn of(mean: &Mean) -> Self {
+        let (rate, half) = (1.0 / mean.seconds_per_byte, half(mean));
+        Self {
+            bytes: rounded(mean.bytes),
+            bytes_per_s: rate,
+            bytes_per_s_low: rate / (1.0 + half),
+            bytes_per_s_high: rate * (1.0 + half),
+        }
+    }
+}
+
+/// How fast a stream was in the end; `None` from too few writes.
+#[must_use]
+pub fn so_far(data: &SustainedData) -> Option<SoFar> {
+    let fill = Fill::of(data);
+    let mean = fill.mean()?;
+    Some(SoFar::of(&in_whole_periods(data, &fill, &mean).map_or(mean, |(mean, _)| mean)))
+}
+
+/// Half the width of the interval around a mean, as a share of it.
+fn half(mean: &Mean) -> f64 {
+    (error(mean) * STUDENT_95).max(HALF_WIDTH_MIN)
+}
+
+/// Parts that follow each other may drift together: then the halves tell more of the error than the parts.
+fn error(mean: &Mean) -> f64 {
+    mean.error.max(mean.halves / 2.0)
 }
 
 /// A share to a tenth of a per cent.
@@ -576,6 +614,18 @@ mod tests {
         let data = data((0..300).map(|index| 50 + index % 2));
         assert_eq!(values(&data, Bytes::mib(900))[0], Some(Value::Bytes(Bytes::ZERO)));
         assert_eq!(values(&data, Bytes::mib(1000)), [None, None]);
+    }
+
+    #[test]
+    fn a_stream_that_tells_nothing_of_the_long_run_had_a_speed_all_the_same() {
+        let short = data((0..300).map(|index| 50 + index % 2));
+        assert_eq!(values(&short, Bytes::mib(1000)), [None, None]);
+        let seen = so_far(&short).unwrap();
+        assert!((seen.bytes_per_s * 0.0505 / 1_048_576.0 - 1.0).abs() < 0.001, "{seen:?}");
+        assert!(seen.bytes_per_s_low < seen.bytes_per_s && seen.bytes_per_s < seen.bytes_per_s_high);
+        let slower = so_far(&data((0..300).map(|index| 50 + index))).unwrap();
+        assert!(slower.bytes_per_s_high / slower.bytes_per_s_low > 1.5, "{slower:?}");
+        assert_eq!(so_far(&data((0..5).map(|_| 50))), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! back.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{Change, Course, Recovered, Stalls, course};
+use flashscope_probe::inference::{Change, Course, Recovered, Stalls, course, so_far};
 use flashscope_probe::observation::{Data, SustainedData};
 use flashscope_probe::{Finding, FindingId, Outcome, Value};
 
@@ -23,14 +23,26 @@ pub fn stream<'a>(report: &Report<'a>) -> Option<&'a SustainedData> {
     })
 }
 
-/// What to remember: the speed that lasts, and what goes faster before.
+/// What to remember: the speed that lasts, and what goes faster before; or, where that is not known, the speed so far.
 pub fn headline(report: &Report<'_>) -> Option<String> {
+    lasting(report).or_else(|| so_far_only(report))
+}
+
+fn lasting(report: &Report<'_>) -> Option<String> {
     let finding = report.found(FindingId::SustainedWriteBytesPerS)?;
     let Some(Value::BytesPerSecond(rate)) = finding.value() else { return None };
     let between = interval(finding).map(|interval| format!(" ({interval})")).unwrap_or_default();
     let cache = report.size(FindingId::SlcCacheBytes);
     let before = cache.map_or_else(String::new, |cache| format!("; the first {cache} go faster"));
     Some(format!("writes {} in the long run{between}{before}", quantity::speed(rate)))
+}
+
+/// The speed of a stream so far, where it does not tell the one that lasts.
+fn so_far_only(report: &Report<'_>) -> Option<String> {
+    let seen = so_far(stream(report)?)?;
+    let [low, high] = [seen.bytes_per_s_low, seen.bytes_per_s_high].map(quantity::speed);
+    let rate = quantity::speed(seen.bytes_per_s);
+    Some(format!("writes {rate} over {} (between {low} and {high})", seen.bytes))
 }
 
 /// Why a stream does not tell the speed that lasts, if it does not. That it ended early is said elsewhere.

@@ -3,6 +3,7 @@
 use flashscope_probe::FindingId;
 use flashscope_probe::observation::Order;
 
+use super::course;
 use super::hedge::{hedge, hedged};
 use super::sentence::Sentence;
 use crate::figures::Figures;
@@ -65,6 +66,9 @@ fn erase_block_only(report: &Report<'_>, figures: &Figures) -> Option<String> {
 }
 
 fn nothing(report: &Report<'_>) -> String {
+    if let Some(written) = course::headline(report) {
+        return format!("this {} {written}; how it works inside is unknown", report.noun());
+    }
     if report.findings.iter().any(|finding| finding.value().is_some()) {
         return format!("the erase block of this {} and how many it keeps open are unknown", report.noun());
     }

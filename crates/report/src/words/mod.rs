@@ -89,10 +89,12 @@ fn of_speeds(report: &Report<'_>) -> Verdict {
     let told = [course::headline(report), speeds.as_ref().and_then(speeds::Words::headline)];
     let told: Vec<String> = told.into_iter().flatten().collect();
     let noun = report.noun();
-    let headline = match (told.as_slice(), course::unknown(report)) {
-        ([], Some(reason)) => format!("how fast this {noun} writes in the long run is unknown: {reason}"),
+    let open = course::unknown(report).map(|reason| format!("in the long run is unknown: {reason}"));
+    let headline = match (told.as_slice(), open) {
+        ([], Some(open)) => format!("how fast this {noun} writes {open}"),
         ([], None) => format!("unknown: these measurements do not tell how fast this {noun} is"),
-        (told, _) => format!("this {noun} {}", told.join("; ")),
+        (told, Some(open)) => format!("this {noun} {}; how fast it writes {open}", told.join("; ")),
+        (told, None) => format!("this {noun} {}", told.join("; ")),
     };
     let sure =
         if report.findings.is_empty() { how_sure::early_ends(report) } else { how_sure::sentences(report) };
