@@ -1,6 +1,6 @@
 //! The table of findings, and what stands behind each.
 
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use flashscope_probe::{Finding, FindingId, Outcome, Value};
 use unicode_width::UnicodeWidthStr;
 
@@ -36,7 +36,8 @@ pub fn plain(table: &chart::Table, width: usize) -> Vec<String> {
 
 fn drawn(header: &[String], rows: impl Iterator<Item = Vec<String>>, width: usize) -> Vec<String> {
     let rows: Vec<Vec<String>> = rows.collect();
-    if least_width(header, &rows) > width {
+    let least = least_widths(header, &rows);
+    if least.iter().sum::<usize>() > width {
         return rows.iter().flat_map(|row| listed(header, row, width)).collect();
     }
     let mut table = Table::new();
@@ -45,15 +46,21 @@ fn drawn(header: &[String], rows: impl Iterator<Item = Vec<String>>, width: usiz
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
         .set_header(header)
-        .add_rows(rows);
+        .add_rows(rows)
+        .set_constraints(least.into_iter().map(at_least));
     table.lines().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
-/// What a table takes without breaking a word: the longest of each column, and the space on either side of it.
-fn least_width(header: &[String], rows: &[Vec<String>]) -> usize {
+/// What each column of a table takes without breaking a word: the longest, and the space around it.
+fn least_widths(header: &[String], rows: &[Vec<String>]) -> Vec<usize> {
     let longest = |cell: &String| cell.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
     let of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(longest).max().unwrap_or(0);
-    header.iter().enumerate().map(|(column, name)| longest(name).max(of(column)) + PADDING).sum()
+    header.iter().enumerate().map(|(column, name)| longest(name).max(of(column)) + PADDING).collect()
+}
+
+/// A column of this width, or wider: the space to the next one is not a part of it.
+fn at_least(width: usize) -> ColumnConstraint {
+    ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(width - 1).unwrap_or(u16::MAX)))
 }
 
 /// A row where the table is too narrow for its words: what it is about, and its figures below.
@@ -103,6 +110,23 @@ fn because(finding: &Finding) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_table_breaks_a_name_however_narrow() {
+        let row = |name: &str| {
+            let cells = [name, "48.7 MB/s", "unknown (30.2 MB/s over 1.59 GiB)", "248 ms every 16 MiB"];
+            cells.map(str::to_owned).to_vec()
+        };
+        let names = ["samsung-fit-plus-blue", "usb"];
+        let header = ["device", "first 10 MB", "in the long run", "stalls"].map(str::to_owned).to_vec();
+        let table = chart::Table { header, rows: names.map(row).to_vec() };
+        for width in 20..130 {
+            let text = plain(&table, width);
+            assert!(text.iter().all(|line| line.width() <= width), "{width}: {text:#?}");
+            let is_whole = names.iter().all(|name| text.iter().any(|line| line.contains(name)));
+            assert!(is_whole || width <= names[0].len(), "{width}: {text:#?}");
+        }
+    }
 
     #[test]
     fn where_a_table_would_break_numbers_it_is_a_list() {
