@@ -50,6 +50,11 @@ impl Printer {
             .unwrap_or_else(|| columns(io::stderr()).map_or(WIDTH, |columns| columns.min(WIDTH)))
     }
 
+    /// How wide lines on standard error may be.
+    pub fn talk_width(&self) -> usize {
+        columns(io::stderr()).unwrap_or(WIDTH)
+    }
+
     /// A result. A reader that has gone away (`| head`) is no error.
     pub fn result(&self, text: &str) -> io::Result<()> {
         let mut output = AutoStream::new(io::stdout().lock(), self.color);

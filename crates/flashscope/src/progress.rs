@@ -46,9 +46,19 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg:<12} {bar:30} {pos}/{len} requests at most, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
+/// The bar with what it counts needs so many columns; fewer hold the numbers alone.
+const COLUMNS_WITH_BAR: usize = 88;
+
+fn style(columns: usize) -> ProgressStyle {
+    ProgressStyle::with_template(template(columns)).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+const fn template(columns: usize) -> &'static str {
+    if columns < COLUMNS_WITH_BAR {
+        "{msg} {pos}/{len}, {eta} left"
+    } else {
+        "{msg:<12} {bar:30} {pos}/{len} requests at most, {eta} left"
+    }
 }
 
 impl Observer for Progress<'_> {
@@ -56,7 +66,7 @@ impl Observer for Progress<'_> {
         match event {
             Event::Begin { name, estimate } => {
                 self.bar.reset();
-                self.bar.set_style(style());
+                self.bar.set_style(style(self.printer.talk_width()));
                 self.bar.set_length(estimate.requests);
                 self.bar.set_message(name.to_owned());
                 self.bar.enable_steady_tick(Duration::from_millis(500));
@@ -71,6 +81,28 @@ impl Observer for Progress<'_> {
                 self.bar.suspend(|| self.printer.detail(text));
             }
             Event::End => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_fits_the_terminal_with_the_longest_of_all_that_it_holds() {
+        let longest = [
+            ("{msg:<12}", "write-buffer"),
+            ("{msg}", "write-buffer"),
+            ("{bar:30}", &"#".repeat(30)),
+            ("{pos}/{len}", "1000000/1000000"),
+            ("{eta}", "27m"),
+        ];
+        for columns in [40, 80, COLUMNS_WITH_BAR - 1, COLUMNS_WITH_BAR, 120] {
+            let line = longest
+                .iter()
+                .fold(template(columns).to_owned(), |line, (key, value)| line.replace(key, value));
+            assert!(line.len() <= columns && !line.contains('{'), "{columns}: {line}");
         }
     }
 }
