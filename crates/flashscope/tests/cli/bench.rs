@@ -36,6 +36,17 @@ fn a_speed_in_order_says_over_how_much_it_was_measured_and_what_does_not_show() 
     assert!(text.contains("met the device as those before it had left it"), "{text}");
 }
 
+/// The first write of the stick's row of 4 KiB finds a block open, and is alone in that.
+#[test]
+fn a_single_request_makes_no_remark_of_how_a_row_began() {
+    let run = ["bench", "write", "sim:generic-2g"];
+    let row = document(&run);
+    let single = |speed: &&Value| speed["startup"]["bytes"] == speed["request_bytes"];
+    assert!(speeds(&row).iter().any(|speed| single(&speed)), "{row}");
+    let text = stdout(&flashscope(&run));
+    assert!(!text.contains("the first 4 KiB went at"), "{text}");
+}
+
 /// To name an order leaves out the other rows, and none of its own.
 #[test]
 fn an_order_alone_keeps_the_usual_rows_of_that_order() {

@@ -9,6 +9,8 @@ use crate::{Report, quantity};
 
 /// A start-up that differs by less is not worth a sentence.
 const STARTUP_RATIO: f64 = 1.1;
+/// Nor is one of fewer requests: a single one may have been held up, or found a block open.
+const STARTUP_REQUESTS: u64 = 3;
 
 /// The speeds of a report, for its sentences.
 pub struct Words {
@@ -133,7 +135,8 @@ fn startup(speed: &Speed) -> Option<String> {
     let startup = speed.startup.filter(|_| speed.cached.is_none())?;
     let ratio = startup.bytes_per_s / speed.bytes_per_s;
     let differs = ratio >= STARTUP_RATIO || ratio <= 1.0 / STARTUP_RATIO;
-    differs.then(|| {
+    let lasts = startup.bytes >= speed.case.request * STARTUP_REQUESTS;
+    (differs && lasts).then(|| {
         format!(
             "{}: the first {} went at {}; the speed is that of what followed",
             name(speed.case),
