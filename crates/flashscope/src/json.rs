@@ -176,6 +176,7 @@ fn bottleneck(diagnosis: &Diagnosis) -> Value {
         }
     };
     document["costs"] = json!(diagnosis.costs);
+    document["small_files"] = json!(diagnosis.small_files);
     if !diagnosis.illusions.is_empty() {
         document["illusions"] = json!(diagnosis.illusions);
     }

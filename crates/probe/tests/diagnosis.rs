@@ -244,6 +244,40 @@ fn a_partition_in_the_middle_of_a_page_is_named_and_so_is_a_filesystem() {
     assert_eq!(sectors, [Layer::Alignment, Layer::Filesystem, Layer::Flash].map(Some));
 }
 
+/// What writes of `request` take, each into the next of so many places 16 MiB apart, seconds a byte.
+fn seconds_per_byte(profile: &Profile, request: Bytes, places: u64) -> f64 {
+    const WRITES: u64 = 320;
+    let mut stick = VirtualStick::new(profile, 9);
+    let began = stick.now();
+    for index in 0..WRITES {
+        let offset = Bytes::mib(64 + 16 * (index % places)) + request * (index / places);
+        stick.run(Op::write(ByteRange::new(offset, request), Pattern::new(1))).unwrap();
+    }
+    stick.now().since(began).as_secs_f64() / (request * WRITES).as_f64()
+}
+
+#[test]
+fn what_holds_small_files_back_is_told_though_large_ones_are_as_fast_as_the_flash() {
+    let profile = Profile::builtin("generic-2g").unwrap();
+    let mut stick = VirtualStick::new(&profile, 3);
+    let survey = Survey::new(true, 7);
+    let mut seen = survey.fill(&mut stick, &mut Silent);
+    seen.extend(survey.run(&mut stick, &mut Silent));
+    let attachment = Attachment { request_max: Some(Bytes::kib(120)), ..SOUND.attachment() };
+    let diagnosis = diagnose(&seen, &infer(&seen), &attachment);
+    assert_eq!(diagnosis.layer(), Some(Layer::Flash), "{diagnosis:#?}");
+    let cost = diagnosis.small_files.clone().unwrap();
+    assert_eq!(cost.layer, Layer::OpenUnits, "{diagnosis:#?}");
+    // A third of their bytes 4 KiB at a time in a row, the others 32 KiB at a time into five places in turn, or into one.
+    let takes = |places| {
+        seconds_per_byte(&profile, Bytes::kib(4), 1)
+            + 2.0 * seconds_per_byte(&profile, Bytes::kib(32), places)
+    };
+    let gain = takes(5) / takes(1);
+    assert!(cost.gain.low <= gain && gain <= cost.gain.high, "{gain} and {cost:?}");
+    assert_eq!(SOUND.diagnosis().small_files.map(|cost| cost.layer), Some(Layer::SmallWrites));
+}
+
 #[test]
 fn of_two_ailments_the_larger_comes_first() {
     // Merges of 150 ms beside writes that wait for 1.5 ms; then of 10 ms beside 8 ms.

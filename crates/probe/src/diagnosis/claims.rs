@@ -46,7 +46,7 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         },
     };
     let illusions = if truth.is_some() { illusions(&ways) } else { Vec::new() };
-    Some(Diagnosis { bottleneck, costs, unweighed: Vec::new(), illusions })
+    Some(Diagnosis { bottleneck, costs, small_files: None, unweighed: Vec::new(), illusions })
 }
 
 /// The slowest of the sources that hold writing up: alone they give less than the device takes, and so little arrives; in every round, so

@@ -8,7 +8,7 @@ use flashscope_device::Bytes;
 
 use super::gain::{Cure, Range};
 use super::ladder::{LINE_MIN, Line, pieces};
-use super::workload::{Part, Workload};
+use super::workload::{EVERYDAY, Part, Workload};
 use super::{LITTLE, Layer, Seen, Unweighed, alignment};
 use crate::inference::wording::time;
 
@@ -37,7 +37,7 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
     if is_adjustable(seen) {
         return Ok(Some(cure));
     }
-    match cure.cost(workload).filter(|cost| cost.gain.likely >= LITTLE) {
+    match cure.cost(workload, &EVERYDAY).filter(|cost| cost.gain.likely >= LITTLE) {
         Some(_) => open(format!(
             "requests are cut at {cut}, each piece takes {} beside its data, and by what they are cut is not known",
             time(per_write)

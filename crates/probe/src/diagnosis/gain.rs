@@ -1,8 +1,8 @@
-//! How many times as fast the everyday copy gets where one layer is lifted.
+//! How many times as fast a copy gets where one layer is lifted.
 
 use serde::Serialize;
 
-use super::workload::{Pace, Part, Workload};
+use super::workload::{Pace, Part, Shares, Workload};
 use super::{Cost, Layer};
 
 /// Beside what was measured, what is not known of any workload: the order in which it is written.
@@ -10,7 +10,7 @@ const MODEL: f64 = 1.05;
 /// A gain below this is none.
 const LEAST: f64 = 1.02;
 
-/// How many times as fast the everyday copy gets: an interval, and the likely value.
+/// How many times as fast a copy gets: an interval, and the likely value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
     /// At least; 1 is no gain.
@@ -74,22 +74,22 @@ pub struct Cure {
 }
 
 impl Cure {
-    /// The layer's cost; `None` where lifting it gives nothing.
-    pub fn cost(self, workload: &Workload) -> Option<Cost> {
-        let gain = self.gain(workload)?;
-        Some(Cost { layer: self.layer, gain, evidence: self.evidence })
+    /// What the layer costs a copy of these parts; `None` where lifting it gives nothing.
+    pub fn cost(&self, workload: &Workload, shares: &Shares) -> Option<Cost> {
+        let gain = self.gain(workload, shares)?;
+        Some(Cost { layer: self.layer, gain, evidence: self.evidence.clone() })
     }
 
     /// Each end takes the parts that change and those that stay at their least favourable.
-    fn gain(&self, workload: &Workload) -> Option<Gain> {
+    fn gain(&self, workload: &Workload, shares: &Shares) -> Option<Gain> {
         let ratio = |ends: fn(Pace, Option<Range>) -> (f64, f64)| {
             let (mut before, mut after) = (0.0, 0.0);
-            for part in Part::ALL {
+            for (part, share) in Part::ALL.into_iter().zip(shares) {
                 let pace = workload.pace(part);
                 let range = self.after[part as usize].map(|range| range.at_most(pace.seconds));
                 let (part_before, part_after) = ends(pace, range);
-                before += part.share() * part_before;
-                after += part.share() * part_after.min(part_before);
+                before += share * part_before;
+                after += share * part_after.min(part_before);
             }
             before / after
         };
@@ -111,6 +111,7 @@ impl Cure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::workload::EVERYDAY;
     use super::*;
 
     #[test]
@@ -118,14 +119,14 @@ mod tests {
         let workload = Workload::of([1.0; 4]);
         let half = Some(Range::within(0.5, 1.1));
         let cure = |after| Cure { layer: Layer::Link, after, evidence: String::new() };
-        let gain = cure([half; 4]).gain(&workload).unwrap();
+        let gain = cure([half; 4]).gain(&workload, &EVERYDAY).unwrap();
         assert!((gain.likely - 2.0).abs() < 1e-9 && gain.low < 1.9 && gain.high > 2.1, "{gain:?}");
         assert!(gain.high / gain.low < 1.6, "{gain:?}");
-        assert_eq!(cure([None; 4]).gain(&workload), None);
+        assert_eq!(cure([None; 4]).gain(&workload, &EVERYDAY), None);
         let slower = Some(Range::within(2.0, 1.1));
-        assert_eq!(cure([slower; 4]).gain(&workload), None);
+        assert_eq!(cure([slower; 4]).gain(&workload, &EVERYDAY), None);
         let odd = Some(Range { low: f64::NAN, likely: 0.0, high: 0.0 });
-        assert_eq!(cure([odd; 4]).gain(&workload), None);
+        assert_eq!(cure([odd; 4]).gain(&workload, &EVERYDAY), None);
     }
 
     #[test]
@@ -136,7 +137,7 @@ mod tests {
             after: [None, None, Some(Range::within(1.0, 1.1)), None],
             evidence: String::new(),
         };
-        let gain = cure.gain(&workload).unwrap();
+        let gain = cure.gain(&workload, &EVERYDAY).unwrap();
         assert!((gain.likely - 1.8).abs() < 1e-9, "{gain:?}");
     }
 }

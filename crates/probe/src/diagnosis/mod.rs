@@ -30,8 +30,9 @@ pub use claims::Illusion;
 pub use gain::Gain;
 pub use workload::{IN_TURN, LONG, MEDIUM, PLACES, SMALL};
 
+use gain::Cure;
 use ladder::Ladder;
-use workload::{Part, Workload};
+use workload::{EVERYDAY, Part, SMALL_FILES, Shares, Workload};
 
 /// A layer that would give less is not worth a word: runs differ by as much.
 pub const LITTLE: f64 = 1.25;
@@ -110,7 +111,7 @@ impl Layer {
 pub struct Cost {
     /// The layer.
     pub layer: Layer,
-    /// How many times as fast the everyday copy gets without it.
+    /// How many times as fast the copy gets without it.
     pub gain: Gain,
     /// One sentence with the measured figures.
     pub evidence: String,
@@ -151,6 +152,8 @@ pub struct Diagnosis {
     pub bottleneck: Bottleneck,
     /// Every layer that was weighed and costs something, the largest gain first.
     pub costs: Vec<Cost>,
+    /// What holds small files back that are copied alone, if that is worth a word.
+    pub small_files: Option<Cost>,
     /// Those that could not be weighed.
     pub unweighed: Vec<Unweighed>,
     /// Speeds that were claimed and are no device's.
@@ -253,19 +256,27 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
         open_units::cure(&seen, &workload),
         slc_cache::cure(&seen, &workload),
     ];
-    let mut costs = Vec::new();
+    let mut weighed = Vec::new();
     for cure in cures {
         match cure {
-            Ok(Some(cure)) => costs.extend(cure.cost(&workload)),
-            Ok(None) => {}
+            Ok(cure) => weighed.extend(cure),
             Err(reason) => unweighed.push(reason),
         }
     }
-    costs.sort_by(|a, b| b.gain.likely.total_cmp(&a.gain.likely));
+    let costs = costs(&weighed, &workload, &EVERYDAY);
     unweighed.sort_by_key(|unweighed| unweighed.layer);
     unweighed.dedup_by_key(|unweighed| unweighed.layer);
     let bottleneck = bottleneck(&seen, &workload, &costs, &unweighed);
-    Diagnosis { bottleneck, costs, unweighed, illusions: Vec::new() }
+    let small_files = self::costs(&weighed, &workload, &SMALL_FILES);
+    let small_files = small_files.into_iter().next().filter(|first| first.gain.likely >= LITTLE);
+    Diagnosis { bottleneck, costs, small_files, unweighed, illusions: Vec::new() }
+}
+
+/// What each layer costs a copy of these parts, if it costs something, the largest gain first.
+fn costs(cures: &[Cure], workload: &Workload, shares: &Shares) -> Vec<Cost> {
+    let mut costs: Vec<Cost> = cures.iter().filter_map(|cure| cure.cost(workload, shares)).collect();
+    costs.sort_by(|a, b| b.gain.likely.total_cmp(&a.gain.likely));
+    costs
 }
 
 fn nothing_written() -> Diagnosis {
@@ -278,7 +289,13 @@ fn nothing_written() -> Diagnosis {
 /// Nothing was weighed.
 fn open(reason: String, would_decide: &str) -> Diagnosis {
     let bottleneck = Bottleneck::Unknown { reason, would_decide: would_decide.to_owned() };
-    Diagnosis { bottleneck, costs: Vec::new(), unweighed: Vec::new(), illusions: Vec::new() }
+    Diagnosis {
+        bottleneck,
+        costs: Vec::new(),
+        small_files: None,
+        unweighed: Vec::new(),
+        illusions: Vec::new(),
+    }
 }
 
 /// The largest cost, if it is worth a word; otherwise the flash, if everything was weighed that is usually larger.

@@ -19,6 +19,13 @@ pub const IN_TURN: f64 = 0.02;
 /// How many places these are.
 pub const PLACES: u32 = 5;
 
+/// How much of the bytes of a copy each part is, in their order.
+pub type Shares = [f64; 4];
+/// Those of the everyday copy.
+pub const EVERYDAY: Shares = [LONG, MEDIUM, SMALL, IN_TURN];
+/// Those of small files alone: what they are of the everyday copy.
+pub const SMALL_FILES: Shares = [0.0, 0.0, SMALL, IN_TURN];
+
 /// A part of the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -30,15 +37,6 @@ pub enum Part {
 
 impl Part {
     pub const ALL: [Self; 4] = [Self::Long, Self::Medium, Self::Small, Self::InTurn];
-
-    pub const fn share(self) -> f64 {
-        match self {
-            Self::Long => LONG,
-            Self::Medium => MEDIUM,
-            Self::Small => SMALL,
-            Self::InTurn => IN_TURN,
-        }
-    }
 
     /// The size of its requests.
     pub const fn request(self) -> Bytes {

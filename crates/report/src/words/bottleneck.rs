@@ -23,10 +23,18 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
     };
     let others = diagnosis.costs.iter().skip(1).filter(|cost| cost.gain.likely >= LITTLE);
     let others = others.map(|cost| format!("then {}: {} without it", told(cost), times(cost.gain)));
+    let small = diagnosis.small_files.as_ref().filter(|cost| diagnosis.layer() != Some(cost.layer));
+    let small = small.map(|cost| {
+        format!(
+            "small files alone are held back by {}; they would be {} without it",
+            told(cost),
+            times(cost.gain)
+        )
+    });
     let open = diagnosis.unweighed.iter().filter(|unweighed| !is_open && unweighed.layer != Layer::Alignment);
     let open =
         open.map(|Unweighed { layer, reason }| format!("not weighed: {}, because {reason}", layer.title()));
-    std::iter::once(first).chain(others).chain(open).map(Sentence::new).collect()
+    std::iter::once(first).chain(others).chain(small).chain(open).map(Sentence::new).collect()
 }
 
 fn told(cost: &Cost) -> String {
