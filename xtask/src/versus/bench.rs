@@ -1,7 +1,8 @@
 //! Beside fio: the rows of `bench`, with the same sizes and depths for as long.
 //!
-//! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers; fio's is its
-//! requests over its time. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
+//! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers, behind its start-up; fio's is its
+//! requests over its time, once as long a ramp is over (`--ramp_time`). Rows that are clear early are made again until a turn has lasted long
+//! enough for CPU time to show. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
 //! both, and what it does is no difference between them. Both work on the same processor, the last one: where requests and who
 //! serves them share a processor changes what a request takes by half. Before the first turn of a row each works once for
 //! nothing. Both begin at the same place, ask one at a time with `pread` and
@@ -18,20 +19,29 @@ use flashscope_device::{Bytes, Consent};
 use flashscope_linux::{Access, OpenOptions, open};
 use flashscope_probe::experiment::Speed;
 use flashscope_probe::inference::speed;
-use flashscope_probe::observation::{Data, Direction, Order, SpeedCase};
+use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use flashscope_probe::{Experiment as _, Silent};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fio::{escaped, parse};
 use super::random_reads::process_cpu;
+use super::row::per_request;
 use super::{Row, Sample, run_peer};
 
-/// How long each side works at most in a turn. Sticks whose requests take seconds get as long for a few of them.
+/// What comes before is start-up on fio's side, whose job begins within it, even where ours has none.
+const RAMP_MIN: Duration = Duration::from_secs(1);
+
+/// A turn has so many requests for each that is in flight: fio's time goes on until the last of them is there, none of which it counts.
+const REQUESTS_PER_DEPTH: usize = 50;
+
+/// How long each side works in a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns {
     /// How many of each side.
     pub count: u32,
-    /// The most that one takes.
+    /// Rows of ours are made again until so much time has gone by.
+    pub least: Duration,
+    /// The most that one row takes. Sticks whose requests take seconds get as long for a few of them.
     pub limit: Duration,
 }
 
@@ -70,18 +80,18 @@ fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) ->
     let (verb, request, depth) = (case.direction.as_str(), case.request, case.queue_depth);
     let work = format!("{verb}s/s, {order}, {request}, queue depth {depth}");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let (_, mut seconds) = measure(device, case, u64::MAX, turns.limit)?;
-    fio(device, case, seconds)?;
+    let (_, mut span) = measure(device, case, u64::MAX, turns)?;
+    fio(device, case, span)?;
     for turn in 0..turns.count {
         let is_fio_first = turn % 2 == 1;
         if is_fio_first {
-            theirs.push(fio(device, case, seconds)?);
+            theirs.push(fio(device, case, span)?);
         }
-        let (sample, took) = measure(device, case, turn.into(), turns.limit)?;
+        let (sample, took) = measure(device, case, turn.into(), turns)?;
         ours.push(sample);
-        seconds = took;
+        span = took;
         if !is_fio_first {
-            theirs.push(fio(device, case, seconds)?);
+            theirs.push(fio(device, case, span)?);
         }
         if let (Some(our), Some(their)) = (ours.last(), theirs.last()) {
             tell(&format!("{work}: turn {} of {}: {our}, fio {their}", turn + 1, turns.count));
@@ -90,26 +100,73 @@ fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) ->
     Ok(Row::of(work, &ours, &theirs))
 }
 
-/// One row of `bench`, and how long it took in whole seconds.
-fn measure(path: &Path, case: SpeedCase, seed: u64, limit: Duration) -> Result<(Sample, u64)> {
+/// How long fio works.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    /// Before it counts.
+    ramp: Duration,
+    /// While it counts.
+    counted: Duration,
+}
+
+/// Rows of `bench` until the turn has lasted long enough, and how long fio has to work for the same.
+fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sample, Span)> {
     let consent = Consent::to_erase(path.to_string_lossy());
     let access = if case.direction == Direction::Write { Access::Erase(&consent) } else { Access::ReadOnly };
     let mut device =
         open(path, &OpenOptions { access, queue_depth: case.queue_depth, ..OpenOptions::default() })?;
-    let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
-    let budget = Budget { device_time: Some(limit), ..Budget::UNLIMITED };
+    let budget = Budget { device_time: Some(turns.limit), ..Budget::UNLIMITED };
+    let mut rows: Vec<MadeRow> = Vec::new();
     let cpu_before = process_cpu();
-    let seen = experiment.measure(&mut device, &budget, &mut Silent);
-    let cpu = (process_cpu() - cpu_before).as_secs_f64();
-    let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
-    let cell = data.cells.first().context("bench made no requests")?;
-    let rate = speed(cell, None).context("bench made too few requests; allow more time (--limit)")?;
-    let seconds = cell.ended_ns.last().map_or(1, |last| last.div_ceil(1_000_000_000));
-    Ok((Sample { rate: rate.requests_per_s(), cpu: cpu / cell.took_ns.len() as f64 }, seconds))
+    let enough = REQUESTS_PER_DEPTH * usize::try_from(case.queue_depth)?;
+    while lasted(&rows) < turns.least || requests(&rows) < enough {
+        let seed = seed.wrapping_add(rows.len() as u64 * 1000);
+        let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
+        let seen = experiment.measure(&mut device, &budget, &mut Silent);
+        let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
+        rows.push(MadeRow::of(data.cells.first().context("bench made no requests")?)?);
+    }
+    let cpu = process_cpu() - cpu_before;
+    let counted = rows.iter().map(|row| row.running).sum::<Duration>();
+    let counted_requests = rows.iter().map(|row| row.rate * row.running.as_secs_f64()).sum::<f64>();
+    let ramp = rows.iter().map(|row| row.startup).max().unwrap_or_default().max(RAMP_MIN);
+    let sample = Sample {
+        rate: counted_requests / counted.as_secs_f64(),
+        cpu: per_request(cpu, requests(&rows) as f64),
+    };
+    Ok((sample, Span { ramp, counted }))
+}
+
+/// One row of `bench`.
+#[derive(Debug, Clone, Copy)]
+struct MadeRow {
+    requests: usize,
+    startup: Duration,
+    running: Duration,
+    /// Requests a second behind the start-up.
+    rate: f64,
+}
+
+impl MadeRow {
+    fn of(cell: &SpeedCell) -> Result<Self> {
+        let speed = speed(cell, None).context("bench made too few requests; allow more time (--limit)")?;
+        let lasted = Duration::from_nanos(cell.ended_ns.last().copied().unwrap_or_default());
+        let running = Duration::from_secs_f64(speed.seconds);
+        let (requests, startup) = (cell.took_ns.len(), lasted.saturating_sub(running));
+        Ok(Self { requests, startup, running, rate: speed.requests_per_s() })
+    }
+}
+
+fn lasted(rows: &[MadeRow]) -> Duration {
+    rows.iter().map(|row| row.startup + row.running).sum()
+}
+
+fn requests(rows: &[MadeRow]) -> usize {
+    rows.iter().map(|row| row.requests).sum()
 }
 
 /// The same requests for as long by fio, from where `bench` begins.
-fn fio(device: &Path, case: SpeedCase, seconds: u64) -> Result<Sample> {
+fn fio(device: &Path, case: SpeedCase, span: Span) -> Result<Sample> {
     let kind = match (case.direction, case.order) {
         (Direction::Read, Order::Linear) => "read",
         (Direction::Read, Order::Random) => "randread",
@@ -125,7 +182,8 @@ fn fio(device: &Path, case: SpeedCase, seconds: u64) -> Result<Sample> {
         .arg(format!("--bs={}", case.request.get()))
         .arg(format!("--iodepth={}", case.queue_depth))
         .arg(format!("--ioengine={engine}"))
-        .arg(format!("--runtime={seconds}"))
+        .arg(format!("--ramp_time={}ms", span.ramp.as_millis()))
+        .arg(format!("--runtime={}ms", span.counted.as_millis()))
         .arg(format!("--filename={}", escaped(device)))
         .arg(if case.direction == Direction::Read { "--readonly" } else { "--refill_buffers" });
     let output = run_peer(&mut command, "fio")?;

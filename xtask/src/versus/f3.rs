@@ -15,6 +15,7 @@ use flashscope_device::{ByteRange, Bytes, Consent, Device, DeviceExt, Op, Patter
 use flashscope_linux::{Access, LinuxDevice, OpenOptions, open};
 use nix::sys::resource::{UsageWho, getrusage};
 
+use super::row::per_request;
 use super::{ROUNDS, Row, Sample, run_peer};
 
 /// f3 writes files of this size.
@@ -126,7 +127,7 @@ impl Files<'_> {
     }
 
     fn sample(&self, rate: f64, user: Duration) -> Sample {
-        Sample { rate, cpu: user.as_secs_f64() / self.size.as_f64() }
+        Sample { rate, cpu: per_request(user, self.size.as_f64()) }
     }
 
     fn remove(&self) -> Result<()> {

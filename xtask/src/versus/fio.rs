@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::bench::{self, Turns};
 use super::random_reads::{READ, measure};
+use super::row::per_request;
 use super::{ROUNDS, Row, Sample, run_peer, zram};
 
 /// What to read.
@@ -35,7 +36,10 @@ pub struct Arguments {
     /// With --bench: how many turns each side takes for each row.
     #[arg(long, default_value_t = 5, requires = "bench", value_parser = clap::value_parser!(u32).range(1..=100))]
     turns: u32,
-    /// With --bench: how long a turn takes at most, seconds. A turn that tells enough ends before.
+    /// With --bench: how long a turn takes at least, seconds: rows that are clear before are made again.
+    #[arg(long, default_value_t = 10, requires = "bench", value_parser = clap::value_parser!(u64).range(1..=600))]
+    least: u64,
+    /// With --bench: how long a row takes at most, seconds. One that tells enough ends before.
     #[arg(long, default_value_t = 20, requires = "bench", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: u64,
 }
@@ -97,7 +101,8 @@ pub fn run(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
     // What cannot be opened is refused here, in our words: fio would try every engine on it.
     drop(open(&arguments.device, &OpenOptions::default())?);
     if arguments.bench {
-        let turns = Turns { count: arguments.turns, limit: Duration::from_secs(arguments.limit) };
+        let [least, limit] = [arguments.least, arguments.limit].map(Duration::from_secs);
+        let turns = Turns { count: arguments.turns, least, limit };
         return bench::run(&arguments.device, arguments.erase, turns, tell);
     }
     [(1, ENGINES_ALONE), (32, ENGINES_QUEUED)]
@@ -175,5 +180,6 @@ pub fn parse(text: &str, direction: &str) -> Result<Sample> {
     }
     let seconds = number(job, "job_runtime")? / 1e3;
     let cpu_share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
-    Ok(Sample { rate: number(&job[direction], "iops")?, cpu: cpu_share * seconds / requests })
+    let cpu = Duration::from_secs_f64(cpu_share * seconds);
+    Ok(Sample { rate: number(&job[direction], "iops")?, cpu: per_request(cpu, requests) })
 }

@@ -11,6 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::Sample;
+use super::row::per_request;
 
 /// The size of each read.
 pub const READ: Bytes = Bytes::kib(4);
@@ -21,8 +22,8 @@ pub fn measure(path: &Path, queue_depth: u32, duration: Duration, seed: u64) -> 
     let places = Places::of(&device, seed);
     let cpu_before = process_cpu();
     let (requests, elapsed) = keep_reading(&mut device, places, duration)?;
-    let cpu = (process_cpu() - cpu_before).as_secs_f64();
-    Ok(Sample { rate: f64::from(requests) / elapsed.as_secs_f64(), cpu: cpu / f64::from(requests) })
+    let cpu = per_request(process_cpu() - cpu_before, requests.into());
+    Ok(Sample { rate: f64::from(requests) / elapsed.as_secs_f64(), cpu })
 }
 
 /// How many reads completed, in how much device time.

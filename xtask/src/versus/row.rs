@@ -1,6 +1,7 @@
 //! One piece of work, done by both in turns: how the turns compare, how far apart they were, and what that says of the two.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -9,13 +10,25 @@ use serde::Serialize;
 pub struct Sample {
     /// Requests per second, or bytes per second.
     pub rate: f64,
-    /// CPU time per request or per byte, seconds.
-    pub cpu: f64,
+    /// CPU time per request or per byte, seconds; `None` where it is too little to be told.
+    pub cpu: Option<f64>,
+}
+
+/// The kernel and fio count CPU time by the millisecond: of less than this a ratio would be chance.
+const CPU_MIN: Duration = Duration::from_millis(30);
+
+/// What each of so many requests took of this CPU time.
+pub fn per_request(cpu: Duration, requests: f64) -> Option<f64> {
+    (cpu >= CPU_MIN).then(|| cpu.as_secs_f64() / requests)
 }
 
 impl fmt::Display for Sample {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:.1}/s and {:.1} us of CPU time each", self.rate, self.cpu * 1e6)
+        write!(formatter, "{:.1}/s and ", self.rate)?;
+        match self.cpu {
+            Some(cpu) => write!(formatter, "{:.1} us of CPU time each", cpu * 1e6),
+            None => formatter.write_str("too little CPU time to tell"),
+        }
     }
 }
 
@@ -84,9 +97,9 @@ pub struct Row {
     /// Above 1 where we are faster: the median of the rounds, in each of which both worked on the machine as it then was.
     pub ratio: f64,
     pub ratio_span: Span,
-    /// Below 1 where we use less CPU time.
-    pub cpu_ratio: f64,
-    pub cpu_ratio_span: Span,
+    /// Below 1 where we use less CPU time; `None` where no round took enough of it.
+    pub cpu_ratio: Option<f64>,
+    pub cpu_ratio_span: Option<Span>,
     /// Whether both saw the same speed.
     pub verdict: Verdict,
 }
@@ -95,9 +108,11 @@ impl Row {
     /// Both sides, round by round; samples of one round stand in the same place.
     pub fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
         let rates = |side: &[Sample]| side.iter().map(|sample| sample.rate).collect::<Vec<_>>();
-        let cpus = |side: &[Sample]| side.iter().map(|sample| sample.cpu).collect::<Vec<_>>();
         let (ours_rates, peer_rates) = (rates(ours), rates(peer));
-        let (rates, cpus) = (ratios(&ours_rates, &peer_rates), ratios(&cpus(ours), &cpus(peer)));
+        let rates = ratios(&ours_rates, &peer_rates);
+        let both = ours.iter().zip(peer).filter_map(|(ours, peer)| Some(ours.cpu? / peer.cpu?));
+        let cpus: Vec<f64> = both.collect();
+        let is_told = !cpus.is_empty();
         let (ratio, ratio_span) = (median(&rates), Span::of(&rates));
         Self {
             work,
@@ -107,8 +122,8 @@ impl Row {
             peer_span: Span::of(&peer_rates),
             ratio,
             ratio_span,
-            cpu_ratio: median(&cpus),
-            cpu_ratio_span: Span::of(&cpus),
+            cpu_ratio: is_told.then(|| median(&cpus)),
+            cpu_ratio_span: is_told.then(|| Span::of(&cpus)),
             verdict: Verdict::of(ratio, ratio_span),
         }
     }
@@ -136,20 +151,22 @@ pub fn table(rows: &[Row]) -> String {
         "work", "ours", "peer", "ratio", "rounds", "", "CPU", "rounds"
     );
     for row in rows {
+        let cpu = row.cpu_ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let cpu_span = row.cpu_ratio_span.map_or_else(String::new, |span| span.text(2));
         text += &format!(
-            "{:<56} {:>10.1} {:>10.1} {:>6.2} {:>11}  {:<6} {:>5.2} {:>11}\n",
+            "{:<56} {:>10.1} {:>10.1} {:>6.2} {:>11}  {:<6} {:>5} {:>11}\n",
             row.work,
             row.ours,
             row.peer,
             row.ratio,
             row.ratio_span.text(2),
             row.verdict.text(),
-            row.cpu_ratio,
-            row.cpu_ratio_span.text(2)
+            cpu,
+            cpu_span
         );
     }
     text + "ratio: above 1 where we are faster; CPU: below 1 where we use less; both the median of the rounds, with the \
-            smallest and the largest.\nagree: within 3 %; noise: further apart, but the rounds differ as much among themselves\n"
+            smallest and the largest; -: too little to tell.\nagree: within 3 %; noise: further apart, but the rounds differ as much among themselves\n"
 }
 
 #[cfg(test)]
@@ -157,8 +174,9 @@ mod tests {
     use super::*;
 
     fn row(ours: &[f64], peer: &[f64]) -> Row {
-        let side =
-            |rates: &[f64]| rates.iter().map(|rate| Sample { rate: *rate, cpu: 2.0 }).collect::<Vec<_>>();
+        let side = |rates: &[f64]| {
+            rates.iter().map(|rate| Sample { rate: *rate, cpu: Some(2.0) }).collect::<Vec<_>>()
+        };
         Row::of("reads".to_owned(), &side(ours), &side(peer))
     }
 
@@ -166,9 +184,21 @@ mod tests {
     fn a_row_says_whether_it_agrees_and_how_far_its_rounds_were_apart() {
         let even = row(&[100.0, 101.0, 99.0], &[101.0, 100.0, 102.0]);
         assert_eq!((even.ours, even.peer, even.verdict), (100.0, 101.0, Verdict::Agree));
-        assert_eq!((even.ours_span, even.cpu_ratio), (Span { low: 99.0, high: 101.0 }, 1.0));
+        assert_eq!((even.ours_span, even.cpu_ratio), (Span { low: 99.0, high: 101.0 }, Some(1.0)));
         assert_eq!(row(&[90.0, 91.0, 90.0], &[100.0; 3]).verdict, Verdict::Differ);
         assert_eq!(row(&[90.0, 120.0, 80.0], &[100.0; 3]).verdict, Verdict::Noise);
         assert!(table(&[even]).contains("0.97..1.01  agree"));
+    }
+
+    #[test]
+    fn of_little_cpu_time_no_ratio_is_told() {
+        assert_eq!(per_request(Duration::from_millis(60), 3.0), Some(0.02));
+        assert_eq!(per_request(Duration::from_millis(3), 300.0), None);
+        let [told, untold] = [Some(4.0), None].map(|cpu| Sample { rate: 10.0, cpu });
+        let row = Row::of("reads".to_owned(), &[told, untold], &[told, told]);
+        assert_eq!((row.cpu_ratio, row.cpu_ratio_span), (Some(1.0), Some(Span { low: 1.0, high: 1.0 })));
+        let row = Row::of("reads".to_owned(), &[told, untold], &[untold, told]);
+        assert_eq!((row.cpu_ratio, row.cpu_ratio_span), (None, None));
+        assert!(table(&[row]).contains(" -  "));
     }
 }
