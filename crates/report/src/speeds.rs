@@ -10,7 +10,7 @@ use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell
 use crate::chart::Table;
 use crate::quantity;
 
-/// Every kind of request of a run, in the order in which they were made, with its speed; `None` from too few requests.
+/// Every kind of request of a run, in the order in which they were made, with its speed; `None` where they do not tell one.
 #[must_use]
 pub fn speeds(run: &RunFile) -> Vec<(SpeedCase, Option<Speed>)> {
     cells(run).map(|(data, cell)| (cell.case, speed_of(data, cell))).collect()
@@ -65,7 +65,7 @@ pub fn table(run: &RunFile) -> Table {
 
 fn row(case: SpeedCase, speed: Option<&Speed>) -> Vec<String> {
     let Some(speed) = speed else {
-        let unknown = ["unknown", "too few", "", "", "", "", ""].map(str::to_owned);
+        let unknown = ["unknown", "", "", "", "", "", ""].map(str::to_owned);
         return std::iter::once(name(case)).chain(unknown).collect();
     };
     let megabytes = |bytes_per_s: f64| quantity::three_digits(bytes_per_s / 1e6);

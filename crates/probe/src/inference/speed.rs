@@ -135,10 +135,10 @@ impl Speed {
     }
 }
 
-/// How fast the requests of a cell are; `None` from too few. `link` tells what cannot be.
+/// How fast the requests of a cell are; `None` from too few, and where a single one took most of the time. `link` tells what cannot be.
 #[must_use]
 pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
-    let course = Course::of(cell)?;
+    let course = Course::of(cell).filter(|_| !is_one_request(cell))?;
     let mean = course.mean()?;
     let half = (mean.error * STUDENT_95).max(HALF_WIDTH_MIN);
     let bytes_per_s = 1.0 / mean.seconds_per_byte;
@@ -155,6 +155,14 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         latency: latencies(running)?,
         cached: link.and_then(|link| impossible(bytes_per_s, link)),
     })
+}
+
+/// Whether nothing ended in most of a row's time but one request: a mean of so many tells of that one, be it a device that hung or a
+/// clock that jumped.
+fn is_one_request(cell: &SpeedCell) -> bool {
+    let gaps = cell.ended_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let longest = gaps.chain(cell.ended_ns.first().copied()).max().unwrap_or_default();
+    cell.ended_ns.last().is_some_and(|last| longest > last / 2)
 }
 
 /// How fast the requests of one cell of a run are, held against what link, method and flash allow; `None` from too few.
@@ -440,6 +448,9 @@ mod tests {
         assert!(!is_clear(&cell((0..30).map(|_| 50))), "too short");
         assert!(!is_clear(&cell((0..90).map(|index| 20 + index))), "it drifts");
         assert!(speed(&cell((0..5).map(|_| 50)), None).is_none(), "too few");
+        let jumped = |by| cell((0..300).map(move |index| if index == 200 { by } else { 50 }));
+        assert!(speed(&jumped(3_600_000), None).is_none(), "one took most of the time");
+        assert!(speed(&jumped(5_000), None).is_some());
     }
 
     #[test]

@@ -298,7 +298,7 @@ fn in_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<(M
         stalls_of(data).filter(|stalls| fill.slowdown.is_none() && (!is_even(mean) || are_few(stalls)))?;
     let of_periods = Mean {
         seconds_per_byte: stalls.seconds_per_byte,
-        error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)),
+        error: ERROR_GOOD.max(ERROR_PER_PERIOD / count(stalls.seen - 1)).max(stalls.error),
         halves: 0.0,
         ..*mean
     };
@@ -571,6 +571,31 @@ mod tests {
         assert!(rate.evidence.contains("from the first of 3 stalls to the last"), "{}", rate.evidence);
         let Some(Value::BytesPerSecond(rate)) = rate.value() else { panic!("no rate") };
         assert!((rate / (4000.0 * 1_048_576.0 / (90.0 + 3999.0 * 0.088)) - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn a_clock_that_jumped_in_one_of_many_periods_leaves_the_speed_open() {
+        let times = |jump: u64| {
+            let took = move |index: u64| match index {
+                310 => 50 + jump,
+                index if index % 16 == 15 => 500,
+                _ => 50,
+            };
+            let mut data = data((0..4000).map(took));
+            let ended = |index| Duration::from_millis((0..=index).map(took).sum());
+            let long = (0..4000).filter(|index| took(*index) > 50);
+            let took = |index| Duration::from_millis(took(index));
+            data.long = long
+                .map(|index| LongWrite {
+                    written: Bytes::mib(index + 1),
+                    took: took(index),
+                    ended: ended(index),
+                })
+                .collect();
+            data
+        };
+        assert!(values(&times(0), Bytes::gib(8))[1].is_some());
+        assert_eq!(values(&times(3_600_000), Bytes::gib(8))[1], None);
     }
 
     #[test]

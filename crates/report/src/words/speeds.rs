@@ -74,11 +74,12 @@ impl Words {
              alone"
                 .to_owned()
         });
-        let few = self
-            .speeds
-            .iter()
-            .filter(|(_, speed)| speed.is_none())
-            .map(|(case, _)| format!("unknown: the speed of {}; too few of them were made", name(*case)));
+        let few = self.speeds.iter().filter(|(_, speed)| speed.is_none()).map(|(case, _)| {
+            format!(
+                "unknown: the speed of {}; too few of them were made, or a single one took most of the time",
+                name(*case)
+            )
+        });
         let blank = self.blank.map(|contents| {
             format!("{contents}: a controller may answer reads of such places without touching flash, and be slower elsewhere")
         });
