@@ -236,3 +236,15 @@ fn what_the_lab_cannot_do_is_refused_before_it_starts() {
         assert!(!output.status.success() && talk.contains(says), "{arguments:?}: {talk}");
     }
 }
+
+#[test]
+fn a_check_of_a_stick_that_enumerates_again_ends_and_says_so() {
+    let command = "(sleep 1; cd /sys/bus/usb/devices/1-1; echo 0 > authorized; sleep 0.05; echo 1 > authorized) & \
+                   flashscope check /dev/sda --json > /run/check; echo $?; cat /run/check; sleep 4; \
+                   flashscope list --json";
+    let Some(documents) = results(&["--link", "480"], &[command]) else { return };
+    let [exit, check, list] = documents.as_slice() else { panic!("{documents:?}") };
+    assert_eq!(*exit, 3, "the measurement failed: {check}");
+    assert!(check["ended"].to_string().contains("the device vanished"), "{check}");
+    assert_eq!(list["disks"][0]["path"], "/dev/sda", "it is there again: {list}");
+}
