@@ -1,7 +1,7 @@
 //! Beside fio: the rows of `bench`, with the same sizes and depths for as long.
 //!
 //! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers, behind its start-up; fio's is its
-//! requests over its time, once as long a ramp is over (`--ramp_time`). Rows that are clear early are made again until a turn has lasted long
+//! requests over the time that it was asked to count for, once as long a ramp is over (`--ramp_time`). Rows that are clear early are made again until a turn has lasted long
 //! enough for CPU time to show. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
 //! both, and what it does is no difference between them. Both work on the same processor, the last one: where requests and who
 //! serves them share a processor changes what a request takes by half. Before the first turn of a row each works once for
@@ -30,9 +30,6 @@ use super::{Row, Sample, run_peer};
 
 /// What comes before is start-up on fio's side, whose job begins within it, even where ours has none.
 const RAMP_MIN: Duration = Duration::from_secs(1);
-
-/// A turn has so many requests for each that is in flight: fio's time goes on until the last of them is there, none of which it counts.
-const REQUESTS_PER_DEPTH: usize = 50;
 
 /// How long each side works in a turn.
 #[derive(Debug, Clone, Copy)]
@@ -118,8 +115,7 @@ fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sam
     let budget = Budget { device_time: Some(turns.limit), ..Budget::UNLIMITED };
     let mut rows: Vec<MadeRow> = Vec::new();
     let cpu_before = process_cpu();
-    let enough = REQUESTS_PER_DEPTH * usize::try_from(case.queue_depth)?;
-    while lasted(&rows) < turns.least || requests(&rows) < enough {
+    while lasted(&rows) < turns.least {
         let seed = seed.wrapping_add(rows.len() as u64 * 1000);
         let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
         let seen = experiment.measure(&mut device, &budget, &mut Silent);
@@ -127,14 +123,11 @@ fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sam
         rows.push(MadeRow::of(data.cells.first().context("bench made no requests")?)?);
     }
     let cpu = process_cpu() - cpu_before;
-    let counted = rows.iter().map(|row| row.running).sum::<Duration>();
-    let counted_requests = rows.iter().map(|row| row.rate * row.running.as_secs_f64()).sum::<f64>();
+    let running = rows.iter().map(|row| row.running).sum::<Duration>();
+    let requests = rows.iter().map(|row| row.requests).sum::<usize>() as f64;
     let ramp = rows.iter().map(|row| row.startup).max().unwrap_or_default().max(RAMP_MIN);
-    let sample = Sample {
-        rate: counted_requests / counted.as_secs_f64(),
-        cpu: per_request(cpu, requests(&rows) as f64),
-    };
-    Ok((sample, Span { ramp, counted }))
+    let sample = Sample { rate: counted(&rows) / running.as_secs_f64(), cpu: per_request(cpu, requests) };
+    Ok((sample, Span { ramp, counted: running }))
 }
 
 /// One row of `bench`.
@@ -161,8 +154,9 @@ fn lasted(rows: &[MadeRow]) -> Duration {
     rows.iter().map(|row| row.startup + row.running).sum()
 }
 
-fn requests(rows: &[MadeRow]) -> usize {
-    rows.iter().map(|row| row.requests).sum()
+/// The requests behind the start-ups.
+fn counted(rows: &[MadeRow]) -> f64 {
+    rows.iter().map(|row| row.rate * row.running.as_secs_f64()).sum()
 }
 
 /// The same requests for as long by fio, from where `bench` begins.
@@ -187,5 +181,5 @@ fn fio(device: &Path, case: SpeedCase, span: Span) -> Result<Sample> {
         .arg(format!("--filename={}", escaped(device)))
         .arg(if case.direction == Direction::Read { "--readonly" } else { "--refill_buffers" });
     let output = run_peer(&mut command, "fio")?;
-    parse(&String::from_utf8_lossy(&output.stdout), case.direction.as_str())
+    parse(&String::from_utf8_lossy(&output.stdout), case.direction.as_str(), span.counted)
 }

@@ -159,7 +159,8 @@ fn fio(arguments: &Arguments, queue_depth: u32, engine: Engine) -> Result<Sample
         .arg(format!("--ioengine={}", engine[0]))
         .args(&engine[1..]);
     let output = run_peer(&mut command, "fio")?;
-    parse(&String::from_utf8_lossy(&output.stdout), "read")
+    let asked = Duration::from_secs(arguments.seconds.into());
+    parse(&String::from_utf8_lossy(&output.stdout), "read", asked)
 }
 
 /// fio takes a colon in `--filename` for the end of a name.
@@ -167,8 +168,9 @@ pub fn escaped(path: &Path) -> String {
     path.display().to_string().replace(':', "\\:")
 }
 
-/// The figures of `read` or `write` in fio's JSON, which warnings may precede.
-pub fn parse(text: &str, direction: &str) -> Result<Sample> {
+/// The figures of `read` or `write` in fio's JSON, which warnings may precede, of a job that was asked to count for so long. Its own rate is that of
+/// a longer time: until what was in flight at the end is there, none of which it counts.
+pub fn parse(text: &str, direction: &str, asked: Duration) -> Result<Sample> {
     let json = text.find('{').map_or("", |start| &text[start..]);
     let document: Value = serde_json::from_str(json).context("fio printed no JSON")?;
     let job = &document["jobs"][0];
@@ -181,5 +183,5 @@ pub fn parse(text: &str, direction: &str) -> Result<Sample> {
     let seconds = number(job, "job_runtime")? / 1e3;
     let cpu_share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
     let cpu = Duration::from_secs_f64(cpu_share * seconds);
-    Ok(Sample { rate: number(&job[direction], "iops")?, cpu: per_request(cpu, requests) })
+    Ok(Sample { rate: requests / asked.as_secs_f64(), cpu: per_request(cpu, requests) })
 }
