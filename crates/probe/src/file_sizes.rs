@@ -14,6 +14,8 @@ pub enum FileProfile {
     /// Pages of a manual or a web site: most under 2 KB, 8 KiB on average. ZDNet's folder ("Flash drives: Your mileage will
     /// vary") had some 2 000 files, mostly under 2 KB, in 16 MB.
     HelpPages,
+    /// Notes, settings and icons: none above 2 KiB, half below 700 bytes.
+    Snippets,
     /// A source tree such as the kernel's: half below 5 KiB, some 15 KiB on average, fifteen to a folder.
     KernelSource,
     /// Photographs of 12 to 24 megapixels: some 4 MiB each.
@@ -33,13 +35,14 @@ struct Shape {
 
 impl FileProfile {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::HelpPages, Self::KernelSource, Self::Photos];
+    pub const ALL: [Self; 4] = [Self::HelpPages, Self::Snippets, Self::KernelSource, Self::Photos];
 
     /// The name by which it is asked for.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::HelpPages => "help-pages",
+            Self::Snippets => "snippets",
             Self::KernelSource => "kernel-source",
             Self::Photos => "photos",
         }
@@ -49,7 +52,7 @@ impl FileProfile {
     #[must_use]
     pub const fn usual_count(self) -> u32 {
         match self {
-            Self::HelpPages | Self::KernelSource => 2000,
+            Self::HelpPages | Self::Snippets | Self::KernelSource => 2000,
             Self::Photos => 40,
         }
     }
@@ -58,7 +61,7 @@ impl FileProfile {
     #[must_use]
     pub const fn files_per_folder(self) -> u32 {
         match self {
-            Self::HelpPages => 2000,
+            Self::HelpPages | Self::Snippets => 2000,
             Self::KernelSource => 15,
             Self::Photos => 999,
         }
@@ -67,6 +70,7 @@ impl FileProfile {
     const fn shape(self) -> Shape {
         match self {
             Self::HelpPages => Shape { median: Bytes::new(1200), sigma: 2.0, most: Bytes::kib(512) },
+            Self::Snippets => Shape { median: Bytes::new(700), sigma: 0.8, most: Bytes::kib(2) },
             Self::KernelSource => Shape { median: Bytes::kib(5), sigma: 1.5, most: Bytes::mib(4) },
             Self::Photos => Shape { median: Bytes::mib(4), sigma: 0.35, most: Bytes::mib(12) },
         }
@@ -139,6 +143,7 @@ mod tests {
     fn every_profile_has_sizes_about_its_mean_whatever_the_seed_and_the_count() {
         for (profile, low, high) in [
             (FileProfile::HelpPages, 6e3, 10e3),
+            (FileProfile::Snippets, 0.75e3, 0.9e3),
             (FileProfile::KernelSource, 12e3, 18e3),
             (FileProfile::Photos, 4e6, 5e6),
         ] {
@@ -147,6 +152,8 @@ mod tests {
                 let mean = sum(&sizes) / f64::from(count);
                 assert!(sizes.len() == count as usize && (low..high).contains(&mean), "{profile:?}: {mean}");
             }
+            let most = profile.sizes(2000, 7).into_iter().max();
+            assert!(profile != FileProfile::Snippets || most <= Some(Bytes::kib(2)), "{most:?}");
             assert_ne!(profile.sizes(400, 1), profile.sizes(400, 2));
             assert_eq!(profile.sizes(400, 3), profile.sizes(400, 3));
             assert!(profile.sizes(1, 1).iter().all(|size| !size.is_zero()));

@@ -40,6 +40,19 @@ fn files_in_memory_are_measured_and_said_to_be_there() {
     assert!(is_empty(folder.path()));
 }
 
+/// Where nobody says how many rounds, there are as many as it takes; and these files are none larger than two kilobytes.
+#[test]
+fn rounds_go_on_until_they_agree() {
+    let folder = folder();
+    let bench =
+        ["bench", "files", folder.path().to_str().unwrap(), "--count", "100", "--profile", "snippets"];
+    let output = flashscope(&[&bench[..], &["--json"]].concat());
+    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!((3..=9).contains(&told["rounds"].as_u64().unwrap()), "{told}");
+    assert!(told["small"]["bytes"].as_u64().unwrap() < 100 * 2048, "{told}");
+    assert!(stderr(&output).contains("3 to 9 rounds"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_stored_run_of_files_tells_the_same_again() {
     let (folder, kept) = (folder(), tempfile::tempdir().unwrap());

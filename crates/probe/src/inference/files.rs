@@ -6,6 +6,7 @@
 
 use flashscope_device::Bytes;
 
+use super::methods::{around_median, is_narrow};
 use super::speed::impossible;
 use super::statistics::median;
 use crate::observation::{FilesData, FilesPart, FilesRound, Traffic};
@@ -167,14 +168,24 @@ pub struct FilesVerdict {
 /// The verdict over all rounds; `None` without one.
 #[must_use]
 pub fn files_verdict(data: &FilesData) -> Option<FilesVerdict> {
-    let ratio = |round: &FilesRound| round.small.durable_s() / round.large.durable_s();
-    let ratios = Spread::of(data.rounds.iter().map(ratio))?;
+    let ratios = Spread::of(ratios(data))?;
     let bloat = files(data, |round| &round.small)?.bloat;
     Some(FilesVerdict {
         ratio: ratios,
         cause: cause(data, ratios.median),
         bloat: (bloat > BLOAT_MIN).then_some(bloat),
     })
+}
+
+/// Whether it is known well enough how many times as long small files take, so that further rounds tell nothing more.
+#[must_use]
+pub fn files_are_settled(data: &FilesData) -> bool {
+    around_median(&ratios(data).collect::<Vec<_>>()).as_ref().is_some_and(is_narrow)
+}
+
+/// How many times as long the small files of each round took.
+fn ratios(data: &FilesData) -> impl Iterator<Item = f64> {
+    data.rounds.iter().map(|round| round.small.durable_s() / round.large.durable_s())
 }
 
 fn cause(data: &FilesData, ratio: f64) -> FilesCause {
@@ -310,6 +321,23 @@ mod tests {
             link: None,
             rounds: vec![FilesRound { small, large }],
         }
+    }
+
+    #[test]
+    fn rounds_are_enough_once_they_agree() {
+        let settled = |seconds: &[f64]| {
+            let round = |seconds: &f64| FilesRound {
+                small: part(*seconds, 1000, 20.0, 1.0),
+                large: part(1.0, 100, 10.0, 1.0),
+            };
+            let one = data(part(1.0, 1, 1.0, 1.0), part(1.0, 1, 1.0, 1.0));
+            files_are_settled(&FilesData { rounds: seconds.iter().map(round).collect(), ..one })
+        };
+        assert!(settled(&[10.0, 10.5, 10.2]));
+        assert!(!settled(&[]), "nothing is known");
+        assert!(!settled(&[10.0, 10.5, 14.0]), "a stall, or not");
+        let many = [10.0, 10.5, 14.0, 10.1, 10.2, 10.3, 10.4, 10.5];
+        assert!(!settled(&many) && settled(&[&many[..], &[10.2]].concat()), "what was seen once is left out");
     }
 
     fn cause_of(small: FilesPart, large: FilesPart) -> FilesCause {

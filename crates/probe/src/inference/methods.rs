@@ -81,13 +81,17 @@ pub fn ways(data: &MethodsData) -> Vec<WaySpeed> {
 /// Whether all ways are known well enough, so that further rounds tell nothing more.
 #[must_use]
 pub fn ways_are_settled(data: &MethodsData) -> bool {
-    let is_narrow = |spread: &Spread| spread.high <= spread.low * NARROW;
     ways(data).iter().all(|way| is_narrow(&way.claimed) && is_narrow(&way.durable))
+}
+
+/// Whether further rounds would tell hardly more of this.
+pub(super) fn is_narrow(interval: &Spread) -> bool {
+    interval.high <= interval.low * NARROW
 }
 
 /// The median and its interval: of the sorted figures, as many are left out at either end as still leave the median of all figures that could
 /// have been seen inside (the binomial distribution of how many lie below it; H. David and H. Nagaraja, "Order Statistics", 7.1).
-fn around_median(figures: &[f64]) -> Option<Spread> {
+pub(super) fn around_median(figures: &[f64]) -> Option<Spread> {
     let mut sorted: Vec<f64> = figures.iter().copied().filter(|figure| figure.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let median = median(&sorted)?;

@@ -31,7 +31,9 @@ mod write_buffer;
 pub use align::steps;
 pub use changes::Change;
 pub use course::{Course, Recovered, course, held_up_share, slows_down, stalled_writes, stalls_of};
-pub use files::{FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole};
+pub use files::{
+    FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_are_settled, files_verdict, is_written_whole,
+};
 pub use methods::{WaySpeed, cached, truth, ways, ways_are_settled};
 pub use sanity::{Objection, objection_to};
 pub(crate) use slowdown::Slowdown;

@@ -8,6 +8,7 @@ use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_device::{Bytes, Pattern};
 use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
 use flashscope_probe::file_sizes;
+use flashscope_probe::inference::files_are_settled;
 use flashscope_probe::observation::{
     Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
 };
@@ -28,6 +29,9 @@ const LONG_S: f64 = 10.0;
 const PILOT_MORE: usize = 128;
 /// Fewer files than these tell nothing of many.
 const COUNT_MIN: u32 = 100;
+/// Where nobody says how many rounds, there are so many at least: of fewer a single stall is the median; and so many at most.
+const ROUNDS_LEAST: usize = 3;
+const ROUNDS_MOST: u32 = 9;
 
 /// Runs the command.
 ///
@@ -144,17 +148,24 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
             "note: {folder}/{left} was left behind by a measurement that was killed; remove it"
         ));
     }
-    let (bytes, rounds) = (model.bytes(), arguments.rounds);
+    let bytes = model.bytes();
     let round = model.in_clusters(ground.cluster) + bytes.round_up(ground.cluster);
-    let most = round * u64::from(rounds) + model.tried_in_clusters(ground.cluster);
+    let most = round * u64::from(most_rounds(arguments)) + model.tried_in_clusters(ground.cluster);
     printer.remark(format!(
-        "{} ({}) of {bytes} in all, then one file of as much; up to {}, so at most {most} of clusters will be written, and folders and \
+        "{} ({}) of {bytes} in all, then one file of as much; {}, so at most {most} of clusters will be written, and folders and \
          tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} s no new round begins",
         counted(model.count().into(), "file"),
         model.name,
-        counted(rounds.into(), "round"),
+        arguments.rounds.map_or_else(
+            || format!("{ROUNDS_LEAST} to {ROUNDS_MOST} rounds, until they agree"),
+            |rounds| format!("up to {}", counted(rounds.into(), "round"))
+        ),
         arguments.time_budget
     ));
+}
+
+fn most_rounds(arguments: &BenchFiles) -> u32 {
+    arguments.rounds.unwrap_or(ROUNDS_MOST)
 }
 
 /// Some files, made to see how long all will take.
@@ -223,22 +234,27 @@ impl Rounds<'_> {
         Ok(Pilot { files, seconds: took(&part).as_secs_f64() })
     }
 
-    /// Rounds until there are as many as asked for, or the time is spent; one in any case.
+    /// Rounds until there are as many as asked for, or they agree where nobody said how many, or the time is spent; one in any case.
     fn all(&mut self, model: &Model, data: &mut FilesData, printer: &Printer) -> Result<(), FilesError> {
         let budget = Duration::from_secs(self.arguments.time_budget);
         let mut spent = Duration::ZERO;
-        for round in 1..=self.arguments.rounds {
+        let most = most_rounds(self.arguments);
+        for round in 1..=most {
             printer.detail(format!("round {round}"));
             let small = self.part(&model.sizes, model.files_per_folder)?;
             let large = self.part(&[model.bytes()], 1)?;
             data.cold = cold(small.cold);
             spent += took(&small) + took(&large);
             data.rounds.push(FilesRound { small: part(&small), large: part(&large) });
+            if self.arguments.rounds.is_none() && data.rounds.len() >= ROUNDS_LEAST && files_are_settled(data)
+            {
+                break;
+            }
             // A round that would not fit is not begun.
-            if spent + spent / round > budget && round < self.arguments.rounds {
+            if spent + spent / round > budget && round < most {
                 printer.remark(format!(
-                    "{round} of {} rounds: another would take longer than {} s in all (--time-budget)",
-                    self.arguments.rounds, self.arguments.time_budget
+                    "{round} of {most} rounds: another would take longer than {} s in all (--time-budget)",
+                    self.arguments.time_budget
                 ));
                 break;
             }
