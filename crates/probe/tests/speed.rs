@@ -165,6 +165,30 @@ fn a_row_that_has_just_become_slow_goes_on_until_it_tells_how_slow() {
 }
 
 #[test]
+fn rows_of_large_writes_here_and_there_go_on_until_their_mean_is_known() {
+    let case = case(Direction::Write, Order::Random, Bytes::mib(1), 1);
+    let mut wrong = Vec::new();
+    for name in ["transcend-8g", "patriot-xt-16g", "wirenboard-18"] {
+        let profile = Profile::builtin(name).unwrap();
+        let mut stick = VirtualStick::new(&profile, 11);
+        let mut began = stick.now();
+        for index in 0..2000 {
+            if index == 500 {
+                began = stick.now();
+            }
+            let place = Bytes::mib(16 + index * 40_503 % (profile.capacity / Bytes::mib(1) - 16));
+            stick.run(Op::write(ByteRange::new(place, Bytes::mib(1)), Pattern::new(1))).unwrap();
+        }
+        let truth = Bytes::mib(1500).as_f64() / stick.now().since(began).as_secs_f64();
+        let (_, speed) = one(&mut VirtualStick::new(&profile, 1), case);
+        if !is_near(speed.bytes_per_s, truth) {
+            wrong.push(format!("{name}: {speed:?} instead of {truth}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn requests_here_and_there_and_in_flight_are_as_many_as_asked_for() {
     let profile = Profile::builtin("samsung-fit-plus").unwrap();
     let small = |depth| case(Direction::Read, Order::Random, Bytes::kib(4), depth);

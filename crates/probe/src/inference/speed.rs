@@ -24,7 +24,7 @@ pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
 /// The interval that is narrow enough, on either side.
 const CLEAR_HALF_WIDTH: f64 = 0.01;
 /// And the one that is not even wide.
-const VAGUE_HALF_WIDTH: f64 = 0.1;
+const VAGUE_HALF_WIDTH: f64 = 0.03;
 /// Two halves of what is clear differ by no more.
 const CLEAR_HALVES: f64 = 0.02;
 /// Speeds are known no better than this, however equal the parts: the clocks of controllers and hosts.
