@@ -702,6 +702,9 @@ pub struct Report {
     /// Write the page to FILE, which ends in .html; without it the report is printed.
     #[arg(long, value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// The parts of `flashscope report`.

@@ -1,6 +1,6 @@
 //! `flashscope report`: a stored run, inferred again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashscope_probe::RunFile;
 use flashscope_probe::inference::infer_run;
@@ -22,15 +22,15 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     }
     // Without a part the definitions ask for a run.
     let file = arguments.run.as_deref().unwrap_or(Path::new(""));
-    let page = arguments.html.as_slice();
-    outputs::permit(page, file)?;
+    let outputs: Vec<PathBuf> = arguments.html.iter().chain(&arguments.output.files).cloned().collect();
+    outputs::permit(&outputs, file)?;
     let run = read(file)?;
     let findings = infer_run(&run.observations);
-    // A page stands for the text, not for a document that was asked for.
-    if page.is_empty() || printer.json {
+    // A page of --html stands for the text, not for a document that was asked for.
+    if arguments.html.is_none() || printer.json {
         show::findings(&run, &findings, &Value::Null, printer)?;
     }
-    outputs::write(page, &run, &findings, printer)?;
+    outputs::write(&outputs, &run, &findings, printer)?;
     Ok(Exit::Fine)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use super::{document, finding, flashscope, image, stderr};
+use super::{document, finding, flashscope, image, stderr, stdout};
 
 #[test]
 fn a_run_file_reports_the_same_findings_again() {
@@ -89,4 +89,18 @@ fn a_long_stream_is_measured_where_it_is_asked_for_and_only_within_its_budget() 
     assert!(short["cost"]["bytes_written"].as_u64() <= Some(100 << 20));
     let reason = finding(&short, "slc_cache_bytes")["reason"].as_str().unwrap_or("");
     assert!(reason.contains("100 MiB were written") && reason.contains("budget"), "{reason}");
+}
+
+#[test]
+fn a_stored_run_is_shown_and_written_in_one_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (run, page, copy) = (path("run.json"), path("page.html"), path("copy.json"));
+    assert_eq!(flashscope(&["bench", "read", "sim:generic-2g", "-o", &run]).status.code(), Some(0));
+    let shown = flashscope(&["report", &run, "-o", &page, "--output", &copy]);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    assert!(stdout(&shown).contains("MB/s"), "it is printed as well: {}", stdout(&shown));
+    assert!(fs::read_to_string(&page).unwrap().contains("<svg"));
+    assert_eq!(document(&["report", &copy])["speeds"], document(&["report", &run])["speeds"]);
+    assert_eq!(flashscope(&["report", &run, "-o", &run]).status.code(), Some(2), "it would replace itself");
 }
