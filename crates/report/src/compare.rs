@@ -66,13 +66,13 @@ impl<'a> Compared<'a> {
 
     /// The speed that lasts; or the one so far, with over how much.
     fn lasts(&self) -> String {
-        match (self.sustained.as_ref().and_then(Finding::value), self.so_far()) {
-            (Some(Value::BytesPerSecond(rate)), _) => quantity::speed(rate),
-            (_, Some(so_far)) => {
-                format!("unknown ({} over {})", quantity::speed(so_far.bytes_per_s), so_far.bytes)
-            }
-            _ => UNKNOWN.to_owned(),
+        if let Some(Value::BytesPerSecond(rate)) = self.sustained.as_ref().and_then(Finding::value) {
+            return quantity::speed(rate);
         }
+        self.so_far().map_or_else(
+            || UNKNOWN.to_owned(),
+            |so_far| format!("{UNKNOWN} ({} over {})", quantity::speed(so_far.bytes_per_s), so_far.bytes),
+        )
     }
 
     fn pieces(&self) -> impl Iterator<Item = (f64, f64)> {

@@ -263,17 +263,17 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
             Err(reason) => unweighed.push(reason),
         }
     }
-    let costs = costs(&weighed, &workload, &EVERYDAY);
+    let costs = costs_of(&weighed, &workload, &EVERYDAY);
     unweighed.sort_by_key(|unweighed| unweighed.layer);
     unweighed.dedup_by_key(|unweighed| unweighed.layer);
     let bottleneck = bottleneck(&seen, &workload, &costs, &unweighed);
-    let small_files = self::costs(&weighed, &workload, &SMALL_FILES);
+    let small_files = costs_of(&weighed, &workload, &SMALL_FILES);
     let small_files = small_files.into_iter().next().filter(|first| first.gain.likely >= LITTLE);
     Diagnosis { bottleneck, costs, small_files, unweighed, illusions: Vec::new() }
 }
 
 /// What each layer costs a copy of these parts, if it costs something, the largest gain first.
-fn costs(cures: &[Cure], workload: &Workload, shares: &Shares) -> Vec<Cost> {
+fn costs_of(cures: &[Cure], workload: &Workload, shares: &Shares) -> Vec<Cost> {
     let mut costs: Vec<Cost> = cures.iter().filter_map(|cure| cure.cost(workload, shares)).collect();
     costs.sort_by(|a, b| b.gain.likely.total_cmp(&a.gain.likely));
     costs

@@ -191,8 +191,8 @@ impl<'a, 'b> Stream<'a, 'b> {
     /// Whether more would tell little more: stalls are waited for where they leave the speed open, or by who is thorough.
     fn is_enough(&self, capacity: Bytes, is_thorough: bool) -> bool {
         let fill = Fill::of(self.data);
-        let may_wait = is_thorough || !fill.is_even();
-        is_enough(&fill, self.written, capacity) && !(may_wait && self.waits_for_stalls())
+        is_enough(&fill, self.written, capacity)
+            && !((is_thorough || !fill.is_even()) && self.waits_for_stalls())
     }
 
     /// Whether stalls cost much and too few of them were seen to tell how often they come.

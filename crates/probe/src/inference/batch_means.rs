@@ -31,19 +31,27 @@ impl Mean {
             return None;
         }
         let (all, bytes) = (seconds_per_byte(stream), bytes_of(stream));
-        let parts = parts(stream, BATCHES);
+        let whole =
+            |part: &[Stretch]| Stretch { bytes: bytes_of(part), seconds_per_byte: seconds_per_byte(part) };
+        let parts: Vec<Stretch> = parts(stream, BATCHES).into_iter().map(whole).collect();
         let [first, second] = parts_of_two(stream);
-        // A part of fewer bytes tells less: each counts by what it holds.
-        let weigh = |part: &&[Stretch]| bytes_of(part) / bytes * (seconds_per_byte(part) - all).powi(2);
-        let spread = parts.iter().map(weigh).sum::<f64>() / (count(parts.len()) - 1.0).max(1.0);
         (all > 0.0).then(|| Self {
             seconds_per_byte: all,
-            error: spread.sqrt() / all,
+            error: error_of(&parts),
             halves: (first - second).abs() / all,
             seconds: all * bytes,
             bytes,
         })
     }
+}
+
+/// The standard error of the mean over all bytes of these parts, as a share of it. A part of fewer bytes tells less: each counts by what it
+/// holds.
+pub fn error_of(parts: &[Stretch]) -> f64 {
+    let (all, bytes) = (seconds_per_byte(parts), bytes_of(parts));
+    let weigh = |part: &Stretch| part.bytes / bytes * (part.seconds_per_byte - all).powi(2);
+    let spread = parts.iter().map(weigh).sum::<f64>() / (count(parts.len()) - 1.0).max(1.0);
+    spread.sqrt() / all
 }
 
 /// What a byte takes in either half of the bytes.

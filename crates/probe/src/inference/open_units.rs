@@ -137,9 +137,10 @@ impl<'a> Search<'a> {
         let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
         // Over data blocks of a round may hold their places from one before, which a log does not know of: then fewer seem to fit.
         let are_more_out_of_order = |log: &Self| {
-            search
-                .fits(Order::Random)
-                .is_some_and(|fits| log.fits(Order::Linear).is_some_and(|fewer| fewer < fits))
+            let in_order = log.fits(Order::Linear);
+            in_order
+                .zip(search.fits(Order::Random))
+                .is_some_and(|(in_order, out_of_order)| in_order < out_of_order)
         };
         if let Some(log) = search.over_data().filter(|log| !is_no_log && !are_more_out_of_order(log)) {
             return Ok(log);

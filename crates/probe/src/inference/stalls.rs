@@ -3,6 +3,8 @@
 
 use flashscope_device::Bytes;
 
+use super::batch_means::error_of;
+use super::slowdown::Stretch;
 use super::statistics::{count, median, quantile, whole_bytes};
 use crate::observation::LongWrite;
 
@@ -114,22 +116,18 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         seconds_max: quantile(&took, 1.0)?,
         share: took.iter().sum::<f64>() / total_seconds.max(f64::MIN_POSITIVE),
         seconds_per_byte: between / (last.written.as_f64() - first.written.as_f64()),
-        error: error_between(stalls)?,
+        error: error_of(&stretches_between(stalls)?),
     })
 }
 
-/// How well what a byte takes is known from the stretches between these stalls, as a share of it: each counts by its bytes.
-fn error_between(stalls: &[LongWrite]) -> Option<f64> {
-    let stretches = stalls.windows(2).map(|pair| {
+/// What a byte takes from each of these stalls to the next; `None` where time ran backwards.
+fn stretches_between(stalls: &[LongWrite]) -> Option<Vec<Stretch>> {
+    let stretch = |pair: &[LongWrite]| {
         let bytes = pair[1].written.as_f64() - pair[0].written.as_f64();
-        Some((bytes, pair[1].ended.checked_sub(pair[0].ended)?.as_secs_f64()))
-    });
-    let stretches: Vec<(f64, f64)> = stretches.collect::<Option<_>>()?;
-    let bytes: f64 = stretches.iter().map(|(bytes, _)| bytes).sum();
-    let mean = stretches.iter().map(|(_, seconds)| seconds).sum::<f64>() / bytes;
-    let off = |(length, seconds): &(f64, f64)| length / bytes * (seconds / length - mean).powi(2);
-    let spread = stretches.iter().map(off).sum::<f64>() / (count(stretches.len()) - 1.0).max(1.0);
-    Some(spread.sqrt() / mean)
+        let seconds = pair[1].ended.checked_sub(pair[0].ended)?.as_secs_f64();
+        Some(Stretch { bytes, seconds_per_byte: seconds / bytes })
+    };
+    stalls.windows(2).map(stretch).collect()
 }
 
 #[cfg(test)]
