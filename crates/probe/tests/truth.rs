@@ -574,6 +574,21 @@ fn edges_of_what_was_written_are_left_out_where_blocks_end_the_other_way_round()
     }
 }
 
+/// Reads whose noise is several times a boundary's step are read where the sizes that are left differ, unless places differ, too.
+#[test]
+fn very_noisy_reads_are_read_where_they_tell() {
+    for (seed, jitter) in [(12, 0.25), (16, 0.35)] {
+        let mut target = Target::parse("transcend-8g?erase_block=256KiB&capacity=8GiB").unwrap();
+        target.profile.noise.jitter = jitter;
+        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+        (block.across_us, block.before_us, page.across_us) = (60.0, 0.0, 20.0);
+        let mut stick = VirtualStick::new(&target.profile, seed);
+        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        let block = finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone();
+        assert_eq!(block.bytes(), Some(Bytes::kib(256)), "{seed}: {block:?}");
+    }
+}
+
 /// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read before it hides half of it.
 #[test]
 fn an_edge_of_what_was_written_is_left_out_over_a_slow_link() {

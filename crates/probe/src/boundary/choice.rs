@@ -94,22 +94,45 @@ impl<'a> Contrast<'a> {
     }
 }
 
-/// The candidates, the most telling first: those at which the explanations differ most for what is known there, and those that
-/// fit none of them.
+/// So many candidates, the most telling first: those at which the explanations differ most for what is known there, and those that
+/// fit none of them. Where no place reads otherwise than others do, a candidate comes as often as it tells more than the others do.
 #[must_use]
-pub fn telling(explanations: &[Explanation], figures: &Figures) -> Vec<Bytes> {
-    let mut scored: Vec<(f64, Bytes)> = figures
-        .each
-        .iter()
-        .map(|figure| {
-            let (mean, variance) = predicted(explanations, figure.candidate);
-            let surprise = ((figure.extra_s - mean).powi(2) - (3.0 * figure.error_s).powi(2)).max(0.0);
-            let told = (variance + surprise) / figures.noise_s.powi(2) + 1e-3;
-            (told / count(figure.samples.max(1)), figure.candidate)
-        })
-        .collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().map(|(_, candidate)| candidate).collect()
+pub fn telling(explanations: &[Explanation], figures: &Figures, number: usize) -> Vec<Bytes> {
+    let mut scored: Vec<Telling> =
+        figures.each.iter().map(|figure| Telling::of(figure, explanations, figures)).collect();
+    scored.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    if !figures.is_even {
+        return scored.into_iter().take(number).map(|each| each.candidate).collect();
+    }
+    let mut next = Vec::with_capacity(number);
+    while next.len() < number {
+        let most = scored.iter_mut().max_by(|a, b| a.score().total_cmp(&b.score()));
+        let Some(most) = most else { break };
+        most.samples += 1;
+        next.push(most.candidate);
+    }
+    next
+}
+
+/// How much the samples of one candidate tell.
+struct Telling {
+    candidate: Bytes,
+    /// What one sample would tell if there were no others.
+    told: f64,
+    samples: usize,
+}
+
+impl Telling {
+    fn of(figure: &Figure, explanations: &[Explanation], figures: &Figures) -> Self {
+        let (mean, variance) = predicted(explanations, figure.candidate);
+        let surprise = ((figure.extra_s - mean).powi(2) - (3.0 * figure.error_s).powi(2)).max(0.0);
+        let told = (variance + surprise) / figures.noise_s.powi(2) + 1e-3;
+        Self { candidate: figure.candidate, told, samples: figure.samples }
+    }
+
+    fn score(&self) -> f64 {
+        self.told / count(self.samples.max(1))
+    }
 }
 
 /// Mean and variance over the explanations of the extra time at a candidate's boundaries, seconds.
@@ -145,7 +168,7 @@ mod tests {
             samples,
         };
         let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
-        (vec![best], Figures { each, read_s: 400e-6, noise_s })
+        (vec![best], Figures { each, read_s: 400e-6, noise_s, is_even: false })
     }
 
     #[test]
@@ -155,6 +178,28 @@ mod tests {
         let of_pages_alone = [2560, 5120, 10_240, 20_480, 40_960].map(Bytes::new);
         assert!(!is_decided(&explanations, &figures));
         assert_eq!(hiding(&explanations, &figures), of_pages_alone);
+    }
+
+    #[test]
+    fn where_places_are_alike_what_tells_most_is_read_again() {
+        let (mut explanations, mut figures) = seen(20e-6, 8);
+        let block = Level::Multiples(Bytes::mib(1));
+        let other = Explanation {
+            block: Some(block),
+            coefficients: vec![0.0, 30e-6, 40e-6],
+            probability: 0.5,
+            ..explanations[0].clone()
+        };
+        explanations[0].probability = 0.5;
+        explanations.push(other);
+        let at_block = |next: &[Bytes]| next.iter().filter(|size| block.is_at(**size)).count();
+        let candidates = figures.each.len();
+        let once = telling(&explanations, &figures, candidates);
+        let blocks = at_block(&once);
+        assert!(once.len() == candidates && at_block(&once[..blocks]) == blocks);
+        figures.is_even = true;
+        let next = telling(&explanations, &figures, candidates);
+        assert_eq!((next.len(), at_block(&next)), (candidates, candidates));
     }
 
     #[test]

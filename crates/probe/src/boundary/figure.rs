@@ -47,6 +47,8 @@ pub struct Figures {
     pub read_s: f64,
     /// The deviation of a single sample, seconds.
     pub noise_s: f64,
+    /// Whether no place reads otherwise than others do, as far as many samples tell.
+    pub is_even: bool,
 }
 
 impl Figures {
@@ -67,7 +69,12 @@ impl Figures {
                 samples: values.len(),
             })
         };
-        Some(Self { each: groups.iter().filter_map(figure).collect(), read_s, noise_s })
+        Some(Self {
+            each: groups.iter().filter_map(figure).collect(),
+            read_s,
+            noise_s,
+            is_even: are_even(samples),
+        })
     }
 
     /// How many boundaries were read.
@@ -139,6 +146,24 @@ fn local_read_s(samples: &[AlignSample]) -> Vec<f64> {
     samples.chunks(NEIGHBOURS).flat_map(of_chunk).collect()
 }
 
+/// So many samples tell whether places differ, and by so many deviations they may agree by chance.
+const EVEN_AFTER: usize = 800;
+const EVEN: f64 = 1.0;
+
+/// Whether a read before a boundary tells nothing of the one behind it: where some places read otherwise than others, as written ones
+/// beside others that never were, both sides of most boundaries are slow, or quick. By how often both lie on the same side of what reads
+/// take at that time (N. Blomqvist, "On a measure of dependence between two random variables", Annals of Mathematical Statistics 21, 1950).
+fn are_even(samples: &[AlignSample]) -> bool {
+    let is_same = |(sample, local_s): (&AlignSample, f64)| {
+        (sample.before.as_secs_f64() > local_s) == (sample.after.as_secs_f64() > local_s)
+    };
+    let same = samples.iter().zip(local_read_s(samples)).filter(|each| is_same(*each)).count();
+    // Of the values that a median is of, as many lie on either side, the one that is looked at left out.
+    let by_chance = count(NEIGHBOURS - 1) / count(2 * NEIGHBOURS - 1);
+    let all = count(samples.len());
+    samples.len() >= EVEN_AFTER && count(same) - by_chance * all < EVEN / 2.0 * all.sqrt()
+}
+
 /// The deviation of single samples, by how much those of one candidate differ from each other: whatever the boundaries are,
 /// this is noise. `None` where too few of them were read again.
 fn noise(groups: &[(Bytes, Vec<f64>)]) -> Option<f64> {
@@ -199,6 +224,32 @@ mod tests {
         assert!((figure.extra_s - 100e-6).abs() < 2e-6, "{figure:?}");
         assert!(figure.error_s < 3e-6, "{figure:?}");
         assert!((figures.read_s - 500e-6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn places_that_read_otherwise_show_on_both_sides_of_a_boundary() {
+        let is_even = |differs_us: u64| {
+            let mut draws = 7_u64;
+            let mut jitter_us = || {
+                draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (draws >> 33) % 400
+            };
+            let mut read = |place: u64| {
+                Duration::from_micros(
+                    800 + jitter_us() + if place.is_multiple_of(3) { differs_us } else { 0 },
+                )
+            };
+            let sample = |place| AlignSample {
+                candidate: Bytes::mib(4),
+                boundary: None,
+                before: read(place),
+                across: read(place),
+                after: read(place),
+            };
+            are_even(&(0..4000).map(sample).collect::<Vec<_>>())
+        };
+        assert!(is_even(0));
+        assert!(!is_even(80), "a fifth of the noise");
     }
 
     #[test]

@@ -254,7 +254,7 @@ mod tests {
             samples: 3,
         };
         let each = sizes(FACTORS, Bytes::kib(2), Bytes::gib(2)).map(figure).collect();
-        Figures { each, read_s: 800e-6, noise_s: 4e-6 }
+        Figures { each, read_s: 800e-6, noise_s: 4e-6, is_even: false }
     }
 
     fn block(levels: &[(Bytes, f64)], page: Option<Bytes>) -> (Option<Bytes>, f64) {

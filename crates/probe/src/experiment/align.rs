@@ -126,6 +126,17 @@ pub(super) fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
         .unwrap_or(1)
 }
 
+/// Puts others between boundaries that are the same, and leaves out those for which there are no others.
+fn keep_apart(boundaries: &mut Vec<(Bytes, Bytes)>) {
+    for index in 1..boundaries.len() {
+        let before = boundaries[index - 1].1;
+        match boundaries[index..].iter().position(|(_, boundary)| *boundary != before) {
+            Some(other) => boundaries.swap(index, index + other),
+            None => return boundaries.truncate(index),
+        }
+    }
+}
+
 /// Looks at places here and there.
 fn contents(session: &mut Session<'_>, read: Bytes, capacity: Bytes) -> Result<Contents, Stop> {
     let mut contents = Contents::default();
@@ -166,8 +177,8 @@ impl Reader<'_, '_> {
             let mut next = without_figure(candidates, &figures);
             let hiding = boundary::hiding(&explanations, &figures);
             next.extend(hiding.iter().copied().cycle().take(batch / 2));
-            next.extend(boundary::telling(&explanations, &figures));
             next.truncate(batch);
+            next.extend(boundary::telling(&explanations, &figures, batch - next.len()));
             self.read_at(&next)?;
             if self.samples.len() == known {
                 return Ok(());
@@ -176,12 +187,13 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// A boundary of each candidate, in shuffled order so that drift hits all alike; two boundaries at a time, so that no read
+    /// A boundary of each candidate, in shuffled order so that drift hits all alike; two different boundaries at a time, so that no read
     /// goes on where the one before it ended.
     fn read_at(&mut self, candidates: &[Bytes]) -> Result<(), Stop> {
         let mut boundaries: Vec<(Bytes, Bytes)> =
             candidates.iter().map(|candidate| (*candidate, self.boundary(*candidate))).collect();
         self.session.shuffle(&mut boundaries);
+        keep_apart(&mut boundaries);
         boundaries.chunks(2).try_for_each(|pair| self.read_beside_each_other(pair))
     }
 
@@ -300,6 +312,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn no_boundary_is_read_twice_in_a_row() {
+        let kept = |places: &[u64]| {
+            let mut boundaries: Vec<_> =
+                places.iter().map(|place| (Bytes::mib(1), Bytes::mib(*place))).collect();
+            keep_apart(&mut boundaries);
+            boundaries.into_iter().map(|(_, boundary)| boundary / Bytes::mib(1)).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&[1, 1, 1, 2, 3]), [1, 2, 1, 3, 1]);
+        assert_eq!(kept(&[1, 2, 1, 3]), [1, 2, 1, 3]);
+        assert_eq!(kept(&[4, 4, 5, 4, 4]), [4, 5, 4], "for the others there is nothing in between");
+        assert!(kept(&[]).is_empty());
     }
 
     #[test]
