@@ -31,8 +31,10 @@ const STEP_BESIDE_PAGES: f64 = 0.5;
 /// The shares of slow reads at a block's edges and elsewhere must differ by so many standard errors: more than chance does with
 /// every size there is.
 const CLEAR: f64 = 5.0;
-/// And by so much in any case.
+/// And by so much, or by this part of what the block's step would make of the others if each took as much longer: where the noise is many
+/// times the step that is little.
 const SHARES_APART_MIN: f64 = 0.08;
+const SHARES_AS_STEPS: f64 = 0.5;
 /// Of a published table so many rows must be on the slow side, which are this share of those expected there, as of the others on the
 /// quick one.
 const ROWS_MIN: usize = 3;
@@ -192,9 +194,12 @@ fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Expla
     };
     let (at_edge, inside) = (differences(&at_edge), differences(&inside));
     let (Some(edge), Some(level)) = (median(&at_edge), median(&inside)) else { return finding };
-    let slow = |values: &[f64]| Share::of(values, |value| value > f64::midpoint(edge, level));
-    let (hits, misses) = (slow(&at_edge), slow(&inside));
-    if hits.part - misses.part > (CLEAR * hits.error.hypot(misses.error)).max(SHARES_APART_MIN) {
+    let slow =
+        |values: &[f64], longer: f64| Share::of(values, |value| value + longer > f64::midpoint(edge, level));
+    let (hits, misses) = (slow(&at_edge, 0.0), slow(&inside, 0.0));
+    let by_step = slow(&inside, edge - level).part - misses.part;
+    let apart_min = SHARES_APART_MIN.min(SHARES_AS_STEPS * by_step);
+    if hits.part - misses.part > (CLEAR * hits.error.hypot(misses.error)).max(apart_min) {
         return finding;
     }
     let reason = format!(
@@ -442,4 +447,48 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
     let confidence = Confidence::new((probability * (1.0 - MODEL_DOUBT)).min(PAGE_BY_READS));
     Finding::exact(id, Value::Bytes(level.size()), confidence, text)
         .with_caveat("from reads alone; writes may work in a multiple of it")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Whether a block of 1 MiB holds whose edges take so many microseconds longer in this share of all reads, where any takes up to 600
+    /// longer than any other by chance.
+    fn holds(longer_us: u64, in_a_hundred: u64) -> bool {
+        let mut draws = 5_u64;
+        let mut draw = |below: u64| {
+            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (draws >> 33) % below
+        };
+        let beside = Duration::from_micros(2000);
+        let samples: Vec<AlignSample> = (0..20_000)
+            .map(|index| {
+                let is_edge = index % 2 == 0;
+                let longer = if is_edge && draw(100) < in_a_hundred { longer_us } else { 0 };
+                let across = Duration::from_micros(1700 + draw(600) + longer);
+                let candidate = if is_edge { Bytes::mib(1) } else { Bytes::kib(512) };
+                AlignSample { candidate, boundary: None, before: beside, across, after: beside }
+            })
+            .collect();
+        let best = Explanation {
+            pages: Vec::new(),
+            block: Some(Level::Multiples(Bytes::mib(1))),
+            coefficients: vec![0.0, Duration::from_micros(longer_us).as_secs_f64()],
+            noise: 1e-6,
+            probability: 1.0,
+        };
+        let value = Value::Bytes(Bytes::mib(1));
+        let finding = Finding::exact(FindingId::EraseBlockBytes, value, Confidence::new(0.99), "");
+        held_against(finding, &samples, &[best]).value().is_some()
+    }
+
+    #[test]
+    fn a_small_step_need_not_part_more_reads_than_it_can() {
+        assert!(holds(40, 100), "a fifteenth of the noise");
+        assert!(!holds(0, 100), "nothing");
+        assert!(!holds(300, 5), "one read in twenty was held up");
+    }
 }
