@@ -293,7 +293,7 @@ impl Search<'_, '_> {
             if linear.is_beyond(most) {
                 self.open_out_of_order(&linear, most)?;
             } else {
-                self.experiment.bytes_max += self.experiment.bytes_afterwards;
+                self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
                 let mut random = belief::random(&[], &linear, most);
                 let mut pool = self.pool(Order::Random);
                 self.search(&mut pool, &mut random, most)?;

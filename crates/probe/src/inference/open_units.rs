@@ -82,6 +82,8 @@ const COMPLETED_MOST: f64 = 7.0;
 const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.75;
+/// What costs something out of order alone is no merge this often.
+const NOTHING_IN_ORDER: f64 = 0.06;
 /// Switches between two blocks that cost less than copying one are no merges this often.
 const MAY_BE_SWITCHES: f64 = 0.05;
 /// Fewer places than this in a block make the search less sure.
@@ -358,7 +360,18 @@ impl<'a> Search<'a> {
         let places = self.data.erase_block.as_f64() / request;
         let few = if places < FEW_PLACES { 1.0 / places } else { 0.0 };
         let vague = if self.hides_merges() { 1.0 } else { self.belief(order).law(Law::Any) };
-        MODEL_DOUBT + VAGUE_DOUBT * vague + few + self.doubt_of_merges(order) + self.doubt_of_switches()
+        MODEL_DOUBT
+            + VAGUE_DOUBT * vague
+            + few
+            + self.doubt_of_merges(order)
+            + self.doubt_of_switches()
+            + self.doubt_of_order(order)
+    }
+
+    /// Where nothing merges in order, what costs something out of order may be a cache that fills up.
+    fn doubt_of_order(&self, order: Order) -> f64 {
+        let is_beyond = order == Order::Random && self.linear.is_beyond(belief::OPEN_MAX + 1);
+        if is_beyond { NOTHING_IN_ORDER } else { 0.0 }
     }
 
     /// Whether what is taken for merges between two blocks can be what any switch costs, where each is shorter than copying a block.

@@ -18,8 +18,9 @@ const SPARE_OF: u32 = 16;
 const BEYOND: u32 = 4;
 /// Where a stall came in between, so many more at most, until one number is that likely.
 const SURE: f64 = 0.98;
-/// So much is written at most, where that is enough for all of them, and where it is not, but for one of so many.
-const BYTES_MAX: Bytes = Bytes::mib(128);
+/// So much is written at most, where that is enough for all of them, for which the search afterwards may have nothing left; and where it is
+/// not, but for one of so many.
+const BYTES_MAX: Bytes = Bytes::mib(152);
 const BYTES_OF_SOME: Bytes = Bytes::mib(112);
 const SOME: u32 = 4;
 /// So much more may be written in the search afterwards, where that told nothing.
@@ -51,7 +52,7 @@ impl Search<'_, '_> {
             return Ok(true);
         }
         self.data.cells.append(&mut self.data.given_back);
-        self.experiment.bytes_max += self.experiment.bytes_afterwards;
+        self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         let mut random = belief::random(&self.data.cells, linear, most);
         self.search(&mut begun, &mut random, most)?;
         Ok(true)
@@ -66,19 +67,25 @@ impl Search<'_, '_> {
     ) -> Result<Option<(Pool, bool)>, Stop> {
         let erase_block = self.experiment.erase_block;
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
-        let fit = |most: Bytes| u32::try_from(left.min(most) / erase_block).unwrap_or(u32::MAX);
+        let afterwards = self.experiment.bytes_afterwards;
+        let fit = |most: Bytes| u32::try_from(most / erase_block).unwrap_or(u32::MAX);
+        let fit_all = fit((left + afterwards).min(BYTES_MAX));
+        let fit_some = fit(left.min(BYTES_OF_SOME));
         let out_of_order = std::mem::take(&mut self.out_of_order);
         let in_order = |unit| pool.offset_of(unit).filter(|offset| !out_of_order.contains(offset));
         let in_order_may_be_open = linear.may_be_open(number).filter_map(in_order).count();
         let may_be_open = u32::try_from(out_of_order.len() + in_order_may_be_open).unwrap_or(u32::MAX);
-        let is_all = fit(BYTES_MAX) >= may_be_open;
+        let is_all = fit_all >= may_be_open;
         let (whole, most) = if is_all {
-            (fit(BYTES_MAX).min(may_be_open.max(number + SPARE + number / SPARE_OF)), number + BEYOND)
+            (fit_all.min(may_be_open.max(number + SPARE + number / SPARE_OF)), number + BEYOND)
         } else {
-            (fit(BYTES_OF_SOME), fit(BYTES_OF_SOME))
+            (fit_some, fit_some)
         };
         if most < NUMBER_MIN.max(number / SOME) {
             return Ok(None);
+        }
+        if erase_block * u64::from(whole) > left {
+            self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         }
         // First all of them: writing one whole may close another.
         let latest = linear.latest().filter_map(in_order);
