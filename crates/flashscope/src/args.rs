@@ -244,8 +244,8 @@ pub enum BenchPart {
     Read(BenchRead),
     /// Writes in order and here and there, of several sizes, with one or several in flight.
     ///
-    /// The first row of writes in order goes on for 64 MiB at least, so that stalls are part of its speed: for ten minutes at
-    /// most where its writes are large, else for one. In a folder it writes a file of its own, which has no name and is gone whatever happens; that needs no --erase.
+    /// Each row goes on for 10 s at least, and the first one of writes in order for 64 MiB, so that stalls are part of its speed; where its writes are
+    /// large, for a minute or an eighth of the target, so that caches are spent, and for ten minutes at most. Others take four minutes at most. In a folder it writes a file of its own, which has no name and is gone whatever happens; that needs no --erase.
     Write(BenchWrite),
     /// One long stream of writes, until caches are spent and the speed that lasts is known.
     ///

@@ -42,7 +42,7 @@ fn one(device: &mut dyn Device, case: SpeedCase) -> (SpeedCell, Speed) {
 /// The same requests in order on another stick of this profile: bytes per second of those behind the start-up.
 fn truth(profile: &Profile, seed: u64, case: SpeedCase, bytes: Bytes, startup: Bytes) -> f64 {
     let mut stick = VirtualStick::new(profile, seed);
-    let start = Bytes::mib(16);
+    let start = Bytes::mib(32);
     let room = (profile.capacity - start).round_down(case.request);
     let mut began = stick.now();
     for index in 0..bytes / case.request {
@@ -136,6 +136,56 @@ fn a_row_of_small_writes_that_runs_alone_waits_for_the_stalls_itself() {
             let speed = speed_of(data, &data.cells[0]).unwrap();
             let holds = speed.bytes_per_s_low * 0.99 <= truth && truth <= speed.bytes_per_s_high * 1.01;
             if !holds || (speed.bytes_per_s / truth - 1.0).abs() > 0.05 {
+                wrong.push(format!("{name}, seed {seed}: {speed:?} instead of {truth}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The speed of this kind of request behind the usual rows that go before it, and what such a stick gives in the later half of so many more.
+fn beside_the_long_run(profile: &Profile, seed: u64, wanted: SpeedCase, requests: u64) -> (Speed, f64) {
+    let usual = Experiment::usual_cases(Direction::Write);
+    let until = usual.iter().position(|case| *case == wanted).unwrap();
+    let seen = measured(&mut VirtualStick::new(profile, seed), &usual[..=until], &Budget::UNLIMITED);
+    let Data::Speed(data) = &seen.data else { panic!("speed saw something else") };
+    let speed = speed_of(data, &data.cells[until]).unwrap();
+    let mut stick = VirtualStick::new(profile, seed + 100);
+    measured(&mut stick, &usual[..=until], &Budget::UNLIMITED);
+    let (start, mut began) = (Bytes::mib(32), stick.now());
+    let places = (profile.capacity - start) / wanted.request;
+    for index in 0..requests {
+        if index == requests / 2 {
+            began = stick.now();
+        }
+        // In order from the middle on, or by a step that comes everywhere.
+        let place = if wanted.order == Order::Linear { places / 2 + index } else { index * 7_368_787 };
+        let range = ByteRange::new(start + wanted.request * (place % places), wanted.request);
+        stick.run(Op::write(range, Pattern::new(1))).unwrap();
+    }
+    (speed, (wanted.request * (requests / 2)).as_f64() / stick.now().since(began).as_secs_f64())
+}
+
+#[test]
+fn writes_go_on_until_they_have_met_what_the_long_run_holds() {
+    let (in_order, here_and_there) = (Order::Linear, Order::Random);
+    let rows = [
+        // The first 32 MiB of this card are managed otherwise.
+        ("wirenboard-08", in_order, Bytes::mib(1), 800),
+        // A cache of 12.5 GiB.
+        ("modern-ssd-stick-128g", in_order, Bytes::mib(1), 30_000),
+        // Stalls come by what is written, in order or not.
+        ("cheap-usb3-32g", here_and_there, Bytes::kib(64), 20_000),
+        // The first write of the row is one that stalls.
+        ("wirenboard-22", in_order, Bytes::kib(64), 8000),
+    ];
+    let mut wrong = Vec::new();
+    for (name, order, request, requests) in rows {
+        let profile = Profile::builtin(name).unwrap();
+        for seed in 1..3 {
+            let case = case(Direction::Write, order, request, 1);
+            let (speed, truth) = beside_the_long_run(&profile, seed, case, requests);
+            if !is_near(speed.bytes_per_s, truth) {
                 wrong.push(format!("{name}, seed {seed}: {speed:?} instead of {truth}"));
             }
         }

@@ -5,24 +5,33 @@
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device, Instant};
+use flashscope_device::{Bytes, Capabilities, Device, Instant};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{CLEAR_AFTER, Expected, is_clear, is_vague};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
 
-/// Left alone at the start of the device, where it is large enough: partition table and FAT area.
-const START: Bytes = Bytes::mib(16);
+/// Left alone at the start of the device, where it is large enough: partition table, FAT area, and what is managed otherwise, which
+/// reaches as far as this on cards whose logs were published (wirenboard no. 8).
+const START: Bytes = Bytes::mib(32);
 /// A row of large requests shows stalls and collection only over much data.
 const LARGE: Bytes = Bytes::mib(1);
 /// How long one kind of request goes on at most, and over how much.
 const PATIENCE: Duration = Duration::from_secs(10);
-const BYTES_MAX: Bytes = Bytes::mib(256);
+const BYTES_MAX: Bytes = Bytes::gib(1);
 /// The same for a row of large writes, which goes on over so much at least: the start of a device may be managed otherwise.
 const BYTES_MIN_LARGE: Bytes = Bytes::mib(64);
 const PATIENCE_LARGE: Duration = Duration::from_secs(600);
 const BYTES_MAX_LARGE: Bytes = Bytes::gib(4);
+/// The first of them goes on for a minute at least, so that a cache of many gigabytes is spent where it can be: over this share of the
+/// device, and no more than so much.
+const LEAST_LARGE: Duration = Duration::from_secs(60);
+const SHARE_MAX_FIRST: u64 = 8;
+const BYTES_MAX_FIRST: Bytes = Bytes::gib(16);
+/// Writes go on for so long at least: places for what is scattered, and logs, take them for a while before they show what they cost, and
+/// single ones that are held up come once in hundreds.
+const LEAST_OF_WRITES: Duration = Duration::from_secs(10);
 /// More requests of one kind tell nothing more, and would fill the run file.
 const REQUESTS_MAX: usize = 16_384;
 /// The row that has to find out whether there are stalls may have more.
@@ -30,8 +39,8 @@ const REQUESTS_MAX_FIRST: usize = 2 * REQUESTS_MAX;
 /// Fewer tell no spread: the slowest requests get this much time for them, and so do writes whose speed is still vague.
 const REQUESTS_MIN: usize = 24;
 const PATIENCE_FOR_FEW: Duration = Duration::from_secs(60);
-/// Stalls that rows before it met are waited for as long; so are those that a row of small writes may meet which no other went before.
-const PATIENCE_FOR_STALLS: Duration = PATIENCE_FOR_FEW;
+/// Writes whose speed is still vague get so much, and so do those that will meet stalls which rows before them met.
+const PATIENCE_FOR_WRITES: Duration = Duration::from_secs(240);
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
@@ -70,11 +79,11 @@ impl Speed {
         ]
     }
 
-    /// The kinds of request, and the most of each.
-    fn requests(&self) -> impl Iterator<Item = (&SpeedCase, u64)> {
-        self.cases.iter().enumerate().map(|(index, case)| {
+    /// The kinds of request, and the most of each on a device of this capacity.
+    fn requests(&self, capacity: Bytes) -> impl Iterator<Item = (&SpeedCase, u64)> {
+        self.cases.iter().enumerate().map(move |(index, case)| {
             let before = self.cases[..index].iter().copied();
-            (case, requests_max(*case, is_first_in_order(*case, before)) as u64)
+            (case, requests_max(*case, is_first_in_order(*case, before), capacity) as u64)
         })
     }
 
@@ -82,11 +91,11 @@ impl Speed {
         self.cases.first().map(|case| case.direction)
     }
 
-    /// What is written at most.
+    /// What is written at most on a device of this capacity.
     #[must_use]
-    pub fn bytes_written_max(&self) -> Bytes {
+    pub fn bytes_written_max(&self, capacity: Bytes) -> Bytes {
         let bytes = |(case, requests): (&SpeedCase, u64)| case.request * requests;
-        let writes = self.requests().filter(|(case, _)| case.direction == Direction::Write);
+        let writes = self.requests(capacity).filter(|(case, _)| case.direction == Direction::Write);
         writes.map(bytes).sum()
     }
 
@@ -94,7 +103,7 @@ impl Speed {
     /// has few requests.
     #[must_use]
     pub fn time_max(&self) -> Duration {
-        self.cases.iter().map(|case| patience(*case).max(PATIENCE_FOR_FEW)).sum()
+        self.cases.iter().map(|case| patience_at_most(*case)).sum()
     }
 
     /// The kinds of request that fit on `device`: the others are left out.
@@ -140,9 +149,10 @@ impl Experiment for Speed {
     }
 
     /// Until the patience ends in all of them; most end far earlier.
-    fn estimate(&self, _device: &dyn Device) -> Estimate {
-        let requests = self.requests().map(|(_, requests)| requests).sum();
-        Estimate { requests, bytes_written: self.bytes_written_max() }
+    fn estimate(&self, device: &dyn Device) -> Estimate {
+        let capacity = device.capabilities().capacity;
+        let requests = self.requests(capacity).map(|(_, requests)| requests).sum();
+        Estimate { requests, bytes_written: self.bytes_written_max(capacity) }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -151,11 +161,11 @@ impl Experiment for Speed {
         if let Err(refusal) = self.permit(device) {
             return not_started(device, self.seed, Data::Speed(data), refusal);
         }
-        let queue_depth_max = device.capabilities().queue_depth;
+        let Capabilities { capacity, queue_depth: queue_depth_max, .. } = device.capabilities();
         let fitting = Self { cases: self.cases_that_fit(device), ..self.clone() };
         let (estimate, courses) = (fitting.estimate(device), fitting.courses(device));
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut rows = Rows { session, written: Bytes::ZERO, data: &mut data };
+        let mut rows = Rows { session, capacity, written: Bytes::ZERO, data: &mut data };
         let mut result = rows.look(self.direction(), &courses);
         for (case, course) in fitting.cases.iter().zip(courses) {
             // What a device cannot keep in flight would be another kind of request.
@@ -176,6 +186,7 @@ impl Speed {
 /// The state of one run.
 struct Rows<'a, 'b> {
     session: Session<'a>,
+    capacity: Bytes,
     /// By requests in order: where the next row goes on.
     written: Bytes,
     data: &'b mut SpeedData,
@@ -230,8 +241,8 @@ impl Rows<'_, '_> {
     ) -> Result<(), Stop> {
         let mut made = 0;
         let mut goes_on = true;
-        let mut looks = Looks::of(case, &self.data.cells);
-        let most = requests_max(case, looks.is_first);
+        let mut looks = Looks::of(case, &self.data.cells, self.capacity);
+        let most = requests_max(case, looks.is_first, self.capacity);
         loop {
             while goes_on && made < most && in_flight(made, cell) < case.queue_depth {
                 self.submit(case, course)?;
@@ -280,14 +291,18 @@ struct Looks {
     expected: Option<Expected>,
     /// It is the first of the writes in order, and has to find out for itself whether there are stalls.
     is_first: bool,
+    /// Of the first row of large writes: so much is written before it may end within a minute.
+    least_within_a_minute: Bytes,
 }
 
 impl Looks {
     /// Nothing is clear before [`CLEAR_AFTER`]; a row of large writes is long enough to meet its own stalls.
-    fn of(case: SpeedCase, before: &[SpeedCell]) -> Self {
+    fn of(case: SpeedCase, before: &[SpeedCell], capacity: Bytes) -> Self {
         let expected = Expected::of(case, before).filter(|_| !is_large_row(case));
         let is_first = is_first_in_order(case, before.iter().map(|cell| cell.case));
-        Self { next: CLEAR_AFTER, expected, is_first }
+        let least_within_a_minute =
+            if is_first && is_large_row(case) { spent_on_first(capacity) } else { Bytes::ZERO };
+        Self { next: CLEAR_AFTER, expected, is_first, least_within_a_minute }
     }
 
     /// Whether a row that has lasted so long tells enough.
@@ -296,16 +311,14 @@ impl Looks {
         if let Some(expected) =
             self.expected.filter(|expected| !few && is_worth_waiting(expected, cell, lasted))
         {
-            return lasted >= PATIENCE_FOR_STALLS
-                || expected.is_at_end_of_one(cell) && expected.is_clear(cell);
+            return lasted >= PATIENCE_FOR_WRITES || tells_stalls(&expected, cell, lasted);
         }
         let patience = patience(cell.case);
         let may_go_on = few || cell.case.direction == Direction::Write;
-        if lasted >= if may_go_on { patience.max(PATIENCE_FOR_FEW) } else { patience } {
+        if lasted >= if may_go_on { patience_at_most(cell.case) } else { patience } {
             return true;
         }
-        let short = (self.is_first || is_large_row(cell.case)) && cell.transferred() < BYTES_MIN_LARGE;
-        if few || short || lasted < self.next {
+        if few || self.is_short(cell, lasted) || lasted < self.next {
             return false;
         }
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
@@ -313,11 +326,29 @@ impl Looks {
     }
 }
 
+impl Looks {
+    /// Whether what comes later may well be of another speed, however clear it is so far.
+    fn is_short(&self, cell: &SpeedCell, lasted: Duration) -> bool {
+        let written = cell.transferred();
+        let in_order = (self.is_first || is_large_row(cell.case)) && written < BYTES_MIN_LARGE;
+        let in_cache = lasted < LEAST_LARGE && written < self.least_within_a_minute;
+        in_order || in_cache || cell.case.direction == Direction::Write && lasted < LEAST_OF_WRITES
+    }
+}
+
+/// Whether a row that will meet stalls has met enough of them. Out of order nothing says where they come: then one more or less must not matter.
+fn tells_stalls(expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
+    if cell.case.order == Order::Random {
+        return lasted >= LEAST_OF_WRITES && expected.is_small_beside(lasted) && is_clear(cell);
+    }
+    expected.is_at_end_of_one(cell) && expected.is_clear(cell)
+}
+
 /// Whether stalls take a part of a row's time, and enough of them will be met while patience lasts.
 fn is_worth_waiting(expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
     let lasted = lasted.as_secs_f64();
     expected.is_worth_it(cell, lasted)
-        && expected.seconds_until_enough(cell, lasted) <= PATIENCE_FOR_STALLS.as_secs_f64()
+        && expected.seconds_until_enough(cell, lasted) <= PATIENCE_FOR_WRITES.as_secs_f64()
 }
 
 fn in_flight(made: usize, cell: &SpeedCell) -> u32 {
@@ -342,9 +373,26 @@ fn patience(case: SpeedCase) -> Duration {
     if is_large_row(case) { PATIENCE_LARGE } else { PATIENCE }
 }
 
-/// The most requests of this kind.
-fn requests_max(case: SpeedCase, is_first: bool) -> usize {
-    let bytes = if is_first || is_large_row(case) { BYTES_MAX_LARGE } else { BYTES_MAX };
+/// What a kind of request gets where it has told too little by then.
+fn patience_at_most(case: SpeedCase) -> Duration {
+    patience(case).max(match case.direction {
+        Direction::Read => PATIENCE_FOR_FEW,
+        Direction::Write => PATIENCE_FOR_WRITES,
+    })
+}
+
+/// What the first row of large writes may take to see behind a cache.
+fn spent_on_first(capacity: Bytes) -> Bytes {
+    (capacity / SHARE_MAX_FIRST).min(BYTES_MAX_FIRST)
+}
+
+/// The most requests of this kind on a device of this capacity.
+fn requests_max(case: SpeedCase, is_first: bool, capacity: Bytes) -> usize {
+    let bytes = match (is_first, is_large_row(case)) {
+        (true, true) => BYTES_MAX_LARGE.max(spent_on_first(capacity)),
+        (true, false) | (false, true) => BYTES_MAX_LARGE,
+        (false, false) => BYTES_MAX,
+    };
     let most = if is_first { REQUESTS_MAX_FIRST } else { REQUESTS_MAX };
     usize::try_from(bytes / case.request).unwrap_or(most).clamp(32, most)
 }

@@ -21,14 +21,17 @@ const LATER_HIGH: f64 = 0.95;
 const STARTUP_SHARE: usize = 2;
 /// A mean over less time is none: the host's own hold-ups last as long.
 pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
+/// And one over fewer requests: those behind a start may be of two kinds.
+const CLEAR_REQUESTS: usize = 24;
 /// The interval that is narrow enough, on either side.
 const CLEAR_HALF_WIDTH: f64 = 0.01;
 /// And the one that is not even wide.
-const VAGUE_HALF_WIDTH: f64 = 0.03;
+const VAGUE_HALF_WIDTH: f64 = 0.02;
 /// Two halves of what is clear differ by no more.
 const CLEAR_HALVES: f64 = 0.02;
-/// Speeds are known no better than this, however equal the parts: the clocks of controllers and hosts.
-const HALF_WIDTH_MIN: f64 = 0.005;
+/// Speeds are known no better than this, however equal the parts: a row ends where it looks clear, and what comes later than its few
+/// seconds wavers by as much.
+const HALF_WIDTH_MIN: f64 = 0.01;
 /// What the model can be wrong about: speeds that change on a longer scale.
 const CONFIDENCE: f64 = 0.95;
 /// A write that takes so many times as long as half of its row may be a stall.
@@ -40,6 +43,10 @@ const NORMAL_95: f64 = 1.96;
 const STUDENT_BEYOND: f64 = 3.7;
 /// Stalls that take less of a row's time do not show in its interval.
 const STALLS_SHARE: f64 = CLEAR_HALF_WIDTH;
+/// One that takes less of it may be there or not.
+const STALL_SMALL: f64 = CLEAR_HALF_WIDTH / 2.0;
+/// A start that is no more of a period is a part of it: the first write may be the one that stalls.
+const START_WITHIN_PERIOD: f64 = 1.0 / 16.0;
 /// What a link is said to carry may be exceeded by so much before a result is not believed: clocks differ.
 const LINK_TOLERANCE: f64 = 1.02;
 
@@ -108,8 +115,9 @@ impl Speed {
         if !expected.is_worth_it(cell, lasted) {
             return;
         }
-        match expected.over_periods(cell).filter(|_| self.startup.is_none()) {
+        match expected.over_periods(cell).filter(|_| expected.holds(self.startup)) {
             Some((seconds_per_byte, half)) => {
+                self.with_start(cell);
                 self.bytes_per_s = 1.0 / seconds_per_byte;
                 self.bytes_per_s_low = self.bytes_per_s / (1.0 + half);
                 self.bytes_per_s_high = self.bytes_per_s * (1.0 + half);
@@ -120,6 +128,14 @@ impl Speed {
                 self.bytes_per_s_high = self.bytes_per_s_high.max(self.bytes_per_s * (1.0 + share));
             }
         }
+    }
+
+    /// The start belongs to the running phase.
+    fn with_start(&mut self, cell: &SpeedCell) {
+        self.startup = None;
+        self.requests = cell.took_ns.len();
+        self.seconds = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
+        self.latency = latencies(&cell.took_ns).unwrap_or(self.latency);
     }
 
     /// What the running phase transferred.
@@ -206,9 +222,11 @@ fn is_faster_than_flash(cell: &SpeedCell) -> bool {
 /// Whether more requests would tell little more.
 #[must_use]
 pub fn is_clear(cell: &SpeedCell) -> bool {
-    let mean = Course::of(cell).and_then(|course| course.mean());
-    mean.is_some_and(|mean| {
-        mean.seconds >= CLEAR_AFTER.as_secs_f64()
+    let Some(course) = Course::of(cell) else { return false };
+    let running = cell.took_ns.len() - course.running_from_request();
+    course.mean().is_some_and(|mean| {
+        running >= CLEAR_REQUESTS
+            && mean.seconds >= CLEAR_AFTER.as_secs_f64()
             && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
@@ -235,14 +253,17 @@ impl Expected {
     #[must_use]
     pub fn of(case: SpeedCase, before: &[SpeedCell]) -> Option<Self> {
         let is_in_order = |case: SpeedCase| (case.direction, case.order) == (Direction::Write, Order::Linear);
-        let alike = before.iter().rev().filter(|cell| is_in_order(cell.case));
-        let stalls = alike.filter(|_| is_in_order(case)).find_map(stalls_in)?;
+        let in_order = before.iter().rev().filter(|cell| is_in_order(cell.case));
+        let stalls = in_order.filter(|_| case.direction == Direction::Write).find_map(stalls_in)?;
         (stalls.period >= case.request).then_some(Self { period: stalls.period, seconds: stalls.seconds })
     }
 
     /// What a byte takes over the whole periods that a row went through, seconds, and half the width of its interval as a share of it;
     /// `None` from too few.
     fn over_periods(&self, cell: &SpeedCell) -> Option<(f64, f64)> {
+        if cell.case.order == Order::Random {
+            return None;
+        }
         let requests =
             usize::try_from(self.period / cell.case.request).ok().filter(|requests| *requests > 0)?;
         let ends: Vec<f64> = cell
@@ -262,6 +283,17 @@ impl Expected {
         let half = (variance / periods).sqrt() / mean * (NORMAL_95 + STUDENT_BEYOND / freedom);
         let bytes = cell.case.request.as_f64() * count(requests);
         (mean > 0.0).then_some((mean / bytes, half.max(HALF_WIDTH_MIN)))
+    }
+
+    /// Whether a start is a part of the periods: there is none, or it is short beside one.
+    fn holds(&self, startup: Option<Startup>) -> bool {
+        startup.is_none_or(|startup| startup.bytes.as_f64() <= self.period.as_f64() * START_WITHIN_PERIOD)
+    }
+
+    /// Whether one more or less makes no difference to a row that has lasted so long.
+    #[must_use]
+    pub fn is_small_beside(&self, lasted: Duration) -> bool {
+        self.seconds <= lasted.as_secs_f64() * STALL_SMALL
     }
 
     /// Whether more periods would tell little more.

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
-use crate::target::{self, Target};
+use crate::target::{self, Measured, Target};
 
 /// As many requests as the usual rows have in flight at most.
 const QUEUE_DEPTH_USUAL: u32 = 32;
@@ -49,7 +49,7 @@ pub fn run(
         let mut experiment = experiment(rows, direction, &link, &target);
         refuse_what_cannot_be(&experiment, &target)?;
         if fits(&mut experiment, &target, printer) {
-            say_cost(&experiment, direction, &target.device.left(), printer);
+            say_cost(&experiment, direction, &target.device, printer);
         }
         observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     }
@@ -166,8 +166,9 @@ fn announce(target: &Target, printer: &Printer) {
 }
 
 /// Says what it will take before it begins: no more than is left of what the person allows.
-fn say_cost(experiment: &Speed, direction: Direction, left: &Budget, printer: &Printer) {
-    let most = experiment.bytes_written_max();
+fn say_cost(experiment: &Speed, direction: Direction, device: &Measured, printer: &Printer) {
+    let left = device.left();
+    let most = experiment.bytes_written_max(device.capabilities().capacity);
     let written = match left.bytes_written.map_or(most, |left| left.min(most)) {
         Bytes::ZERO => String::new(),
         most => format!(" and {most} written"),
