@@ -145,6 +145,7 @@ fn figures(speed: &Speed) -> Map<String, Value> {
         "requests_per_s": speed.requests_per_s(),
         "requests": speed.requests,
         "seconds": speed.seconds,
+        "written_bytes": speed.written.map(|(from, to)| json!({ "from": from, "to": to })),
         "startup": speed.startup.map(|startup| json!({ "bytes": startup.bytes, "bytes_per_s": startup.bytes_per_s })),
         "latency_s": {
             "min": latency.min,

@@ -13,7 +13,7 @@ use crate::inference::statistics::median;
 
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::methods::{Claim, MethodsData, Way};
-pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
+pub use self::speed::{Direction, LinkLimit, ReadBack, SpeedCase, SpeedCell, SpeedData};
 
 /// Everything one experiment saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

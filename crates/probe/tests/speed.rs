@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{Budget, ReadOnly};
+use flashscope_device::layer::{Budget, Faulty, ReadOnly};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, Instant, Op, Pattern,
@@ -236,6 +236,46 @@ fn rows_of_large_writes_here_and_there_go_on_until_their_mean_is_known() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn writes_that_were_dropped_are_no_speed() {
+    let usual = Experiment::usual_cases(Direction::Write);
+    for (name, fault) in [
+        ("counterfeit-128g-limbo", Some("limbo:real=15360MiB,cache=1MiB")),
+        ("counterfeit-128g-limbo", None),
+        ("counterfeit-64g-wrap", Some("wrap:real=7680MiB")),
+        ("generic-2g", None),
+    ] {
+        let stick = VirtualStick::new(&Profile::builtin(name).unwrap(), 3);
+        let faults: Vec<_> = fault.iter().map(|fault| fault.parse().unwrap()).collect();
+        let seen = measured(&mut Faulty::new(stick, &faults, 3).unwrap(), &usual, &Budget::UNLIMITED);
+        let Data::Speed(data) = &seen.data else { panic!("speed saw something else") };
+        let is_dropped = fault.is_some_and(|fault| fault.starts_with("limbo"));
+        for cell in &data.cells {
+            let cached = speed_of(data, cell).unwrap().cached;
+            assert_eq!(
+                cached.is_some(),
+                is_dropped && cell.case.order == Order::Random,
+                "{name} {fault:?}: {cached:?}"
+            );
+            assert_eq!(cell.read_back.places, if cell.case.order == Order::Random { 16 } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn a_row_says_what_was_written_before_it() {
+    let mut stick = VirtualStick::new(&Profile::builtin("generic-2g").unwrap(), 3);
+    let seen = measured(&mut stick, &Experiment::usual_cases(Direction::Write), &Budget::UNLIMITED);
+    let Data::Speed(data) = &seen.data else { panic!("speed saw something else") };
+    let mut before = Bytes::ZERO;
+    for cell in &data.cells {
+        let speed = speed_of(data, cell).unwrap();
+        let startup = speed.startup.map_or(Bytes::ZERO, |startup| startup.bytes);
+        assert_eq!(speed.written, Some((before + startup, before + cell.transferred())));
+        before += cell.transferred();
+    }
 }
 
 #[test]

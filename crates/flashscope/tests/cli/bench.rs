@@ -19,6 +19,8 @@ fn every_speed_has_its_interval_and_the_spread_of_its_requests() {
     let rising = ["min", "p50", "p90", "p99", "p999", "max"].map(latency);
     assert!(rising.is_sorted() && rising[0] > 0.0, "{speed}");
     assert_eq!((&speed["direction"], &speed["order"]), (&Value::from("write"), &Value::from("linear")));
+    let written = |key: &str| speed["written_bytes"][key].as_u64().unwrap();
+    assert_eq!(written("to") - written("from"), speed["requests"].as_u64().unwrap() << 20);
 }
 
 #[test]
@@ -31,6 +33,10 @@ fn a_speed_in_order_says_over_how_much_it_was_measured_and_what_does_not_show() 
         text.contains("what comes later does not show") && !text.contains("as those before it"),
         "{text}"
     );
+    let dropped = flashscope(&["bench", "write", "sim:counterfeit-128g-limbo"]);
+    let text = stdout(&dropped).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "is cached, and so are the next 4 rows, for 69 of 80 places that were read back do not hold what was written there";
+    assert!(text.contains(told) && !text.contains("a second of 4 KiB here and there"), "{text}");
     let rows = flashscope(&["bench", "write", "sim:generic-2g", "--size", "64KiB"]);
     let text = stdout(&rows).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("met the device as those before it had left it"), "{text}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause,
-    Instant, Op, Pattern, Tag,
+    Instant, Op, Pattern, ReadInto, Success, Tag,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -81,6 +81,19 @@ impl<'a> Session<'a> {
         self.requests += 1;
         let all = |buffer: &Buffer, value: u8| buffer.iter().all(|byte| *byte == value);
         Ok(bytes.map(|buffer| all(&buffer, 0) || all(&buffer, 0xFF)))
+    }
+
+    /// Whether `range` holds what this run wrote there, now or earlier; `None` if it could not be read.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn is_kept(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
+        let completion = self.complete(Op::Read { range, into: ReadInto::Check(self.pattern) })?;
+        Ok(match &completion.outcome {
+            Ok(Success::Wrong(report)) => Some(report.misplaced + report.blank + report.corrupt == 0),
+            Ok(_) => Some(true),
+            Err(_) => None,
+        })
     }
 
     /// Writes fresh data to `range` and returns how long it took; `None` if this write failed.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Capabilities, Device, Instant};
+use flashscope_device::{ByteRange, Bytes, Capabilities, Device, Instant};
 
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
@@ -44,6 +44,9 @@ const PATIENCE_FOR_WRITES: Duration = Duration::from_secs(240);
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
+/// The first places of each row of writes here and there are read when all rows are done, for so long at most.
+const PLACES_READ_BACK: usize = 16;
+const PATIENCE_TO_READ_BACK: Duration = Duration::from_secs(10);
 /// A row looks back at itself each time it has become longer by this share: looking takes time, which the device would idle
 /// away.
 const LOOK_AFTER_SHARE: u32 = 16;
@@ -165,13 +168,16 @@ impl Experiment for Speed {
         let fitting = Self { cases: self.cases_that_fit(device), ..self.clone() };
         let (estimate, courses) = (fitting.estimate(device), fitting.courses(device));
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut rows = Rows { session, capacity, written: Bytes::ZERO, data: &mut data };
+        let mut rows = Rows { session, capacity, written: Bytes::ZERO, places: Vec::new(), data: &mut data };
         let mut result = rows.look(self.direction(), &courses);
         for (case, course) in fitting.cases.iter().zip(courses) {
             // What a device cannot keep in flight would be another kind of request.
             if case.queue_depth <= queue_depth_max && result.is_ok() {
                 result = rows.row(*case, course);
             }
+        }
+        if result.is_ok() {
+            rows.read_back();
         }
         rows.session.end(result, Data::Speed(data))
     }
@@ -189,6 +195,8 @@ struct Rows<'a, 'b> {
     capacity: Bytes,
     /// By requests in order: where the next row goes on.
     written: Bytes,
+    /// Some that were written here and there, each with the index of its row.
+    places: Vec<(usize, ByteRange)>,
     data: &'b mut SpeedData,
 }
 
@@ -270,7 +278,34 @@ impl Rows<'_, '_> {
         let place = range(course.start + offset, case.request);
         match case.direction {
             Direction::Read => self.session.submit_read(place),
-            Direction::Write => self.session.submit_write(place),
+            Direction::Write => {
+                self.remember(case, place);
+                self.session.submit_write(place)
+            }
+        }
+    }
+
+    fn remember(&mut self, case: SpeedCase, place: ByteRange) {
+        let row = self.data.cells.len();
+        let seen = self.places.iter().rev().take_while(|(other, _)| *other == row).count();
+        if case.order == Order::Random && seen < PLACES_READ_BACK {
+            self.places.push((row, range(place.offset, LOOK.min(place.length))));
+        }
+    }
+
+    /// Whether what was written here and there is where it was written. Nothing depends on it but what the rows mean, so what ends it early
+    /// leaves them as they are.
+    fn read_back(&mut self) {
+        let began = self.session.now();
+        for (row, place) in std::mem::take(&mut self.places) {
+            if self.session.now().since(began) >= PATIENCE_TO_READ_BACK {
+                return;
+            }
+            let Ok(is_kept) = self.session.is_kept(place) else { return };
+            if let (Some(is_kept), Some(cell)) = (is_kept, self.data.cells.get_mut(row)) {
+                cell.read_back.places += 1;
+                cell.read_back.lost += u32::from(!is_kept);
+            }
         }
     }
 

@@ -50,6 +50,9 @@ const START_WITHIN_PERIOD: f64 = 1.0 / 16.0;
 /// What a link is said to carry may be exceeded by so much before a result is not believed: clocks differ.
 const LINK_TOLERANCE: f64 = 1.02;
 
+/// Writes are no writes where more than one place in so many has lost what was written there: the speed is no better known.
+const LOST_SHARE: u32 = 50;
+
 /// No flash gives a page in less: the fastest kind takes 25 us (HP, "Solid state storage technology for `ProLiant` servers", table of
 /// NAND timings).
 const FLASH_READ_SECONDS: f64 = 25e-6;
@@ -71,6 +74,8 @@ pub struct Speed {
     pub requests: usize,
     /// How long it lasted, seconds.
     pub seconds: f64,
+    /// Of writes: what the rows had written when it began, and when it ended.
+    pub written: Option<(Bytes, Bytes)>,
     /// What went before it, if that was of another speed.
     pub startup: Option<Startup>,
     /// How long requests of the running phase took.
@@ -167,6 +172,7 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         confidence: Confidence::new(CONFIDENCE),
         requests: running.len(),
         seconds: mean.seconds,
+        written: None,
         startup: course.startup(cell.case.request),
         latency: latencies(running)?,
         cached: link.and_then(|link| impossible(bytes_per_s, link)),
@@ -187,8 +193,28 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
     let mut speed = speed(cell, data.link.as_ref())?;
     let before: Vec<SpeedCell> = data.cells.iter().take_while(|seen| *seen != cell).cloned().collect();
     speed.with_stalls(&before, cell);
-    speed.cached = speed.cached.or_else(|| not_read(data, cell));
+    if cell.case.direction == Direction::Write {
+        let written: Bytes = before.iter().map(SpeedCell::transferred).sum();
+        let end = written + cell.transferred();
+        speed.written = Some((end - speed.transferred(), end));
+    }
+    speed.cached = speed.cached.or_else(|| not_read(data, cell)).or_else(|| not_kept(data, cell));
     Some(speed)
+}
+
+/// Why writes here and there were taken by something else than flash.
+fn not_kept(data: &SpeedData, cell: &SpeedCell) -> Option<String> {
+    let is_here_and_there =
+        |case: SpeedCase| (case.direction, case.order) == (Direction::Write, Order::Random);
+    let rows = data.cells.iter().filter(|seen| is_here_and_there(seen.case));
+    let (places, lost) = rows
+        .fold((0, 0), |(places, lost), seen| (places + seen.read_back.places, lost + seen.read_back.lost));
+    (is_here_and_there(cell.case) && lost > places / LOST_SHARE).then(|| {
+        format!(
+            "{lost} of {places} places that were read back do not hold what was written there, as on a stick that holds less than it \
+             claims"
+        )
+    })
 }
 
 /// Why reads were answered by something else than flash.

@@ -79,13 +79,31 @@ pub struct SpeedCell {
     /// What a flush behind them took; `None` without one.
     #[serde(default)]
     pub flush: Option<Duration>,
+    /// What was read back behind all rows from places that these wrote here and there.
+    #[serde(default)]
+    pub read_back: ReadBack,
+}
+
+/// Places that were written, and read when all was done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBack {
+    /// How many were read.
+    pub places: u32,
+    /// How many of them hold nothing that this run wrote there.
+    pub lost: u32,
 }
 
 impl SpeedCell {
     /// No requests of this kind yet.
     #[must_use]
     pub const fn new(case: SpeedCase) -> Self {
-        Self { case, took_ns: Vec::new(), ended_ns: Vec::new(), flush: None }
+        Self {
+            case,
+            took_ns: Vec::new(),
+            ended_ns: Vec::new(),
+            flush: None,
+            read_back: ReadBack { places: 0, lost: 0 },
+        }
     }
 
     /// Keeps a request that took `took` and ended when so much time had passed.

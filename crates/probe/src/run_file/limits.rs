@@ -200,6 +200,8 @@ fn speed(cell: &SpeedCell) -> Checked {
     let in_order = cell.ended_ns.is_sorted();
     permit(in_order, "ended_ns", "out of order", "requests are kept in the order in which they ended")?;
     time("flush", cell.flush.unwrap_or_default())?;
+    let lost = cell.read_back.lost;
+    permit(lost <= cell.read_back.places, "lost", lost, "no more places are lost than were read back")?;
     each("took_ns", &cell.took_ns, |took| time("", Duration::from_nanos(*took)))?;
     each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }

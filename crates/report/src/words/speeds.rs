@@ -56,7 +56,9 @@ impl Words {
     /// Start-ups that differ, and what cannot be.
     pub fn what_it_means(&self) -> Vec<Sentence> {
         let known = || self.speeds.iter().filter_map(|(_, speed)| speed.as_ref());
-        known().filter_map(cached).chain(known().filter_map(startup)).map(Sentence::new).collect()
+        let impossible: Vec<&Speed> = known().filter(|speed| speed.cached.is_some()).collect();
+        let alike = impossible.chunk_by(|one, next| one.cached == next.cached);
+        alike.filter_map(cached).chain(known().filter_map(startup)).map(Sentence::new).collect()
     }
 
     /// How sure the speeds are.
@@ -123,13 +125,18 @@ fn between(speed: &Speed) -> String {
     format!("({} to {})", megabytes(speed.bytes_per_s_low), megabytes(speed.bytes_per_s_high))
 }
 
-fn cached(speed: &Speed) -> Option<String> {
-    let why = speed.cached.as_ref()?;
-    Some(format!(
-        "{}: {} is cached, for {why}; it counts for nothing here",
-        name(speed.case),
-        quantity::speed(speed.bytes_per_s)
-    ))
+/// Rows one behind the other that are marked for one reason.
+fn cached(speeds: &[&Speed]) -> Option<String> {
+    let (first, others) = speeds.split_first()?;
+    let why = first.cached.as_ref()?;
+    let all = match others.len() {
+        0 => String::new(),
+        1 => ", and so is the next row".to_owned(),
+        more => format!(", and so are the next {more} rows"),
+    };
+    let it_counts = if others.is_empty() { "it counts" } else { "they count" };
+    let speed = quantity::speed(first.bytes_per_s);
+    Some(format!("{}: {speed} is cached{all}, for {why}; {it_counts} for nothing here", name(first.case)))
 }
 
 fn startup(speed: &Speed) -> Option<String> {
