@@ -11,6 +11,7 @@ mod oracle;
 mod process;
 mod speed;
 mod tidy;
+mod true_speed;
 mod versus;
 mod zoo;
 
@@ -46,6 +47,8 @@ enum Task {
     Oracle(oracle::Arguments),
     /// Counts the requests that virtual sticks serve in a second on one core.
     Speed(speed::Arguments),
+    /// Holds the rows of `bench write` on every profile against what the stick gives where they go on for long.
+    TrueSpeed(true_speed::Arguments),
     /// Measures the same work beside another program, in the same run.
     Versus(versus::Arguments),
     /// Surveys random sticks, and devices that are none, and holds every finding against the truth.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Task::Lab(arguments) => lab::run(arguments),
         Task::Oracle(arguments) => oracle::run(arguments),
         Task::Speed(arguments) => speed::run(arguments),
+        Task::TrueSpeed(arguments) => true_speed::run(arguments),
         Task::Versus(arguments) => versus::run(arguments),
         Task::Zoo(arguments) => zoo::run(arguments),
     };
