@@ -11,6 +11,8 @@ use flashscope_probe::file_sizes::FileProfile;
 use flashscope_probe::inference::SAMPLES_MIN;
 use flashscope_probe::observation::Order;
 
+use crate::duration;
+
 /// Says why a USB stick or SD card is slow: how its controller manages flash, how sure that is, and what it means.
 #[derive(Debug, Parser)]
 #[command(name = "flashscope", version, propagate_version = true, after_help = EXAMPLES)]
@@ -156,8 +158,8 @@ pub struct Watch {
     /// Look once, after one interval, and end.
     #[arg(long)]
     pub once: bool,
-    /// Look every so many seconds, from 0.1 to 60.
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    /// Look each time so much has passed: seconds, or a time such as 500ms, from 0.1 s to a minute.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::interval)]
     pub interval: Duration,
     /// Where to look.
     #[command(flatten)]
@@ -213,9 +215,9 @@ pub struct Budgets {
     /// Write at most so much in all. Without it: 2 GiB, and what filling the caches or a row of large writes takes.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
-    /// Measure at most so long, in seconds of device time.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub time_budget: Option<u64>,
+    /// Measure at most so long, in device time: seconds, or a time such as 90s, 5m or 1h30m.
+    #[arg(long, value_name = "TIME", value_parser = duration::budget)]
+    pub time_budget: Option<Duration>,
 }
 
 /// `flashscope bench`
@@ -277,9 +279,9 @@ pub struct BenchCache {
     /// A disk, a partition or an image file.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
-    /// How long each layer is read in a round, from 1 to 60.
-    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
-    pub seconds: u64,
+    /// How long each layer is read in a round: from 1 to 60, or 1s to 1m.
+    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = duration::reading)]
+    pub seconds: Duration,
     /// How many rounds, from 1 to 100.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
@@ -315,9 +317,9 @@ pub struct BenchFiles {
     /// How often all of it is done, from 1 to 100. Without it 3 to 9 times, until the rounds agree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// Begin no round that would end later than so many seconds after the first began.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub time_budget: u64,
+    /// Begin no round that would end later than so long after the first began: seconds, or a time such as 90s, 5m or 1h30m.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::budget)]
+    pub time_budget: Duration,
     /// Seed of sizes and data.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -373,9 +375,9 @@ pub struct BenchMethods {
     /// How many rounds of all ways at most, from 1 to 100. Without it as many as write 2 GiB: 3 to 9, fewer where five agree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// Behind the first round, begin none that would end later than so many seconds after the start.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub time_budget: u64,
+    /// Behind the first round, begin none that would end later than so long after the start: seconds, or a time such as 90s, 5m or 1h30m.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::budget)]
+    pub time_budget: Duration,
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,
@@ -744,13 +746,6 @@ fn profile_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let toml = path.extension().is_some_and(|extension| extension == "toml");
     if toml { Ok(path) } else { Err("the name must end in .toml".to_owned()) }
-}
-
-/// Below a tenth of a second, the counters' milliseconds are too coarse.
-fn interval(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| format!("{text} is not a number of seconds from 0.1 to 60"))
 }
 
 fn share(text: &str) -> Result<f64, String> {

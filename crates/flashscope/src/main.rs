@@ -9,6 +9,7 @@ mod args;
 mod command;
 mod confirm;
 mod destination;
+mod duration;
 mod exit;
 mod input;
 mod interrupt;

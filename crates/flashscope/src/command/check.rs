@@ -1,7 +1,5 @@
 //! `flashscope check`: everything that may be measured, the findings, and what they mean.
 
-use std::time::Duration;
-
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
@@ -12,6 +10,7 @@ use flashscope_probe::survey::Survey;
 use super::show;
 use crate::args::{Budgets, Check};
 use crate::confirm;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::outputs;
 use crate::printer::Printer;
@@ -52,11 +51,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
 
 /// What a person allows a measurement to cost; `default` is the most that is written unless told otherwise.
 pub fn budget(budgets: &Budgets, default: Option<Bytes>) -> Budget {
-    Budget {
-        reads: None,
-        bytes_written: budgets.write_budget.or(default),
-        device_time: budgets.time_budget.map(Duration::from_secs),
-    }
+    Budget { reads: None, bytes_written: budgets.write_budget.or(default), device_time: budgets.time_budget }
 }
 
 /// Says what will be done before it is done.
@@ -92,7 +87,7 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
         allowed.unwrap_or(WRITE_BUDGET)
     ));
     if let Some(time) = arguments.budgets.time_budget {
-        printer.remark(format!("it ends after {time} s in any case (--time-budget)"));
+        printer.remark(format!("it ends after {} in any case (--time-budget)", duration::told(time)));
     }
 }
 

@@ -53,6 +53,25 @@ fn a_single_request_makes_no_remark_of_how_a_row_began() {
     assert!(!text.contains("the first 1 MiB went at"), "{text}");
 }
 
+#[test]
+fn a_time_is_seconds_or_has_its_unit() {
+    let told = |time: &str| {
+        let run = document(&["bench", "write", "sim:generic-2g", "--time-budget", time]);
+        (run["cost"]["writes"].as_u64().unwrap(), run["ended"].to_string())
+    };
+    let (seconds, ended) = told("6");
+    assert!(seconds > 2 && ended.contains("budget"), "{ended}");
+    assert_eq!([told("6s"), told("0.1m"), told("6000ms")].map(|(writes, _)| writes), [seconds; 3]);
+    for wrong in ["6x", "0s", "5MiB"] {
+        let refused = flashscope(&["bench", "write", "sim:generic-2g", "--time-budget", wrong]);
+        assert!(
+            refused.status.code() == Some(2) && stderr(&refused).contains("90s, 5m or 1h30m"),
+            "{}",
+            stderr(&refused)
+        );
+    }
+}
+
 /// To name an order leaves out the other rows, and none of its own.
 #[test]
 fn an_order_alone_keeps_the_usual_rows_of_that_order() {

@@ -199,7 +199,7 @@ fn a_machine_without_sticks_and_what_is_no_disk_are_refused_with_advice() {
         &["/dev/nothing", "list --all"],
     );
     for seconds in ["0", "-1", "61", "NaN", "soon"] {
-        assert_refused(&["watch", &format!("--interval={seconds}")], 2, &["0.1 to 60"]);
+        assert_refused(&["watch", &format!("--interval={seconds}")], 2, &["0.1s to 1m"]);
     }
 }
 

@@ -1,7 +1,6 @@
 //! `flashscope bench cache`: memory, page cache and device, told apart.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
@@ -12,6 +11,7 @@ use flashscope_report::layers::{Below, Kind, LayerSpeed, Layers as Told};
 use serde_json::{Value, json};
 
 use crate::args::BenchCache;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::json;
@@ -53,12 +53,12 @@ fn open(name: &str) -> Result<Layers, Failure> {
 
 fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
     printer.remark(format!("{}: {}", arguments.target, identity.name));
-    let layers = Layer::ALL.len() as u64 + if arguments.switch_cache { 2 } else { 0 };
+    let layers = Layer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
     printer.remark(format!(
-        "reading only: nothing on it changes; {} rounds of {layers} layers, {} s each, about {} s",
+        "reading only: nothing on it changes; {} rounds of {layers} layers, {} each, about {}",
         arguments.rounds,
-        arguments.seconds,
-        u64::from(arguments.rounds) * layers * arguments.seconds
+        duration::told(arguments.seconds),
+        duration::told(arguments.seconds * arguments.rounds * layers)
     ));
 }
 
@@ -93,7 +93,7 @@ impl Reading<'_> {
     }
 
     fn read(&self, layer: Layer, speed: &mut LayerSpeed) -> Result<(), LayerError> {
-        let duration = Duration::from_secs(self.arguments.seconds);
+        let duration = self.arguments.seconds;
         let Some(read) = self.layers.read(layer, duration, &self.interrupt)? else { return Ok(()) };
         let is_first = speed.bytes_per_s.is_empty();
         speed.bytes_per_s.push(read.bytes.as_f64() / read.took.as_secs_f64().max(1e-9));

@@ -16,6 +16,7 @@ use flashscope_report::counted;
 
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::outputs;
@@ -153,14 +154,14 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
     let most = round * u64::from(most_rounds(arguments)) + model.tried_in_clusters(ground.cluster);
     printer.remark(format!(
         "{} ({}) of {bytes} in all, then one file of as much; {}, so at most {most} of clusters will be written, and folders and \
-         tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} s no new round begins",
+         tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} no new round begins",
         counted(model.count().into(), "file"),
         model.name,
         arguments.rounds.map_or_else(
             || format!("{ROUNDS_LEAST} to {ROUNDS_MOST} rounds, until they agree"),
             |rounds| format!("up to {}", counted(rounds.into(), "round"))
         ),
-        arguments.time_budget
+        duration::told(arguments.time_budget)
     ));
 }
 
@@ -217,7 +218,7 @@ impl Rounds<'_> {
             told.join(" and "),
             model.count()
         ));
-        let budget = self.arguments.time_budget as f64;
+        let budget = self.arguments.time_budget.as_secs_f64();
         if expected > budget && self.arguments.count.is_none() && model.count() > COUNT_MIN {
             let count = (((budget - last.1) / rate + last.0) as u32).clamp(COUNT_MIN, model.count());
             model.sizes.truncate(count as usize);
@@ -236,7 +237,7 @@ impl Rounds<'_> {
 
     /// Rounds until there are as many as asked for, or they agree where nobody said how many, or the time is spent; one in any case.
     fn all(&mut self, model: &Model, data: &mut FilesData, printer: &Printer) -> Result<(), FilesError> {
-        let budget = Duration::from_secs(self.arguments.time_budget);
+        let budget = self.arguments.time_budget;
         let mut spent = Duration::ZERO;
         let most = most_rounds(self.arguments);
         for round in 1..=most {
@@ -253,8 +254,8 @@ impl Rounds<'_> {
             // A round that would not fit is not begun.
             if spent + spent / round > budget && round < most {
                 printer.remark(format!(
-                    "{round} of {most} rounds: another would take longer than {} s in all (--time-budget)",
-                    self.arguments.time_budget
+                    "{round} of {most} rounds: another would take longer than {} in all (--time-budget)",
+                    duration::told(budget)
                 ));
                 break;
             }

@@ -13,6 +13,7 @@ use flashscope_probe::observation::{Cause, Claim, Data, Ended, Instead, MethodsD
 use crate::args::BenchMethods;
 use crate::command::show;
 use crate::confirm;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::outputs;
@@ -137,8 +138,8 @@ fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
     let further = match most {
         1 => String::new(),
         _ => format!(
-            "; behind the first, none begins that would end later than {} s after the start (--time-budget)",
-            arguments.time_budget
+            "; behind the first, none begins that would end later than {} after the start (--time-budget)",
+            duration::told(arguments.time_budget)
         ),
     };
     printer.remark(format!(
@@ -187,14 +188,15 @@ impl Rounds<'_> {
     /// Rounds until enough agree, there are as many as announced, or the time is spent; one in any case.
     fn all(&mut self) -> Result<(), WaysError> {
         self.adapt()?;
-        let budget = Duration::from_secs(self.arguments.time_budget);
+        let budget = self.arguments.time_budget;
         let announced = self.arguments.size.unwrap_or(SIZE_USUAL);
         let (most, mut longest) = (rounds_most(self.arguments, announced), Duration::ZERO);
         for round in 0..most {
             if round > 0 && self.spent + longest > budget {
                 self.printer.remark(format!(
-                    "{} of {most} rounds: another would end later than {} s after the start (--time-budget)",
-                    round, self.arguments.time_budget
+                    "{} of {most} rounds: another would end later than {} after the start (--time-budget)",
+                    round,
+                    duration::told(budget)
                 ));
                 return Ok(());
             }
@@ -220,7 +222,7 @@ impl Rounds<'_> {
         self.spent += tried.took;
         self.tried = Some(claim(&tried));
         let rounds = self.arguments.rounds.map_or(ROUNDS_LEAST, |rounds| ROUNDS_LEAST.min(rounds.into()));
-        let each = self.arguments.time_budget as f64 / (rounds * WayToWrite::ALL.len() as u64) as f64;
+        let each = self.arguments.time_budget.as_secs_f64() / (rounds * WayToWrite::ALL.len() as u64) as f64;
         let times = (each / tried.took.as_secs_f64().max(SECONDS_MIN)).min(SIZE_USUAL.as_f64());
         self.size = fitting(times, room);
         if self.size < SIZE_USUAL {

@@ -1,0 +1,96 @@
+//! How long something may take, as a person types it: `90`, `90s`, `1.5h`, `1h30m`.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+/// How long budgets last at most: eleven days, as much as the times in a run file.
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
+/// A budget: from a second on.
+///
+/// # Errors
+/// One sentence, where it is none.
+pub fn budget(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_secs(1), LONGEST)
+        .ok_or_else(|| "a time from 1s to 1000000s is needed, such as 90, 90s, 5m or 1h30m".to_owned())
+}
+
+/// How long a layer is read.
+///
+/// # Errors
+/// One sentence, where it is none.
+pub fn reading(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_secs(1), Duration::from_secs(60))
+        .ok_or_else(|| "a time from 1s to 1m is needed, such as 3 or 3s".to_owned())
+}
+
+/// Below a tenth of a second, the kernel's counters of milliseconds are too coarse.
+///
+/// # Errors
+/// One sentence, where it is none.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_millis(100), Duration::from_secs(60))
+        .ok_or_else(|| "a time from 0.1s to 1m is needed, such as 2, 2s or 500ms".to_owned())
+}
+
+/// Plain numbers are seconds.
+fn within(text: &str, least: Duration, most: Duration) -> Option<Duration> {
+    let text = text.trim();
+    let duration = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+        Err(_) => text.parse::<SignedDuration>().ok()?.try_into().ok()?,
+    };
+    (least..=most).contains(&duration).then_some(duration)
+}
+
+/// As it would be typed: `600 s`, `1.5 s`.
+pub fn told(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_numbers_are_seconds_and_units_may_follow() {
+        let seconds = |text: &str| budget(text).map(|duration| duration.as_secs_f64());
+        for (text, expected) in [
+            ("90", 90.0),
+            (" 90s ", 90.0),
+            ("1.5", 1.5),
+            ("5m", 300.0),
+            ("2 min", 120.0),
+            ("1h", 3600.0),
+            ("1.5h", 5400.0),
+            ("1h30m", 5400.0),
+            ("1000000", 1e6),
+        ] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "m5",
+            "-5s",
+            "-5",
+            "0",
+            "0s",
+            "0.9s",
+            "5x",
+            "5 MiB",
+            "nan",
+            "inf",
+            "1e9",
+            "12d",
+            "99999999999999999999h",
+        ] {
+            assert!(seconds(text).is_err_and(|error| error.contains("1h30m")), "{text}");
+        }
+        assert_eq!(interval("500ms"), Ok(Duration::from_millis(500)));
+        assert!(interval("50ms").is_err() && interval("2m").is_err() && reading("2m").is_err());
+        assert_eq!([reading("1m"), reading("3")], [60, 3].map(|seconds| Ok(Duration::from_secs(seconds))));
+        assert_eq!([told(Duration::from_secs(600)), told(Duration::from_millis(1500))], ["600 s", "1.5 s"]);
+    }
+}
