@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::limits::Impossible;
 use crate::diagnosis::Attachment;
+use crate::finding::Finding;
+use crate::inference::{infer, infer_run, of_a_virtual_stick};
 use crate::observation::Observations;
 
 /// The format number of run files and of `--json`.
@@ -51,6 +53,9 @@ const fn is_none(failed: &u64) -> bool {
 /// Where one request in so many fails, the others were retried, relocated or lucky: their times tell of errors, not of the flash.
 const FAILS_OFTEN: u64 = 100;
 
+/// Targets that begin with this are virtual sticks.
+const VIRTUAL: &str = "sim:";
+
 /// A run file that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFileError {
@@ -74,6 +79,28 @@ pub enum RunFileError {
 }
 
 impl RunFile {
+    /// What it tells, as [`infer`] does; of a virtual stick in words that fit one.
+    #[must_use]
+    pub fn infer(&self) -> Vec<Finding> {
+        self.in_words_that_fit(infer(&self.observations))
+    }
+
+    /// What it tells, as [`infer_run`] does; of a virtual stick in words that fit one.
+    #[must_use]
+    pub fn infer_run(&self) -> Vec<Finding> {
+        self.in_words_that_fit(infer_run(&self.observations))
+    }
+
+    fn in_words_that_fit(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        if self.is_of_a_virtual_stick() { of_a_virtual_stick(findings) } else { findings }
+    }
+
+    /// Whether it was measured in virtual time.
+    #[must_use]
+    pub fn is_of_a_virtual_stick(&self) -> bool {
+        self.target.starts_with(VIRTUAL)
+    }
+
     /// Reads a run file's text.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Several devices side by side: long streams of writes in one chart, and what their first bytes took.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{SoFar, infer_run, so_far, stalls_of};
+use flashscope_probe::inference::{SoFar, so_far, stalls_of};
 use flashscope_probe::observation::{Data, SustainedData};
 use flashscope_probe::{Finding, FindingId, RunFile, Value};
 use maud::html;
@@ -40,7 +40,7 @@ impl<'a> Compared<'a> {
             Data::Sustained(data) if !data.pieces.is_empty() => Some(data),
             _ => None,
         })?;
-        let findings = infer_run(&run.observations);
+        let findings = run.infer_run();
         let sustained = findings.into_iter().find(|each| each.id == FindingId::SustainedWriteBytesPerS);
         Some(Self { name: printable(name), stream, sustained })
     }

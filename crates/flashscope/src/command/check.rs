@@ -4,7 +4,6 @@ use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
 use flashscope_probe::experiment::Sustained;
-use flashscope_probe::inference::infer;
 use flashscope_probe::survey::Survey;
 
 use super::show;
@@ -45,7 +44,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     observations.extend(survey.run(&mut Meter::new(&mut target.device, rest), &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
-    let findings = infer(&run.observations);
+    let findings = run.infer();
     show::measurement(&target, &run, &findings, &arguments.output.files, printer)
 }
 

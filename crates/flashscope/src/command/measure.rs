@@ -152,7 +152,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     target.note_failures(progress.failed_requests());
     let table = print::print(&observations);
     let run = show::run_of(target, vec![observations]);
-    let findings = concerned(arguments.experiment, infer(&run.observations));
+    let findings = concerned(arguments.experiment, run.infer());
     if printer.json {
         return show::measurement(target, &run, &findings, &arguments.output.files, printer);
     }
@@ -198,7 +198,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
-    let findings = concerned(arguments.experiment, infer(&run.observations));
+    let findings = concerned(arguments.experiment, run.infer());
     show::measurement(target, &run, &findings, &arguments.output.files, printer)
 }
 

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use flashscope_probe::RunFile;
-use flashscope_probe::inference::infer_run;
 use serde_json::Value;
 
 use super::show;
@@ -25,7 +24,7 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     let outputs: Vec<PathBuf> = arguments.html.iter().chain(&arguments.output.files).cloned().collect();
     outputs::permit(&outputs, file)?;
     let run = read(file)?;
-    let findings = infer_run(&run.observations);
+    let findings = run.infer_run();
     // A page of --html stands for the text, not for a document that was asked for.
     if arguments.html.is_none() || printer.json {
         show::findings(&run, &findings, &Value::Null, printer)?;

@@ -139,3 +139,13 @@ fn virtual_sticks_are_listed_and_shown() {
         assert!(shown.contains("[[source]]"), "{shown}");
     }
 }
+
+/// A virtual stick lives in no machine that could be quieter, and hangs at no port.
+#[test]
+fn what_would_decide_fits_a_virtual_stick() {
+    for stick in ["sim:olpc-high-perf", "sim:wirenboard-22"] {
+        let run = document(&["check", stick]).to_string();
+        assert!(run.contains("(seed=N)"), "{run}");
+        assert!(!run.contains("machine") && !run.contains("port or reader"), "{run}");
+    }
+}

@@ -21,8 +21,8 @@ use serde::Serialize;
 
 use crate::RunFile;
 use crate::finding::{Finding, FindingId};
-use crate::inference::objection_to;
 use crate::inference::wording::speed;
+use crate::inference::{objection_to, on_a_virtual_stick};
 use crate::observation::{Data, Observations};
 
 pub use attachment::{Attachment, Driver, Link, Volume};
@@ -221,7 +221,13 @@ impl Seen<'_> {
 #[must_use]
 pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
     if !run.fails_often() {
-        return diagnose(&run.observations, findings, &run.attachment);
+        let mut diagnosis = diagnose(&run.observations, findings, &run.attachment);
+        if let Bottleneck::Unknown { would_decide, .. } = &mut diagnosis.bottleneck
+            && run.is_of_a_virtual_stick()
+        {
+            *would_decide = on_a_virtual_stick(would_decide);
+        }
+        return diagnosis;
     }
     let (failed, all) = (run.failed_requests, run.requests());
     open(

@@ -25,6 +25,7 @@ mod staircase;
 mod stalls;
 pub mod statistics;
 mod sustained;
+mod virtual_stick;
 pub(crate) mod wording;
 mod write_buffer;
 
@@ -45,6 +46,7 @@ pub use stalls::Stalls;
 pub(crate) use stalls::brief;
 pub(crate) use sustained::{Fill, cache_max};
 pub use sustained::{SAMPLES_MIN, SoFar, so_far};
+pub(crate) use virtual_stick::{of_a_virtual_stick, on_a_virtual_stick};
 pub(crate) use write_buffer::{MEMORY_MAX, stretches};
 
 use self::ladder::Rung;

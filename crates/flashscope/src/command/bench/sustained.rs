@@ -6,7 +6,6 @@ use flashscope_device::{Bytes, Device};
 use flashscope_linux::{FileSize, Ground, NoStick};
 use flashscope_probe::Experiment;
 use flashscope_probe::experiment::{Samples, Sustained};
-use flashscope_probe::inference::infer_run;
 
 use super::folder;
 use crate::args::BenchSustained;
@@ -47,7 +46,7 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
     seen.conditions.capacity = target.around.or(seen.conditions.capacity);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, vec![seen]);
-    let findings = infer_run(&run.observations);
+    let findings = run.infer_run();
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     folder::say_gone(&target, &run, printer);
     shown
