@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// How long budgets last at most: eleven days, as much as the times in a run file.
+/// How long budgets last at most: eleven days.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// A budget: from a second on.

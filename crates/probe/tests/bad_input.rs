@@ -6,16 +6,18 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use flashscope_device::layer::{Budget, Faulty};
+use flashscope_device::layer::{Budget, Cost, Faulty, Meter};
 use flashscope_device::{
     Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, SECTOR, Success, Tag,
 };
+use flashscope_probe::diagnosis::Attachment;
 use flashscope_probe::experiment::{
-    Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize,
+    Align, BlockEnds, Experiment, FatArea, OpenUnits, Speed, Sustained, WriteBuffer, WriteSize,
 };
-use flashscope_probe::inference::infer;
-use flashscope_probe::observation::{Cause, Data, Ended, Merges, Observations};
-use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, Silent, Value};
+use flashscope_probe::inference::{infer, speed_of};
+use flashscope_probe::observation::{Cause, Data, Direction, Ended, Merges, Observations};
+use flashscope_probe::run_file::FORMAT;
+use flashscope_probe::{Event, Finding, FindingId, Observer, Outcome, RunFile, Silent, Value};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
 
@@ -128,6 +130,47 @@ fn a_device_that_is_slower_and_slower_tells_nothing_of_itself() {
 #[test]
 fn a_clock_that_stands_still_tells_nothing() {
     assert_finds_only(&[], Bytes::gib(2), |_| 0.0);
+}
+
+/// The clock is set ahead by weeks, and by as far as it counts, while a request is in flight: what was measured is kept, can be read
+/// again, and tells no speed.
+#[test]
+fn a_run_in_which_the_clock_leapt_is_kept_and_can_be_read() {
+    let leaps: [fn(f64) -> f64; 2] = [
+        |request| if request as u32 == 40 { 2e6 } else { 1e-3 },
+        |request| if request as u32 == 40 { 1.8e10 } else { 1e-3 },
+    ];
+    let usual = [Direction::Read, Direction::Write].map(Speed::usual_cases);
+    let speeds = usual.map(|cases| Speed { cases, link: None, is_buffered: false, seed: 1 });
+    for seconds in leaps {
+        let rows = speeds.clone().map(|speed| Box::new(speed) as Box<dyn Experiment>);
+        for experiment in experiments(Bytes::mib(4)).into_iter().chain(rows) {
+            let mut device = Meter::new(Timed::new(Bytes::gib(2), seconds), Budget::UNLIMITED);
+            let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+            let text = run_of(seen, device.cost()).to_json().unwrap();
+            let read = RunFile::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", experiment.name()));
+            let speed = FindingId::SustainedWriteBytesPerS;
+            assert!(read.infer().iter().all(|found| found.id != speed || found.value().is_none()));
+            if let Data::Speed(data) = &read.observations[0].data {
+                assert!(!data.cells.is_empty() && speed_of(data, &data.cells[0]).is_none(), "{data:?}");
+            }
+        }
+    }
+}
+
+fn run_of(seen: Observations, cost: Cost) -> RunFile {
+    RunFile {
+        format: FORMAT,
+        flashscope: String::new(),
+        target: "test".to_owned(),
+        device_name: String::new(),
+        attachment: Attachment::default(),
+        measured_at: String::new(),
+        observations: vec![seen],
+        cost,
+        failed_requests: 0,
+        remarks: Vec::new(),
+    }
 }
 
 #[test]
