@@ -13,7 +13,14 @@ use flashscope_zoo::{Ailment, Patient, ZooError};
 pub struct Examined {
     pub patient: Patient,
     pub diagnosis: Diagnosis,
+    /// What is really gained of small files alone where a layer is cured, the most first.
+    pub small_files: Vec<(&'static str, f64)>,
 }
+
+/// Of small files one layer is as good as another that gains no more than so many times as much.
+const AS_GOOD: f64 = 1.1;
+/// What gains no more needs no word.
+const SMALL_GAIN: f64 = 1.5;
 
 /// An ailment beside what was predicted of it.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +45,26 @@ impl Examined {
         let mut seen = survey.fill(&mut device, &mut Silent);
         seen.extend(survey.run(&mut device, &mut Silent));
         let diagnosis = diagnose(&seen, &infer(&seen), &attachment(&patient));
-        Ok(Self { patient, diagnosis })
+        let small_files = patient.gains_of_small_files()?;
+        Ok(Self { patient, diagnosis, small_files })
+    }
+
+    /// What was predicted of small files alone, and what is really gained; `None` where nothing was.
+    pub fn predicted_of_small_files(&self) -> Option<(&Cost, f64)> {
+        let told = self.diagnosis.small_files.as_ref()?;
+        let (_, gain) = self.small_files.iter().find(|(layer, _)| *layer == told.layer.as_str())?;
+        Some((told, *gain))
+    }
+
+    /// Whether no layer gains small files more than the one that is named; where none is, whether none gains much.
+    pub fn is_right_of_small_files(&self) -> bool {
+        let most = self.small_files.first().map_or(1.0, |(_, gain)| *gain);
+        self.predicted_of_small_files().map_or(most <= SMALL_GAIN, |(_, gain)| gain * AS_GOOD >= most)
+    }
+
+    /// Whether the gain that is predicted of small files holds the real one; `None` where none is predicted.
+    pub fn is_covered_of_small_files(&self) -> Option<bool> {
+        self.predicted_of_small_files().map(|(told, gain)| (told.gain.low..=told.gain.high).contains(&gain))
     }
 
     /// Whether the layer that is named is the one of the worst ailment; without an ailment, the flash itself.
@@ -60,9 +86,13 @@ impl Examined {
     /// A line, if something is not as it should be.
     pub fn miss(&self) -> Option<String> {
         let is_fine = self.is_right() && self.predicted().all(|each| each.is_covered());
-        (!is_fine).then(|| {
+        let of_small_files =
+            self.is_right_of_small_files() && self.is_covered_of_small_files() != Some(false);
+        (!is_fine || !of_small_files).then(|| {
             let right = if self.is_right() { "right" } else { "WRONG" };
-            format!("{:>5} {right}: {}; {}\n", self.patient.index, self.ailments(), self.told())
+            let small =
+                if of_small_files { String::new() } else { format!("; {}", self.told_of_small_files()) };
+            format!("{:>5} {right}: {}; {}{small}\n", self.patient.index, self.ailments(), self.told())
         })
     }
 
@@ -90,6 +120,15 @@ impl Examined {
         format!("{first} ({})", likely.collect::<Vec<_>>().join(", "))
     }
 
+    fn told_of_small_files(&self) -> String {
+        let gains: Vec<String> =
+            self.small_files.iter().map(|(layer, gain)| format!("{layer} {gain:.2}")).collect();
+        let told = self.diagnosis.small_files.as_ref().map_or("nothing".to_owned(), |told| {
+            format!("{} {:.2} to {:.2}", told.layer.as_str(), told.gain.low, told.gain.high)
+        });
+        format!("small files: told {told}, really {}", gains.join(", "))
+    }
+
     /// The patient's profile, and its whole diagnosis as comments.
     pub fn explain(&self) -> String {
         let mut text = self.patient.describe();
@@ -110,6 +149,7 @@ impl Examined {
                 gain.likely
             );
         }
+        let _ = writeln!(text, "# {}", self.told_of_small_files());
         for unweighed in &self.diagnosis.unweighed {
             let _ = writeln!(text, "# not weighed: {}: {}", unweighed.layer.as_str(), unweighed.reason);
         }

@@ -1,5 +1,5 @@
 //! `cargo xtask diagnose`: sticks with one known ailment and with two are checked, and every diagnosis is held against what the
-//! everyday copy really gains where an ailment is cured.
+//! everyday copy, and small files alone, really gain where an ailment is cured.
 
 mod examine;
 mod score;
@@ -63,7 +63,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 pub fn check() -> anyhow::Result<()> {
     let (ones, twos) = (all(1, 30, false)?, all(1, 30, true)?);
     let score = Score::of(&ones, &twos);
-    if score.right < 0.93 || score.larger_first < 0.86 || score.gain_covered < 0.86 {
+    let small_files = score.small_files_right.min(score.small_files_gain_covered);
+    if score.right < 0.93 || score.larger_first < 0.86 || score.gain_covered < 0.86 || small_files < 0.8 {
         bail!("patients are told their ailments less often than before:\n{}", score.text(&ones, &twos));
     }
     Ok(())
@@ -111,6 +112,8 @@ mod tests {
         let score = Score::of(&ones, &twos);
         assert!(score.right >= 0.9 && score.larger_first >= 0.8, "{}", score.text(&ones, &twos));
         assert!(score.gain_covered >= 0.8, "{}", score.text(&ones, &twos));
+        let small_files = score.small_files_right.min(score.small_files_gain_covered);
+        assert!(small_files >= 0.8, "{}", score.text(&ones, &twos));
         let again = all(2, 2, true).unwrap();
         assert!(again.iter().zip(&twos).all(|(again, first)| again.diagnosis == first.diagnosis));
     }

@@ -18,6 +18,10 @@ pub struct Score {
     pub larger_first: f64,
     /// The share of all ailments whose predicted gain holds the real one.
     pub gain_covered: f64,
+    /// The share of all patients whose small files, copied alone, no layer gains more than the one that is named.
+    pub small_files_right: f64,
+    /// The share of gains predicted of small files that hold the real one.
+    pub small_files_gain_covered: f64,
 }
 
 impl Score {
@@ -29,6 +33,10 @@ impl Score {
             gain_covered: share(
                 ones.iter().chain(twos).flat_map(Examined::predicted).map(|each| each.is_covered()),
             ),
+            small_files_right: share(ones.iter().chain(twos).map(Examined::is_right_of_small_files)),
+            small_files_gain_covered: share(
+                ones.iter().chain(twos).filter_map(Examined::is_covered_of_small_files),
+            ),
         }
     }
 
@@ -37,12 +45,14 @@ impl Score {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let mut text = format!(
             "{} patients with one ailment or none: {} told right\n{} patients with two: {} told the larger first\n\
-             gains held by their intervals: {}\n\n  one ailment                          patients     right      held\n",
+             gains held by their intervals: {}\nof small files alone: {} told what gains most, {} of gains held\n\n  one ailment                          patients     right      held\n",
             self.count,
             percent(self.right),
             twos.len(),
             percent(self.larger_first),
-            percent(self.gain_covered)
+            percent(self.gain_covered),
+            percent(self.small_files_right),
+            percent(self.small_files_gain_covered)
         );
         for ailment in Ailment::ALL.map(Some).into_iter().chain([None]) {
             let here = || {

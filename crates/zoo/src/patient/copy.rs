@@ -9,7 +9,9 @@ use super::build::Build;
 use crate::error::ZooError;
 
 /// The shares of bytes: large files, files of medium size, small pieces, several places in turn.
-const SHARES: [f64; 4] = [0.8, 0.17, 0.01, 0.02];
+pub(super) const EVERYDAY: [f64; 4] = [0.8, 0.17, 0.01, 0.02];
+/// The same of small files that are copied alone.
+pub(super) const SMALL_FILES: [f64; 4] = [0.0, 0.0, 0.01, 0.02];
 /// The requests of each.
 const REQUESTS: [Bytes; 4] = [Bytes::mib(1), Bytes::kib(64), Bytes::kib(4), Bytes::kib(32)];
 /// How much of each is timed: enough for noise not to matter.
@@ -38,8 +40,13 @@ struct Copy<'a> {
     next: Bytes,
 }
 
-/// Seconds for a byte of the copy.
-pub(super) fn seconds_per_byte(build: &Build, habit: Habit, seed: u64) -> Result<f64, ZooError> {
+/// Seconds for a byte of the copy, of which the parts have these shares.
+pub(super) fn seconds_per_byte(
+    build: &Build,
+    habit: Habit,
+    seed: u64,
+    shares: [f64; 4],
+) -> Result<f64, ZooError> {
     let stick = VirtualStick::new(&build.profile()?, seed);
     let mut copy = Copy { stick, build, seconds: 0.0, next: Bytes::ZERO };
     if let Some(cache) = build.cache.filter(|_| !habit.rested) {
@@ -54,7 +61,7 @@ pub(super) fn seconds_per_byte(build: &Build, habit: Habit, seed: u64) -> Result
         copy.per_byte(lengths[2], |copy| copy.row(lengths[2], small))?,
         copy.per_byte(lengths[3], |copy| copy.places(habit.in_order, lengths[3]))?,
     ];
-    Ok(parts.iter().zip(SHARES).map(|(seconds, share)| seconds * share).sum())
+    Ok(parts.iter().zip(shares).map(|(seconds, share)| seconds * share).sum())
 }
 
 /// Whole periods of collection, where there is any.

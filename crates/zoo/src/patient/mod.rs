@@ -77,9 +77,9 @@ impl Patient {
 
     /// Measures what each cure gains; whether that makes it the patient that was wanted.
     fn is_as_wanted(&mut self, wanted: &[Ailment]) -> Result<bool, ZooError> {
-        let now = copy::seconds_per_byte(&self.build, Habit::default(), self.seed)?;
+        let now = copy::seconds_per_byte(&self.build, Habit::default(), self.seed, copy::EVERYDAY)?;
         for ailment in wanted {
-            self.ailments.push((*ailment, now / self.cured(*ailment)?));
+            self.ailments.push((*ailment, now / self.cured(*ailment, copy::EVERYDAY)?));
         }
         self.ailments.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let least = if wanted.len() == 1 { AILING_MIN } else { AILING_BESIDE_MIN };
@@ -92,7 +92,7 @@ impl Patient {
         // more and shall not be what ails it, it hangs on a host whose driver cannot be told otherwise.
         let costs_little = |ailment| {
             let is_wanted = wanted.contains(&ailment);
-            Ok::<_, ZooError>(is_wanted || now / self.cured(ailment)? <= SOUND_MAX)
+            Ok::<_, ZooError>(is_wanted || now / self.cured(ailment, copy::EVERYDAY)? <= SOUND_MAX)
         };
         let (small, commands) =
             (costs_little(Ailment::DearSmallWrites)?, costs_little(Ailment::SmallCommands)?);
@@ -100,14 +100,36 @@ impl Patient {
         Ok(small)
     }
 
+    /// How many times as fast small files that are copied alone really get where a layer is cured, for each layer; the largest gain first.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if a cured stick is impossible.
+    pub fn gains_of_small_files(&self) -> Result<Vec<(&'static str, f64)>, ZooError> {
+        let now = copy::seconds_per_byte(&self.build, Habit::default(), self.seed, copy::SMALL_FILES)?;
+        let link = if self.is_card() { Ailment::SlowReader } else { Ailment::SlowPort };
+        let collection = if self.build.stall.is_some() { Ailment::Collection } else { Ailment::FullCache };
+        let layers = [
+            link,
+            Ailment::SmallCommands,
+            Ailment::DearSmallWrites,
+            Ailment::FewOpenUnits,
+            collection,
+            Ailment::Misaligned,
+        ];
+        let gain = |ailment: Ailment| Ok((ailment.layer(), now / self.cured(ailment, copy::SMALL_FILES)?));
+        let mut gains: Vec<(&str, f64)> = layers.into_iter().map(gain).collect::<Result<_, ZooError>>()?;
+        gains.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        Ok(gains)
+    }
+
     /// Seconds for a byte of the copy without this ailment.
-    fn cured(&self, ailment: Ailment) -> Result<f64, ZooError> {
+    fn cured(&self, ailment: Ailment, shares: [f64; 4]) -> Result<f64, ZooError> {
         let habit = Habit {
             packs: ailment == Ailment::DearSmallWrites,
             in_order: ailment == Ailment::FewOpenUnits,
             rested: ailment == Ailment::FullCache,
         };
-        copy::seconds_per_byte(&self.build.cured(ailment), habit, self.seed)
+        copy::seconds_per_byte(&self.build.cured(ailment), habit, self.seed, shares)
     }
 
     /// Makes the stick.
