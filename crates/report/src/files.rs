@@ -11,6 +11,9 @@ use crate::quantity;
 use crate::tabled::Tabled;
 use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
 
+/// Ratios of rounds that are further apart are told with how far.
+const ROUNDS_DIFFER: f64 = 1.2;
+
 /// The verdict in one sentence; without a round, that there is none.
 #[must_use]
 pub fn headline(data: &FilesData) -> Sentence {
@@ -19,7 +22,9 @@ pub fn headline(data: &FilesData) -> Sentence {
         (Some(FilesVerdict { cause: FilesCause::Cached { reason }, .. }), _) => {
             format!("unknown: what was said to be written cannot be there: {reason}")
         }
-        (Some(verdict), Some(round)) => format!("{}{}", how_much(&verdict, round, data), cause(&verdict)),
+        (Some(verdict), Some(round)) => {
+            format!("{}{}", how_much(&verdict, round, data), cause(&verdict, data))
+        }
         _ => NO_ROUND.to_owned(),
     };
     Sentence::new(text)
@@ -35,12 +40,24 @@ fn how_much(verdict: &FilesVerdict, round: &FilesRound, data: &FilesData) -> Str
     if verdict.cause == FilesCause::None {
         return format!("{many} {take} about as long as one file of the same bytes: {small}, and {large}");
     }
-    let ratio = quantity::ratio(verdict.ratio.median);
-    format!("{many} {take} {ratio} times as long as one file of the same bytes, {small} instead of {large}")
+    let ratio = ratio(verdict.ratio);
+    format!("{many} {take} {ratio} as long as one file of the same bytes, {small} instead of {large}")
 }
 
-fn cause(verdict: &FilesVerdict) -> String {
+/// `16 times`; where rounds differ, from how much to how much: the median of their ratios is not the ratio of their medians.
+fn ratio(ratio: Spread) -> String {
+    let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(quantity::ratio);
+    if ratio.high < ratio.low * ROUNDS_DIFFER {
+        return format!("{median} times");
+    }
+    format!("{median} times ({low} to {high} from round to round)")
+}
+
+fn cause(verdict: &FilesVerdict, data: &FilesData) -> String {
     match &verdict.cause {
+        FilesCause::SmallWrites { .. } if data.instead.iter().any(|instead| is_no_stick(*instead)) => {
+            ": small writes are what costs there, on no stick".to_owned()
+        }
         FilesCause::None | FilesCause::Cached { .. } => String::new(),
         FilesCause::SmallWrites { .. } => ": small writes on this controller are what costs".to_owned(),
         FilesCause::Tables { bytes, rounded, factor, .. }
@@ -54,6 +71,11 @@ fn cause(verdict: &FilesVerdict) -> String {
         }
         FilesCause::Unknown { reason } => format!("; why is unknown: {reason}"),
     }
+}
+
+/// Whether none of what was measured is a stick's.
+const fn is_no_stick(instead: Instead) -> bool {
+    matches!(instead, Instead::Memory | Instead::Network | Instead::SystemDisk)
 }
 
 /// What the verdict rests on, what the files take in space, and what of it is no speed of the device.
@@ -305,6 +327,10 @@ mod tests {
             assert_eq!(told.matches(writes).count(), 2, "{writes}: {told}");
         }
         assert!(told.contains("in the mean of all rounds: each byte"), "{told}");
+        seen.rounds.push(FilesRound { small: part(2000, 150.0, 1900), large: part(1, 5.0, 120) });
+        let told = headline(&seen);
+        let differ = "take 17 times (16 to 30 from round to round) as long as one file of the same bytes, 150 s instead of 9.00 s";
+        assert!(told.as_str().contains(differ), "{told:?}");
     }
 
     #[test]
@@ -331,7 +357,9 @@ mod tests {
     fn what_is_no_difference_no_stick_or_no_read_is_said() {
         assert!(headline(&data(12.0)).as_str().starts_with("2000 files take about as long"));
         let mut seen = data(160.0);
+        assert!(headline(&seen).as_str().contains("on this controller"));
         seen.instead.push(Instead::SystemDisk);
+        assert!(headline(&seen).as_str().contains("small writes are what costs there, on no stick"));
         seen.rounds[0].small.warm = Some(0.7);
         seen.rounds[0].small.wrong = 3;
         let told = format!("{:?}{:?}", because(&seen), conditions(&seen));
