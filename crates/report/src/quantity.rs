@@ -13,6 +13,10 @@ fn significant(value: f64, digits: usize) -> String {
         return "0".to_owned();
     }
     let behind_point = (digits as f64 - 1.0 - magnitude.log10().floor()).clamp(0.0, 9.0) as usize;
+    // 9.998 is 10.0: what rounding carries over has a digit more before the point.
+    let carried = 10_f64.powi(magnitude.log10().floor() as i32 + 1);
+    let is_carried = (carried - magnitude) * 10_f64.powi(behind_point as i32) <= 0.5;
+    let behind_point = behind_point - usize::from(is_carried && behind_point > 0);
     format!("{value:.behind_point$}")
 }
 
@@ -69,6 +73,8 @@ mod tests {
     fn quantities_have_three_digits_and_a_fitting_unit() {
         let times = [2.19e-4, 4.1e-3, 0.437, 1.25, -3.6e-5, 0.0].map(seconds);
         assert_eq!(times, ["219 µs", "4.10 ms", "437 ms", "1.25 s", "-36.0 µs", "0 s"]);
+        let carried = [9.998, 99.96, 0.9996, 9.994, 999.7, 0.0999_6].map(three_digits);
+        assert_eq!(carried, ["10.0", "100", "1.00", "9.99", "1000", "0.100"]);
         assert_eq!([15.7e6, 861e3, 24e3].map(speed), ["15.7 MB/s", "0.861 MB/s", "0.0240 MB/s"]);
     }
 
