@@ -10,6 +10,7 @@ mod lab;
 mod oracle;
 mod process;
 mod speed;
+mod threads;
 mod tidy;
 mod true_speed;
 mod versus;

@@ -1,7 +1,6 @@
 //! `cargo xtask true-speed`: the rows of `bench write` on every profile that comes with flashscope, held against what such a stick gives
 //! where each row goes on for long.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
@@ -16,7 +15,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use crate::say;
+use crate::{say, threads};
 
 /// A row that differs by more is off.
 const OFF: f64 = 0.03;
@@ -124,21 +123,11 @@ fn all(arguments: &Arguments) -> anyhow::Result<Vec<Held>> {
     let names = Profile::builtin_names().filter(|name| name.contains(&arguments.profile));
     let sticks: Vec<(&str, u64)> =
         names.flat_map(|name| (1..=arguments.seeds).map(move |seed| (name, seed))).collect();
-    let next = AtomicUsize::new(0);
-    let work = || -> anyhow::Result<Vec<Held>> {
-        let sticks = std::iter::from_fn(|| sticks.get(next.fetch_add(1, Ordering::Relaxed)));
-        let rows = sticks.map(|(name, seed)| rows(name, *seed));
-        Ok(rows.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect())
-    };
-    let threads = std::thread::available_parallelism()?.get();
-    let parts: Vec<anyhow::Result<Vec<Held>>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let joined =
-            workers.into_iter().map(|worker| worker.join().map_err(|_| anyhow!("a row panicked")).flatten());
-        joined.collect()
-    });
-    let mut all: Vec<Held> =
-        parts.into_iter().collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let rows = threads::each(sticks.len() as u64, |index| {
+        let (name, seed) = sticks[index as usize];
+        rows(name, seed)
+    })?;
+    let mut all: Vec<Held> = rows.into_iter().flatten().collect();
     all.sort_by(|one, other| (&one.profile, one.seed).cmp(&(&other.profile, other.seed)));
     Ok(all)
 }

@@ -4,14 +4,12 @@
 mod examine;
 mod score;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use flashscope_zoo::Patient;
 
 use self::examine::Examined;
 use self::score::Score;
-use crate::say;
+use crate::{say, threads};
 
 /// Which patients, and what to print of them.
 #[derive(Debug, clap::Args)]
@@ -82,23 +80,7 @@ fn examined(seed: u64, index: u64, with_two: bool) -> anyhow::Result<Examined> {
 
 /// So many patients, on as many threads as the machine has cores; in order of their numbers.
 fn all(seed: u64, count: u64, with_two: bool) -> anyhow::Result<Vec<Examined>> {
-    let next = AtomicU64::new(0);
-    let work = || {
-        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
-        numbers.take_while(|index| *index < count).map(|index| examined(seed, index, with_two)).collect()
-    };
-    let threads = std::thread::available_parallelism()?.get();
-    let parts: Vec<anyhow::Result<Vec<Examined>>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().map_err(|_| anyhow!("a check panicked")).flatten())
-            .collect()
-    });
-    let parts: Vec<Vec<Examined>> = parts.into_iter().collect::<anyhow::Result<_>>()?;
-    let mut all: Vec<Examined> = parts.into_iter().flatten().collect();
-    all.sort_by_key(|examined| examined.patient.index);
-    Ok(all)
+    threads::each(count, |index| examined(seed, index, with_two))
 }
 
 #[cfg(test)]

@@ -11,16 +11,15 @@ mod shares;
 mod text;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use flashscope_probe::{FindingId, Method};
 use flashscope_zoo::{Habitat, Specimen};
 
 use self::measure::Measured;
 use self::report::Report;
 use self::shares::Shares;
-use crate::say;
+use crate::{say, threads};
 
 /// Which zoo, and what to print of it.
 #[derive(Debug, clap::Args)]
@@ -151,25 +150,11 @@ pub fn check() -> anyhow::Result<()> {
 
 /// Every specimen of this kind, surveyed on as many threads as the machine has cores; in order of their numbers.
 fn measure_all(count: u64, seed: u64, kind: &str, method: Method) -> anyhow::Result<Vec<Measured>> {
-    let next = AtomicU64::new(0);
-    let work = || {
-        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
-        let specimens = numbers.take_while(|index| *index < count).map(|index| specimen(seed, index));
-        let wanted = specimens.filter(|each| each.as_ref().map_or(true, |specimen| is_of(kind, specimen)));
-        wanted.map(|specimen| surveyed(specimen?, method)).collect()
+    let measured = |index| -> anyhow::Result<Option<Measured>> {
+        let specimen = specimen(seed, index)?;
+        if is_of(kind, &specimen) { surveyed(specimen, method).map(Some) } else { Ok(None) }
     };
-    let threads = std::thread::available_parallelism()?.get();
-    let parts: Vec<anyhow::Result<Vec<Measured>>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().map_err(|_| anyhow!("a survey panicked")).flatten())
-            .collect()
-    });
-    let mut zoo: Vec<Measured> =
-        parts.into_iter().collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
-    zoo.sort_by_key(|measured| measured.specimen.index);
-    Ok(zoo)
+    Ok(threads::each(count, measured)?.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

@@ -359,9 +359,7 @@ impl Looks {
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
         is_clear(cell) || lasted >= patience && !self.is_first && !is_vague(cell)
     }
-}
 
-impl Looks {
     /// Whether what comes later may well be of another speed, however clear it is so far.
     fn is_short(&self, cell: &SpeedCell, lasted: Duration) -> bool {
         let written = cell.transferred();
