@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use super::OPEN_MAX;
 use super::laws::Touch;
+use super::spread::Spread;
 use crate::inference::statistics::count;
 
 /// Nothing is less likely than this: the model is not that good.
@@ -30,7 +31,7 @@ pub(super) struct AnyPlace {
     /// If places out of order are apart from those in order, and were free at first.
     apart: Option<Apart>,
     /// The probability that so many places are held by others than the units that take turns, or by nothing.
-    outside: Vec<f64>,
+    outside: Spread,
     /// How many units take turns.
     turning: usize,
     /// Units of ours that have not been filled, the one written longest ago first.
@@ -52,34 +53,30 @@ struct Apart {
     /// How many there are in order.
     in_order: usize,
     /// The probability that so many are free still.
-    free: Vec<f64>,
+    free: Spread,
 }
 
 impl Apart {
     /// A block is begun: with the first of two writes that may close any block, and with the second, which takes a place that is free.
     fn open(&mut self, first: f64, second: f64) {
-        let places = self.free.len() - 1;
-        let likelihood =
-            |free: usize| if free == 0 { second.max(SURPRISE) } else { (1.0 - second).max(SURPRISE) };
-        weigh(&mut self.free, likelihood);
-        self.free = shifted(&self.free, |free| (free + 1, self.lost(first, places - free)));
-        self.free = shifted(&self.free, |free| (free.wrapping_sub(1), 1.0));
+        let (places, in_order) = (self.free.largest(), self.in_order);
+        self.free.weigh(|free| if free == 0 { second.max(SURPRISE) } else { (1.0 - second).max(SURPRISE) });
+        self.free.rise(|free| lost(first, places - free, in_order));
+        self.free.fall(|_| 1.0);
     }
+}
 
-    /// How likely the first write, slow with this probability, closes one of so many blocks that hold a place out of order.
-    fn lost(&self, first: f64, held: usize) -> f64 {
-        first * count(held) / count(self.in_order.max(1))
-    }
+/// How likely the first write, slow with this probability, closes one of so many blocks that hold a place out of order.
+fn lost(first: f64, held: usize, in_order: usize) -> f64 {
+    first * count(held) / count(in_order.max(1))
 }
 
 impl AnyPlace {
     pub(super) fn new(number: usize, two_steps: bool) -> Self {
-        let mut outside = vec![0.0; number + 1];
-        outside[number] = 1.0;
         Self {
             two_steps,
             apart: None,
-            outside,
+            outside: Spread::certain(number, number),
             turning: 0,
             order: Vec::new(),
             survival: 0.0,
@@ -91,12 +88,12 @@ impl AnyPlace {
 
     /// Places that only units out of order hold, free at first, where so many are open in order.
     pub(super) fn apart(number: usize, in_order: usize) -> Self {
-        let free = (0..=number).map(|free| if free == number { 1.0 } else { 0.0 }).collect();
+        let free = Spread::certain(number, number);
         Self { apart: Some(Apart { in_order, free }), strange: 0.0, ..Self::new(number, true) }
     }
 
     const fn places(&self) -> usize {
-        self.outside.len() - 1
+        self.outside.largest()
     }
 
     /// How likely a write into a unit that was written before contains a merge, once [`AnyPlace::turn_to`] heard of it.
@@ -109,12 +106,13 @@ impl AnyPlace {
         if touch.distance >= self.places() {
             return 1.0;
         }
-        self.outside[0] + (1.0 - self.outside[0]) * touch.opens_slowly
+        let none_left = self.outside.of(0);
+        none_left + (1.0 - none_left) * touch.opens_slowly
     }
 
     /// How likely the second of the first two writes into a unit makes room, where places are apart: if none is free.
     pub(super) fn second(&self) -> Option<f64> {
-        self.apart.as_ref().map(|apart| apart.free[0])
+        self.apart.as_ref().map(|apart| apart.free.of(0))
     }
 
     /// Whether a unit takes its place with the second of two writes.
@@ -146,8 +144,8 @@ impl AnyPlace {
     /// The unit written longest ago of those that take turns does so no more, and keeps its place if it holds one.
     fn leave(&mut self) {
         self.since = None;
-        let lost: Vec<f64> = (0..=self.places()).map(|outside| self.misses_with(outside)).collect();
-        self.shift(|outside| (outside + 1, 1.0 - lost[outside]));
+        let turning = self.turning();
+        self.outside.rise(|outside| 1.0 - turning.misses_with(outside));
         self.turning = self.turning.saturating_sub(1);
     }
 
@@ -157,9 +155,9 @@ impl AnyPlace {
         let others = &self.order[..self.order.len() - self.turning];
         let expected = others.iter().map(|unit| self.held(*unit)).sum::<f64>() + self.strange;
         let held = others.last().map_or(0.0, |unit| self.held(*unit)).min(HELD_MOST);
-        self.shift(|outside| {
+        self.outside.fall(|outside| {
             let part = held * count(outside) / expected.max(held).max(LEAST);
-            (outside.wrapping_sub(1), part / (1.0 - held + part))
+            part / (1.0 - held + part)
         });
         self.turning += 1;
     }
@@ -189,7 +187,9 @@ impl AnyPlace {
 
     /// The unit was written last, and holds a place if it surely does.
     fn written(&mut self, unit: usize, is_placed: bool) {
-        self.order.retain(|other| *other != unit);
+        if let Some(place) = self.order.iter().position(|other| *other == unit) {
+            self.order.remove(place);
+        }
         self.order.push(unit);
         if self.held_at.len() <= unit {
             self.held_at.resize(unit + 1, 0.0);
@@ -226,7 +226,7 @@ impl AnyPlace {
             return;
         }
         let opens_slowly = touch.opens_slowly;
-        self.weigh(|outside| {
+        self.outside.weigh(|outside| {
             let merges = if outside == 0 { 1.0 } else { opens_slowly };
             merges * slow.max(SURPRISE) + (1.0 - merges) * (1.0 - slow).max(SURPRISE)
         });
@@ -240,7 +240,7 @@ impl AnyPlace {
         let places = self.places();
         if let Some(mut apart) = self.apart.take() {
             apart.open(first, second);
-            self.shift(|outside| (outside + 1, apart.lost(first, places - outside)));
+            self.outside.rise(|outside| lost(first, places - outside, apart.in_order));
             self.apart = Some(apart);
         }
         self.take_place(second);
@@ -248,78 +248,64 @@ impl AnyPlace {
 
     /// A unit that takes turns had lost its place out of order: it is opened anew.
     fn meet_apart(&mut self, (first, second): (f64, f64)) {
-        let places = self.places();
-        let lost: Vec<f64> = (0..=places).map(|outside| self.misses_with(outside).max(SURPRISE)).collect();
-        self.weigh(|outside| lost[outside]);
+        let turning = self.turning();
+        self.outside.weigh(|outside| turning.misses_with(outside).max(SURPRISE));
         self.open_apart(first, second);
     }
 
     /// A unit takes a place that held nothing, or, where that is slow, any.
     fn take_place(&mut self, slow: f64) {
         let places = count(self.places());
-        self.shift(|outside| (outside.wrapping_sub(1), 1.0 - slow + slow * count(outside) / places));
+        self.outside.fall(|outside| 1.0 - slow + slow * count(outside) / places);
         self.merged(slow);
     }
 
     /// A unit that takes turns held its place, or took that of any other.
     fn meet(&mut self, slow: f64) {
-        let places = self.places();
+        let (turning, places) = (self.turning(), count(self.places()));
         let (merges, is_clean) = (slow.max(SURPRISE), (1.0 - slow).max(SURPRISE));
-        let lost: Vec<f64> = (0..=places).map(|outside| self.misses_with(outside)).collect();
-        let likelihood = |outside: usize| lost[outside] * merges + (1.0 - lost[outside]) * is_clean;
-        let missed = |outside: usize| lost[outside] * merges / likelihood(outside);
-        self.weigh(likelihood);
-        let merged: f64 =
-            self.outside.iter().enumerate().map(|(outside, weight)| missed(outside) * weight).sum();
-        self.shift(|outside| (outside.wrapping_sub(1), missed(outside) * count(outside) / count(places)));
+        let likelihood = |lost: f64| lost * merges + (1.0 - lost) * is_clean;
+        let missed = |outside: usize| {
+            let lost = turning.misses_with(outside);
+            lost * merges / likelihood(lost)
+        };
+        self.outside.weigh(|outside| likelihood(turning.misses_with(outside)));
+        let merged = self.outside.mean(missed);
+        self.outside.fall(|outside| missed(outside) * count(outside) / places);
         self.merged(merged);
     }
 
     /// How likely the unit written longest ago of those that take turns has lost its place.
     fn misses(&self) -> f64 {
-        self.outside.iter().enumerate().map(|(outside, weight)| weight * self.misses_with(outside)).sum()
+        let turning = self.turning();
+        self.outside.mean(|outside| turning.misses_with(outside))
     }
 
-    /// The same if so many places are held by others.
-    fn misses_with(&self, outside: usize) -> f64 {
-        let missing = (self.turning + outside).saturating_sub(self.places());
+    const fn turning(&self) -> Turning {
+        Turning { units: self.turning, places: self.places(), since: self.since }
+    }
+}
+
+/// The units that take turns.
+#[derive(Debug, Clone, Copy)]
+struct Turning {
+    /// How many they are, and how many places there are.
+    units: usize,
+    places: usize,
+    /// How many writes there were since one of them took another's place, itself among them.
+    since: Option<usize>,
+}
+
+impl Turning {
+    /// How likely the unit written longest ago of them has lost its place, if so many places are held by others.
+    fn misses_with(self, outside: usize) -> f64 {
+        let missing = (self.units + outside).saturating_sub(self.places);
         match self.since {
             // It is any of those that were not written since it lost its place.
-            Some(since) if missing == 1 => 1.0 / count(self.turning.saturating_sub(since).max(1)),
-            _ => misses(self.turning, missing),
+            Some(since) if missing == 1 => 1.0 / count(self.units.saturating_sub(since).max(1)),
+            _ => misses(self.units, missing),
         }
     }
-
-    fn weigh(&mut self, likelihood: impl Fn(usize) -> f64) {
-        weigh(&mut self.outside, likelihood);
-    }
-
-    fn shift(&mut self, to: impl Fn(usize) -> (usize, f64)) {
-        self.outside = shifted(&self.outside, to);
-    }
-}
-
-/// Multiplies the probability of each number by this likelihood.
-fn weigh(numbers: &mut [f64], likelihood: impl Fn(usize) -> f64) {
-    for (number, weight) in numbers.iter_mut().enumerate() {
-        *weight *= likelihood(number);
-    }
-    let total: f64 = numbers.iter().sum();
-    if total > 0.0 {
-        numbers.iter_mut().for_each(|weight| *weight /= total);
-    }
-}
-
-/// The same with this part of each probability moved to another number; where there is no such number it stays.
-fn shifted(numbers: &[f64], to: impl Fn(usize) -> (usize, f64)) -> Vec<f64> {
-    let mut moved = vec![0.0; numbers.len()];
-    for (number, weight) in numbers.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        let (other, part) = to(number);
-        let goes = if other < moved.len() { (weight * part.clamp(0.0, 1.0), other) } else { (0.0, number) };
-        moved[goes.1] += goes.0;
-        moved[number] += weight - goes.0;
-    }
-    moved
 }
 
 /// How likely the unit written longest ago has lost its place, if so many of those that take turns have.
@@ -400,14 +386,10 @@ mod tests {
     #[test]
     fn a_single_one_without_a_place_was_not_written_since_the_last_merge() {
         let one_missing =
-            |since| AnyPlace { outside: vec![0.0, 1.0, 0.0], turning: 2, since, ..AnyPlace::new(2, false) };
+            |since| AnyPlace { outside: Spread::certain(1, 2), turning: 2, since, ..AnyPlace::new(2, false) };
         assert!(one_missing(Some(1)).misses() > 0.999, "of two, it is the other");
-        let of_four = |since| AnyPlace {
-            outside: vec![0.0, 1.0, 0.0, 0.0, 0.0],
-            turning: 4,
-            since,
-            ..AnyPlace::new(4, false)
-        };
+        let of_four =
+            |since| AnyPlace { outside: Spread::certain(1, 4), turning: 4, since, ..AnyPlace::new(4, false) };
         assert!(of_four(None).misses() < 0.6);
         let chances: Vec<f64> = (1..=3).map(|since| of_four(Some(since)).misses()).collect();
         assert!(

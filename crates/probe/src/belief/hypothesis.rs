@@ -34,6 +34,9 @@ impl Blur {
     }
 }
 
+/// A logarithm for each write would take longer than all else: after so many writes one is taken of what they multiplied.
+pub(super) const GATHERED: usize = 8;
+
 /// Of so many merges one or two hide in any case.
 const HIDES: f64 = 0.1;
 
@@ -41,19 +44,33 @@ const HIDES: f64 = 0.1;
 #[derive(Debug, Clone)]
 pub(super) struct Hypothesis {
     pub(super) places: Places,
-    pub(super) weights: [f64; BLURS.len()],
+    weights: [f64; BLURS.len()],
+    /// What the writes since they were gathered last make of these weights.
+    factors: [f64; BLURS.len()],
 }
 
 impl Hypothesis {
     /// These places, with this weight before the first write, and where many merges do not show so many times that.
     pub(super) fn new(places: Places, weight: f64, hides: f64) -> Self {
         let of_blur = |blur: Blur| weight * blur.plausible * if blur.hides() { hides } else { 1.0 };
-        Self { places, weights: BLURS.map(|blur| of_blur(blur).ln()) }
+        Self { places, weights: BLURS.map(|blur| of_blur(blur).ln()), factors: [1.0; BLURS.len()] }
     }
 
-    /// The largest of its weights.
-    pub(super) fn best(&self) -> f64 {
+    /// The logarithm of its weight for each blur.
+    pub(super) fn weights(&self) -> [f64; BLURS.len()] {
+        std::array::from_fn(|blur| self.weights[blur] + self.factors[blur].ln())
+    }
+
+    /// The largest of its weights. To be asked after [`GATHERED`] writes at the latest, before a product of so many becomes too small.
+    pub(super) fn gather(&mut self) -> f64 {
+        self.weights = self.weights();
+        self.factors = [1.0; BLURS.len()];
         self.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Multiplies each of its weights.
+    pub(super) fn multiply(&mut self, factor: f64) {
+        self.factors.iter_mut().for_each(|each| *each *= factor);
     }
 
     /// The quicker one of two writes into a unit holds no merge, if a unit can be open at all.
@@ -104,7 +121,7 @@ impl Hypothesis {
                 1.0 - slow / 2.0
             }
         };
-        self.weights.iter_mut().for_each(|weight| *weight += factor.ln());
+        self.multiply(factor);
     }
 
     fn weigh_by(&mut self, merges: f64, slow: f64, hidden: f64) {
@@ -113,11 +130,11 @@ impl Hypothesis {
 
     /// How likely it is slow by a merge, and by a stall, and that it is not.
     fn weigh_with(&mut self, merges: f64, (merge, stall): (f64, f64), quick: f64, hidden: f64) {
-        for (weight, blur) in self.weights.iter_mut().zip(BLURS) {
+        for (factor, blur) in self.factors.iter_mut().zip(BLURS) {
             let hidden = hidden.max(blur.hidden);
             let with_merge = (1.0 - hidden) * merge + hidden * quick;
             let without = blur.stalls * stall + (1.0 - blur.stalls) * quick;
-            *weight += (merges * with_merge + (1.0 - merges) * without).ln();
+            *factor *= merges * with_merge + (1.0 - merges) * without;
         }
     }
 }

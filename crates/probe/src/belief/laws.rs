@@ -101,7 +101,8 @@ pub(super) struct Places {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    LeastRecent(Recent),
+    /// Those of which so many are written last hold a place.
+    LeastRecent,
     LeastRecentInTwoSteps(Recent),
     LeastRecentFirstFree(FirstFree),
     Any(AnyPlace),
@@ -120,7 +121,7 @@ impl Places {
         // Fewer than in order are apart from those: none of them is taken by what was written in order before.
         let apart = in_order.filter(|in_order| way == Way::TwoSteps && count < *in_order);
         let kind = match (law, way) {
-            (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent(Recent::default()),
+            (Law::LeastRecent, Way::AtOnce) => Kind::LeastRecent,
             (Law::LeastRecent, Way::TwoSteps | Way::TwoStepsTaken) => {
                 Kind::LeastRecentInTwoSteps(Recent::default())
             }
@@ -157,7 +158,7 @@ impl Places {
         }
         let certain = |merges: bool| f64::from(u8::from(merges));
         match &self.kind {
-            Kind::LeastRecent(recent) => certain(!recent.placed.contains(&touch.unit)),
+            Kind::LeastRecent => certain(touch.distance >= self.count),
             Kind::LeastRecentFirstFree(places) => places.chance(touch.unit, self.count),
             _ if touch.proven > self.count => 1.0,
             Kind::LeastRecentInTwoSteps(recent) if touch.twice => {
@@ -175,7 +176,7 @@ impl Places {
             Kind::LeastRecentFirstFree(places) if places.placed.len() >= self.count => {
                 places.chance(touch.unit, self.count)
             }
-            Kind::LeastRecent(recent) if recent.placed.len() >= self.count => 1.0,
+            Kind::LeastRecent if touch.unit >= self.count => 1.0,
             Kind::Any(places) => places.chance_of_opening(touch),
             _ => touch.opens_slowly,
         }
@@ -187,7 +188,7 @@ impl Places {
         match &self.kind {
             // Whatever is out of order merges.
             _ if self.count == 0 => full(1.0),
-            Kind::LeastRecent(_) => Second::PaysNothing,
+            Kind::LeastRecent => Second::PaysNothing,
             Kind::LeastRecentInTwoSteps(recent) if self.is_apart => {
                 full(f64::from(u8::from(recent.placed.len() >= self.count)))
             }
@@ -216,7 +217,7 @@ impl Places {
     /// Moves on after a write that is slow with this probability.
     pub(super) fn take(&mut self, touch: Touch, slow: f64) {
         match &mut self.kind {
-            Kind::LeastRecent(recent) => recent.place(touch.unit, self.count),
+            Kind::LeastRecent => {}
             Kind::LeastRecentInTwoSteps(recent) => {
                 recent.take(touch.unit, self.count);
                 if touch.twice {

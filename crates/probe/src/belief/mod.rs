@@ -14,6 +14,7 @@ mod posterior;
 mod prior;
 mod recent;
 mod slowness;
+mod spread;
 
 pub use block_ends::{
     BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness,

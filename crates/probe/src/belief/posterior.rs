@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 
 use super::Slowness;
 use super::choice::DECIDED;
-use super::hypothesis::{BLURS, Hypothesis};
+use super::hypothesis::{BLURS, GATHERED, Hypothesis};
 use super::laws::{Law, Places, Touch, Way};
 use super::prior::Prior;
 use crate::inference::SURE_ENOUGH;
@@ -227,9 +227,9 @@ impl Belief {
 
     /// By how much the numbers explain better which writes were slow than that so many are now and then, nats.
     pub(super) fn explains(&self) -> f64 {
-        let all = || self.hypotheses.iter().flat_map(|each| each.weights);
-        let best = all().fold(f64::NEG_INFINITY, f64::max);
-        let evidence = best + all().map(|weight| (weight - best).exp()).sum::<f64>().ln();
+        let all: Vec<f64> = self.hypotheses.iter().flat_map(Hypothesis::weights).collect();
+        let best = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let evidence = best + all.iter().map(|weight| (weight - best).exp()).sum::<f64>().ln();
         evidence + entropy(self.slow_share()) * count(self.writes)
     }
 
@@ -288,7 +288,7 @@ impl Belief {
     pub(super) fn has_places(&mut self, number: u32) {
         for each in &mut self.hypotheses {
             if each.places.count() < number as usize {
-                each.weights.iter_mut().for_each(|weight| *weight += FEWER_PLACES.ln());
+                each.multiply(FEWER_PLACES);
             }
         }
     }
@@ -308,8 +308,10 @@ impl Belief {
         for hypothesis in &mut self.hypotheses {
             hypothesis.weigh(touch, slow, self.hidden);
         }
-        self.forget_the_impossible();
         self.writes += 1;
+        if self.writes.is_multiple_of(GATHERED) {
+            self.forget_the_impossible();
+        }
         self.slow += slow;
         self.doubtful += 4.0 * slow * (1.0 - slow);
         self.quick_since += 1;
@@ -327,8 +329,10 @@ impl Belief {
 
     /// What has become impossible need not be weighed any further.
     fn forget_the_impossible(&mut self) {
-        let best = self.hypotheses.iter().map(Hypothesis::best).fold(f64::NEG_INFINITY, f64::max);
-        self.hypotheses.retain(|each| each.best() > best - IMPOSSIBLE);
+        let weights: Vec<f64> = self.hypotheses.iter_mut().map(Hypothesis::gather).collect();
+        let best = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut weights = weights.into_iter();
+        self.hypotheses.retain(|_| weights.next().is_some_and(|weight| weight > best - IMPOSSIBLE));
     }
 
     fn touch(&mut self, unit: u32, slow: bool, twice: bool) -> Touch {
@@ -386,11 +390,12 @@ impl Belief {
         sums
     }
 
-    fn probabilities(&self) -> impl Iterator<Item = [f64; BLURS.len()]> + '_ {
-        let all = || self.hypotheses.iter().flat_map(|each| each.weights);
-        let best = all().fold(f64::NEG_INFINITY, f64::max);
-        let total: f64 = all().map(|weight| (weight - best).exp()).sum();
-        self.hypotheses.iter().map(move |each| each.weights.map(|weight| (weight - best).exp() / total))
+    fn probabilities(&self) -> impl Iterator<Item = [f64; BLURS.len()]> + use<> {
+        let mut weights: Vec<_> = self.hypotheses.iter().map(Hypothesis::weights).collect();
+        let best = weights.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        weights.iter_mut().flatten().for_each(|weight| *weight = (*weight - best).exp());
+        let total: f64 = weights.iter().flatten().sum();
+        weights.into_iter().map(move |each| each.map(|weight| weight / total))
     }
 
     /// The most probable number with its interval.

@@ -26,13 +26,12 @@ pub fn quickest_quarter(seconds: &[f64]) -> Option<f64> {
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position inside the slice")]
 pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    let position = quantile.clamp(0.0, 1.0) * count(last);
-    let below = position as usize;
-    let above = (below + 1).min(last);
-    Some(sorted[below] + (sorted[above] - sorted[below]) * (position - count(below)))
+    let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let position = quantile.clamp(0.0, 1.0) * count(finite.len().checked_sub(1)?);
+    // Only these two need to be at their place: whoever asks at each read need not sort all before.
+    let (_, below, larger) = finite.select_nth_unstable_by(position as usize, f64::total_cmp);
+    let above = larger.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
+    Some(*below + (above - *below) * position.fract())
 }
 
 /// The median; `None` if empty.
