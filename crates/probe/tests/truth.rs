@@ -397,6 +397,25 @@ fn open_units_are_counted_among_stalls() {
     assert!(counted + 1 >= sticks.len(), "{counted}");
 }
 
+/// Blocks that are soon full take turns no more, and no turn of so many is without a stall.
+#[test]
+fn many_small_blocks_are_counted_among_stalls() {
+    let mut counted = 0;
+    for (units, seed, outliers_per_million) in [(100, 5, 60_000.0), (100, 5, 90_000.0), (110, 6, 40_000.0)] {
+        let options =
+            format!("erase_block=64KiB&open_units_linear={units}&open_units_random={units}&seed={seed}");
+        let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
+        target.profile.noise.jitter = 0.05;
+        target.profile.noise.outliers_per_million = outliers_per_million;
+        target.profile.noise.outlier_us = 30_000.0;
+        let (findings, _) = check_and_open_units(&target);
+        let found = finding(&findings, FindingId::OpenUnitsLinear);
+        assert!(found.value().is_none_or(|value| value == Value::Count(units)), "seed {seed}: {found:?}");
+        counted += usize::from(found.value().is_some());
+    }
+    assert!(counted >= 2, "{counted} of 3");
+}
+
 fn collecting(options: &str, over_provisioning: f64, victim: CollectionVictim) -> Target {
     let mut target = Target::parse(&format!("transcend-8g?fat_area=0&{options}")).unwrap();
     target.profile.state = State::Steady;

@@ -126,6 +126,11 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
     } else {
         beyond_stalls(after, &parts)
     };
+    if !belief.verdict().tells(OPEN_MAX + 1) {
+        // What made the search look at stalls may hardly show among all that followed.
+        let tells = |other: &Belief| other.verdict().tells(OPEN_MAX + 1);
+        belief = beyond_limits(&belief, &parts, f64::INFINITY, tells).unwrap_or(belief);
+    }
     let places = [&data.given_back, &data.gone_on].map(|cells| places_in(cells, &belief));
     places.into_iter().flatten().for_each(|places| belief.has_places(places));
     Some(belief)
@@ -314,7 +319,7 @@ const QUICK_AMONG_STEPS: f64 = 0.2;
 
 /// The same where only stalls are looked at.
 fn among_stalls(best: Belief, parts: &[Part<'_>]) -> Belief {
-    let mut best = beyond_doubt(best, parts);
+    let best = beyond_doubt(best, parts);
     // Where the numbers explain less than chance does, something else is taken for merges.
     let most = if best.stalls() >= STALLS_NOW_AND_THEN || best.explains() < 0.0 {
         f64::INFINITY
@@ -323,13 +328,26 @@ fn among_stalls(best: Belief, parts: &[Part<'_>]) -> Belief {
     } else {
         return best;
     };
-    let slow = best.slow_share();
+    beyond_limits(&best, parts, most, |_| true).unwrap_or(best)
+}
+
+/// The belief by that of the limits up to `most` by which the numbers explain most, of those that count; `None` if none explains more.
+fn beyond_limits(
+    belief: &Belief,
+    parts: &[Part<'_>],
+    most: f64,
+    counts: impl Fn(&Belief) -> bool,
+) -> Option<Belief> {
+    let slow = belief.slow_share();
+    let mut best = None;
+    let mut explained = belief.explains();
     for limit in LIMITS.into_iter().filter(|limit| *limit <= most) {
-        let other = after_all(&best, parts, |slowness| slowness.beyond_stalls(limit));
+        let other = after_all(belief, parts, |slowness| slowness.beyond_stalls(limit));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
-        if is_plausible && other.explains() > best.explains() + MORE_EXPLAINED {
-            best = other;
+        if is_plausible && counts(&other) && other.explains() > explained + MORE_EXPLAINED {
+            explained = other.explains();
+            best = Some(other);
         }
     }
     best

@@ -73,8 +73,10 @@ pub struct Belief {
     proven_once: HashSet<usize>,
     most_proven: usize,
     writes: usize,
-    /// How large the units are, where that is known.
+    /// How large the units are, and each write, where that is known; and how much was written into each.
     erase_block: Option<Bytes>,
+    request: Option<Bytes>,
+    filled: Vec<Bytes>,
     hidden: f64,
     /// Whether a unit that may hold a place was written whole before each that is begun.
     gives_back: bool,
@@ -92,8 +94,8 @@ pub struct Belief {
     openings: Openings,
     /// The first of two writes that opened units.
     first_openings: Openings,
-    /// Quick writes since the last slow one.
-    quick_since: u32,
+    /// Which writes were slow, the last one last.
+    slow_writes: Vec<bool>,
     pub(super) slow_seconds: Vec<f64>,
     pub(super) openings_seconds: Vec<f64>,
 }
@@ -176,6 +178,8 @@ impl Belief {
             most_proven: 0,
             writes: 0,
             erase_block: None,
+            request: None,
+            filled: Vec::new(),
             hidden: HIDDEN,
             gives_back: false,
             half: None,
@@ -185,7 +189,7 @@ impl Belief {
             whole_turns: false,
             turns: 0,
             most_turned: 0,
-            quick_since: 0,
+            slow_writes: Vec::new(),
             slow_seconds: Vec::new(),
             openings_seconds: Vec::new(),
         }
@@ -219,6 +223,7 @@ impl Belief {
             *seconds = (*seconds + longer).max(slowness.typical_seconds());
         }
         self.slowness = slowness;
+        self.request = Some(request);
         if let Some(erase_block) = self.erase_block {
             let writes = erase_block.as_f64() / request.as_f64();
             self.hidden = (NEARLY_FULL / writes.max(1.0)).clamp(HIDDEN, 0.2);
@@ -314,10 +319,9 @@ impl Belief {
         }
         self.slow += slow;
         self.doubtful += 4.0 * slow * (1.0 - slow);
-        self.quick_since += 1;
+        self.slow_writes.push(slow > 0.5);
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
-            self.quick_since = 0;
         }
         self.merges_before.insert(touch.unit, self.slow_seconds.len());
         if touch.before == 0 {
@@ -337,9 +341,17 @@ impl Belief {
 
     fn touch(&mut self, unit: u32, slow: bool, twice: bool) -> Touch {
         let known = self.writes_into.len();
+        if let Some((again, _)) = self.writes_into.get(&unit).copied().filter(|_| self.order == Order::Linear)
+        {
+            self.retire_passed_over(again);
+        }
         let entry = self.writes_into.entry(unit).or_insert((known, 0));
         let (unit, before) = *entry;
         entry.1 += 1 + u32::from(twice);
+        if self.filled.len() <= unit {
+            self.filled.resize(unit + 1, Bytes::ZERO);
+        }
+        self.filled[unit] += self.request.unwrap_or(Bytes::ZERO);
         let place = self.recent.iter().rposition(|other| *other == unit);
         let since = &self.recent[place.map_or(0, |place| place + 1)..];
         let distance = since.len();
@@ -535,10 +547,31 @@ impl Belief {
 
     /// This unit has no place left that could be written: it may be open still, but cannot be asked.
     pub fn retire(&mut self, unit: u32) {
-        let Some((index, _)) = self.writes_into.get(&unit).copied() else { return };
+        if let Some((index, _)) = self.writes_into.get(&unit).copied() {
+            self.retire_index(index);
+        }
+    }
+
+    fn retire_index(&mut self, index: usize) {
         if self.retired.insert(index) {
             self.hypotheses.iter_mut().for_each(|each| each.places.retire(index));
         }
+    }
+
+    /// A unit is written that was written before. Those that took turns with it and were written next after it were passed over, as far as
+    /// they are full.
+    fn retire_passed_over(&mut self, index: usize) {
+        while let Some(next) = self.live().take_while(|other| *other != index).last()
+            && self.is_full(next)
+        {
+            self.retire_index(next);
+        }
+    }
+
+    /// Whether no write into this unit is left in order but the last, which would reach its end.
+    fn is_full(&self, index: usize) -> bool {
+        let sizes = self.erase_block.zip(self.request);
+        sizes.is_some_and(|(erase_block, request)| self.filled[index] + request * 2 > erase_block)
     }
 
     pub(super) fn has_retired(&self) -> bool {
@@ -550,10 +583,12 @@ impl Belief {
         self.recent.iter().rev().copied().filter(|index| !self.retired.contains(index))
     }
 
-    /// Whether as many writes as this were quick since the last slow one, and there was one.
+    /// Whether the last writes, as many as this, were quick but for so many, and there were slow ones before.
     #[must_use]
-    pub const fn is_quick_again(&self, number: u32) -> bool {
-        !self.slow_seconds.is_empty() && self.quick_since >= number
+    pub fn is_quick_again(&self, number: u32, stalls: u32) -> bool {
+        let Some(before) = self.slow_writes.len().checked_sub(number as usize) else { return false };
+        let (before, last) = self.slow_writes.split_at(before);
+        before.contains(&true) && last.iter().filter(|slow| **slow).count() <= stalls as usize
     }
 
     /// The most units that were seen to be open at once: written in turn without a merge.
@@ -833,5 +868,31 @@ mod tests {
         let open: Vec<u32> = linear.may_be_open(4).collect();
         assert_eq!(open, [4, 3, 2, 1, 0]);
         assert!(linear.may_be_open(20).any(|unit| unit == 7));
+    }
+
+    #[test]
+    fn a_unit_that_became_full_is_passed_over() {
+        let slowness = Slowness::beyond(&[QUICK; 5]).unwrap();
+        let mut linear = belief(Order::Linear, Prior::Linear).in_blocks_of(Bytes::kib(64));
+        linear.go_on_with(slowness, Bytes::kib(16));
+        [0, 1, 2, 0, 0].into_iter().for_each(|unit| linear.write(unit, QUICK));
+        assert_eq!(linear.opened(), 3, "a fourth write into the first would reach its end");
+        linear.write(1, QUICK);
+        assert_eq!(linear.opened(), 3, "it may be its turn still");
+        linear.write(2, QUICK);
+        assert_eq!(linear.opened(), 2, "another was written instead");
+    }
+
+    #[test]
+    fn a_stall_now_and_then_is_no_cache_that_filled_up() {
+        let mut linear = belief(Order::Linear, Prior::Linear);
+        (0..9).for_each(|unit| linear.write(unit, SLOW));
+        (0..48).for_each(|index| linear.write(index % 9, if index % 9 == 1 { SLOW } else { QUICK }));
+        assert!(linear.is_quick_again(48, 6) && !linear.is_quick_again(48, 5));
+        assert!(linear.is_quick_again(1, 0));
+        let mut quick = belief(Order::Linear, Prior::Linear);
+        (0..9).for_each(|_| quick.write(0, QUICK));
+        assert!(!quick.is_quick_again(4, 4), "nothing was slow before");
+        assert!(!quick.is_quick_again(40, 40), "not as many were written");
     }
 }

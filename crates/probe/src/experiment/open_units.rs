@@ -76,6 +76,8 @@ const SEARCHED_AGAIN: u32 = 3;
 const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
+/// In such a turn one in so many writes may stall.
+const STALLS_ONCE_IN: u32 = 8;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 12;
@@ -770,8 +772,10 @@ impl Search<'_, '_> {
         let verdict = belief.verdict();
         // Where any block has to go, quick writes among the last merges say the same.
         let turns = if verdict.tells(most) && belief.law(Law::Any) < 0.5 { CONFIRMED_MAX } else { 0 };
-        for _ in 0..turns {
-            if belief.is_quick_again(verdict.number) || self.is_spent(pool.order) {
+        for turn in 0..turns {
+            // In a whole turn a few may be stalls; before it they may as well be those that were too many.
+            let stalls = if turn == 0 { 0 } else { verdict.number / STALLS_ONCE_IN };
+            if belief.is_quick_again(verdict.number, stalls) || self.is_spent(pool.order) {
                 break;
             }
             self.step(pool, belief.all_of(verdict.number), belief)?;

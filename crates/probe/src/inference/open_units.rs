@@ -272,6 +272,7 @@ impl<'a> Search<'a> {
         // the controller on the average only, and as many must have been seen open at once, or nearly as many where it is sure.
         let is_seen = belief.is_seen_open()
             || (order == Order::Random && (self.without_want.is_some() || self.agrees_with_order(verdict)))
+            || (order == Order::Linear && self.is_found_out_of_order(verdict))
             || (verdict.probability > SURE_UNSEEN
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN).max(1));
@@ -301,6 +302,14 @@ impl<'a> Search<'a> {
     /// Whether as many are sure out of order as were found in order, where the same law holds: two counts that agree.
     fn agrees_with_order(&self, random: belief::Verdict) -> bool {
         random.probability > SURE_UNSEEN && self.fits(Order::Linear) == Some(random.number)
+    }
+
+    /// Whether as many are sure in order as were told out of order by blocks that were seen open, or each write for itself.
+    fn is_found_out_of_order(&self, linear: belief::Verdict) -> bool {
+        let random = self.random.verdict();
+        [linear, random].iter().all(|verdict| verdict.probability > SURE_UNSEEN)
+            && random.number == linear.number
+            && self.random.is_seen_open()
     }
 
     /// How many were seen open at once in order, where the search was too short to find how many fit, and yet merges show out of order.
