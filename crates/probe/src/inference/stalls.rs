@@ -57,7 +57,10 @@ pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         .take_while(|at| *at <= longest)
         .take(64)
         .filter_map(|at| periodic(&at_least(long, at), request, total_seconds))
-        .max_by(|a, b| a.share.total_cmp(&b.share))
+        .max_by(|(one, regular), (other, other_regular)| {
+            (one.share * regular).total_cmp(&(other.share * other_regular))
+        })
+        .map(|(stalls, _)| stalls)
         .filter(|stalls| stalls.share >= SHARE_MIN)
 }
 
@@ -85,7 +88,9 @@ fn at_least(long: &[LongWrite], seconds: f64) -> Vec<LongWrite> {
     long.iter().filter(|write| write.took.as_secs_f64() >= seconds).copied().collect()
 }
 
-fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
+/// The period of these stalls, and the share of the distances between them that are multiples of it: single writes that were held up by
+/// something else lie anywhere between two stalls, and would shift the period.
+fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<(Stalls, f64)> {
     if stalls.len() < STALLS_MIN {
         return None;
     }
@@ -107,7 +112,7 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
     let took: Vec<f64> = stalls.iter().map(|write| write.took.as_secs_f64()).collect();
     let (first, last) = (stalls.first()?, stalls.last()?);
     let between = (last.ended.checked_sub(first.ended)?).as_secs_f64();
-    Some(Stalls {
+    let found = Stalls {
         period: whole_bytes(period),
         period_low: whole_bytes(period - half),
         period_high: whole_bytes(period + half),
@@ -117,7 +122,8 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         share: took.iter().sum::<f64>() / total_seconds.max(f64::MIN_POSITIVE),
         seconds_per_byte: between / (last.written.as_f64() - first.written.as_f64()),
         error: error_of(&stretches_between(stalls)?),
-    })
+    };
+    Some((found, count(regular.len()) / count(gaps.len())))
 }
 
 /// What a byte takes from each of these stalls to the next; `None` where time ran backwards.
@@ -172,6 +178,20 @@ mod tests {
         assert_eq!(stalls.period, Bytes::mib(300));
         let truth = (299.0 * 0.05 + 30.0) / Bytes::mib(300).as_f64();
         assert!((stalls.seconds_per_byte / truth - 1.0).abs() < 0.001, "{stalls:?}");
+    }
+
+    #[test]
+    fn hold_ups_between_stalls_do_not_shift_their_period() {
+        // Of a fifth as long as the shortest stall, in one period of twenty: near enough to its end to look like a short period.
+        let hold_up = |index: u64| index % 5120 == 29;
+        let writes: Vec<u64> = (0..16_384)
+            .map(|index| match index {
+                _ if index % 256 == 255 => 5000 + index % 7 * 500,
+                _ if hold_up(index) => 1000,
+                _ => 50,
+            })
+            .collect();
+        assert_eq!(found(&writes).unwrap().period, Bytes::mib(256));
     }
 
     #[test]
