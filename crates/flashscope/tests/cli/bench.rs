@@ -35,7 +35,7 @@ fn a_speed_in_order_says_over_how_much_it_was_measured_and_what_does_not_show() 
     );
     let dropped = flashscope(&["bench", "write", "sim:counterfeit-128g-limbo"]);
     let text = stdout(&dropped).split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "is cached, and so are the next 4 rows, for 69 of 80 places that were read back do not hold what was written there";
+    let told = "is cached, and so are the next 4 rows, for 72 of 80 places that were read back do not hold what was written there";
     assert!(text.contains(told) && !text.contains("a second of 4 KiB here and there"), "{text}");
     let rows = flashscope(&["bench", "write", "sim:generic-2g", "--size", "64KiB"]);
     let text = stdout(&rows).split_whitespace().collect::<Vec<_>>().join(" ");

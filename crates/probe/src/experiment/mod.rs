@@ -2,6 +2,7 @@
 
 mod align;
 mod block_ends;
+mod dealt;
 mod fat_area;
 mod open_units;
 mod page_edges;

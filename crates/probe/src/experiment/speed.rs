@@ -7,6 +7,7 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Capabilities, Device, Instant};
 
+use super::dealt::Dealt;
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{CLEAR_AFTER, Expected, is_clear, is_vague};
@@ -250,10 +251,11 @@ impl Rows<'_, '_> {
         let mut made = 0;
         let mut goes_on = true;
         let mut looks = Looks::of(case, &self.data.cells, self.capacity);
+        let mut dealt = Dealt::new(course.length / case.request, case.request);
         let most = requests_max(case, looks.is_first, self.capacity);
         loop {
             while goes_on && made < most && in_flight(made, cell) < case.queue_depth {
-                self.submit(case, course)?;
+                self.submit(case, course, &mut dealt)?;
                 made += 1;
             }
             let Some((ended, took)) = self.session.wait()? else { return Ok(()) };
@@ -267,10 +269,10 @@ impl Rows<'_, '_> {
         }
     }
 
-    fn submit(&mut self, case: SpeedCase, course: Course) -> Result<(), Stop> {
+    fn submit(&mut self, case: SpeedCase, course: Course, dealt: &mut Dealt) -> Result<(), Stop> {
         let offset = match case.order {
             Order::Linear => Bytes::new(self.written.get() % course.length.get()),
-            Order::Random => case.request * self.session.draw(course.length / case.request),
+            Order::Random => case.request * dealt.next(&mut self.session),
         };
         if case.order == Order::Linear {
             self.written += case.request;
