@@ -54,6 +54,8 @@ struct Held {
     bytes_per_s: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
+    /// Whether the row says that the speed that lasts may be another one.
+    is_unsettled: bool,
     /// Why this is no speed of the stick, where the row says so.
     cached: Option<String>,
     seconds: f64,
@@ -80,8 +82,12 @@ impl Held {
         let Self { profile, seed, order, request_bytes, queue_depth, seconds, .. } = self;
         let megabytes =
             |figure: Option<f64>| figure.map_or_else(String::new, |it| format!("{:.4}", it / 1e6));
-        let words =
-            [(self.is_off(), "off"), (self.is_outside(), "outside"), (self.cached.is_some(), "cached")];
+        let words = [
+            (self.is_off(), "off"),
+            (self.is_outside(), "outside"),
+            (self.is_unsettled, "unsettled"),
+            (self.cached.is_some(), "cached"),
+        ];
         let words: Vec<&str> = words.iter().filter(|(is_so, _)| *is_so).map(|(_, word)| *word).collect();
         let ratio = self.bytes_per_s.unwrap_or(f64::NAN) / self.truth_bytes_per_s;
         format!(
@@ -106,13 +112,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let count = |is_so: fn(&Held) -> bool| rows.iter().filter(|row| is_so(row)).count();
     let (off, outside, cached) =
         (count(Held::is_off), count(Held::is_outside), count(|row| row.cached.is_some()));
+    let says_so = count(|row| row.is_off() && row.is_unsettled);
     if arguments.json {
-        let document = serde_json::json!({ "count": rows.len(), "off": off, "outside": outside, "cached": cached, "rows": rows });
+        let document = serde_json::json!({ "count": rows.len(), "off": off, "says_so": says_so, "outside": outside, "cached": cached, "rows": rows });
         return Ok(say(&(serde_json::to_string_pretty(&document)? + "\n"))?);
     }
     let shown = rows.iter().filter(|row| arguments.all || row.is_off() || row.is_outside());
     let total = format!(
-        "{} rows: {off} off by more than 3 %, {outside} whose interval does not hold the truth, {cached} that say they are no speed\n",
+        "{} rows: {off} off by more than 3 % ({says_so} of them say that what lasts may be another speed), {outside} whose interval does not hold the truth, {cached} that say they are no speed\n",
         rows.len()
     );
     Ok(say(&(shown.map(Held::line).collect::<String>() + &total))?)
@@ -153,6 +160,7 @@ fn rows(name: &str, seed: u64) -> anyhow::Result<Vec<Held>> {
             bytes_per_s: figure(|speed| speed.bytes_per_s),
             low: figure(|speed| speed.bytes_per_s_low),
             high: figure(|speed| speed.bytes_per_s_high),
+            is_unsettled: speed.as_ref().is_some_and(|speed| speed.unsettled.is_some()),
             cached: speed.as_ref().and_then(|speed| speed.cached.clone()),
             seconds: cell.ended_ns.last().map_or(0.0, |ended| Duration::from_nanos(*ended).as_secs_f64()),
             truth_bytes_per_s: LongRun::new(&mut stick, cell.case, seed).bytes_per_s()?,

@@ -7,7 +7,9 @@ mod methods;
 pub use disk::{disk, idle};
 
 use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
-use flashscope_probe::inference::{Change, Course, Recovered, SoFar, Speed, course, so_far};
+use flashscope_probe::inference::{
+    Change, Course, Drift, Recovered, SoFar, Speed, Unsettled, course, so_far,
+};
 use flashscope_probe::observation::{Data, SpeedCase};
 use flashscope_probe::run_file::FORMAT;
 use flashscope_probe::{Finding, RunFile};
@@ -155,11 +157,20 @@ fn figures(speed: &Speed) -> Map<String, Value> {
             "p999": latency.p999,
             "max": latency.max,
         },
+        "unsettled": speed.unsettled.map(unsettled),
         "cached": speed.cached,
     });
     match figures {
         Value::Object(figures) => figures,
         _ => Map::new(),
+    }
+}
+
+fn unsettled(why: Unsettled) -> Value {
+    match why {
+        Unsettled::Drifts(Drift::Faster) => json!({ "reason": "faster" }),
+        Unsettled::Drifts(Drift::Slower) => json!({ "reason": "slower" }),
+        Unsettled::BehindCache(cache) => json!({ "reason": "behind_cache", "cache_bytes": cache }),
     }
 }
 

@@ -11,7 +11,7 @@ use flashscope_device::{
     Payload, Tag,
 };
 use flashscope_probe::experiment::{Samples, Speed as Experiment, Sustained};
-use flashscope_probe::inference::{Speed, speed, speed_of};
+use flashscope_probe::inference::{Speed, Unsettled, speed, speed_of};
 use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use flashscope_probe::{Ended, Experiment as _, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
@@ -193,6 +193,25 @@ fn writes_go_on_until_they_have_met_what_the_long_run_holds() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn writes_that_become_faster_go_on_until_they_no_longer_do_and_those_that_may_say_so() {
+    let profile = Profile::builtin("modern-ssd-stick-128g").unwrap();
+    let of = |request, requests| {
+        let case = case(Direction::Write, Order::Random, request, 1);
+        beside_the_long_run(&profile, 3, case, requests)
+    };
+    // Behind the first row, which spends a cache of 12.5 GiB, this one is at half of what it comes to over tens of gigabytes.
+    let (large, truth) = of(Bytes::mib(1), 24_000);
+    assert!(matches!(large.unsettled, Some(Unsettled::BehindCache(cache)) if cache > Bytes::gib(12)));
+    assert!(large.bytes_per_s < truth * 0.7, "{large:?} instead of {truth}");
+    // At a sixth when it begins.
+    for (request, requests) in [(Bytes::kib(64), 120_000), (Bytes::kib(4), 60_000)] {
+        let (small, truth) = of(request, requests);
+        assert!(is_near(small.bytes_per_s, truth), "{small:?} instead of {truth}");
+        assert_eq!(small.unsettled, None);
+    }
 }
 
 #[test]

@@ -42,6 +42,18 @@ fn a_speed_in_order_says_over_how_much_it_was_measured_and_what_does_not_show() 
     assert!(text.contains("met the device as those before it had left it"), "{text}");
 }
 
+#[test]
+fn rows_behind_a_spent_cache_say_that_another_speed_may_last() {
+    let run = ["bench", "write", "sim:modern-ssd-stick-128g"];
+    let text = stdout(&flashscope(&run)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told =
+        "write, random, 1 MiB: less was written than the 12.5 GiB that a row before wrote into a cache";
+    assert!(text.contains(told), "{text}");
+    let row = document(&run);
+    let why: Vec<&Value> = speeds(&row).iter().map(|speed| &speed["unsettled"]["reason"]).collect();
+    assert_eq!((why[0], why[3], why[4]), (&Value::Null, &Value::from("behind_cache"), &Value::Null), "{row}");
+}
+
 /// The first write of the stick's row of 1 MiB here and there finds a block open, and is alone in that.
 #[test]
 fn a_single_request_makes_no_remark_of_how_a_row_began() {

@@ -10,7 +10,7 @@ use flashscope_device::{ByteRange, Bytes, Capabilities, Device, Instant};
 use super::dealt::Dealt;
 use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
-use crate::inference::{CLEAR_AFTER, Expected, is_clear, is_vague};
+use crate::inference::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
 
 /// Left alone at the start of the device, where it is large enough: partition table, FAT area, and what is managed otherwise, which
@@ -35,6 +35,10 @@ const BYTES_MAX_FIRST: Bytes = Bytes::gib(16);
 const LEAST_OF_WRITES: Duration = Duration::from_secs(10);
 /// More requests of one kind tell nothing more, and would fill the run file.
 const REQUESTS_MAX: usize = 16_384;
+/// Small writes and writes here and there whose speed still changes may have so many times as many requests and bytes, but for the bytes no
+/// more than this share of the device: what caches and logs owe is worked off over gigabytes.
+const TIMES_WHILE_CHANGING: usize = 8;
+const SHARE_WHILE_CHANGING: u64 = 8;
 /// The row that has to find out whether there are stalls may have more.
 const REQUESTS_MAX_FIRST: usize = 2 * REQUESTS_MAX;
 /// Fewer tell no spread: the slowest requests get this much time for them, and so do writes whose speed is still vague.
@@ -87,7 +91,7 @@ impl Speed {
     fn requests(&self, capacity: Bytes) -> impl Iterator<Item = (&SpeedCase, u64)> {
         self.cases.iter().enumerate().map(move |(index, case)| {
             let before = self.cases[..index].iter().copied();
-            (case, requests_max(*case, is_first_in_order(*case, before), capacity) as u64)
+            (case, requests_while_changing(*case, is_first_in_order(*case, before), capacity) as u64)
         })
     }
 
@@ -252,8 +256,12 @@ impl Rows<'_, '_> {
         let mut goes_on = true;
         let mut looks = Looks::of(case, &self.data.cells, self.capacity);
         let mut dealt = Dealt::new(course.length / case.request, case.request);
-        let most = requests_max(case, looks.is_first, self.capacity);
+        let mut most = requests_max(case, looks.is_first, self.capacity);
+        let while_changing = requests_while_changing(case, looks.is_first, self.capacity);
         loop {
+            if goes_on && made >= most && most < while_changing && is_changing(cell) {
+                most = (2 * most).min(while_changing);
+            }
             while goes_on && made < most && in_flight(made, cell) < case.queue_depth {
                 self.submit(case, course, &mut dealt)?;
                 made += 1;
@@ -359,7 +367,7 @@ impl Looks {
             return false;
         }
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
-        is_clear(cell) || lasted >= patience && !self.is_first && !is_vague(cell)
+        is_clear(cell) || lasted >= patience && !self.is_first && !is_open(cell)
     }
 
     /// Whether what comes later may well be of another speed, however clear it is so far.
@@ -369,6 +377,11 @@ impl Looks {
         let in_cache = lasted < LEAST_LARGE && written < self.least_within_a_minute;
         in_order || in_cache || cell.case.direction == Direction::Write && lasted < LEAST_OF_WRITES
     }
+}
+
+/// Whether a row is worth more time than most: its speed is vague, or it writes and still becomes faster or slower.
+fn is_open(cell: &SpeedCell) -> bool {
+    is_vague(cell) || cell.case.direction == Direction::Write && is_changing(cell)
 }
 
 /// Whether a row that will meet stalls has met enough of them. Out of order nothing says where they come: then one more or less must not matter.
@@ -430,4 +443,14 @@ fn requests_max(case: SpeedCase, is_first: bool, capacity: Bytes) -> usize {
     };
     let most = if is_first { REQUESTS_MAX_FIRST } else { REQUESTS_MAX };
     usize::try_from(bytes / case.request).unwrap_or(most).clamp(32, most)
+}
+
+/// The same where its speed still changes.
+fn requests_while_changing(case: SpeedCase, is_first: bool, capacity: Bytes) -> usize {
+    let usual = requests_max(case, is_first, capacity);
+    if case.direction == Direction::Read || is_first || is_large_row(case) {
+        return usual;
+    }
+    let share = usize::try_from(capacity / SHARE_WHILE_CHANGING / case.request).unwrap_or(usual);
+    usual.max((usual * TIMES_WHILE_CHANGING).min(share))
 }

@@ -31,9 +31,7 @@ impl Mean {
             return None;
         }
         let (all, bytes) = (seconds_per_byte(stream), bytes_of(stream));
-        let whole =
-            |part: &[Stretch]| Stretch { bytes: bytes_of(part), seconds_per_byte: seconds_per_byte(part) };
-        let parts: Vec<Stretch> = parts(stream, BATCHES).into_iter().map(whole).collect();
+        let parts = equal_parts(stream, BATCHES);
         let [first, second] = parts_of_two(stream);
         (all > 0.0).then(|| Self {
             seconds_per_byte: all,
@@ -43,6 +41,13 @@ impl Mean {
             bytes,
         })
     }
+}
+
+/// The stream in so many parts of equal bytes, each as one stretch.
+pub fn equal_parts(stream: &[Stretch], number: usize) -> Vec<Stretch> {
+    let whole =
+        |part: &[Stretch]| Stretch { bytes: bytes_of(part), seconds_per_byte: seconds_per_byte(part) };
+    parts(stream, number).into_iter().map(whole).collect()
 }
 
 /// The standard error of the mean over all bytes of these parts, as a share of it. A part of fewer bytes tells less: each counts by what it

@@ -7,6 +7,7 @@ mod boundary_signal;
 mod calm;
 mod changes;
 mod course;
+mod drift;
 mod fat_area;
 mod files;
 mod ftl_class;
@@ -32,14 +33,15 @@ mod write_buffer;
 pub use align::steps;
 pub use changes::Change;
 pub use course::{Course, Recovered, course, held_up_share, slows_down, stalled_writes, stalls_of};
+pub use drift::Drift;
 pub use files::{
     FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_are_settled, files_verdict, is_written_whole,
 };
 pub use methods::{WaySpeed, cached, truth, ways, ways_are_settled};
 pub use sanity::{Objection, objection_to};
 pub(crate) use slowdown::Slowdown;
-pub(crate) use speed::{CLEAR_AFTER, Expected, is_clear, is_vague};
-pub use speed::{Latencies, Speed, Startup, exceeds, speed, speed_of};
+pub(crate) use speed::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
+pub use speed::{Latencies, Speed, Startup, Unsettled, exceeds, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};
 pub use stalls::Stalls;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use super::batch_means::{BATCHES, Mean, STUDENT_95};
+use super::drift::{Drift, settled_from};
 use super::slowdown::{Slowdown, Stretch};
 use super::stalls::{Stalls, stalls};
 use super::statistics::{count, median, quantile};
@@ -80,8 +81,20 @@ pub struct Speed {
     pub startup: Option<Startup>,
     /// How long requests of the running phase took.
     pub latency: Latencies,
+    /// Why the speed that lasts may be another one, where that shows.
+    pub unsettled: Option<Unsettled>,
     /// Why this is no speed of the device, where it cannot be.
     pub cached: Option<String>,
+}
+
+/// Why the speed that lasts may be another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsettled {
+    /// The row was still becoming faster or slower when it ended.
+    Drifts(Drift),
+    /// A row of writes in order before it spent a cache of so much, and it wrote less: as long as a controller works that off, writes take
+    /// longer.
+    BehindCache(Bytes),
 }
 
 /// What went before the running phase.
@@ -175,6 +188,7 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         written: None,
         startup: course.startup(cell.case.request),
         latency: latencies(running)?,
+        unsettled: course.drift.filter(|_| !is_clear(cell)).map(Unsettled::Drifts),
         cached: link.and_then(|link| impossible(bytes_per_s, link)),
     })
 }
@@ -197,9 +211,35 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
         let written: Bytes = before.iter().map(SpeedCell::transferred).sum();
         let end = written + cell.transferred();
         speed.written = Some((end - speed.transferred(), end));
+        speed.unsettled = speed.unsettled.or_else(|| behind_cache(&before, cell));
     }
     speed.cached = speed.cached.or_else(|| not_read(data, cell)).or_else(|| not_kept(data, cell));
     Some(speed)
+}
+
+/// The cache that rows in order before spent, of a row that wrote less than it holds; `None` once a row has become as fast as it stays.
+fn behind_cache(before: &[SpeedCell], cell: &SpeedCell) -> Option<Unsettled> {
+    if before.iter().chain([cell]).any(has_recovered) {
+        return None;
+    }
+    let is_in_order =
+        |cell: &&SpeedCell| (cell.case.direction, cell.case.order) == (Direction::Write, Order::Linear);
+    let cache = before.iter().filter(is_in_order).filter_map(spent_cache).max()?;
+    (cell.transferred() < cache).then_some(Unsettled::BehindCache(cache))
+}
+
+/// Whether a row of writes was slow at first, became faster, and told what it stays at.
+fn has_recovered(cell: &SpeedCell) -> bool {
+    let drift = || Course::of(cell).and_then(|course| course.drift);
+    cell.case.direction == Direction::Write && drift() == Some(Drift::Faster) && is_clear(cell)
+}
+
+/// What a row of writes wrote until it became slow.
+fn spent_cache(cell: &SpeedCell) -> Option<Bytes> {
+    let course = Course::of(cell)?;
+    let startup = course.startup(cell.case.request)?;
+    let running = 1.0 / course.mean()?.seconds_per_byte;
+    (startup.bytes_per_s > running * STARTUP_RATIO).then_some(startup.bytes)
 }
 
 /// Why writes here and there were taken by something else than flash.
@@ -256,6 +296,12 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
             && mean.error * STUDENT_95 <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
+}
+
+/// Whether a row became faster or slower throughout, and has not yet told for long what it stays at.
+#[must_use]
+pub fn is_changing(cell: &SpeedCell) -> bool {
+    Course::of(cell).is_some_and(|course| course.drift.is_some()) && !is_clear(cell)
 }
 
 /// Whether nothing better than a wide interval is known, so that a row is worth more time than most.
@@ -388,6 +434,8 @@ struct Course {
     stream: Vec<Stretch>,
     group: usize,
     running_from: usize,
+    /// Which way they go behind a cache that was filled, and what had to be opened.
+    drift: Option<Drift>,
 }
 
 impl Course {
@@ -402,7 +450,13 @@ impl Course {
             Stretch { bytes, seconds_per_byte: seconds(end.saturating_sub(start)) / bytes }
         };
         let stream: Vec<Stretch> = ends.iter().zip(starts).zip(lengths).map(stretch).collect();
-        (stream.len() >= BATCHES).then(|| Self { running_from: running_from(&stream), stream, group })
+        (stream.len() >= BATCHES).then(|| {
+            let started = running_from(&stream);
+            let behind = stream.get(started..).unwrap_or(&[]);
+            let drift = Drift::of(behind);
+            let recovering = if drift == Some(Drift::Faster) { settled_from(behind) } else { 0 };
+            Self { running_from: started + recovering, stream, group, drift }
+        })
     }
 
     fn mean(&self) -> Option<Mean> {

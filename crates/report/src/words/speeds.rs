@@ -1,6 +1,6 @@
 //! Speeds in sentences: the one to remember, what start-ups and caches did, and how sure it is.
 
-use flashscope_probe::inference::Speed;
+use flashscope_probe::inference::{Drift, Speed, Unsettled};
 use flashscope_probe::observation::{Contents, Data, Direction, SpeedCase};
 
 use super::sentence::Sentence;
@@ -85,7 +85,15 @@ impl Words {
         let blank = self.blank.map(|contents| {
             format!("{contents}: a controller may answer reads of such places without touching flash, and be slower elsewhere")
         });
-        sure.into_iter().chain(beyond).chain(left).chain(few).chain(blank).map(Sentence::new).collect()
+        let unsettled = unsettled(&self.speeds);
+        sure.into_iter()
+            .chain(beyond)
+            .chain(unsettled)
+            .chain(left)
+            .chain(few)
+            .chain(blank)
+            .map(Sentence::new)
+            .collect()
     }
 }
 
@@ -114,6 +122,39 @@ fn beyond(speed: &Speed) -> String {
         name(speed.case),
         about(speed.transferred())
     )
+}
+
+/// Rows whose speed may be another one later, each reason once.
+fn unsettled(speeds: &[(SpeedCase, Option<Speed>)]) -> Vec<String> {
+    let known = speeds.iter().filter_map(|(_, speed)| speed.as_ref()).filter(told);
+    let rows: Vec<(&Speed, Unsettled)> =
+        known.filter_map(|speed| speed.unsettled.map(|why| (speed, why))).collect();
+    let mut reasons: Vec<Unsettled> = Vec::new();
+    for (_, why) in &rows {
+        if !reasons.contains(why) {
+            reasons.push(*why);
+        }
+    }
+    let names = |why: Unsettled| {
+        let of_it = rows.iter().filter(|(_, other)| *other == why);
+        of_it.map(|(speed, _)| name(speed.case)).collect::<Vec<_>>().join("; ")
+    };
+    reasons.into_iter().map(|why| format!("{}: {}", names(why), because(why))).collect()
+}
+
+fn because(why: Unsettled) -> String {
+    match why {
+        Unsettled::Drifts(Drift::Faster) => {
+            "still became faster when the row ended; the speed that lasts may be higher than this".to_owned()
+        }
+        Unsettled::Drifts(Drift::Slower) => {
+            "still became slower when the row ended; the speed that lasts may be lower than this".to_owned()
+        }
+        Unsettled::BehindCache(cache) => format!(
+            "less was written than the {} that a row before wrote into a cache; while the device works that off, this may be slower than              what lasts",
+            about(cache)
+        ),
+    }
 }
 
 fn small_pieces(speed: &Speed) -> String {
