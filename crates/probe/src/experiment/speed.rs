@@ -356,7 +356,7 @@ impl Looks {
         if let Some(expected) =
             self.expected.filter(|expected| !few && is_worth_waiting(expected, cell, lasted))
         {
-            return lasted >= PATIENCE_FOR_WRITES || tells_stalls(&expected, cell, lasted);
+            return lasted >= PATIENCE_FOR_WRITES || self.tells_stalls(&expected, cell, lasted);
         }
         let patience = patience(cell.case);
         let may_go_on = few || cell.case.direction == Direction::Write;
@@ -368,6 +368,22 @@ impl Looks {
         }
         self.next = lasted + lasted / LOOK_AFTER_SHARE;
         is_clear(cell) || lasted >= patience && !self.is_first && !is_open(cell)
+    }
+
+    /// Whether a row that will meet stalls has met enough of them. Out of order nothing says where they come, unless they came in each period
+    /// so far: then one more or less must not matter.
+    fn tells_stalls(&mut self, expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
+        let is_random = cell.case.order == Order::Random;
+        if is_random && lasted < LEAST_OF_WRITES {
+            return false;
+        }
+        if lasted >= self.next && expected.is_at_end_of_one(cell) {
+            self.next = lasted + lasted / LOOK_AFTER_SHARE;
+            if expected.is_clear(cell) {
+                return true;
+            }
+        }
+        is_random && expected.is_small_beside(lasted) && is_clear(cell)
     }
 
     /// Whether what comes later may well be of another speed, however clear it is so far.
@@ -382,14 +398,6 @@ impl Looks {
 /// Whether a row is worth more time than most: its speed is vague, or it writes and still becomes faster or slower.
 fn is_open(cell: &SpeedCell) -> bool {
     is_vague(cell) || cell.case.direction == Direction::Write && is_changing(cell)
-}
-
-/// Whether a row that will meet stalls has met enough of them. Out of order nothing says where they come: then one more or less must not matter.
-fn tells_stalls(expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
-    if cell.case.order == Order::Random {
-        return lasted >= LEAST_OF_WRITES && expected.is_small_beside(lasted) && is_clear(cell);
-    }
-    expected.is_at_end_of_one(cell) && expected.is_clear(cell)
 }
 
 /// Whether stalls take a part of a row's time, and enough of them will be met while patience lasts.

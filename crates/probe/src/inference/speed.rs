@@ -39,6 +39,10 @@ const CONFIDENCE: f64 = 0.95;
 const LONG_RATIO: f64 = 3.0;
 /// A row tells the speed that lasts from so many periods of stalls on: fewer may hold one more or less than their share.
 const PERIODS_MIN: usize = 4;
+/// A write is a stall where it takes more than this share of what one takes typically.
+const STALL_LEAST: f64 = 0.5;
+/// Where rows before met so many times as many stalls, a few more tell little of how long they take.
+const FEW_BESIDE: f64 = 4.0;
 /// Student's t for 95 % is no more than this and a share of the other for each degree of freedom, from three on.
 const NORMAL_95: f64 = 1.96;
 const STUDENT_BEYOND: f64 = 3.7;
@@ -127,16 +131,16 @@ impl Speed {
     /// Where earlier rows stalled, or else this one: the speed over whole periods of these stalls, or, of a row that went on for a few of
     /// them only, an interval that holds one stall more or less.
     fn with_stalls(&mut self, before: &[SpeedCell], cell: &SpeedCell) {
-        let own = || Expected::of(cell.case, std::slice::from_ref(cell));
+        let own = || Expected::of_its_own(cell);
         let Some(expected) = Expected::of(cell.case, before).or_else(own) else { return };
         let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
         if !expected.is_worth_it(cell, lasted) {
             return;
         }
         match expected.over_periods(cell).filter(|_| expected.holds(self.startup)) {
-            Some((seconds_per_byte, half)) => {
+            Some(Periods { seconds, half, .. }) => {
                 self.with_start(cell);
-                self.bytes_per_s = 1.0 / seconds_per_byte;
+                self.bytes_per_s = 1.0 / seconds;
                 self.bytes_per_s_low = self.bytes_per_s / (1.0 + half);
                 self.bytes_per_s_high = self.bytes_per_s * (1.0 + half);
             }
@@ -318,24 +322,31 @@ pub struct Expected {
     period: Bytes,
     /// How long one takes, typically.
     seconds: f64,
+    /// How long those of the row before took.
+    before: Sample,
 }
 
 impl Expected {
-    /// Those of the last row before that had some; `None` where no row of writes in order did.
+    /// Those of the row before that had most; `None` where no row of writes in order had any.
     #[must_use]
     pub fn of(case: SpeedCase, before: &[SpeedCell]) -> Option<Self> {
         let is_in_order = |case: SpeedCase| (case.direction, case.order) == (Direction::Write, Order::Linear);
-        let in_order = before.iter().rev().filter(|cell| is_in_order(cell.case));
-        let stalls = in_order.filter(|_| case.direction == Direction::Write).find_map(stalls_in)?;
-        (stalls.period >= case.request).then_some(Self { period: stalls.period, seconds: stalls.seconds })
+        let in_order = before.iter().filter(|cell| is_in_order(cell.case));
+        let in_order = in_order.filter(|_| case.direction == Direction::Write);
+        let (cell, stalls) = in_order
+            .filter_map(|cell| stalls_in(cell).map(|stalls| (cell, stalls)))
+            .max_by_key(|(_, stalls)| stalls.seen)?;
+        let (period, seconds) = (stalls.period, stalls.seconds);
+        (period >= case.request).then(|| Self { period, seconds, before: Sample::of(&holds(cell, seconds)) })
     }
 
-    /// What a byte takes over the whole periods that a row went through, seconds, and half the width of its interval as a share of it;
-    /// `None` from too few.
-    fn over_periods(&self, cell: &SpeedCell) -> Option<(f64, f64)> {
-        if cell.case.order == Order::Random {
-            return None;
-        }
+    /// Those of a row that has none before it.
+    fn of_its_own(cell: &SpeedCell) -> Option<Self> {
+        Self::of(cell.case, std::slice::from_ref(cell)).map(|own| Self { before: Sample::default(), ..own })
+    }
+
+    /// What the whole periods tell that a row went through; `None` from too few.
+    fn over_periods(&self, cell: &SpeedCell) -> Option<Periods> {
         let requests =
             usize::try_from(self.period / cell.case.request).ok().filter(|requests| *requests > 0)?;
         let ends: Vec<f64> = cell
@@ -349,12 +360,28 @@ impl Expected {
         if each.len() < PERIODS_MIN {
             return None;
         }
-        let (periods, freedom) = (count(each.len()), count(each.len() - 1));
-        let mean = each.iter().sum::<f64>() / periods;
-        let variance = each.iter().map(|seconds| (seconds - mean).powi(2)).sum::<f64>() / freedom;
-        let half = (variance / periods).sqrt() / mean * (NORMAL_95 + STUDENT_BEYOND / freedom);
         let bytes = cell.case.request.as_f64() * count(requests);
-        (mean > 0.0).then_some((mean / bytes, half.max(HALF_WIDTH_MIN)))
+        let one_in_each = self.one_in_each(cell, requests);
+        if cell.case.order == Order::Random && one_in_each.is_none() {
+            return None;
+        }
+        let like_before = one_in_each.filter(|stalls| Sample::of(stalls).is_like(&self.before));
+        let periods = match like_before {
+            Some(stalls) => Periods::with(&each, &stalls, &self.before),
+            None => Periods::of(&Sample::of(&each), &Sample::default()),
+        };
+        (periods.seconds > 0.0).then(|| Periods { seconds: periods.seconds / bytes, ..periods })
+    }
+
+    /// How long the one stall of each whole period took; `None` where one has none or several, or requests overlap.
+    fn one_in_each(&self, cell: &SpeedCell, requests: usize) -> Option<Vec<f64>> {
+        let one = |part: &[u64]| {
+            let mut long =
+                part.iter().map(|took| seconds(*took)).filter(|took| *took > self.seconds * STALL_LEAST);
+            long.next().filter(|_| long.next().is_none())
+        };
+        let parts = cell.took_ns.chunks_exact(requests);
+        parts.map(one).collect::<Option<Vec<f64>>>().filter(|_| cell.case.queue_depth == 1)
     }
 
     /// Whether a start is a part of the periods: there is none, or it is short beside one.
@@ -371,7 +398,7 @@ impl Expected {
     /// Whether more periods would tell little more.
     #[must_use]
     pub fn is_clear(&self, cell: &SpeedCell) -> bool {
-        self.over_periods(cell).is_some_and(|(_, half)| half <= CLEAR_HALF_WIDTH)
+        self.over_periods(cell).is_some_and(|periods| periods.few_beside || periods.half <= CLEAR_HALF_WIDTH)
     }
 
     /// Whether a row is where a period ends: then it holds as many stalls as belong to it.
@@ -398,6 +425,77 @@ impl Expected {
         let to_come = count(periods) - (cell.transferred().as_f64() / self.period.as_f64()).floor();
         bytes * lasted / cell.transferred().as_f64().max(1.0) + self.seconds * to_come.max(0.0)
     }
+}
+
+/// What the whole periods of a row tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Periods {
+    /// What one takes, or a byte.
+    seconds: f64,
+    /// Half the width of its interval as a share of it.
+    half: f64,
+    /// All but how long a stall takes is clear, and rows before met so many of them that some more tell little.
+    few_beside: bool,
+}
+
+impl Periods {
+    /// Those that took so long each, with one stall in each, where rows before met such stalls too.
+    fn with(each: &[f64], stalls: &[f64], before: &Sample) -> Self {
+        let rest: Vec<f64> = each.iter().zip(stalls).map(|(all, stall)| all - stall).collect();
+        let (rest, own) = (Sample::of(&rest), Sample::of(stalls));
+        let periods = Self::of(&rest, &own.and(before));
+        let is_rest_clear = rest.half() <= periods.seconds * CLEAR_HALF_WIDTH;
+        Self { few_beside: is_rest_clear && own.number * FEW_BESIDE <= before.number, ..periods }
+    }
+
+    /// The sum of both.
+    fn of(rest: &Sample, stall: &Sample) -> Self {
+        let seconds = rest.mean + stall.mean;
+        let half = rest.half().hypot(stall.half()) / seconds;
+        Self { seconds, half: half.max(HALF_WIDTH_MIN), few_beside: false }
+    }
+}
+
+/// So many numbers, with their mean and variance.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Sample {
+    number: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Sample {
+    fn of(values: &[f64]) -> Self {
+        let number = count(values.len());
+        let mean = values.iter().sum::<f64>() / number.max(1.0);
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        Self { number, mean, variance: squares / (number - 1.0).max(1.0) }
+    }
+
+    /// Both as one, where they are of one kind.
+    fn and(&self, other: &Self) -> Self {
+        let number = self.number + other.number;
+        let weigh = |one: f64, two: f64| (one * self.number + two * other.number) / number.max(1.0);
+        Self { number, mean: weigh(self.mean, other.mean), variance: weigh(self.variance, other.variance) }
+    }
+
+    /// Half the width of the interval of the mean, for 95 %.
+    fn half(&self) -> f64 {
+        let freedom = (self.number - 1.0).max(1.0);
+        (self.variance / self.number.max(1.0)).sqrt() * (NORMAL_95 + STUDENT_BEYOND / freedom)
+    }
+
+    /// Whether the means may be the same; there is no telling from none.
+    fn is_like(&self, other: &Self) -> bool {
+        let error = (other.variance * (1.0 / self.number.max(1.0) + 1.0 / other.number.max(1.0))).sqrt();
+        other.number > 0.0
+            && (self.mean - other.mean).abs() <= (error * NORMAL_95).max(other.mean * CLEAR_HALF_WIDTH)
+    }
+}
+
+/// How long the writes of a row took that may be stalls, of which one takes so long typically.
+fn holds(cell: &SpeedCell, stall: f64) -> Vec<f64> {
+    cell.took_ns.iter().map(|took| seconds(*took)).filter(|took| *took > stall * STALL_LEAST).collect()
 }
 
 /// The stalls of a row that come again after the same number of bytes.
@@ -587,6 +685,35 @@ mod tests {
         let read = SpeedCase { direction: Direction::Read, ..short.case };
         assert_eq!(Expected::of(read, &data.cells[..1]), None);
         assert_eq!(Expected::of(short.case, std::slice::from_ref(&short)), None);
+    }
+
+    #[test]
+    fn how_long_a_stall_takes_is_known_from_the_rows_before_as_well() {
+        let took = |index: u64| if index % 16 == 15 { 1000 + index * 7919 % 1400 } else { 50 };
+        let before = cell((0..3200).map(took));
+        let short = cell((0..96).map(took));
+        let expected = Expected::of(short.case, std::slice::from_ref(&before)).unwrap();
+        let (seen, alone) = (
+            expected.over_periods(&short).unwrap(),
+            Expected::of_its_own(&short).unwrap().over_periods(&short).unwrap(),
+        );
+        let truth = (15.0 * 0.05 + Sample::of(&holds(&before, 1.7)).mean) / Bytes::mib(16).as_f64();
+        assert!(
+            (seen.seconds / truth - 1.0).abs() < 0.01 && seen.half < alone.half / 3.0,
+            "{seen:?}, {alone:?}"
+        );
+        assert!(seen.few_beside && !alone.few_beside && expected.is_clear(&short));
+        // Those of this row take three times as long: they are of another kind, and only its own count.
+        let other = cell((0..96).map(|index| took(index) * if index % 16 == 15 { 3 } else { 1 }));
+        let seen = expected.over_periods(&other).unwrap();
+        assert!(seen.seconds > truth * 1.5 && !seen.few_beside, "{seen:?}");
+        // Here and there they count where they come in each period.
+        let random =
+            |cell: SpeedCell| SpeedCell { case: SpeedCase { order: Order::Random, ..cell.case }, ..cell };
+        assert!(expected.is_clear(&random(short)));
+        let by_chance =
+            cell((0..96).map(|index| if [3, 9, 40, 41, 70, 95].contains(&index) { 1700 } else { 50 }));
+        assert_eq!(expected.over_periods(&random(by_chance)), None);
     }
 
     /// Reads of 4 KiB here and there, each of so many microseconds; and reads in order beside them.
