@@ -406,14 +406,14 @@ fn rate((mean, stalls): (&Mean, Option<&Stalls>), slowdown: Option<&Slowdown>) -
     let text = match stalls {
         Some(stalls) => format!(
             "{} were written in {}; the speed is that from the first of {} stalls to the last, {} apart",
-            rounded(mean.bytes),
+            whole_bytes(mean.bytes),
             time(mean.seconds),
             stalls.seen,
             rounded(stalls.period.as_f64())
         ),
         None => format!(
             "{} were written in {}{behind}, and parts of them differ by {} on the average",
-            rounded(mean.bytes),
+            whole_bytes(mean.bytes),
             time(mean.seconds),
             share(mean.error * count(BATCHES).sqrt())
         ),
@@ -596,6 +596,14 @@ mod tests {
         };
         assert!(values(&times(0), Bytes::gib(8))[1].is_some());
         assert_eq!(values(&times(3_600_000), Bytes::gib(8))[1], None);
+    }
+
+    #[test]
+    fn both_findings_say_the_same_of_how_much_was_written() {
+        let seen = sustained(Some(&data((0..10_958).map(|_| 77))), Some(Bytes::gib(29)), None);
+        for finding in seen {
+            assert!(finding.evidence.starts_with("10.7 GiB were written"), "{}", finding.evidence);
+        }
     }
 
     #[test]
