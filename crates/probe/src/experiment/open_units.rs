@@ -77,7 +77,7 @@ const LOOK_AFTER: usize = 16;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
 /// In such a turn one in so many writes may stall.
-const STALLS_ONCE_IN: u32 = 8;
+const STALLS_ONCE_IN: u32 = 16;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
 const SETTLED_MAX: u32 = 8;
 const SETTLING_TURNS: u32 = 12;
