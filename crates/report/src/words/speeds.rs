@@ -151,7 +151,7 @@ fn because(why: Unsettled) -> String {
             "still became slower when the row ended; the speed that lasts may be lower than this".to_owned()
         }
         Unsettled::BehindCache(cache) => format!(
-            "less was written than the {} that a row before wrote into a cache; while the device works that off, this may be slower than              what lasts",
+            "less was written than the {} that a row before wrote into a cache; while the device works that off, this may be slower than what lasts",
             about(cache)
         ),
     }
