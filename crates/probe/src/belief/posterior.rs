@@ -72,7 +72,6 @@ pub struct Belief {
     proven: HashSet<usize>,
     proven_once: HashSet<usize>,
     most_proven: usize,
-    writes: usize,
     /// How large the units are, and each write, where that is known; and how much was written into each.
     erase_block: Option<Bytes>,
     request: Option<Bytes>,
@@ -176,7 +175,6 @@ impl Belief {
             proven: HashSet::new(),
             proven_once: HashSet::new(),
             most_proven: 0,
-            writes: 0,
             erase_block: None,
             request: None,
             filled: Vec::new(),
@@ -235,17 +233,17 @@ impl Belief {
         let all: Vec<f64> = self.hypotheses.iter().flat_map(Hypothesis::weights).collect();
         let best = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let evidence = best + all.iter().map(|weight| (weight - best).exp()).sum::<f64>().ln();
-        evidence + entropy(self.slow_share()) * count(self.writes)
+        evidence + entropy(self.slow_share()) * count(self.writes())
     }
 
     /// The share of writes that were slow.
     pub(super) fn slow_share(&self) -> f64 {
-        self.slow / count(self.writes.max(1))
+        self.slow / count(self.writes().max(1))
     }
 
     /// The share of writes whose times leave open whether they were.
     pub(super) fn doubtful_share(&self) -> f64 {
-        self.doubtful / count(self.writes.max(1))
+        self.doubtful / count(self.writes().max(1))
     }
 
     /// Units are that large: what lacks only a few writes is merged too quickly to show.
@@ -313,13 +311,12 @@ impl Belief {
         for hypothesis in &mut self.hypotheses {
             hypothesis.weigh(touch, slow, self.hidden);
         }
-        self.writes += 1;
-        if self.writes.is_multiple_of(GATHERED) {
+        self.slow_writes.push(slow > 0.5);
+        if self.writes().is_multiple_of(GATHERED) {
             self.forget_the_impossible();
         }
         self.slow += slow;
         self.doubtful += 4.0 * slow * (1.0 - slow);
-        self.slow_writes.push(slow > 0.5);
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
         }
@@ -435,7 +432,7 @@ impl Belief {
     /// Whether so many writes are slow for other reasons that there is no telling, however many more are made.
     #[must_use]
     pub fn is_in_vain(&self) -> bool {
-        self.writes > IN_VAIN_AFTER && self.stalls() > STALLS_IN_VAIN && self.verdict().probability < 0.5
+        self.writes() > IN_VAIN_AFTER && self.stalls() > STALLS_IN_VAIN && self.verdict().probability < 0.5
     }
 
     /// The probability of a law, whatever the number.
@@ -660,7 +657,7 @@ impl Belief {
     /// How many writes were taken into account.
     #[must_use]
     pub const fn writes(&self) -> usize {
-        self.writes
+        self.slow_writes.len()
     }
 
     /// Whether all of them fit, so that no further write will tell more. Stalls may have come in between as all were seen open, if the last
