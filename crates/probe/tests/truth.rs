@@ -610,6 +610,21 @@ fn very_noisy_reads_are_read_where_they_tell() {
     }
 }
 
+/// Where few boundaries are those of a block, the reads across them are known worst: single ones have to agree before it is told.
+#[test]
+fn a_block_of_few_boundaries_is_read_until_single_reads_agree() {
+    for seed in [5, 13, 14, 19] {
+        let mut target = Target::parse("transcend-8g?erase_block=8MiB&page=16KiB&capacity=56MiB").unwrap();
+        target.profile.noise.jitter = 0.35;
+        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
+        (block.across_us, block.before_us, page.across_us) = (150.0, 0.0, 75.0);
+        let mut stick = VirtualStick::new(&target.profile, seed);
+        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        let block = finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone();
+        assert_eq!(block.bytes(), Some(Bytes::mib(8)), "{seed}: {block:?}");
+    }
+}
+
 /// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read before it hides half of it.
 #[test]
 fn an_edge_of_what_was_written_is_left_out_over_a_slow_link() {

@@ -5,7 +5,7 @@ use flashscope_device::Bytes;
 use super::figure::{Figure, Figures};
 use super::levels::PAGES_PER_BLOCK_MIN;
 use super::{ERASE_BLOCK_MIN, HARDLY, step_min_s};
-use crate::inference::Explanation;
+use crate::inference::{Explanation, SURE_ENOUGH};
 use crate::inference::statistics::count;
 use crate::sizes::{FACTORS, sizes};
 
@@ -22,17 +22,29 @@ const BLOCK_USUAL_MAX: Bytes = Bytes::mib(32);
 #[must_use]
 pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
     let Some(best) = explanations.first() else { return false };
-    let with = |matches: &dyn Fn(&Explanation) -> bool| {
-        explanations.iter().filter(|each| matches(each)).map(|each| each.probability).sum::<f64>()
-    };
-    let block = with(&|each| each.block == best.block);
     let level = |each: &Explanation| each.page(HARDLY).map(|(level, _)| level);
-    let page = with(&|each| level(each) == level(best));
+    let page = probability_of(explanations, |each| level(each) == level(best));
     let block_is_decided = match best.block {
-        Some(_) => block >= DECIDED,
+        Some(_) => of_block(explanations) >= DECIDED,
         None => nothing_hides(figures) && hiding(explanations, figures).is_empty(),
     };
     block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
+}
+
+/// Whether one size of block explains the reads so much better than others that it is told.
+#[must_use]
+pub fn tells_a_block(explanations: &[Explanation]) -> bool {
+    explanations.first().is_some_and(|best| best.block.is_some()) && of_block(explanations) >= SURE_ENOUGH
+}
+
+/// The probability of the block that explains the reads best, or of none.
+fn of_block(explanations: &[Explanation]) -> f64 {
+    let block = explanations.first().and_then(|best| best.block);
+    probability_of(explanations, |each| each.block == block)
+}
+
+fn probability_of(explanations: &[Explanation], matches: impl Fn(&Explanation) -> bool) -> f64 {
+    explanations.iter().filter(|each| matches(each)).map(|each| each.probability).sum()
 }
 
 /// Whether even the smallest step that counts would have shown.
@@ -112,6 +124,19 @@ pub fn telling(explanations: &[Explanation], figures: &Figures, number: usize) -
         next.push(most.candidate);
     }
     next
+}
+
+/// So many candidates, half of them at edges of the block that fits best and half elsewhere, those of which fewest samples are known
+/// first; none where no block fits.
+#[must_use]
+pub fn at_block_and_beside(explanations: &[Explanation], figures: &Figures, number: usize) -> Vec<Bytes> {
+    let Some(block) = explanations.first().and_then(|best| best.block) else { return Vec::new() };
+    let mut each: Vec<&Figure> = figures.each.iter().collect();
+    each.sort_by_key(|figure| figure.samples);
+    let (at, beside): (Vec<Bytes>, Vec<Bytes>) =
+        each.iter().map(|figure| figure.candidate).partition(|size| block.is_at(*size));
+    let pairs = at.iter().cycle().zip(beside.iter().cycle());
+    pairs.flat_map(|(at, beside)| [*at, *beside]).take(number).collect()
 }
 
 /// How much the samples of one candidate tell.

@@ -14,6 +14,7 @@ use super::session::{Refusal, Session, Stop, not_started, range};
 use super::{Estimate, Experiment, Observer};
 use crate::Method;
 use crate::boundary::{self, Figures};
+use crate::inference::single_reads_agree;
 use crate::inference::statistics::median;
 use crate::observation::{AlignData, AlignSample, Contents, Data, Observations};
 use crate::sizes::sizes;
@@ -169,12 +170,16 @@ impl Reader<'_, '_> {
         while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
-            if boundary::is_decided(&explanations, &figures) {
+            let singles_agree = single_reads_agree(self.samples, &explanations);
+            if singles_agree && boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }
             let known = self.samples.len();
             let batch = (known / BATCH_SHARE).max(BATCH);
             let mut next = without_figure(candidates, &figures);
+            if !singles_agree && boundary::tells_a_block(&explanations) {
+                next.extend(boundary::at_block_and_beside(&explanations, &figures, batch / 2));
+            }
             let hiding = boundary::hiding(&explanations, &figures);
             next.extend(hiding.iter().copied().cycle().take(batch / 2));
             next.truncate(batch);

@@ -179,35 +179,66 @@ fn with_contents(mut finding: Finding, blank: Option<Contents>) -> Finding {
     finding
 }
 
-/// Holds a found block against every single read: those at its edges must clearly more often be slower than the middle between
-/// both than the others are. Medians alone can be led astray where a part of the reads is held up or cached.
-///
-/// What a page's boundary adds to a read is taken off first: it tells nothing of the block.
+/// Holds a found block against every single read. Medians alone can be led astray where a part of the reads is held up or cached.
 fn held_against(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
     let Some(block) = finding.bytes() else { return finding };
     let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
-    let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
-    let (at_edge, inside): (Vec<&AlignSample>, Vec<&AlignSample>) =
-        samples.iter().partition(|sample| sample.candidate.is_multiple_of(block));
-    let differences = |samples: &[&AlignSample]| {
-        samples.iter().map(|sample| sample.difference() - pages(sample)).collect::<Vec<_>>()
-    };
-    let (at_edge, inside) = (differences(&at_edge), differences(&inside));
-    let (Some(edge), Some(level)) = (median(&at_edge), median(&inside)) else { return finding };
-    let slow =
-        |values: &[f64], longer: f64| Share::of(values, |value| value + longer > f64::midpoint(edge, level));
-    let (hits, misses) = (slow(&at_edge, 0.0), slow(&inside, 0.0));
-    let by_step = slow(&inside, edge - level).part - misses.part;
-    let apart_min = SHARES_APART_MIN.min(SHARES_AS_STEPS * by_step);
-    if hits.part - misses.part > (CLEAR * hits.error.hypot(misses.error)).max(apart_min) {
+    let Some(apart) = Apart::of(block, samples, best) else { return finding };
+    if apart.backs_the_block() {
         return finding;
     }
     let reason = format!(
         "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others are too",
-        hits.part * 100.0,
-        misses.part * 100.0
+        apart.at_edge.part * 100.0,
+        apart.inside.part * 100.0
     );
     Finding::unknown(finding.id, reason, "reads on a quieter machine, or write tests (--erase)")
+}
+
+/// Whether single reads are as slow as the block that fits best says, as far as so many tell; also where none fits.
+#[must_use]
+pub fn single_reads_agree(samples: &[AlignSample], explanations: &[Explanation]) -> bool {
+    let best = explanations.first();
+    let block = best.and_then(|best| best.block);
+    let apart = block.and_then(|block| Apart::of(block.size(), samples, best));
+    apart.is_none_or(Apart::backs_the_block)
+}
+
+/// How many reads are slow, which is to take longer than the middle between most at a block's edges and most others.
+#[derive(Debug, Clone, Copy)]
+struct Apart {
+    at_edge: Share,
+    inside: Share,
+    /// How much larger the share inside would be if each read there took longer by the block's step.
+    by_step: f64,
+}
+
+impl Apart {
+    /// `None` if there are no reads on one of both sides. What a page's boundary adds to a read is taken off first: it tells nothing of
+    /// the block.
+    fn of(block: Bytes, samples: &[AlignSample], best: Option<&Explanation>) -> Option<Self> {
+        let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
+        let differences = |is_edge: bool| -> Vec<f64> {
+            let of_side =
+                samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
+            of_side.map(|sample| sample.difference() - pages(sample)).collect()
+        };
+        let (at_edge, inside) = (differences(true), differences(false));
+        let (edge, level) = (median(&at_edge)?, median(&inside)?);
+        let slow = |values: &[f64], longer: f64| {
+            Share::of(values, |value| value + longer > f64::midpoint(edge, level))
+        };
+        let (at_edge, misses) = (slow(&at_edge, 0.0), slow(&inside, 0.0));
+        let by_step = slow(&inside, edge - level).part - misses.part;
+        Some(Self { at_edge, inside: misses, by_step })
+    }
+
+    /// Whether reads at the block's edges are clearly slow more often than others.
+    fn backs_the_block(self) -> bool {
+        let apart_min = SHARES_APART_MIN.min(SHARES_AS_STEPS * self.by_step);
+        let error = self.at_edge.error.hypot(self.inside.error);
+        self.at_edge.part - self.inside.part > (CLEAR * error).max(apart_min)
+    }
 }
 
 /// Holds a block that a published table shows against its rows: one that was held up as a whole is no boundary.

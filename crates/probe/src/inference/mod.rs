@@ -30,7 +30,7 @@ mod virtual_stick;
 pub(crate) mod wording;
 mod write_buffer;
 
-pub use align::steps;
+pub use align::{single_reads_agree, steps};
 pub use changes::Change;
 pub use course::{Course, Recovered, course, held_up_share, slows_down, stalled_writes, stalls_of};
 pub use drift::Drift;
