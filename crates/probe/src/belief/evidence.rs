@@ -143,8 +143,11 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
 /// How many units were begun or gone on with out of order without a merge, each written twice, where none wanted for a place, and all of
 /// the next ones with one: so many places there are at least, since any may be taken in order.
 fn places_in(cells: &[OpenUnitsCell], linear: &Belief) -> Option<u32> {
-    let slowness = out_of_order(linear, OPEN_MAX + 1);
-    let is_slow = |cell: &OpenUnitsCell| cell.writes().any(|(_, latency)| slowness.is_slow(latency));
+    // A stall among a few merges puts the limit for merges above others of them.
+    let limits = [linear.slowness(), out_of_order(linear, OPEN_MAX + 1)];
+    let is_slow = |cell: &OpenUnitsCell| {
+        cell.writes().any(|(_, latency)| limits.iter().any(|limit| limit.is_slow(latency)))
+    };
     let quick = cells.iter().take_while(|cell| !is_slow(cell));
     let are_twice = quick.clone().all(|cell| cell.writes().count() == 2);
     let quick = quick.count();
@@ -768,5 +771,33 @@ mod tests {
         let verdict = linear(&turns_among_stalls(40, 80)).unwrap().verdict();
         // By the lower limit alone it has 84 %.
         assert!(verdict.number == 50 && verdict.probability > 0.9, "{verdict:?}");
+    }
+
+    /// Eight fit, as turns of nine show; the merges among these take 12 to 15 ms, but two stalled.
+    #[test]
+    fn stalls_among_few_merges_leave_no_room_for_one_block_more() {
+        let mut cells = Vec::new();
+        let mut write = |units, unit, milliseconds| {
+            let kept = (Order::Linear, units, Bytes::kib(4));
+            OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
+        };
+        (0..12).for_each(|_| write(1, 0, 2));
+        for unit in (0..4).flat_map(|_| 0..8) {
+            write(8, unit, 2);
+        }
+        for (unit, milliseconds) in [(8, 320), (0, 12), (1, 327), (2, 15)] {
+            write(9, unit, milliseconds);
+        }
+        let out_of_order = [2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310];
+        let mut gone_on = Vec::new();
+        for (unit, milliseconds) in (0..).zip(out_of_order) {
+            for milliseconds in [2, milliseconds] {
+                let kept = (Order::Random, unit + 1, Bytes::kib(4));
+                OpenUnitsCell::keep(&mut gone_on, kept, unit, Duration::from_millis(milliseconds));
+            }
+        }
+        let data = OpenUnitsData { erase_block: Bytes::mib(24), cells, gone_on, ..OpenUnitsData::default() };
+        let verdict = linear(&data).unwrap().verdict();
+        assert!(verdict.number == 8 && verdict.probability > 0.9, "{verdict:?}");
     }
 }

@@ -5,8 +5,8 @@ use flashscope_device::Bytes;
 use super::figure::{Figure, Figures};
 use super::levels::PAGES_PER_BLOCK_MIN;
 use super::{ERASE_BLOCK_MIN, HARDLY, step_min_s};
-use crate::inference::{Explanation, SURE_ENOUGH};
 use crate::inference::statistics::count;
+use crate::inference::{Explanation, SURE_ENOUGH};
 use crate::sizes::{FACTORS, sizes};
 
 /// Once one size of block has this probability, reading on would change nothing.

@@ -219,8 +219,7 @@ impl Apart {
     fn of(block: Bytes, samples: &[AlignSample], best: Option<&Explanation>) -> Option<Self> {
         let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
         let differences = |is_edge: bool| -> Vec<f64> {
-            let of_side =
-                samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
+            let of_side = samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
             of_side.map(|sample| sample.difference() - pages(sample)).collect()
         };
         let (at_edge, inside) = (differences(true), differences(false));
