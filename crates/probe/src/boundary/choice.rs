@@ -126,17 +126,27 @@ pub fn telling(explanations: &[Explanation], figures: &Figures, number: usize) -
     next
 }
 
-/// So many candidates, half of them at edges of the block that fits best and half elsewhere, those of which fewest samples are known
-/// first; none where no block fits.
+/// So many candidates, half of them at edges of the block that fits best and half elsewhere; none where no block fits. At its edges those
+/// come first of whose boundaries, of which there are so many, fewest samples are known: what is strange at one place is no block's.
 #[must_use]
-pub fn at_block_and_beside(explanations: &[Explanation], figures: &Figures, number: usize) -> Vec<Bytes> {
+pub fn at_block_and_beside(
+    explanations: &[Explanation],
+    figures: &Figures,
+    number: usize,
+    boundaries: impl Fn(Bytes) -> usize,
+) -> Vec<Bytes> {
     let Some(block) = explanations.first().and_then(|best| best.block) else { return Vec::new() };
-    let mut each: Vec<&Figure> = figures.each.iter().collect();
-    each.sort_by_key(|figure| figure.samples);
-    let (at, beside): (Vec<Bytes>, Vec<Bytes>) =
-        each.iter().map(|figure| figure.candidate).partition(|size| block.is_at(*size));
-    let pairs = at.iter().cycle().zip(beside.iter().cycle());
-    pairs.flat_map(|(at, beside)| [*at, *beside]).take(number).collect()
+    let (mut at, mut beside): (Vec<Figure>, Vec<Figure>) =
+        figures.each.iter().partition(|figure| block.is_at(figure.candidate));
+    beside.sort_by_key(|figure| figure.samples);
+    let known = |figure: &Figure| count(figure.samples) / count(boundaries(figure.candidate).max(1));
+    let mut next = Vec::new();
+    for beside in beside.iter().cycle().take(number / 2) {
+        let Some(least) = at.iter_mut().min_by(|a, b| known(a).total_cmp(&known(b))) else { break };
+        least.samples += 1;
+        next.extend([least.candidate, beside.candidate]);
+    }
+    next
 }
 
 /// How much the samples of one candidate tell.
@@ -225,6 +235,27 @@ mod tests {
         figures.is_even = true;
         let next = telling(&explanations, &figures, candidates);
         assert_eq!((next.len(), at_block(&next)), (candidates, candidates));
+    }
+
+    #[test]
+    fn edges_of_a_block_are_read_by_how_many_boundaries_there_are() {
+        let (mut explanations, figures) = seen(20e-6, 8);
+        assert!(at_block_and_beside(&explanations, &figures, 8, |_| 1).is_empty(), "no block");
+        let block = Level::Multiples(Bytes::mib(512));
+        explanations[0] = Explanation {
+            block: Some(block),
+            coefficients: vec![0.0, 30e-6, 40e-6],
+            ..explanations[0].clone()
+        };
+        // Of 512 MiB there are 30, of each larger one 3.
+        let boundaries = |candidate| if candidate == Bytes::mib(512) { 30 } else { 3 };
+        let next = at_block_and_beside(&explanations, &figures, 60, boundaries);
+        let (at, beside): (Vec<Bytes>, Vec<Bytes>) = next.iter().partition(|size| block.is_at(**size));
+        assert_eq!((at.len(), beside.len()), (30, 30));
+        assert!(at.iter().all(|size| *size == Bytes::mib(512)), "{at:?}");
+        let mut different = beside.clone();
+        different.dedup();
+        assert_eq!(different, beside);
     }
 
     #[test]

@@ -34,6 +34,9 @@ const ROUNDS_MAX: usize = 120;
 /// And after so much time: a stick that answers that slowly is asked for writes instead.
 const SECONDS_MAX: f64 = 180.0;
 
+/// Among so many multiples there is no need to know how many are a candidate's own.
+const OWN_MULTIPLES_MAX: u64 = 4096;
+
 /// Reads at a boundary: three, and two further out where those on both sides differ.
 const READS_MAX: usize = 5;
 /// Reads on both sides of a boundary that differ by no more than this share, or so many times what they differ by as a rule, need no
@@ -121,10 +124,16 @@ fn without_figure(candidates: &[Bytes], figures: &Figures) -> Vec<Bytes> {
 /// A random multiple up to `largest` that shares no factor with 2, 3, 5 or 7, so that the boundary is a multiple of no
 /// larger candidate; 1 if none is found soon.
 pub(super) fn own_multiple(session: &mut Session<'_>, largest: u64) -> u64 {
-    (0..32)
-        .map(|_| session.draw(largest) + 1)
-        .find(|multiple| [2, 3, 5, 7].iter().all(|factor| !multiple.is_multiple_of(*factor)))
-        .unwrap_or(1)
+    (0..32).map(|_| session.draw(largest) + 1).find(|multiple| is_own(*multiple)).unwrap_or(1)
+}
+
+fn is_own(multiple: u64) -> bool {
+    [2, 3, 5, 7].iter().all(|factor| !multiple.is_multiple_of(*factor))
+}
+
+/// How many such multiples there are, as far as that matters.
+fn own_multiples(largest: u64) -> usize {
+    (1..=largest.min(OWN_MULTIPLES_MAX)).filter(|multiple| is_own(*multiple)).count()
 }
 
 /// Puts others between boundaries that are the same, and leaves out those for which there are no others.
@@ -178,7 +187,8 @@ impl Reader<'_, '_> {
             let batch = (known / BATCH_SHARE).max(BATCH);
             let mut next = without_figure(candidates, &figures);
             if !singles_agree && boundary::tells_a_block(&explanations) {
-                next.extend(boundary::at_block_and_beside(&explanations, &figures, batch / 2));
+                let boundaries = |candidate| own_multiples(self.multiples(candidate));
+                next.extend(boundary::at_block_and_beside(&explanations, &figures, batch / 2, boundaries));
             }
             let hiding = boundary::hiding(&explanations, &figures);
             next.extend(hiding.iter().copied().cycle().take(batch / 2));
@@ -203,8 +213,11 @@ impl Reader<'_, '_> {
     }
 
     fn boundary(&mut self, candidate: Bytes) -> Bytes {
-        let multiples = self.capacity.saturating_sub(self.read) / candidate;
-        candidate * own_multiple(self.session, multiples)
+        candidate * own_multiple(self.session, self.multiples(candidate))
+    }
+
+    fn multiples(&self, candidate: Bytes) -> u64 {
+        self.capacity.saturating_sub(self.read) / candidate
     }
 
     fn read_beside_each_other(&mut self, boundaries: &[(Bytes, Bytes)]) -> Result<(), Stop> {
