@@ -39,7 +39,7 @@ const CONFIDENCE: f64 = 0.95;
 const LONG_RATIO: f64 = 3.0;
 /// A row tells the speed that lasts from so many periods of stalls on: fewer may hold one more or less than their share.
 const PERIODS_MIN: usize = 4;
-/// A write is a stall where it takes more than this share of what one takes typically.
+/// A write has met a stall where it is held up by more than this share of what one takes typically.
 const STALL_LEAST: f64 = 0.5;
 /// Where rows before met so many times as many stalls, a few more tell little of how long they take.
 const FEW_BESIDE: f64 = 4.0;
@@ -320,9 +320,9 @@ pub fn is_vague(cell: &SpeedCell) -> bool {
 pub struct Expected {
     /// So much is written from one to the next.
     period: Bytes,
-    /// How long one takes, typically.
+    /// By how much one holds up, typically.
     seconds: f64,
-    /// How long those of the row before took.
+    /// By how much those of the row before did.
     before: Sample,
 }
 
@@ -373,11 +373,12 @@ impl Expected {
         (periods.seconds > 0.0).then(|| Periods { seconds: periods.seconds / bytes, ..periods })
     }
 
-    /// How long the one stall of each whole period took; `None` where one has none or several, or requests overlap.
+    /// By how much the one stall of each whole period held up; `None` where one has none or several, or requests overlap.
     fn one_in_each(&self, cell: &SpeedCell, requests: usize) -> Option<Vec<f64>> {
+        let usual = usual(cell);
         let one = |part: &[u64]| {
-            let mut long =
-                part.iter().map(|took| seconds(*took)).filter(|took| *took > self.seconds * STALL_LEAST);
+            let held_up = part.iter().map(|took| seconds(*took) - usual);
+            let mut long = held_up.filter(|held_up| *held_up > self.seconds * STALL_LEAST);
             long.next().filter(|_| long.next().is_none())
         };
         let parts = cell.took_ns.chunks_exact(requests);
@@ -493,19 +494,26 @@ impl Sample {
     }
 }
 
-/// How long the writes of a row took that may be stalls, of which one takes so long typically.
+/// By how much a row's writes were held up that may have met a stall, which typically takes so long.
 fn holds(cell: &SpeedCell, stall: f64) -> Vec<f64> {
-    cell.took_ns.iter().map(|took| seconds(*took)).filter(|took| *took > stall * STALL_LEAST).collect()
+    let usual = usual(cell);
+    let held_up = cell.took_ns.iter().map(|took| seconds(*took) - usual);
+    held_up.filter(|held_up| *held_up > stall * STALL_LEAST).collect()
 }
 
-/// The stalls of a row that come again after the same number of bytes.
+/// What a request of a row takes that nothing holds up.
+fn usual(cell: &SpeedCell) -> f64 {
+    latencies(&cell.took_ns).map_or(0.0, |times| times.p50)
+}
+
+/// The stalls of a row that come again after the same number of bytes; each takes as long as it holds up, without what its writes take anyway.
 fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
-    let usual = latencies(&cell.took_ns)?.p50;
+    let usual = usual(cell);
     let requests = (1..).zip(cell.took_ns.iter().zip(&cell.ended_ns));
     let long = requests.filter(|(_, (took, _))| seconds(**took) > usual * LONG_RATIO);
     let long = long.map(|(index, (took, ended))| LongWrite {
         written: cell.case.request * index,
-        took: Duration::from_nanos(*took),
+        took: Duration::from_secs_f64(seconds(*took) - usual),
         ended: Duration::from_nanos(*ended),
     });
     let total = seconds(*cell.ended_ns.last()?);
@@ -697,7 +705,7 @@ mod tests {
             expected.over_periods(&short).unwrap(),
             Expected::of_its_own(&short).unwrap().over_periods(&short).unwrap(),
         );
-        let truth = (15.0 * 0.05 + Sample::of(&holds(&before, 1.7)).mean) / Bytes::mib(16).as_f64();
+        let truth = (16.0 * 0.05 + Sample::of(&holds(&before, 1.7)).mean) / Bytes::mib(16).as_f64();
         assert!(
             (seen.seconds / truth - 1.0).abs() < 0.01 && seen.half < alone.half / 3.0,
             "{seen:?}, {alone:?}"
@@ -714,6 +722,16 @@ mod tests {
         let by_chance =
             cell((0..96).map(|index| if [3, 9, 40, 41, 70, 95].contains(&index) { 1700 } else { 50 }));
         assert_eq!(expected.over_periods(&random(by_chance)), None);
+    }
+
+    #[test]
+    fn stalls_are_told_from_writes_that_take_nearly_as_long() {
+        let before = cell((0..640).map(|index| if index % 16 == 15 { 200 } else { 50 }));
+        let random = SpeedCase { order: Order::Random, ..before.case };
+        let expected = Expected::of(random, std::slice::from_ref(&before)).unwrap();
+        assert!(near(expected.seconds, 0.15), "{expected:?}");
+        let slower = cell((0..96).map(|index| if index % 16 == 15 { 265 } else { 115 }));
+        assert!(expected.is_clear(&SpeedCell { case: random, ..slower }));
     }
 
     /// Reads of 4 KiB here and there, each of so many microseconds; and reads in order beside them.
