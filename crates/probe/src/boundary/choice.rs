@@ -31,10 +31,11 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
     block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
 }
 
-/// Whether one size of block explains the reads so much better than others that it is told.
+/// Whether one size of block, of those that are usual, explains the reads so much better than others that it is told.
 #[must_use]
-pub fn tells_a_block(explanations: &[Explanation]) -> bool {
-    explanations.first().is_some_and(|best| best.block.is_some()) && of_block(explanations) >= SURE_ENOUGH
+pub fn tells_a_usual_block(explanations: &[Explanation]) -> bool {
+    let block = explanations.first().and_then(|best| best.block);
+    block.is_some_and(|block| block.size() <= BLOCK_USUAL_MAX) && of_block(explanations) >= SURE_ENOUGH
 }
 
 /// The probability of the block that explains the reads best, or of none.

@@ -6,7 +6,7 @@ mod figure;
 mod levels;
 mod posterior;
 
-pub use choice::{at_block_and_beside, hiding, is_decided, telling, tells_a_block};
+pub use choice::{at_block_and_beside, hiding, is_decided, telling, tells_a_usual_block};
 pub use figure::Figures;
 pub use posterior::explain;
 

@@ -179,14 +179,15 @@ impl Reader<'_, '_> {
         while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
-            let singles_agree = single_reads_agree(self.samples, &explanations);
-            if singles_agree && boundary::is_decided(&explanations, &figures) {
+            let goes_on_at_block = boundary::tells_a_usual_block(&explanations)
+                && !single_reads_agree(self.samples, &explanations);
+            if !goes_on_at_block && boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }
             let known = self.samples.len();
             let batch = (known / BATCH_SHARE).max(BATCH);
             let mut next = without_figure(candidates, &figures);
-            if !singles_agree && boundary::tells_a_block(&explanations) {
+            if goes_on_at_block {
                 let boundaries = |candidate| own_multiples(self.multiples(candidate));
                 next.extend(boundary::at_block_and_beside(&explanations, &figures, batch / 2, boundaries));
             }
