@@ -117,14 +117,7 @@ pub fn telling(explanations: &[Explanation], figures: &Figures, number: usize) -
     if !figures.is_even {
         return scored.into_iter().take(number).map(|each| each.candidate).collect();
     }
-    let mut next = Vec::with_capacity(number);
-    while next.len() < number {
-        let most = scored.iter_mut().max_by(|a, b| a.score().total_cmp(&b.score()));
-        let Some(most) = most else { break };
-        most.samples += 1;
-        next.push(most.candidate);
-    }
-    next
+    as_often_as_they_tell(&mut scored, number)
 }
 
 /// So many candidates, half of them at edges of the block that fits best and half elsewhere; none where no block fits. At its edges those
@@ -137,15 +130,27 @@ pub fn at_block_and_beside(
     boundaries: impl Fn(Bytes) -> usize,
 ) -> Vec<Bytes> {
     let Some(block) = explanations.first().and_then(|best| best.block) else { return Vec::new() };
-    let (mut at, mut beside): (Vec<Figure>, Vec<Figure>) =
+    let (at, mut beside): (Vec<Figure>, Vec<Figure>) =
         figures.each.iter().partition(|figure| block.is_at(figure.candidate));
     beside.sort_by_key(|figure| figure.samples);
-    let known = |figure: &Figure| count(figure.samples) / count(boundaries(figure.candidate).max(1));
-    let mut next = Vec::new();
-    for beside in beside.iter().cycle().take(number / 2) {
-        let Some(least) = at.iter_mut().min_by(|a, b| known(a).total_cmp(&known(b))) else { break };
-        least.samples += 1;
-        next.extend([least.candidate, beside.candidate]);
+    // The largest have fewest boundaries: where as much is known of each, the smallest come first.
+    let at_edge = |Figure { candidate, samples, .. }: Figure| {
+        let told = count(boundaries(candidate).max(1));
+        Telling { candidate, told, samples }
+    };
+    let mut at: Vec<Telling> = at.into_iter().rev().map(at_edge).collect();
+    let at = as_often_as_they_tell(&mut at, number / 2);
+    at.into_iter().zip(beside.iter().cycle()).flat_map(|(at, beside)| [at, beside.candidate]).collect()
+}
+
+/// So many candidates, each as often as it tells more than the others do for what is known of it by then.
+fn as_often_as_they_tell(each: &mut [Telling], number: usize) -> Vec<Bytes> {
+    let mut next = Vec::with_capacity(number);
+    while next.len() < number {
+        let most = each.iter_mut().max_by(|a, b| a.score().total_cmp(&b.score()));
+        let Some(most) = most else { break };
+        most.samples += 1;
+        next.push(most.candidate);
     }
     next
 }
