@@ -214,22 +214,16 @@ struct Apart {
 }
 
 impl Apart {
-    /// `None` if there are no reads on one of both sides. What a page's boundary adds to a read is taken off first: it tells nothing of
-    /// the block.
+    /// `None` if there are no reads on one of both sides.
     fn of(block: Bytes, samples: &[AlignSample], best: Option<&Explanation>) -> Option<Self> {
-        let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
-        let differences = |is_edge: bool| -> Vec<f64> {
-            let of_side = samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
-            of_side.map(|sample| sample.difference() - pages(sample)).collect()
-        };
-        let (at_edge, inside) = (differences(true), differences(false));
-        let (edge, level) = (median(&at_edge)?, median(&inside)?);
+        let [across, beside] = beyond_pages(block, samples, best);
+        let (edge, level) = (median(&across)?, median(&beside)?);
         let slow = |values: &[f64], longer: f64| {
             Share::of(values, |value| value + longer > f64::midpoint(edge, level))
         };
-        let (at_edge, misses) = (slow(&at_edge, 0.0), slow(&inside, 0.0));
-        let by_step = slow(&inside, edge - level).part - misses.part;
-        Some(Self { at_edge, inside: misses, by_step })
+        let (at_edge, inside) = (slow(&across, 0.0), slow(&beside, 0.0));
+        let by_step = slow(&beside, edge - level).part - inside.part;
+        Some(Self { at_edge, inside, by_step })
     }
 
     /// Whether reads at the block's edges are clearly slow more often than others.
@@ -240,16 +234,22 @@ impl Apart {
     }
 }
 
+/// How much longer reads across a block's edges take, and across others. What a page's boundary adds to a read is taken off: it tells
+/// nothing of the block.
+fn beyond_pages(block: Bytes, samples: &[AlignSample], best: Option<&Explanation>) -> [Vec<f64>; 2] {
+    let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
+    [true, false].map(|is_edge| {
+        let of_side = samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
+        of_side.map(|sample| sample.difference() - pages(sample)).collect()
+    })
+}
+
 /// Holds a block that a published table shows against its rows: one that was held up as a whole is no boundary.
 fn held_against_rows(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
     let Some(block) = finding.bytes() else { return finding };
     let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
-    let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
-    let of = |is_edge: bool| -> Vec<f64> {
-        let rows = samples.iter().filter(|sample| sample.candidate.is_multiple_of(block) == is_edge);
-        rows.map(|sample| sample.difference() - pages(sample)).collect()
-    };
-    if rows_agree(&of(true), &of(false)) {
+    let [across, beside] = beyond_pages(block, samples, best);
+    if rows_agree(&across, &beside) {
         return finding;
     }
     let reason =
