@@ -562,8 +562,22 @@ fn block_of_written_here_and_there(target: &Target, seed: u64, (places, share): 
         let range = ByteRange::new(Bytes::mib(place), Bytes::mib(1));
         stick.run(Op::write(range, Pattern::new(place))).unwrap();
     }
-    let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    block_by_reads(&mut stick, seed)
+}
+
+fn block_by_reads(stick: &mut VirtualStick, seed: u64) -> Finding {
+    let seen = Align::new(None, seed).measure(stick, &Budget::UNLIMITED, &mut Silent);
     finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone()
+}
+
+/// What noisy reads tell of a stick's erase block, whose boundary takes so many microseconds longer, and a page's.
+fn block_by_noisy_reads(target: &str, jitter: f64, (block_us, page_us): (f64, f64), seed: u64) -> Finding {
+    let mut target = Target::parse(target).unwrap();
+    target.profile.noise.jitter = jitter;
+    for (boundary, across_us) in target.profile.read.boundary.iter_mut().zip([block_us, page_us]) {
+        (boundary.across_us, boundary.before_us) = (across_us, 0.0);
+    }
+    block_by_reads(&mut VirtualStick::new(&target.profile, seed), seed)
 }
 
 /// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.
@@ -599,13 +613,8 @@ fn edges_of_what_was_written_are_left_out_where_blocks_end_the_other_way_round()
 #[test]
 fn very_noisy_reads_are_read_where_they_tell() {
     for (seed, jitter) in [(12, 0.25), (16, 0.35)] {
-        let mut target = Target::parse("transcend-8g?erase_block=256KiB&capacity=8GiB").unwrap();
-        target.profile.noise.jitter = jitter;
-        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
-        (block.across_us, block.before_us, page.across_us) = (60.0, 0.0, 20.0);
-        let mut stick = VirtualStick::new(&target.profile, seed);
-        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
-        let block = finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone();
+        let target = "transcend-8g?erase_block=256KiB&capacity=8GiB";
+        let block = block_by_noisy_reads(target, jitter, (60.0, 20.0), seed);
         assert_eq!(block.bytes(), Some(Bytes::kib(256)), "{seed}: {block:?}");
     }
 }
@@ -614,13 +623,8 @@ fn very_noisy_reads_are_read_where_they_tell() {
 #[test]
 fn a_block_of_few_boundaries_is_read_until_single_reads_agree() {
     for seed in [5, 13, 14, 19] {
-        let mut target = Target::parse("transcend-8g?erase_block=8MiB&page=16KiB&capacity=56MiB").unwrap();
-        target.profile.noise.jitter = 0.35;
-        let [block, page] = &mut target.profile.read.boundary[..] else { panic!("other boundaries") };
-        (block.across_us, block.before_us, page.across_us) = (150.0, 0.0, 75.0);
-        let mut stick = VirtualStick::new(&target.profile, seed);
-        let seen = Align::new(None, seed).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
-        let block = finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone();
+        let target = "transcend-8g?erase_block=8MiB&page=16KiB&capacity=56MiB";
+        let block = block_by_noisy_reads(target, 0.35, (150.0, 75.0), seed);
         assert_eq!(block.bytes(), Some(Bytes::mib(8)), "{seed}: {block:?}");
     }
 }

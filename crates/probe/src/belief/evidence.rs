@@ -568,9 +568,13 @@ mod tests {
 
     /// Units begun one after the other, so many of them quickly.
     fn begun(quick: u32, slow: u32) -> Vec<OpenUnitsCell> {
+        twice_each((0..quick + slow).map(|unit| if unit < quick { 2 } else { 40 }))
+    }
+
+    /// Units written twice each out of order, of which the second write takes so many milliseconds.
+    fn twice_each(seconds: impl Iterator<Item = u64>) -> Vec<OpenUnitsCell> {
         let mut cells = Vec::new();
-        for unit in 0..quick + slow {
-            let second = if unit < quick { 2 } else { 40 };
+        for (unit, second) in (0..).zip(seconds) {
             for milliseconds in [2, second] {
                 let kept = (Order::Random, unit + 1, Bytes::kib(4));
                 OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
@@ -788,14 +792,7 @@ mod tests {
         for (unit, milliseconds) in [(8, 320), (0, 12), (1, 327), (2, 15)] {
             write(9, unit, milliseconds);
         }
-        let out_of_order = [2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310];
-        let mut gone_on = Vec::new();
-        for (unit, milliseconds) in (0..).zip(out_of_order) {
-            for milliseconds in [2, milliseconds] {
-                let kept = (Order::Random, unit + 1, Bytes::kib(4));
-                OpenUnitsCell::keep(&mut gone_on, kept, unit, Duration::from_millis(milliseconds));
-            }
-        }
+        let gone_on = twice_each([2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310].into_iter());
         let data = OpenUnitsData { erase_block: Bytes::mib(24), cells, gone_on, ..OpenUnitsData::default() };
         let verdict = linear(&data).unwrap().verdict();
         assert!(verdict.number == 8 && verdict.probability > 0.9, "{verdict:?}");
