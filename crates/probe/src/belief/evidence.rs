@@ -126,14 +126,15 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
     } else {
         beyond_stalls(after, &parts)
     };
-    let known = belief.verdict().probability;
-    if known < SURE {
-        // What made the search look at stalls may hardly show among all that followed.
-        let is_surer = |other: &Belief| {
+    let known = belief.verdict();
+    if known.probability < SURE {
+        // What made the search look at stalls may hardly show among all that followed, nor need it where the number stays.
+        let explains = |other: &Belief| {
             let verdict = other.verdict();
-            verdict.tells(OPEN_MAX + 1) && verdict.probability > known
+            let more = if verdict.number == known.number { 0.0 } else { MORE_EXPLAINED };
+            (verdict.tells(OPEN_MAX + 1) && verdict.probability > known.probability).then_some(more)
         };
-        belief = beyond_limits(&belief, &parts, f64::INFINITY, is_surer).unwrap_or(belief);
+        belief = beyond_limits(&belief, &parts, f64::INFINITY, explains).unwrap_or(belief);
     }
     let places = [&data.given_back, &data.gone_on].map(|cells| places_in(cells, &belief));
     places.into_iter().flatten().for_each(|places| belief.has_places(places));
@@ -335,15 +336,16 @@ fn among_stalls(best: Belief, parts: &[Part<'_>]) -> Belief {
     } else {
         return best;
     };
-    beyond_limits(&best, parts, most, |_| true).unwrap_or(best)
+    beyond_limits(&best, parts, most, |_| Some(MORE_EXPLAINED)).unwrap_or(best)
 }
 
-/// The belief by that of the limits up to `most` by which the numbers explain most, of those that count; `None` if none explains more.
+/// The belief by that of the limits up to `most` by which the numbers explain most, and by so many nats more as each has to; `None` if none
+/// does. A belief that has to by no number does not count.
 fn beyond_limits(
     belief: &Belief,
     parts: &[Part<'_>],
     most: f64,
-    counts: impl Fn(&Belief) -> bool,
+    has_to: impl Fn(&Belief) -> Option<f64>,
 ) -> Option<Belief> {
     let slow = belief.slow_share();
     let mut best = None;
@@ -352,7 +354,8 @@ fn beyond_limits(
         let other = after_all(belief, parts, |slowness| slowness.beyond_stalls(limit));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
-        if is_plausible && counts(&other) && other.explains() > explained + MORE_EXPLAINED {
+        let is_better = |more: f64| other.explains() > explained + more;
+        if is_plausible && has_to(&other).is_some_and(is_better) {
             explained = other.explains();
             best = Some(other);
         }
