@@ -240,9 +240,15 @@ impl Search<'_, '_> {
             }
             self.search(&mut pool, &mut linear, most)?;
         }
-        self.settle(&mut pool, &mut linear, most)?;
-        self.confirm(&mut pool, &mut linear, most)?;
-        self.settle(&mut pool, &mut linear, most)?;
+        self.settle_and_confirm(&mut pool, &mut linear, most)?;
+        // What all writes together tell may be less.
+        if let Some(judged) = belief::linear(self.data)
+            && judged.verdict().number != linear.verdict().number
+        {
+            linear = judged;
+            self.search(&mut pool, &mut linear, most)?;
+            self.settle_and_confirm(&mut pool, &mut linear, most)?;
+        }
         if self.data.led {
             self.request = before;
             linear = belief::with_whole_requests(linear, self.data);
@@ -781,6 +787,13 @@ impl Search<'_, '_> {
             self.step(pool, belief.all_of(verdict.number), belief)?;
         }
         Ok(())
+    }
+
+    /// The law, then the number, and what that says of the law.
+    fn settle_and_confirm(&mut self, pool: &mut Pool, linear: &mut Belief, most: u32) -> Result<(), Stop> {
+        self.settle(pool, linear, most)?;
+        self.confirm(pool, linear, most)?;
+        self.settle(pool, linear, most)
     }
 
     /// The law, and where that makes another number likely, the search from there on.
