@@ -354,9 +354,10 @@ fn beyond_limits(
         let other = after_all(belief, parts, |slowness| slowness.beyond_stalls(limit));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MOST && other.doubtful_share() <= other.slow_share();
-        let is_better = |more: f64| other.explains() > explained + more;
-        if is_plausible && has_to(&other).is_some_and(is_better) {
-            explained = other.explains();
+        let Some(more) = Some(&other).filter(|_| is_plausible).and_then(&has_to) else { continue };
+        let explains = other.explains();
+        if explains > explained + more {
+            explained = explains;
             best = Some(other);
         }
     }

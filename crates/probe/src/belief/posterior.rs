@@ -59,10 +59,6 @@ pub struct Belief {
     order: Order,
     slowness: Slowness,
     prior: Prior,
-    /// How many of the writes were slow, each by its probability.
-    slow: f64,
-    /// How many may as well have been slow as quick.
-    doubtful: f64,
     hypotheses: Vec<Hypothesis>,
     writes_into: HashMap<u32, (usize, u32)>,
     recent: Vec<usize>,
@@ -165,8 +161,6 @@ impl Belief {
             order,
             slowness,
             prior,
-            slow: 0.0,
-            doubtful: 0.0,
             hypotheses: hypotheses.collect(),
             writes_into: HashMap::new(),
             recent: Vec::new(),
@@ -238,12 +232,13 @@ impl Belief {
 
     /// The share of writes that were slow.
     pub(super) fn slow_share(&self) -> f64 {
-        self.slow / count(self.writes().max(1))
+        self.slow_writes.iter().sum::<f64>() / count(self.writes().max(1))
     }
 
     /// The share of writes whose times leave open whether they were.
     pub(super) fn doubtful_share(&self) -> f64 {
-        self.doubtful / count(self.writes().max(1))
+        let doubtful: f64 = self.slow_writes.iter().map(|slow| 4.0 * slow * (1.0 - slow)).sum();
+        doubtful / count(self.writes().max(1))
     }
 
     /// Units are that large: what lacks only a few writes is merged too quickly to show.
@@ -315,8 +310,6 @@ impl Belief {
         if self.writes().is_multiple_of(GATHERED) {
             self.forget_the_impossible();
         }
-        self.slow += slow;
-        self.doubtful += 4.0 * slow * (1.0 - slow);
         if slow > 0.5 {
             self.slow_seconds.push(latency.as_secs_f64());
         }
@@ -585,8 +578,8 @@ impl Belief {
     pub fn is_quick_again(&self, number: u32, stalls: u32) -> bool {
         let Some(before) = self.slow_writes.len().checked_sub(number as usize) else { return false };
         let (before, last) = self.slow_writes.split_at(before);
-        let is_slow = |slow: &&f64| **slow > 0.5;
-        before.iter().any(|slow| is_slow(&slow)) && last.iter().filter(is_slow).count() <= stalls as usize
+        let slow = |writes: &[f64]| writes.iter().filter(|slow| **slow > 0.5).count();
+        slow(before) > 0 && slow(last) <= stalls as usize
     }
 
     /// The most units that were seen to be open at once: written in turn without a merge.
