@@ -22,6 +22,8 @@ const OFF: f64 = 0.03;
 /// The long run lasts so long, unless it has so many bytes or requests earlier. The rarest stall of a profile comes after 4 GiB.
 const LONG: Duration = Duration::from_secs(40_000);
 const LONG_BYTES: Bytes = Bytes::gib(32);
+/// A thorough row may be as long as that itself: its long run has to be longer.
+const LONGER_BYTES: Bytes = Bytes::gib(64);
 const LONG_REQUESTS: u64 = 400_000;
 /// The stick of the long run has another seed, by so much.
 const OTHER_SEED: u64 = 1000;
@@ -35,6 +37,9 @@ pub struct Arguments {
     /// Only profiles whose names hold this.
     #[arg(long, default_value = "")]
     profile: String,
+    /// As `bench write --thorough`: rows that go on until they have met what comes only every few gibibytes.
+    #[arg(long)]
+    thorough: bool,
     /// Print every row, not only those that are off by more than 3 % or whose interval does not hold the truth.
     #[arg(long, conflicts_with = "json")]
     all: bool,
@@ -132,7 +137,7 @@ fn all(arguments: &Arguments) -> anyhow::Result<Vec<Held>> {
         names.flat_map(|name| (1..=arguments.seeds).map(move |seed| (name, seed))).collect();
     let rows = threads::each(sticks.len() as u64, |index| {
         let (name, seed) = sticks[index as usize];
-        rows(name, seed)
+        rows(name, seed, arguments.thorough)
     })?;
     let mut all: Vec<Held> = rows.into_iter().flatten().collect();
     all.sort_by(|one, other| (&one.profile, one.seed).cmp(&(&other.profile, other.seed)));
@@ -140,15 +145,16 @@ fn all(arguments: &Arguments) -> anyhow::Result<Vec<Held>> {
 }
 
 /// Every usual row of writes on this stick, beside the same requests behind the same rows, going on.
-fn rows(name: &str, seed: u64) -> anyhow::Result<Vec<Held>> {
+fn rows(name: &str, seed: u64, is_thorough: bool) -> anyhow::Result<Vec<Held>> {
     let target = Target::parse(&format!("{name}?seed={seed}"))?;
     let cases = Speed::usual_cases(Direction::Write);
-    let data = measured(&mut target.device()?, &cases, seed)?;
+    let data = measured(&mut target.device()?, &cases, seed, is_thorough)?;
+    let long = if is_thorough { LONGER_BYTES } else { LONG_BYTES };
     let mut rows = Vec::new();
     for (index, cell) in data.cells.iter().enumerate() {
         // What a counterfeit drops is no speed of its flash.
         let mut stick = VirtualStick::new(&target.profile, seed + OTHER_SEED);
-        measured(&mut stick, cases.get(..index).unwrap_or_default(), seed)?;
+        measured(&mut stick, cases.get(..index).unwrap_or_default(), seed, is_thorough)?;
         let speed = speed_of(&data, cell);
         let figure = |of: fn(&Row) -> f64| speed.as_ref().map(of);
         rows.push(Held {
@@ -163,14 +169,19 @@ fn rows(name: &str, seed: u64) -> anyhow::Result<Vec<Held>> {
             is_unsettled: speed.as_ref().is_some_and(|speed| speed.unsettled.is_some()),
             cached: speed.as_ref().and_then(|speed| speed.cached.clone()),
             seconds: cell.ended_ns.last().map_or(0.0, |ended| Duration::from_nanos(*ended).as_secs_f64()),
-            truth_bytes_per_s: LongRun::new(&mut stick, cell.case, seed).bytes_per_s()?,
+            truth_bytes_per_s: LongRun::new(&mut stick, cell.case, seed).bytes_per_s(long)?,
         });
     }
     Ok(rows)
 }
 
-fn measured(device: &mut dyn Device, cases: &[SpeedCase], seed: u64) -> anyhow::Result<SpeedData> {
-    let experiment = Speed { cases: cases.to_vec(), link: None, is_buffered: false, seed };
+fn measured(
+    device: &mut dyn Device,
+    cases: &[SpeedCase],
+    seed: u64,
+    is_thorough: bool,
+) -> anyhow::Result<SpeedData> {
+    let experiment = Speed { cases: cases.to_vec(), link: None, is_buffered: false, is_thorough, seed };
     match experiment.measure(device, &Budget::UNLIMITED, &mut Silent).data {
         Data::Speed(data) => Ok(data),
         _ => bail!("the rows saw something else"),
@@ -197,9 +208,9 @@ impl<'a> LongRun<'a> {
         Self { stick, case, start, places, made: 0, random, pattern: Pattern::new(seed + OTHER_SEED) }
     }
 
-    /// The speed of the later half.
-    fn bytes_per_s(mut self) -> anyhow::Result<f64> {
-        let most = (LONG_BYTES / self.case.request).min(LONG_REQUESTS);
+    /// The speed of the later half of so many bytes.
+    fn bytes_per_s(mut self, long: Bytes) -> anyhow::Result<f64> {
+        let most = (long / self.case.request).min(LONG_REQUESTS);
         let began = self.stick.now();
         let mut done = 0;
         let mut half: Option<(u64, Instant)> = None;
@@ -239,7 +250,7 @@ mod tests {
     /// The figures of all profiles stand in docs/methods/speed.md.
     #[test]
     fn rows_of_a_counterfeit_are_right_or_say_that_they_are_no_speed() {
-        let rows = rows("counterfeit-128g-limbo", 1).unwrap();
+        let rows = rows("counterfeit-128g-limbo", 1, false).unwrap();
         assert_eq!(rows.len(), 8);
         assert_eq!(rows.iter().filter(|row| row.cached.is_some()).count(), 5, "{rows:#?}");
         assert!(rows.iter().all(|row| !row.is_off()), "{rows:#?}");

@@ -232,6 +232,9 @@ pub struct Bench {
     /// What is asked for.
     #[command(flatten)]
     pub rows: Rows,
+    /// How far writes go.
+    #[command(flatten)]
+    pub extent: Extent,
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,
@@ -247,7 +250,7 @@ pub enum BenchPart {
     /// Writes in order and here and there, of several sizes, with one or several in flight.
     ///
     /// Each row goes on for 10 s at least, and the first one of writes in order for 64 MiB, so that stalls are part of its speed; where its writes are
-    /// large, for a minute or an eighth of the target, so that caches are spent, and for ten minutes at most. Others take four minutes at most. In a folder it writes a file of its own, which has no name and is gone whatever happens; that needs no --erase.
+    /// large, for a minute or an eighth of the target, so that caches are spent, and for ten minutes at most. Others take four minutes at most. What comes only every few GiB does not show in that, but with --thorough. In a folder it writes a file of its own, which has no name and is gone whatever happens; that needs no --erase.
     Write(BenchWrite),
     /// One long stream of writes, until caches are spent and the speed that lasts is known.
     ///
@@ -430,9 +433,21 @@ pub struct BenchWrite {
     /// What is asked for.
     #[command(flatten)]
     pub rows: Rows,
+    /// How far writes go.
+    #[command(flatten)]
+    pub extent: Extent,
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,
+}
+
+/// How far rows of writes go.
+#[derive(Debug, Args)]
+pub struct Extent {
+    /// Let rows of writes go on until stalls that come every few GiB, and what a spent cache owes, are a part of their speed: half an
+    /// hour for most sticks. A row takes an hour at most, and writes 48 GiB or twice what the target holds at most. Not in a folder.
+    #[arg(long)]
+    pub thorough: bool,
 }
 
 /// Rows of equal requests.

@@ -49,9 +49,28 @@ pub fn told(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
+/// As it would be said, no less than it is: `60 s`, `38 minutes`, `8 hours`.
+pub fn about(duration: Duration) -> String {
+    let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
+    match seconds {
+        0..=180 => format!("{seconds} s"),
+        181..=7200 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3600)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_times_are_said_in_large_units_and_never_too_short() {
+        let said = |seconds: f64| about(Duration::from_secs_f64(seconds));
+        assert_eq!(
+            [0.5, 60.0, 180.0, 180.5, 2280.0, 7200.0, 7201.0, 28_800.0].map(said),
+            ["1 s", "60 s", "180 s", "4 minutes", "38 minutes", "120 minutes", "3 hours", "8 hours"]
+        );
+    }
 
     #[test]
     fn plain_numbers_are_seconds_and_units_may_follow() {

@@ -141,7 +141,8 @@ fn a_run_in_which_the_clock_leapt_is_kept_and_can_be_read() {
         |request| if request as u32 == 40 { 1.8e10 } else { 1e-3 },
     ];
     let usual = [Direction::Read, Direction::Write].map(Speed::usual_cases);
-    let speeds = usual.map(|cases| Speed { cases, link: None, is_buffered: false, seed: 1 });
+    let speeds =
+        usual.map(|cases| Speed { cases, link: None, is_buffered: false, is_thorough: false, seed: 1 });
     for seconds in leaps {
         let rows = speeds.clone().map(|speed| Box::new(speed) as Box<dyn Experiment>);
         for experiment in experiments(Bytes::mib(4)).into_iter().chain(rows) {

@@ -12,7 +12,7 @@ use flashscope_device::{
 };
 use flashscope_probe::experiment::{Samples, Speed as Experiment, Sustained};
 use flashscope_probe::inference::{Speed, Unsettled, speed, speed_of};
-use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
+use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell, SpeedData};
 use flashscope_probe::{Ended, Experiment as _, Observations, Silent};
 use flashscope_sim::{Profile, VirtualStick};
 
@@ -20,12 +20,20 @@ fn case(direction: Direction, order: Order, request: Bytes, queue_depth: u32) ->
     SpeedCase { direction, order, request, queue_depth }
 }
 
+fn experiment(cases: &[SpeedCase]) -> Experiment {
+    Experiment { cases: cases.to_vec(), link: None, is_buffered: false, is_thorough: false, seed: 5 }
+}
+
 fn measured(device: &mut dyn Device, cases: &[SpeedCase], budget: &Budget) -> Observations {
-    Experiment { cases: cases.to_vec(), link: None, is_buffered: false, seed: 5 }.measure(
-        device,
-        budget,
-        &mut Silent,
-    )
+    experiment(cases).measure(device, budget, &mut Silent)
+}
+
+fn measured_thoroughly(device: &mut dyn Device, cases: &[SpeedCase]) -> SpeedData {
+    let thorough = Experiment { is_thorough: true, ..experiment(cases) };
+    let Data::Speed(data) = thorough.measure(device, &Budget::UNLIMITED, &mut Silent).data else {
+        panic!("speed saw something else")
+    };
+    data
 }
 
 fn cells(seen: Observations) -> Vec<SpeedCell> {
@@ -152,8 +160,13 @@ fn beside_the_long_run(profile: &Profile, seed: u64, wanted: SpeedCase, requests
     let speed = speed_of(data, &data.cells[until]).unwrap();
     let mut stick = VirtualStick::new(profile, seed + 100);
     measured(&mut stick, &usual[..=until], &Budget::UNLIMITED);
+    (speed, long_run(&mut stick, wanted, requests))
+}
+
+/// What this stick gives in the later half of so many more requests of this kind.
+fn long_run(stick: &mut VirtualStick, wanted: SpeedCase, requests: u64) -> f64 {
     let (start, mut began) = (Bytes::mib(32), stick.now());
-    let places = (profile.capacity - start) / wanted.request;
+    let places = (stick.capabilities().capacity - start) / wanted.request;
     for index in 0..requests {
         if index == requests / 2 {
             began = stick.now();
@@ -163,7 +176,62 @@ fn beside_the_long_run(profile: &Profile, seed: u64, wanted: SpeedCase, requests
         let range = ByteRange::new(start + wanted.request * (place % places), wanted.request);
         stick.run(Op::write(range, Pattern::new(1))).unwrap();
     }
-    (speed, (wanted.request * (requests / 2)).as_f64() / stick.now().since(began).as_secs_f64())
+    (wanted.request * (requests / 2)).as_f64() / stick.now().since(began).as_secs_f64()
+}
+
+#[test]
+fn thorough_rows_meet_stalls_that_come_every_few_gibibytes_and_what_a_spent_cache_owes() {
+    let write = |order, request| case(Direction::Write, order, request, 1);
+    let (in_order, here_and_there) = (Order::Linear, Order::Random);
+    // 90 s each 4 GiB; and a cache of 12.5 GiB that the first row spends, which halves the speed of the other for as much again. A row here and
+    // there that none goes before spends it as well.
+    for (name, cases) in [
+        (
+            "lexar-633x-16g",
+            vec![
+                (write(in_order, Bytes::mib(1)), 65_536),
+                (write(in_order, Bytes::kib(64)), 262_144),
+                (write(here_and_there, Bytes::mib(1)), 65_536),
+            ],
+        ),
+        (
+            "modern-ssd-stick-128g",
+            vec![(write(in_order, Bytes::mib(1)), 24_000), (write(here_and_there, Bytes::mib(1)), 32_768)],
+        ),
+        ("modern-ssd-stick-128g", vec![(write(here_and_there, Bytes::mib(1)), 65_536)]),
+    ] {
+        let profile = Profile::builtin(name).unwrap();
+        let all: Vec<SpeedCase> = cases.iter().map(|(case, _)| *case).collect();
+        let data = measured_thoroughly(&mut VirtualStick::new(&profile, 3), &all);
+        for (index, (cell, (case, requests))) in data.cells.iter().zip(cases).enumerate() {
+            let mut stick = VirtualStick::new(&profile, 103);
+            measured_thoroughly(&mut stick, &all[..=index]);
+            let (speed, truth) = (speed_of(&data, cell).unwrap(), long_run(&mut stick, case, requests));
+            assert!(is_near(speed.bytes_per_s, truth), "{name}: {speed:?} instead of {truth}");
+            assert_eq!(speed.unsettled, None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_thorough_row_in_order_that_goes_beyond_what_a_counterfeit_holds_is_no_speed() {
+    let (first, second) = (Bytes::mib(1), Bytes::kib(64));
+    let cases = [first, second].map(|request| case(Direction::Write, Order::Linear, request, 1));
+    for (name, fault) in [
+        ("counterfeit-128g-limbo", Some("limbo:real=15360MiB,cache=1MiB")),
+        // What goes elsewhere is written all the same.
+        ("counterfeit-64g-wrap", Some("wrap:real=7680MiB")),
+        ("patriot-fitted", None),
+    ] {
+        let stick = VirtualStick::new(&Profile::builtin(name).unwrap(), 3);
+        let faults: Vec<_> = fault.iter().map(|fault| fault.parse().unwrap()).collect();
+        let data = measured_thoroughly(&mut Faulty::new(stick, &faults, 3).unwrap(), &cases);
+        for cell in &data.cells {
+            let cached = speed_of(&data, cell).unwrap().cached;
+            assert_eq!(cached.is_some(), name == "counterfeit-128g-limbo", "{name}: {cached:?}");
+            assert!((16..=32).contains(&cell.read_back.places), "{:?}", cell.read_back);
+        }
+    }
 }
 
 #[test]
@@ -431,17 +499,19 @@ fn no_row_takes_longer_than_was_said_beforehand_however_slow_the_device() {
         (Direction::Write, Order::Random, Bytes::mib(1)),
         (Direction::Write, Order::Linear, Bytes::mib(1)),
     ] {
-        for millis in [1, 700, 4000, 30_000] {
+        for millis in [1, 700, 4000, 30_000, 200_000] {
             let each = Duration::from_millis(millis);
             let mut device = Slow(MemoryDevice::new(Bytes::mib(512)), each);
-            let cases = vec![case(direction, order, request, 1)];
-            let experiment = Experiment { cases, link: None, is_buffered: false, seed: 5 };
-            let began = device.now();
-            experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-            let took = device.now().since(began);
-            // Places are looked at before reads, a flush comes behind writes, and one request is in flight at the end.
-            let most = experiment.time_max() + each * 20;
-            assert!(took <= most, "{direction:?} {order:?} at {each:?}: {took:?} of {most:?}");
+            for is_thorough in [false, true] {
+                let experiment =
+                    Experiment { is_thorough, ..experiment(&[case(direction, order, request, 1)]) };
+                let began = device.now();
+                experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+                let took = device.now().since(began);
+                // Places are looked at before reads, a flush comes behind writes, some are read back, and one request is in flight at the end.
+                let most = experiment.time_max() + each * 20;
+                assert!(took <= most, "{direction:?} {order:?} at {each:?}: {took:?} of {most:?}");
+            }
         }
     }
 }

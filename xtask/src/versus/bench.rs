@@ -117,7 +117,8 @@ fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sam
     let cpu_before = process_cpu();
     while lasted(&rows) < turns.least {
         let seed = seed.wrapping_add(rows.len() as u64 * 1000);
-        let experiment = Speed { cases: vec![case], link: None, is_buffered: false, seed };
+        let experiment =
+            Speed { cases: vec![case], link: None, is_buffered: false, is_thorough: false, seed };
         let seen = experiment.measure(&mut device, &budget, &mut Silent);
         let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
         rows.push(MadeRow::of(data.cells.first().context("bench made no requests")?)?);

@@ -54,6 +54,42 @@ fn rows_behind_a_spent_cache_say_that_another_speed_may_last() {
     assert_eq!((why[0], why[3], why[4]), (&Value::Null, &Value::from("behind_cache"), &Value::Null), "{row}");
 }
 
+/// Its stalls of 90 s come every 4 GiB, far beyond where a row usually ends.
+#[test]
+fn thorough_rows_are_said_beforehand_and_meet_what_comes_every_few_gibibytes() {
+    let run =
+        ["bench", "write", "sim:lexar-633x-16g", "--order", "sequential", "--size", "1MiB", "--thorough"];
+    let said = stderr(&flashscope(&run));
+    let cost = "1 row of requests, until stalls that come every few GiB and what a spent cache owes are a part of them; at most 60 \
+                minutes and 29.7 GiB written";
+    assert!(said.contains(cost), "{said}");
+    let text = stdout(&flashscope(&run)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("(bench sustained goes on over more)"), "{text}");
+    let row = document(&run);
+    let speed = &speeds(&row)[0];
+    let figure = |key: &str| speed[key].as_f64().unwrap();
+    assert!((9.4e6..9.6e6).contains(&figure("bytes_per_s")), "{speed}");
+    assert!(row["cost"]["bytes_written"].as_u64().unwrap() > 16 << 30, "{row}");
+    assert!(speed["latency_s"]["max"].as_f64().unwrap() > 80.0, "{speed}");
+}
+
+#[test]
+fn to_be_thorough_needs_a_disk_and_permission_to_write_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, image) = (folder.path().to_str().unwrap(), image(&folder, 32));
+    for (arguments, code, words) in [
+        (&["bench", "write", path, "--thorough"][..], 2, "goes on for as long as there is room"),
+        (&["bench", path, "--thorough"], 2, "goes on for as long as there is room"),
+        (&["bench", &image, "--thorough"], 4, "takes only with --erase"),
+        (&["bench", "write", &image, "--thorough"], 4, "--erase"),
+        (&["bench", "read", &image, "--thorough"], 2, "--thorough"),
+    ] {
+        let refused = flashscope(arguments);
+        assert_eq!(refused.status.code(), Some(code), "{arguments:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(words), "{arguments:?}: {}", stderr(&refused));
+    }
+}
+
 /// The first write of the stick's row of 1 MiB here and there finds a block open, and is alone in that.
 #[test]
 fn a_single_request_makes_no_remark_of_how_a_row_began() {

@@ -96,6 +96,20 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Whether `range` holds neither what this run wrote there nor what it wrote elsewhere: nothing was written at all. `None` if it could not
+    /// be read.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn is_dropped(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
+        let completion = self.complete(Op::Read { range, into: ReadInto::Check(self.pattern) })?;
+        Ok(match &completion.outcome {
+            Ok(Success::Wrong(report)) => Some(report.misplaced == 0 && report.blank + report.corrupt > 0),
+            Ok(_) => Some(false),
+            Err(_) => None,
+        })
+    }
+
     /// Writes fresh data to `range` and returns how long it took; `None` if this write failed.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 //!
 //! Each kind of request goes on until its speed is clear, or its patience ends. See docs/methods/speed.md.
 
+mod thorough;
+
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
@@ -12,6 +14,7 @@ use super::session::{Refusal, Session, Stop, not_started, range, to_write};
 use super::{Estimate, Experiment, Observer};
 use crate::inference::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
 use crate::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedCell, SpeedData};
+use thorough::ToMeet;
 
 /// Left alone at the start of the device, where it is large enough: partition table, FAT area, and what is managed otherwise, which
 /// reaches as far as this on cards whose logs were published (wirenboard no. 8).
@@ -49,7 +52,8 @@ const PATIENCE_FOR_WRITES: Duration = Duration::from_secs(240);
 /// So many places are looked at, of this size, before reads.
 const PLACES_LOOKED_AT: usize = 16;
 const LOOK: Bytes = Bytes::kib(4);
-/// The first places of each row of writes here and there are read when all rows are done, for so long at most.
+/// The first places of each row of writes here and there are read when all rows are done, for so long at most; of a thorough row in order, which
+/// may go beyond what a stick really holds, so many and up to twice as many all over it.
 const PLACES_READ_BACK: usize = 16;
 const PATIENCE_TO_READ_BACK: Duration = Duration::from_secs(10);
 /// A row looks back at itself each time it has become longer by this share: looking takes time, which the device would idle
@@ -65,6 +69,8 @@ pub struct Speed {
     pub link: Option<LinkLimit>,
     /// Whether requests go through the page cache, for the inference.
     pub is_buffered: bool,
+    /// Whether rows of writes go on until they have met stalls, and what a spent cache owes, that come only every few gibibytes.
+    pub is_thorough: bool,
     /// The seed of data and places.
     pub seed: u64,
 }
@@ -91,7 +97,8 @@ impl Speed {
     fn requests(&self, capacity: Bytes) -> impl Iterator<Item = (&SpeedCase, u64)> {
         self.cases.iter().enumerate().map(move |(index, case)| {
             let before = self.cases[..index].iter().copied();
-            (case, requests_while_changing(*case, is_first_in_order(*case, before), capacity) as u64)
+            let is_first = is_first(*case, before, self.is_thorough);
+            (case, requests_at_most(*case, is_first, self.is_thorough, capacity) as u64)
         })
     }
 
@@ -111,7 +118,11 @@ impl Speed {
     /// has few requests.
     #[must_use]
     pub fn time_max(&self) -> Duration {
-        self.cases.iter().map(|case| patience_at_most(*case)).sum()
+        let most = |case: &SpeedCase| match case.direction {
+            Direction::Write if self.is_thorough => patience_at_most(*case).max(thorough::PATIENCE),
+            _ => patience_at_most(*case),
+        };
+        self.cases.iter().map(most).sum()
     }
 
     /// The kinds of request that fit on `device`: the others are left out.
@@ -164,8 +175,12 @@ impl Experiment for Speed {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data =
-            SpeedData { link: self.link.clone(), is_buffered: self.is_buffered, ..SpeedData::default() };
+        let mut data = SpeedData {
+            link: self.link.clone(),
+            is_buffered: self.is_buffered,
+            is_thorough: self.is_thorough,
+            ..SpeedData::default()
+        };
         if let Err(refusal) = self.permit(device) {
             return not_started(device, self.seed, Data::Speed(data), refusal);
         }
@@ -173,7 +188,8 @@ impl Experiment for Speed {
         let fitting = Self { cases: self.cases_that_fit(device), ..self.clone() };
         let (estimate, courses) = (fitting.estimate(device), fitting.courses(device));
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut rows = Rows { session, capacity, written: Bytes::ZERO, places: Vec::new(), data: &mut data };
+        let (written, places) = (Bytes::ZERO, Vec::new());
+        let mut rows = Rows { session, capacity, written, places, stride: 1, data: &mut data };
         let mut result = rows.look(self.direction(), &courses);
         for (case, course) in fitting.cases.iter().zip(courses) {
             // What a device cannot keep in flight would be another kind of request.
@@ -200,8 +216,10 @@ struct Rows<'a, 'b> {
     capacity: Bytes,
     /// By requests in order: where the next row goes on.
     written: Bytes,
-    /// Some that were written here and there, each with the index of its row.
+    /// Some that were written, each with the index of its row.
     places: Vec<(usize, ByteRange)>,
+    /// Of a row in order, every so many are remembered.
+    stride: usize,
     data: &'b mut SpeedData,
 }
 
@@ -225,6 +243,7 @@ impl Rows<'_, '_> {
     fn row(&mut self, case: SpeedCase, course: Course) -> Result<(), Stop> {
         let mut cell = SpeedCell::new(case);
         self.written = self.written.round_up(case.request);
+        self.stride = 1;
         let result = self.requests(case, course, &mut cell).and_then(|()| self.flush(case, &mut cell));
         if !cell.took_ns.is_empty() {
             self.data.cells.push(cell);
@@ -254,16 +273,16 @@ impl Rows<'_, '_> {
     ) -> Result<(), Stop> {
         let mut made = 0;
         let mut goes_on = true;
-        let mut looks = Looks::of(case, &self.data.cells, self.capacity);
+        let mut looks = Looks::of(case, self.data, self.capacity);
         let mut dealt = Dealt::new(course.length / case.request, case.request);
         let mut most = requests_max(case, looks.is_first, self.capacity);
-        let while_changing = requests_while_changing(case, looks.is_first, self.capacity);
+        let at_most = requests_at_most(case, looks.is_first, self.data.is_thorough, self.capacity);
         loop {
-            if goes_on && made >= most && most < while_changing && is_changing(cell) {
-                most = (2 * most).min(while_changing);
+            if goes_on && made >= most && most < at_most && looks.needs_more(cell) {
+                most = (2 * most).min(at_most);
             }
             while goes_on && made < most && in_flight(made, cell) < case.queue_depth {
-                self.submit(case, course, &mut dealt)?;
+                self.submit(case, course, &mut dealt, made)?;
                 made += 1;
             }
             let Some((ended, took)) = self.session.wait()? else { return Ok(()) };
@@ -277,7 +296,13 @@ impl Rows<'_, '_> {
         }
     }
 
-    fn submit(&mut self, case: SpeedCase, course: Course, dealt: &mut Dealt) -> Result<(), Stop> {
+    fn submit(
+        &mut self,
+        case: SpeedCase,
+        course: Course,
+        dealt: &mut Dealt,
+        made: usize,
+    ) -> Result<(), Stop> {
         let offset = match case.order {
             Order::Linear => Bytes::new(self.written.get() % course.length.get()),
             Order::Random => case.request * dealt.next(&mut self.session),
@@ -289,21 +314,34 @@ impl Rows<'_, '_> {
         match case.direction {
             Direction::Read => self.session.submit_read(place),
             Direction::Write => {
-                self.remember(case, place);
+                self.remember(case, place, made);
                 self.session.submit_write(place)
             }
         }
     }
 
-    fn remember(&mut self, case: SpeedCase, place: ByteRange) {
+    fn remember(&mut self, case: SpeedCase, place: ByteRange, made: usize) {
         let row = self.data.cells.len();
         let seen = self.places.iter().rev().take_while(|(other, _)| *other == row).count();
-        if case.order == Order::Random && seen < PLACES_READ_BACK {
-            self.places.push((row, range(place.offset, LOOK.min(place.length))));
+        let is_wanted = match case.order {
+            Order::Random => seen < PLACES_READ_BACK,
+            Order::Linear => self.data.is_thorough && made.is_multiple_of(self.stride),
+        };
+        if !is_wanted {
+            return;
         }
+        if seen == 2 * PLACES_READ_BACK {
+            let mut index = 0;
+            self.places.retain(|(other, _)| {
+                index += 1;
+                *other != row || index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        self.places.push((row, range(place.offset, LOOK.min(place.length))));
     }
 
-    /// Whether what was written here and there is where it was written. Nothing depends on it but what the rows mean, so what ends it early
+    /// Whether what was written is where it was written. Nothing depends on it but what the rows mean, so what ends it early
     /// leaves them as they are.
     fn read_back(&mut self) {
         let began = self.session.now();
@@ -311,10 +349,16 @@ impl Rows<'_, '_> {
             if self.session.now().since(began) >= PATIENCE_TO_READ_BACK {
                 return;
             }
-            let Ok(is_kept) = self.session.is_kept(place) else { return };
-            if let (Some(is_kept), Some(cell)) = (is_kept, self.data.cells.get_mut(row)) {
+            let Some(cell) = self.data.cells.get_mut(row) else { return };
+            let is_lost = match cell.case.order {
+                Order::Random => self.session.is_kept(place).map(|kept| kept.map(|is_kept| !is_kept)),
+                // What others overwrite, as on a stick that counts its places from the start again, was written all the same.
+                Order::Linear => self.session.is_dropped(place),
+            };
+            let Ok(is_lost) = is_lost else { return };
+            if let Some(is_lost) = is_lost {
                 cell.read_back.places += 1;
-                cell.read_back.lost += u32::from(!is_kept);
+                cell.read_back.lost += u32::from(is_lost);
             }
         }
     }
@@ -334,30 +378,68 @@ struct Looks {
     next: Duration,
     /// Stalls that it will meet.
     expected: Option<Expected>,
-    /// It is the first of the writes in order, and has to find out for itself whether there are stalls.
+    /// No row went before it that would tell whether there are stalls.
     is_first: bool,
     /// Of the first row of large writes: so much is written before it may end within a minute.
     least_within_a_minute: Bytes,
+    /// What a thorough row has to meet.
+    to_meet: Option<ToMeet>,
 }
 
 impl Looks {
     /// Nothing is clear before [`CLEAR_AFTER`]; a row of large writes is long enough to meet its own stalls.
-    fn of(case: SpeedCase, before: &[SpeedCell], capacity: Bytes) -> Self {
+    fn of(case: SpeedCase, data: &SpeedData, capacity: Bytes) -> Self {
+        let before = &data.cells;
         let expected = Expected::of(case, before).filter(|_| !is_large_row(case));
-        let is_first = is_first_in_order(case, before.iter().map(|cell| cell.case));
+        let expected = if data.is_thorough { expected.map(Expected::in_few_periods) } else { expected };
+        let is_first = is_first(case, before.iter().map(|cell| cell.case), data.is_thorough);
         let least_within_a_minute =
             if is_first && is_large_row(case) { spent_on_first(capacity) } else { Bytes::ZERO };
-        Self { next: CLEAR_AFTER, expected, is_first, least_within_a_minute }
+        let to_meet = data.is_thorough.then(|| ToMeet::of(case, is_first, before, capacity)).flatten();
+        Self { next: CLEAR_AFTER, expected, is_first, least_within_a_minute, to_meet }
+    }
+
+    /// Whether a row that has made as many requests as are usual gets more.
+    fn needs_more(&mut self, cell: &SpeedCell) -> bool {
+        let lasted = cell.ended_ns.last().map_or(Duration::ZERO, |ended| Duration::from_nanos(*ended));
+        let stalls = self.to_meet.is_some() && self.worth_waiting(cell, lasted).is_some();
+        stalls || self.is_left(cell, lasted) || is_changing(cell)
+    }
+
+    /// The stalls that a row will meet, where they take a part of its time, and enough of them will come while patience lasts.
+    fn worth_waiting(&self, cell: &SpeedCell, lasted: Duration) -> Option<Expected> {
+        let lasted = lasted.as_secs_f64();
+        self.expected.filter(|expected| {
+            expected.is_worth_it(cell, lasted)
+                && expected.seconds_until_enough(cell, lasted) <= self.patience_for_stalls().as_secs_f64()
+        })
+    }
+
+    const fn patience_for_stalls(&self) -> Duration {
+        if self.to_meet.is_some() { thorough::PATIENCE } else { PATIENCE_FOR_WRITES }
     }
 
     /// Whether a row that has lasted so long tells enough.
     fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
         let few = cell.took_ns.len() < REQUESTS_MIN;
-        if let Some(expected) =
-            self.expected.filter(|expected| !few && is_worth_waiting(expected, cell, lasted))
-        {
-            return lasted >= PATIENCE_FOR_WRITES || self.tells_stalls(&expected, cell, lasted);
+        if let Some(expected) = self.worth_waiting(cell, lasted).filter(|_| !few) {
+            return lasted >= self.patience_for_stalls() || self.tells_stalls(&expected, cell, lasted);
         }
+        match &mut self.to_meet {
+            // What it looks for alone is also what ends it.
+            Some(to_meet) if self.is_first => {
+                lasted >= thorough::PATIENCE || !few && !to_meet.is_left(cell, lasted)
+            }
+            Some(_) => self.is_enough_usually(cell, lasted, few) && !self.is_left(cell, lasted),
+            None => self.is_enough_usually(cell, lasted, few),
+        }
+    }
+
+    fn is_left(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
+        self.to_meet.as_mut().is_some_and(|to_meet| to_meet.is_left(cell, lasted))
+    }
+
+    fn is_enough_usually(&mut self, cell: &SpeedCell, lasted: Duration, few: bool) -> bool {
         let patience = patience(cell.case);
         let may_go_on = few || cell.case.direction == Direction::Write;
         if lasted >= if may_go_on { patience_at_most(cell.case) } else { patience } {
@@ -400,13 +482,6 @@ fn is_open(cell: &SpeedCell) -> bool {
     is_vague(cell) || cell.case.direction == Direction::Write && is_changing(cell)
 }
 
-/// Whether stalls take a part of a row's time, and enough of them will be met while patience lasts.
-fn is_worth_waiting(expected: &Expected, cell: &SpeedCell, lasted: Duration) -> bool {
-    let lasted = lasted.as_secs_f64();
-    expected.is_worth_it(cell, lasted)
-        && expected.seconds_until_enough(cell, lasted) <= PATIENCE_FOR_WRITES.as_secs_f64()
-}
-
 fn in_flight(made: usize, cell: &SpeedCell) -> u32 {
     made.saturating_sub(cell.took_ns.len()).try_into().unwrap_or(u32::MAX)
 }
@@ -415,9 +490,14 @@ fn is_written_in_order(case: SpeedCase) -> bool {
     (case.direction, case.order) == (Direction::Write, Order::Linear)
 }
 
-/// Whether no writes in order went before these.
-fn is_first_in_order(case: SpeedCase, mut before: impl Iterator<Item = SpeedCase>) -> bool {
-    is_written_in_order(case) && !before.any(is_written_in_order)
+/// Whether these are writes that have to find out for themselves whether there are stalls: no writes in order went before them; those of a
+/// thorough row here and there have to as well, if no writes went before them at all.
+fn is_first(case: SpeedCase, mut before: impl Iterator<Item = SpeedCase>, is_thorough: bool) -> bool {
+    let is_written = |case: SpeedCase| case.direction == Direction::Write;
+    match case.order {
+        Order::Linear => is_written(case) && !before.any(is_written_in_order),
+        Order::Random => is_thorough && is_written(case) && !before.any(is_written),
+    }
 }
 
 /// A row of large writes, which stalls and collection are a part of.
@@ -461,4 +541,14 @@ fn requests_while_changing(case: SpeedCase, is_first: bool, capacity: Bytes) -> 
     }
     let share = usize::try_from(capacity / SHARE_WHILE_CHANGING / case.request).unwrap_or(usual);
     usual.max((usual * TIMES_WHILE_CHANGING).min(share))
+}
+
+/// The most requests of this kind in any case.
+fn requests_at_most(case: SpeedCase, is_first: bool, is_thorough: bool, capacity: Bytes) -> usize {
+    let usual = requests_while_changing(case, is_first, capacity);
+    if is_thorough && case.direction == Direction::Write {
+        usual.max(thorough::requests_max(case, capacity))
+    } else {
+        usual
+    }
 }

@@ -40,7 +40,7 @@ pub use files::{
 pub use methods::{WaySpeed, cached, truth, ways, ways_are_settled};
 pub use sanity::{Objection, objection_to};
 pub(crate) use slowdown::Slowdown;
-pub(crate) use speed::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
+pub(crate) use speed::{CLEAR_AFTER, Expected, Owed, is_changing, is_clear, is_fresh, is_vague};
 pub use speed::{Latencies, Speed, Startup, Unsettled, exceeds, speed, speed_of};
 pub use staircase::Step;
 pub(crate) use staircase::{Explanation, Level};

@@ -39,6 +39,9 @@ const CONFIDENCE: f64 = 0.95;
 const LONG_RATIO: f64 = 3.0;
 /// A row tells the speed that lasts from so many periods of stalls on: fewer may hold one more or less than their share.
 const PERIODS_MIN: usize = 4;
+/// So many are enough of a row that is to go on for long, where rows before met such stalls in as many as that: only the writes between are
+/// still unknown.
+const PERIODS_MIN_BEHIND: usize = 2;
 /// A write has met a stall where it is held up by more than this share of what one takes typically.
 const STALL_LEAST: f64 = 0.5;
 /// Where rows before met so many times as many stalls, a few more tell little of how long they take.
@@ -132,7 +135,8 @@ impl Speed {
     /// them only, an interval that holds one stall more or less.
     fn with_stalls(&mut self, before: &[SpeedCell], cell: &SpeedCell) {
         let own = || Expected::of_its_own(cell);
-        let Some(expected) = Expected::of(cell.case, before).or_else(own) else { return };
+        let expected = Expected::of(cell.case, before).map(Expected::in_few_periods);
+        let Some(expected) = expected.or_else(own) else { return };
         let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
         if !expected.is_worth_it(cell, lasted) {
             return;
@@ -145,9 +149,9 @@ impl Speed {
                 self.bytes_per_s_high = self.bytes_per_s * (1.0 + half);
             }
             None => {
-                let share = expected.seconds / lasted;
-                self.bytes_per_s_low = self.bytes_per_s_low.min(self.bytes_per_s / (1.0 + share));
-                self.bytes_per_s_high = self.bytes_per_s_high.max(self.bytes_per_s * (1.0 + share));
+                let (more, less) = expected.more_or_less(cell);
+                self.bytes_per_s_low = self.bytes_per_s_low.min(self.bytes_per_s / (1.0 + more / lasted));
+                self.bytes_per_s_high = self.bytes_per_s_high.max(self.bytes_per_s * (1.0 + less / lasted));
             }
         }
     }
@@ -223,13 +227,34 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
 
 /// The cache that rows in order before spent, of a row that wrote less than it holds; `None` once a row has become as fast as it stays.
 fn behind_cache(before: &[SpeedCell], cell: &SpeedCell) -> Option<Unsettled> {
-    if before.iter().chain([cell]).any(has_recovered) {
-        return None;
+    let owed = Owed::by(before).filter(|owed| owed.is_open(cell))?;
+    Some(Unsettled::BehindCache(owed.cache))
+}
+
+/// A cache that rows of writes in order spent. As long as a controller works that off, writes take longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owed {
+    cache: Bytes,
+}
+
+impl Owed {
+    /// The largest that these rows spent; `None` once one of them has become as fast as it stays.
+    #[must_use]
+    pub fn by(rows: &[SpeedCell]) -> Option<Self> {
+        if rows.iter().any(has_recovered) {
+            return None;
+        }
+        let is_in_order =
+            |cell: &&SpeedCell| (cell.case.direction, cell.case.order) == (Direction::Write, Order::Linear);
+        let cache = rows.iter().filter(is_in_order).filter_map(spent_cache).max()?;
+        Some(Self { cache })
     }
-    let is_in_order =
-        |cell: &&SpeedCell| (cell.case.direction, cell.case.order) == (Direction::Write, Order::Linear);
-    let cache = before.iter().filter(is_in_order).filter_map(spent_cache).max()?;
-    (cell.transferred() < cache).then_some(Unsettled::BehindCache(cache))
+
+    /// Whether this row behind them may still be slower for it.
+    #[must_use]
+    pub fn is_open(self, cell: &SpeedCell) -> bool {
+        cell.transferred() < self.cache && !has_recovered(cell)
+    }
 }
 
 /// Whether a row of writes was slow at first, became faster, and told what it stays at.
@@ -246,14 +271,17 @@ fn spent_cache(cell: &SpeedCell) -> Option<Bytes> {
     (startup.bytes_per_s > running * STARTUP_RATIO).then_some(startup.bytes)
 }
 
-/// Why writes here and there were taken by something else than flash.
+/// Why writes were taken by something else than flash: here and there those of all such rows tell, in order each row for itself, since the one
+/// before it may lie within what a stick holds.
 fn not_kept(data: &SpeedData, cell: &SpeedCell) -> Option<String> {
-    let is_here_and_there =
-        |case: SpeedCase| (case.direction, case.order) == (Direction::Write, Order::Random);
-    let rows = data.cells.iter().filter(|seen| is_here_and_there(seen.case));
+    let is_one_of_them = |seen: &&SpeedCell| match cell.case.order {
+        Order::Random => seen.case.order == Order::Random,
+        Order::Linear => *seen == cell,
+    };
+    let rows = data.cells.iter().filter(is_one_of_them);
     let (places, lost) = rows
         .fold((0, 0), |(places, lost), seen| (places + seen.read_back.places, lost + seen.read_back.lost));
-    (is_here_and_there(cell.case) && lost > places / LOST_SHARE).then(|| {
+    (cell.case.direction == Direction::Write && lost > places / LOST_SHARE).then(|| {
         format!(
             "{lost} of {places} places that were read back do not hold what was written there, as on a stick that holds less than it \
              claims"
@@ -308,6 +336,13 @@ pub fn is_changing(cell: &SpeedCell) -> bool {
     Course::of(cell).is_some_and(|course| course.drift.is_some()) && !is_clear(cell)
 }
 
+/// Whether a row became faster, and has since gone on for less than twice as long as that took: what it stays at is told too low while it
+/// still becomes a little faster.
+#[must_use]
+pub fn is_fresh(cell: &SpeedCell) -> bool {
+    Course::of(cell).is_some_and(|course| course.drift == Some(Drift::Faster) && !course.is_mostly_running())
+}
+
 /// Whether nothing better than a wide interval is known, so that a row is worth more time than most.
 #[must_use]
 pub fn is_vague(cell: &SpeedCell) -> bool {
@@ -324,6 +359,8 @@ pub struct Expected {
     seconds: f64,
     /// By how much those of the row before did.
     before: Sample,
+    /// Of so many periods with stalls like those before a row tells.
+    periods_min: usize,
 }
 
 impl Expected {
@@ -337,11 +374,20 @@ impl Expected {
             .filter_map(|cell| stalls_in(cell).map(|stalls| (cell, stalls)))
             .max_by_key(|(_, stalls)| stalls.seen)?;
         let (period, seconds) = (stalls.period, stalls.seconds);
-        (period >= case.request).then(|| Self { period, seconds, before: Sample::of(&holds(cell, seconds)) })
+        let before = Sample::of(&holds(cell, seconds));
+        (period >= case.request).then_some(Self { period, seconds, before, periods_min: PERIODS_MIN })
+    }
+
+    /// The same where few periods are to be enough, as one takes long.
+    #[must_use]
+    pub fn in_few_periods(self) -> Self {
+        let is_known = self.before.number >= count(PERIODS_MIN);
+        Self { periods_min: if is_known { PERIODS_MIN_BEHIND } else { PERIODS_MIN }, ..self }
     }
 
     /// Those of a row that has none before it.
-    fn of_its_own(cell: &SpeedCell) -> Option<Self> {
+    #[must_use]
+    pub fn of_its_own(cell: &SpeedCell) -> Option<Self> {
         Self::of(cell.case, std::slice::from_ref(cell)).map(|own| Self { before: Sample::default(), ..own })
     }
 
@@ -357,15 +403,15 @@ impl Expected {
             .collect();
         let starts = std::iter::once(0.0).chain(ends.iter().copied());
         let each: Vec<f64> = ends.iter().zip(starts).map(|(end, start)| end - start).collect();
-        if each.len() < PERIODS_MIN {
-            return None;
-        }
         let bytes = cell.case.request.as_f64() * count(requests);
         let one_in_each = self.one_in_each(cell, requests);
         if cell.case.order == Order::Random && one_in_each.is_none() {
             return None;
         }
         let like_before = one_in_each.filter(|stalls| Sample::of(stalls).is_like(&self.before));
+        if each.len() < if like_before.is_some() { self.periods_min } else { PERIODS_MIN } {
+            return None;
+        }
         let periods = match like_before {
             Some(stalls) => Periods::with(&each, &stalls, &self.before),
             None => Periods::of(&Sample::of(&each), &Sample::default()),
@@ -383,6 +429,14 @@ impl Expected {
         };
         let parts = cell.took_ns.chunks_exact(requests);
         parts.map(one).collect::<Option<Vec<f64>>>().filter(|_| cell.case.queue_depth == 1)
+    }
+
+    /// By how much stalls may hold up such a row more than they did, and by how much less: by one of them, but by no more than the share of
+    /// one that belongs to less than a period, and not by less where it met none.
+    fn more_or_less(&self, cell: &SpeedCell) -> (f64, f64) {
+        let periods = cell.transferred().as_f64() / self.period.as_f64();
+        let less = if holds(cell, self.seconds).is_empty() { 0.0 } else { self.seconds };
+        (self.seconds * periods.min(1.0), less)
     }
 
     /// Whether a start is a part of the periods: there is none, or it is short beside one.
@@ -418,7 +472,7 @@ impl Expected {
     /// How long a row takes until it tells, at the speed it had so far and with the stalls that are still to come.
     #[must_use]
     pub fn seconds_until_enough(&self, cell: &SpeedCell, lasted: f64) -> f64 {
-        self.seconds_of(PERIODS_MIN, cell, lasted)
+        self.seconds_of(self.periods_min, cell, lasted)
     }
 
     fn seconds_of(&self, periods: usize, cell: &SpeedCell, lasted: f64) -> f64 {
@@ -567,6 +621,11 @@ impl Course {
 
     fn mean(&self) -> Option<Mean> {
         Mean::of(self.stream.get(self.running_from..)?)
+    }
+
+    /// Whether the rest is at least twice as long as the start-up.
+    const fn is_mostly_running(&self) -> bool {
+        self.running_from * 3 <= self.stream.len()
     }
 
     fn running_from_request(&self) -> usize {

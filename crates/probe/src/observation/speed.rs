@@ -18,6 +18,9 @@ pub struct SpeedData {
     /// Whether requests went through the page cache, because the filesystem refuses to go past it.
     #[serde(default)]
     pub is_buffered: bool,
+    /// Whether rows of writes went on until they had met what comes only every few gibibytes.
+    #[serde(default)]
+    pub is_thorough: bool,
     /// What the device held where it was read, by places here and there.
     #[serde(default)]
     pub contents: Contents,

@@ -17,13 +17,15 @@ pub struct Words {
     speeds: Vec<(SpeedCase, Option<Speed>)>,
     /// What was read from places that hold nothing.
     blank: Option<Contents>,
+    /// Whether writes went on until they had met what comes only every few gibibytes.
+    is_thorough: bool,
 }
 
 impl Words {
     /// Those of a report that has any.
     pub fn of(report: &Report<'_>) -> Option<Self> {
         let speeds = speeds(report.run);
-        (!speeds.is_empty()).then(|| Self { speeds, blank: blank(report) })
+        (!speeds.is_empty()).then(|| Self { speeds, blank: blank(report), is_thorough: is_thorough(report) })
     }
 
     /// What to remember: large requests in order and small ones here and there. What is marked as cached is none of it.
@@ -70,7 +72,8 @@ impl Words {
                 quantity::percent(speed.confidence)
             )
         });
-        let beyond = in_order(&self.speeds, Direction::Write).filter(told).map(beyond);
+        let in_order = in_order(&self.speeds, Direction::Write).filter(told);
+        let beyond = in_order.map(|speed| beyond(speed, self.is_thorough));
         let left = (self.speeds.len() > 1).then(|| {
             "each kind of request met the device as those before it had left it; --order, --size and --queue-depth measure one \
              alone"
@@ -104,6 +107,11 @@ fn blank(report: &Report<'_>) -> Option<Contents> {
     })
 }
 
+fn is_thorough(report: &Report<'_>) -> bool {
+    let data = report.run.observations.iter().map(|seen| &seen.data);
+    data.into_iter().any(|data| matches!(data, Data::Speed(data) if data.is_thorough))
+}
+
 /// What is marked as cached is no speed of the device.
 fn told(speed: &&Speed) -> bool {
     speed.cached.is_none()
@@ -115,12 +123,16 @@ fn pieces(speed: &Speed) -> String {
 }
 
 /// What a row of writes cannot show, however even it is.
-fn beyond(speed: &Speed) -> String {
+fn beyond(speed: &Speed, is_thorough: bool) -> String {
+    let (name, over) = (name(speed.case), about(speed.transferred()));
+    let longer = if is_thorough {
+        "bench sustained goes on"
+    } else {
+        "bench write --thorough and bench sustained go on"
+    };
     format!(
-        "{}: {} were written at this speed; what comes later does not show, such as the end of a cache that holds more, or stalls \
-         that lie further apart (bench sustained goes on until it does)",
-        name(speed.case),
-        about(speed.transferred())
+        "{name}: {over} were written at this speed; what comes later does not show here nor in other rows, such as the end of a cache that \
+         holds more, or stalls that lie further apart ({longer} over more)"
     )
 }
 

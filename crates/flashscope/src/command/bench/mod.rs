@@ -7,6 +7,8 @@ mod methods;
 mod rows;
 mod sustained;
 
+use rows::Writes;
+
 use crate::args::{Bench, BenchPart};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -20,7 +22,8 @@ pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
     match &arguments.part {
         Some(BenchPart::Read(read)) => rows::run(&read.target, &read.rows, None, &[Read], printer),
         Some(BenchPart::Write(write)) => {
-            rows::run(&write.target, &write.rows, Some(&write.erase), &[Write], printer)
+            let writes = Some(Writes::of(&write.erase, &write.extent));
+            rows::run(&write.target, &write.rows, writes, &[Write], printer)
         }
         Some(BenchPart::Cache(cache)) => cache::run(cache, printer),
         Some(BenchPart::Files(files)) => files::run(files, printer),
@@ -29,7 +32,8 @@ pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
         None => {
             // Without a part the definitions ask for a target.
             let target = arguments.target.as_deref().unwrap_or_default();
-            rows::run(target, &arguments.rows, Some(&arguments.erase), &[Write, Read], printer)
+            let writes = Some(Writes::of(&arguments.erase, &arguments.extent));
+            rows::run(target, &arguments.rows, writes, &[Write, Read], printer)
         }
     }
 }

@@ -9,10 +9,11 @@ use flashscope_probe::experiment::Speed;
 use flashscope_probe::observation::{Direction, LinkLimit, Order, SpeedCase};
 
 use super::folder;
-use crate::args::{Erase, OrderName, Rows};
+use crate::args::{Erase, Extent, OrderName, Rows};
 use crate::command::check::budget;
 use crate::command::show;
 use crate::confirm;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::outputs;
 use crate::printer::Printer;
@@ -27,6 +28,20 @@ const FILE: Bytes = Bytes::mib(256);
 /// A smaller one lies in the stick's own memory.
 const FILE_MIN: Bytes = Bytes::mib(16);
 
+/// Rows that may be asked to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Writes<'a> {
+    erase: &'a Erase,
+    is_thorough: bool,
+}
+
+impl<'a> Writes<'a> {
+    /// With this permission, and going so far.
+    pub const fn of(erase: &'a Erase, extent: &Extent) -> Self {
+        Self { erase, is_thorough: extent.thorough }
+    }
+}
+
 /// Runs the rows of these directions; without permission to write, the reads alone if there are any.
 ///
 /// # Errors
@@ -34,19 +49,25 @@ const FILE_MIN: Bytes = Bytes::mib(16);
 pub fn run(
     name: &str,
     rows: &Rows,
-    erase: Option<&Erase>,
+    writes: Option<Writes<'_>>,
     directions: &[Direction],
     printer: &Printer,
 ) -> Result<Exit, Failure> {
+    let is_thorough = writes.is_some_and(|writes| writes.is_thorough);
     outputs::permit(&rows.output.files, target::file(name))?;
-    let mut target = open(name, rows, erase, directions, printer)?;
+    let mut target = open(name, rows, writes, directions, printer)?;
     let directions = permitted(&target, directions)?;
+    if is_thorough && !directions.contains(&Direction::Write) {
+        let error = anyhow!("--thorough is for writes, which {} takes only with --erase", target.text);
+        return Err(Failure { exit: Exit::Refused, error });
+    }
     announce(&target, printer);
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
     let link = target.link.clone().unwrap_or_else(target::memory);
     for direction in directions {
         let mut experiment = experiment(rows, direction, &link, &target);
+        experiment.is_thorough = is_thorough && direction == Direction::Write;
         refuse_what_cannot_be(&experiment, &target)?;
         if fits(&mut experiment, &target, printer) {
             say_cost(&experiment, direction, &target.device, printer);
@@ -64,13 +85,20 @@ pub fn run(
 fn open(
     name: &str,
     rows: &Rows,
-    erase: Option<&Erase>,
+    writes: Option<Writes<'_>>,
     directions: &[Direction],
     printer: &Printer,
 ) -> Result<Target, Failure> {
+    let erase = writes.map(|writes| writes.erase);
     let queue_depth = rows.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_USUAL);
     let budget = budget(&rows.budgets, None);
     if folder::is_folder(name, erase)? {
+        if writes.is_some_and(|writes| writes.is_thorough) {
+            let error = anyhow!(
+                "--thorough writes many GiB, more than a file in {name} holds; `bench sustained {name}` goes on for as long as there is room"
+            );
+            return Err(Failure { exit: Exit::Usage, error });
+        }
         let largest = rows.sizes.iter().copied().max().unwrap_or_default();
         let (wanted, least) = (FILE.max(largest * 8), FILE_MIN.max(largest * 4));
         // Rows of writes need as much again.
@@ -98,6 +126,7 @@ fn experiment(rows: &Rows, direction: Direction, link: &LinkLimit, target: &Targ
         cases: cases(rows, direction),
         link: Some(link.clone()),
         is_buffered: target.is_buffered,
+        is_thorough: false,
         seed: rows.seed,
     }
 }
@@ -175,11 +204,16 @@ fn say_cost(experiment: &Speed, direction: Direction, device: &Measured, printer
     };
     let most = experiment.time_max();
     let most = left.device_time.map_or(most, |left| left.min(most));
+    let thorough = if experiment.is_thorough {
+        ", until stalls that come every few GiB and what a spent cache owes are a part of them"
+    } else {
+        ""
+    };
     printer.remark(format!(
-        "{}s: {}; at most {} s{written}, usually far less",
+        "{}s: {}{thorough}; at most {}{written}, usually far less",
         direction.as_str(),
         rows(experiment.cases.len()),
-        most.as_secs_f64().ceil()
+        duration::about(most)
     ));
 }
 
