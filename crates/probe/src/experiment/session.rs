@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
-    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause,
-    Instant, Op, Pattern, ReadInto, Success, Tag,
+    Buffer, ByteRange, Bytes, Capabilities, CheckReport, Completion, Device, DeviceError, DeviceExt,
+    FailureCause, Instant, Op, Pattern, ReadInto, Success, Tag,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -88,12 +88,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn is_kept(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
-        let completion = self.complete(Op::Read { range, into: ReadInto::Check(self.pattern) })?;
-        Ok(match &completion.outcome {
-            Ok(Success::Wrong(report)) => Some(report.misplaced + report.blank + report.corrupt == 0),
-            Ok(_) => Some(true),
-            Err(_) => None,
-        })
+        Ok(self.check(range)?.map(|wrong| wrong.misplaced + wrong.blank + wrong.corrupt == 0))
     }
 
     /// Whether `range` holds neither what this run wrote there nor what it wrote elsewhere: nothing was written at all. `None` if it could not
@@ -102,10 +97,15 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn is_dropped(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
+        Ok(self.check(range)?.map(|wrong| wrong.misplaced == 0 && wrong.blank + wrong.corrupt > 0))
+    }
+
+    /// How much of `range` holds something else than what this run wrote there; `None` if it could not be read.
+    fn check(&mut self, range: ByteRange) -> Result<Option<CheckReport>, Stop> {
         let completion = self.complete(Op::Read { range, into: ReadInto::Check(self.pattern) })?;
-        Ok(match &completion.outcome {
-            Ok(Success::Wrong(report)) => Some(report.misplaced == 0 && report.blank + report.corrupt > 0),
-            Ok(_) => Some(false),
+        Ok(match completion.outcome {
+            Ok(Success::Wrong(report)) => Some(*report),
+            Ok(_) => Some(CheckReport::default()),
             Err(_) => None,
         })
     }

@@ -274,12 +274,13 @@ fn spent_cache(cell: &SpeedCell) -> Option<Bytes> {
 /// Why writes were taken by something else than flash: here and there those of all such rows tell, in order each row for itself, since the one
 /// before it may lie within what a stick holds.
 fn not_kept(data: &SpeedData, cell: &SpeedCell) -> Option<String> {
-    let is_one_of_them = |seen: &&SpeedCell| match cell.case.order {
-        Order::Random => seen.case.order == Order::Random,
-        Order::Linear => *seen == cell,
+    let rows = match cell.case.order {
+        Order::Linear => std::slice::from_ref(cell),
+        Order::Random => data.cells.as_slice(),
     };
-    let rows = data.cells.iter().filter(is_one_of_them);
     let (places, lost) = rows
+        .iter()
+        .filter(|seen| seen.case.order == cell.case.order)
         .fold((0, 0), |(places, lost), seen| (places + seen.read_back.places, lost + seen.read_back.lost));
     (cell.case.direction == Direction::Write && lost > places / LOST_SHARE).then(|| {
         format!(

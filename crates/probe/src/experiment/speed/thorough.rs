@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
+use super::LOOK_AFTER_SHARE;
 use crate::inference::{Expected, Owed, is_changing, is_clear, is_fresh};
 use crate::observation::{Direction, SpeedCase, SpeedCell};
 
@@ -17,8 +18,6 @@ const BYTES_MAX: Bytes = Bytes::gib(48);
 const TIMES_OVER: u64 = 2;
 /// A run file has so many requests of a row at most: 16 GiB in pieces of 64 KiB.
 const REQUESTS_MAX: usize = 262_144;
-/// A row looks back at itself each time it has become longer by this share.
-const LOOK_AFTER_SHARE: u32 = 16;
 
 /// The most requests of such a row on a device of this capacity.
 pub fn requests_max(case: SpeedCase, capacity: Bytes) -> usize {
