@@ -3,7 +3,7 @@
 use flashscope_device::layer::Cost;
 use serde::Serialize;
 
-use super::measure::{Surveyed, device_seconds};
+use super::measure::{Asked, Surveyed, device_seconds};
 
 /// A quantity over all specimens.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
@@ -14,17 +14,21 @@ pub struct Spread {
     pub p90: f64,
     /// None took more.
     pub max: f64,
+    /// Which specimen took as much: its index.
+    pub worst: u64,
 }
 
 impl Spread {
-    pub fn of(values: impl Iterator<Item = f64>) -> Self {
-        let mut sorted: Vec<f64> = values.collect();
-        sorted.sort_by(f64::total_cmp);
+    /// Of what each specimen took, by its index.
+    pub fn of(values: impl Iterator<Item = (u64, f64)>) -> Self {
+        let mut sorted: Vec<(u64, f64)> = values.collect();
+        sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
         let at = |tenths: usize| {
             let rank = (sorted.len() * tenths).div_ceil(10).max(1);
-            sorted.get(rank - 1).copied().unwrap_or(0.0)
+            sorted.get(rank - 1).copied().unwrap_or_default()
         };
-        Self { median: at(5), p90: at(9), max: at(10) }
+        let (worst, max) = at(10);
+        Self { median: at(5).1, p90: at(9).1, max, worst }
     }
 }
 
@@ -47,16 +51,21 @@ pub struct Costs {
 
 impl Costs {
     #[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 requests")]
-    pub fn of<'a>(surveys: impl Iterator<Item = &'a Surveyed> + Clone) -> Self {
-        let each = |figure: fn(&Cost) -> f64| Spread::of(surveys.clone().map(|survey| figure(&survey.cost)));
-        let open_units = surveys.clone().filter_map(|survey| survey.asked.get("open-units"));
+    /// Of one survey of each specimen, by its index.
+    pub fn of<'a>(surveys: impl Iterator<Item = (u64, &'a Surveyed)> + Clone) -> Self {
+        let each = |figure: fn(&Cost) -> f64| {
+            Spread::of(surveys.clone().map(|(index, survey)| (index, figure(&survey.cost))))
+        };
+        let writes = |asked: &Asked| asked.writes as f64;
+        let open_units =
+            surveys.clone().filter_map(|(index, survey)| Some((index, survey.asked.get("open-units")?)));
         Self {
             reads: each(|cost| cost.reads as f64),
             writes: each(|cost| cost.writes as f64),
             bytes_read: each(|cost| cost.bytes_read.as_f64()),
             bytes_written: each(|cost| cost.bytes_written.as_f64()),
             device_seconds: each(device_seconds),
-            open_units_writes: Spread::of(open_units.map(|asked| asked.writes as f64)),
+            open_units_writes: Spread::of(open_units.map(|(index, asked)| (index, writes(asked)))),
         }
     }
 }
@@ -67,11 +76,12 @@ mod tests {
 
     #[test]
     fn a_percentile_is_one_of_the_values() {
-        let spread = Spread::of((1..=10).map(f64::from));
+        let spread = Spread::of((1..=10u32).map(|nth| (u64::from(100 + nth), f64::from(nth))));
         assert_eq!(
             [spread.median, spread.p90, spread.max].map(f64::to_bits),
             [5.0f64, 9.0, 10.0].map(f64::to_bits)
         );
+        assert_eq!(spread.worst, 110, "the specimen that took the most");
         assert_eq!(Spread::of(std::iter::empty()).max.to_bits(), 0.0f64.to_bits());
     }
 }

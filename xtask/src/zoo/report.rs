@@ -63,9 +63,9 @@ impl Report {
             found: found as u64,
             confident_wrong: confident_wrong as u64,
             outside: outside(zoo),
-            read_only: Costs::of(inside().map(|each| &each.read_only)),
-            full: Costs::of(inside().map(|each| &each.full)),
-            fill: Costs::of(inside().map(|each| &each.fill)),
+            read_only: Costs::of(inside().map(|each| (each.specimen.index, &each.read_only))),
+            full: Costs::of(inside().map(|each| (each.specimen.index, &each.full))),
+            fill: Costs::of(inside().map(|each| (each.specimen.index, &each.fill))),
         }
     }
 

@@ -21,7 +21,7 @@ pub fn of(report: &Report) -> String {
     );
     text += &calibration(report);
     text += &outside(report);
-    text += "\nCost on sticks inside the space             median        90 %       worst\n";
+    text += "\nCost on sticks inside the space             median        90 %       worst   which\n";
     text += &costs("reading only", &report.read_only);
     text += &costs("in full", &report.full);
     text += &costs("filling it", &report.fill);
@@ -97,10 +97,11 @@ fn costs(title: &str, costs: &Costs) -> String {
 
 fn row(name: &str, spread: Spread, unit: f64) -> String {
     format!(
-        "  {name:<38} {:>11.1} {:>11.1} {:>11.1}\n",
+        "  {name:<38} {:>11.1} {:>11.1} {:>11.1} {:>7}\n",
         spread.median / unit,
         spread.p90 / unit,
-        spread.max / unit
+        spread.max / unit,
+        spread.worst
     )
 }
 
