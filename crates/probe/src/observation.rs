@@ -387,6 +387,18 @@ pub struct OpenUnitsCell {
     /// to unit i modulo `open_units`.
     #[serde(default)]
     pub units: Vec<u32>,
+    /// Units that became full, and took turns no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// A unit that took turns had no place left when its turn came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedOver {
+    /// Which unit.
+    pub unit: u32,
+    /// After how many writes of its cell.
+    pub after: usize,
 }
 
 impl OpenUnitsCell {
@@ -406,8 +418,16 @@ impl OpenUnitsCell {
             }
             _ => {
                 let times = Times::Each(vec![latency]);
-                cells.push(Self { order, open_units, request, times, units: vec![unit] });
+                let (units, passed_over) = (vec![unit], Vec::new());
+                cells.push(Self { order, open_units, request, times, units, passed_over });
             }
+        }
+    }
+
+    /// This unit has no place left for the write that comes next in this order.
+    pub fn pass_over(cells: &mut [Self], order: Order, unit: u32) {
+        if let Some(cell) = cells.iter_mut().rfind(|cell| cell.order == order) {
+            cell.passed_over.push(PassedOver { unit, after: cell.units.len() });
         }
     }
 

@@ -189,6 +189,7 @@ mod tests {
             request: Bytes::kib(64),
             times,
             units: Vec::new(),
+            passed_over: Vec::new(),
         };
         let milliseconds = |limit| settled_rate(&cell, Some(limit)).map(|rate| (rate.seconds * 1e3).round());
         assert_eq!([milliseconds(4), milliseconds(3)], [Some(4.0), Some(54.0)]);

@@ -506,6 +506,7 @@ fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_write
                 request: Bytes::kib(64),
                 times: Times::Each(vec![Duration::from_millis(ms); writes]),
                 units: Vec::new(),
+                passed_over: Vec::new(),
             };
             data.cells.extend([random(1, 6, 8), random(4, 100, writes)]);
         }

@@ -77,6 +77,26 @@ impl<'a> Part<'a> {
         Self { slowness, request, cells, tries: false }
     }
 
+    /// The cells in this order with requests as large as the first one's.
+    fn of_search(self, order: Order) -> impl Iterator<Item = &'a OpenUnitsCell> {
+        let in_order = self.cells.iter().filter(move |cell| cell.order == order);
+        let request = in_order.clone().next().map(|cell| cell.request);
+        in_order.filter(move |cell| Some(cell.request) == request)
+    }
+
+    /// The units that became full in this order, each with how many writes there were before that.
+    fn passed_over(self, order: Order) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let mut writes = 0;
+        let cells = self.of_search(order).filter(move |_| !self.tries).map(move |cell| {
+            let before = writes;
+            writes += cell.writes().count();
+            (before, cell)
+        });
+        cells.flat_map(|(before, cell)| {
+            cell.passed_over.iter().map(move |each| (before + each.after, each.unit))
+        })
+    }
+
     /// The writes in this order: the number of units of their round, the unit, and how long each took.
     pub fn writes(self, order: Order) -> Box<dyn Iterator<Item = (u32, u32, Duration)> + 'a> {
         if self.tries {
@@ -86,11 +106,9 @@ impl<'a> Part<'a> {
                 Some((cell.open_units, unit, latency))
             }));
         }
-        let in_order = self.cells.iter().filter(move |cell| cell.order == order);
-        let request = in_order.clone().next().map(|cell| cell.request);
-        let of_search = in_order.filter(move |cell| Some(cell.request) == request);
         Box::new(
-            of_search.flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency))),
+            self.of_search(order)
+                .flat_map(|cell| cell.writes().map(|(unit, latency)| (cell.open_units, unit, latency))),
         )
     }
 }
@@ -210,14 +228,21 @@ pub fn given_back_tells(cells: &[OpenUnitsCell], linear: &Belief, most: u32) -> 
 /// So many open units at least are told by units begun once others were written whole.
 const GIVEN_BACK_MIN: u32 = 2;
 
-/// After all writes of a search, whose slowness is changed in this way.
+/// After all writes of a search, whose slowness is changed in this way. In order a block that became full may be open still, since its last
+/// place is left out; out of order it was written whole, and goes like any other.
 fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -> Slowness) -> Belief {
     let mut belief = belief.anew();
     for part in parts {
         belief.go_on_with(slowness(&part.slowness), part.request);
-        for (_, unit, latency) in part.writes(belief.order()) {
+        let order = belief.order();
+        let mut passed_over = part.passed_over(order).filter(|_| order == Order::Linear).peekable();
+        for (index, (_, unit, latency)) in part.writes(order).enumerate() {
+            while let Some((_, full)) = passed_over.next_if(|(after, _)| *after <= index) {
+                belief.retire(full);
+            }
             belief.write(unit, latency);
         }
+        passed_over.for_each(|(_, full)| belief.retire(full));
         belief.settle();
     }
     belief
@@ -600,6 +625,35 @@ mod tests {
         assert_eq!(number(12, 0), None, "there may be more");
         assert_eq!(number(0, 4), None, "nothing was given back");
         assert_eq!(number(0, 0), None);
+    }
+
+    #[test]
+    fn a_unit_that_took_turns_no_more_is_left_out_where_it_was() {
+        let quick = Duration::from_millis(2);
+        let slowness = Slowness::beyond(&[quick; 5]).unwrap();
+        let request = Bytes::kib(16);
+        let opened = |order| {
+            let mut live = Belief::new(order, slowness, Prior::Linear);
+            live.go_on_with(slowness, request);
+            let mut cells = Vec::new();
+            OpenUnitsCell::pass_over(&mut cells, order, 9);
+            for (writes, full) in
+                [(&[(1, 0), (2, 1), (3, 2), (3, 0), (3, 1)][..], 0), (&[(2, 2), (2, 1), (2, 2)], 1)]
+            {
+                for (number, unit) in writes {
+                    live.write(*unit, quick);
+                    OpenUnitsCell::keep(&mut cells, (order, *number, request), *unit, quick);
+                }
+                live.retire(full);
+                OpenUnitsCell::pass_over(&mut cells, order, full);
+            }
+            let part = Part::new(&cells, slowness);
+            assert_eq!(part.passed_over(order).collect::<Vec<_>>(), [(5, 0), (8, 1)]);
+            let again = after_all(&live, &[part], Slowness::clone);
+            [live.opened(), again.opened()]
+        };
+        assert_eq!(opened(Order::Linear), [1, 1]);
+        assert_eq!(opened(Order::Random), [1, 3], "it went as others go");
     }
 
     #[test]

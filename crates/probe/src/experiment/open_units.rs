@@ -335,6 +335,10 @@ impl Search<'_, '_> {
         if self.rewrites { &self.data.rewritten } else { &self.data.cells }
     }
 
+    const fn cells_mut(&mut self) -> &mut Vec<OpenUnitsCell> {
+        if self.rewrites { &mut self.data.rewritten } else { &mut self.data.cells }
+    }
+
     /// An empty pool of this order. Out of order smaller requests are as far apart as those that fill their place.
     fn pool(&self, order: Order) -> Pool {
         let Self { experiment: OpenUnits { erase_block, request, .. }, request: smaller, .. } = *self;
@@ -731,6 +735,7 @@ impl Search<'_, '_> {
             let Some((unit, since)) = belief.longest_ago_of(number) else { break };
             let Some((index, true)) = pool.member_of(unit) else {
                 belief.retire(unit);
+                OpenUnitsCell::pass_over(self.cells_mut(), pool.order, unit);
                 continue;
             };
             if !self.ask(pool, (since, index), belief)? {
@@ -918,8 +923,7 @@ impl Search<'_, '_> {
     fn write(&mut self, pool: &mut Pool, number: u32, index: usize) -> Result<Option<Written>, Stop> {
         let written = pool.write(&mut self.session, &mut self.units, index)?;
         if let Some(Written { unit, latency: Some(latency), .. }) = written {
-            let cells = if self.rewrites { &mut self.data.rewritten } else { &mut self.data.cells };
-            OpenUnitsCell::keep(cells, (pool.order, number, pool.request), unit, latency);
+            OpenUnitsCell::keep(self.cells_mut(), (pool.order, number, pool.request), unit, latency);
         }
         Ok(written)
     }

@@ -94,6 +94,7 @@ pub fn absurd() -> RunFile {
                     request,
                     times: times.clone(),
                     units: Vec::new(),
+                    passed_over: Vec::new(),
                 });
                 fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
             }

@@ -130,6 +130,7 @@ impl Table<'_> {
                 request,
                 times: times(request, *speeds.first()?, Some(requests)),
                 units: Vec::new(),
+                passed_over: Vec::new(),
             })
         };
         Data::OpenUnits(OpenUnitsData {
