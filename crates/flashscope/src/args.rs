@@ -445,7 +445,7 @@ pub struct BenchWrite {
 #[derive(Debug, Args)]
 pub struct Extent {
     /// Let rows of writes go on until stalls that come every few GiB, and what a spent cache owes, are a part of their speed: half an
-    /// hour for most sticks. A row takes an hour at most, and writes 48 GiB or twice what the target holds at most. Not in a folder.
+    /// hour for most sticks, unless the writes are small and lie here and there, of which few pass in an hour. A row takes an hour at most, and writes 48 GiB or twice what the target holds at most. Not in a folder.
     #[arg(long)]
     pub thorough: bool,
 }

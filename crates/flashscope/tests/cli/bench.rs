@@ -54,6 +54,19 @@ fn rows_behind_a_spent_cache_say_that_another_speed_may_last() {
     assert_eq!((why[0], why[3], why[4]), (&Value::Null, &Value::from("behind_cache"), &Value::Null), "{row}");
 }
 
+#[test]
+fn a_long_stream_says_one_thing_of_itself_before_and_behind() {
+    let run = ["bench", "sustained", "sim:samsung-fit-plus"];
+    let (said, told) = (stderr(&flashscope(&run)), stdout(&flashscope(&run)));
+    assert!(said.contains(", 10.7 GiB where no cache is found"), "{said}");
+    assert!(said.contains("at 10 MB/s that is 107 minutes at most, at 1 MB/s 18 hours"), "{said}");
+    assert!(told.contains("writes (10.7 GiB)") && told.contains("writing stalls for 248 ms"), "{told}");
+    let told = stdout(&flashscope(&["bench", "sustained", "sim:modern-ssd-stick-128g"]));
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("the first 12.5 GiB go faster"), "{told}");
+    assert!(told.contains("After 12.5 GiB written the speed goes from"), "{told}");
+}
+
 /// Its stalls of 90 s come every 4 GiB, far beyond where a row usually ends.
 #[test]
 fn thorough_rows_are_said_beforehand_and_meet_what_comes_every_few_gibibytes() {

@@ -52,7 +52,14 @@ impl Sustained {
     /// What a stream writes at least on a device of this capacity, where it finds no slow-down.
     #[must_use]
     pub fn least_without_a_slowdown(capacity: Bytes) -> Bytes {
-        least(capacity).min(most(capacity)).round_up(REQUEST)
+        let (least, most) = (least(capacity), most(capacity).round_up(REQUEST));
+        let mut written = Bytes::ZERO;
+        while written < least && written < most {
+            for _ in 0..PIECES_PER_LOOK {
+                written += REQUEST * piece_requests(written);
+            }
+        }
+        written.min(most)
     }
 
     /// How long it pauses in all, where it finds one and is thorough.
@@ -148,7 +155,7 @@ impl<'a, 'b> Stream<'a, 'b> {
 
     /// The next piece of the stream, kept also when it is cut short.
     fn fill(&mut self) -> Result<(), Stop> {
-        let requests = (self.written / PIECE_SHARE / REQUEST).max(1);
+        let requests = piece_requests(self.written);
         let (piece, result) = self.piece(requests.min(((self.most - self.written) / REQUEST).max(1)));
         if piece.requests > 0 {
             self.data.pieces.push(piece);
@@ -247,6 +254,11 @@ impl<'a, 'b> Stream<'a, 'b> {
         self.written += REQUEST;
         self.session.write(range(offset, REQUEST))
     }
+}
+
+/// Of how many writes the next piece is, behind so much.
+fn piece_requests(written: Bytes) -> u64 {
+    (written / PIECE_SHARE / REQUEST).max(1)
 }
 
 /// The longest stream on a device of this capacity.

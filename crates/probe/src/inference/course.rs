@@ -38,7 +38,13 @@ pub struct Recovered {
 pub fn course(data: &SustainedData) -> Course {
     let fill = Fill::of(data);
     let before = fill.begins_at();
-    let shifted = |change: Change| Change { written: change.written + before, ..change };
+    let cache_end = fill.fast();
+    let shifted = |change: Change| {
+        let written = change.written + before;
+        // The one place is told as one.
+        let is_cache_end = |end: &Bytes| (written.as_f64() / end.as_f64() - 1.0).abs() <= SAME_PLACE;
+        Change { written: cache_end.filter(is_cache_end).unwrap_or(written), ..change }
+    };
     Course {
         changes: changes(fill.stream()).into_iter().map(shifted).collect(),
         stalls: stalls_of(data).filter(|_| go_on_to_the_end(data)),
@@ -65,6 +71,8 @@ fn go_on_to_the_end(data: &SustainedData) -> bool {
     time(data).saturating_sub(last.ended) <= apart.mul_f64(PERIODS_WITHOUT_MAX)
 }
 
+/// A change this near to where the stream was found to become slow is that.
+const SAME_PLACE: f64 = 0.02;
 /// Behind so many times the distance of stalls without one, they are over.
 const PERIODS_WITHOUT_MAX: f64 = 4.0;
 

@@ -44,8 +44,11 @@ fn description(data: &SustainedData) -> String {
             "Every dot is a write of {request} with its flush; they lie apart, {written} in all."
         );
     }
+    let resumed = data.resumed.iter().flat_map(|resumed| &resumed.pieces);
+    let behind: Bytes = resumed.map(|piece| request * u64::from(piece.requests)).sum();
+    let behind = if behind.is_zero() { String::new() } else { format!(", and {behind} more behind pauses") };
     format!(
-        "Every dot is writes of {request}, one behind the other, stalls included, in parts of about equal size; {written} in all."
+        "Every dot is writes of {request}, one behind the other, stalls included, in parts of about equal size; {written} in all{behind}."
     )
 }
 

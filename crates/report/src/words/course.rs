@@ -101,7 +101,7 @@ fn told(report: &Report<'_>, change: &Change) -> String {
 
 fn stalled(stalls: &Stalls) -> String {
     format!(
-        "every {} written ({} to {}) one write stalls for {}, at most {}: {:.0} % of all the time ({} seen)",
+        "every {} written ({} to {}) writing stalls for {}, at most {}: {:.0} % of all the time ({} seen)",
         about(stalls.period),
         about(stalls.period_low),
         about(stalls.period_high),

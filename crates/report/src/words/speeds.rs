@@ -126,13 +126,13 @@ fn pieces(speed: &Speed) -> String {
 fn beyond(speed: &Speed, is_thorough: bool) -> String {
     let (name, over) = (name(speed.case), about(speed.transferred()));
     let longer = if is_thorough {
-        "bench sustained goes on"
+        "bench sustained goes on over more"
     } else {
-        "bench write --thorough and bench sustained go on"
+        "bench sustained goes on over more, and so does bench write --thorough on a whole stick"
     };
     format!(
         "{name}: {over} were written at this speed; what comes later does not show here nor in other rows, such as the end of a cache that \
-         holds more, or stalls that lie further apart ({longer} over more)"
+         holds more, or stalls that lie further apart ({longer})"
     )
 }
 

@@ -204,13 +204,13 @@ fn say_cost(experiment: &Speed, direction: Direction, device: &Measured, printer
     };
     let most = experiment.time_max();
     let most = left.device_time.map_or(most, |left| left.min(most));
-    let thorough = if experiment.is_thorough {
-        ", until stalls that come every few GiB and what a spent cache owes are a part of them"
+    let (thorough, usual) = if experiment.is_thorough {
+        (", until stalls that come every few GiB and what a spent cache owes are a part of them", "")
     } else {
-        ""
+        ("", ", usually far less")
     };
     printer.remark(format!(
-        "{}s: {}{thorough}; at most {}{written}, usually far less",
+        "{}s: {}{thorough}; at most {}{written}{usual}",
         direction.as_str(),
         rows(experiment.cases.len()),
         duration::about(most)

@@ -1,5 +1,7 @@
 //! `flashscope bench sustained`: one long stream of writes, or samples spread over the target.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
@@ -12,6 +14,7 @@ use crate::args::BenchSustained;
 use crate::command::check::budget;
 use crate::command::show;
 use crate::confirm;
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::outputs;
 use crate::printer::Printer;
@@ -109,13 +112,18 @@ fn cost(most: Bytes, target: &Target, arguments: &BenchSustained) -> String {
         None if least >= most => (String::new(), pauses()),
         None => (format!(", {least} where no cache is found, less behind a small one"), pauses()),
     };
+    let at = |bytes_per_s| {
+        let seconds = most.get().div_ceil(bytes_per_s);
+        if seconds <= 60 { minutes(1) } else { duration::about(Duration::from_secs(seconds)) }
+    };
     let limits = match left.device_time {
         Some(time) => format!("; it ends after {} s in any case, pauses included", time.as_secs_f64()),
         None => " (--write-budget and --time-budget set limits)".to_owned(),
     };
     format!(
-        "at most {most} will be written{less}: at 10 MB/s that is {} at most{pauses}{limits}",
-        minutes(most.get() / 600_000_000 + 1)
+        "at most {most} will be written{less}: at 10 MB/s that is {} at most, at 1 MB/s {}{pauses}{limits}",
+        at(10_000_000),
+        at(1_000_000)
     )
 }
 

@@ -136,10 +136,12 @@ pub fn stall(stall: &Stall) -> String {
     format!("at {} for {}: {cause}", seconds(at), seconds(stall.duration.as_secs_f64()))
 }
 
-/// `cp (4711) 8.2 MB/s, 1 of 2 files open to write`
+/// `cp (4711) 8.2 MB/s to any disk, 1 of 2 files open to write`
 pub fn writer(writer: &Writer) -> String {
     let process = &writer.process;
-    let speed = writer.bytes_per_s.map_or_else(|| "speed hidden".to_owned(), speed);
+    let speed = writer
+        .bytes_per_s
+        .map_or_else(|| "speed hidden".to_owned(), |rate| format!("{} to any disk", speed(rate)));
     let files = match (process.files_to_write, process.files) {
         (0, _) => "reads only".to_owned(),
         (1, 1) => "1 file open to write".to_owned(),
