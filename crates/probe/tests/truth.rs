@@ -708,6 +708,19 @@ fn the_erase_block_shows_in_writes_where_reads_show_none() {
     }
 }
 
+/// Where nothing shows that places are taken, the largest pages would fill gigabytes.
+#[test]
+fn large_pages_do_not_make_openings_write_without_end() {
+    let target = Target::parse("modern-ssd-stick-128g").unwrap();
+    for page in [Bytes::kib(640), Bytes::kib(896), Bytes::mib(1)] {
+        let mut stick = VirtualStick::new(&target.profile, target.seed);
+        let mut stick = Meter::new(&mut stick, Budget::UNLIMITED);
+        BlockEnds::new(Some(page), Vec::new(), 7).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+        let written = stick.cost().bytes_written;
+        assert!((Bytes::mib(119)..=Bytes::mib(122)).contains(&written), "{page}: {written}");
+    }
+}
+
 /// New sticks whose log blocks are given up for free as long as there is nothing to copy.
 #[test]
 fn a_new_stick_with_log_blocks_is_given_something_to_copy() {

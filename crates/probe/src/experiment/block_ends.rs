@@ -129,6 +129,10 @@ impl Run<'_, '_> {
             if self.is_full() {
                 return Ok(true);
             }
+            // Nothing may be written behind it any more that tells an end.
+            if self.wrote_enough(CROSSINGS_BYTES_MAX) {
+                return Ok(false);
+            }
         }
         self.take_all_over_data()
     }
