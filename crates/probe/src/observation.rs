@@ -402,6 +402,12 @@ pub struct PassedOver {
 }
 
 impl OpenUnitsCell {
+    /// Writes into so many units in turn: write i went to unit i modulo `open_units`, and none became full.
+    #[must_use]
+    pub const fn in_turn((order, open_units, request): (Order, u32, Bytes), times: Times) -> Self {
+        Self { order, open_units, request, times, units: Vec::new(), passed_over: Vec::new() }
+    }
+
     /// Keeps one write, in the last of these cells if it belongs there.
     pub fn keep(
         cells: &mut Vec<Self>,
@@ -418,8 +424,7 @@ impl OpenUnitsCell {
             }
             _ => {
                 let times = Times::Each(vec![latency]);
-                let (units, passed_over) = (vec![unit], Vec::new());
-                cells.push(Self { order, open_units, request, times, units, passed_over });
+                cells.push(Self { units: vec![unit], ..Self::in_turn((order, open_units, request), times) });
             }
         }
     }
@@ -650,7 +655,13 @@ impl SustainedData {
     /// Everything that was written.
     #[must_use]
     pub fn written(&self) -> Bytes {
-        self.request * self.pieces.iter().map(|piece| u64::from(piece.requests)).sum()
+        self.bytes_of(&self.pieces)
+    }
+
+    /// What these pieces of the stream, or of one behind a pause, hold.
+    #[must_use]
+    pub fn bytes_of(&self, pieces: &[Piece]) -> Bytes {
+        self.request * pieces.iter().map(|piece| u64::from(piece.requests)).sum()
     }
 }
 

@@ -69,7 +69,7 @@ proptest! {
     fn open_unit_tables_read_back(figures in figures(), units in 1_u32..64, random in any::<bool>()) {
         let order = if random { Order::Random } else { Order::Linear };
         let cells = powers_of_two(figures.len()).zip(&figures).map(|(request, &(digits, exponent))| {
-            OpenUnitsCell { order, open_units: units, request, times: times(request, digits, exponent), units: Vec::new(), passed_over: Vec::new() }
+            OpenUnitsCell::in_turn((order, units, request), times(request, digits, exponent))
         });
         let data = Data::OpenUnits(OpenUnitsData { erase_block: Bytes::mib(8), cells: cells.collect(), ..OpenUnitsData::default() });
         let table = print(&observations(data));

@@ -500,13 +500,9 @@ fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_write
         for seen in &mut run.observations {
             let Data::OpenUnits(data) = &mut seen.data else { continue };
             data.cells.retain(|cell| cell.order == Order::Linear);
-            let random = |open_units, ms, writes| OpenUnitsCell {
-                order: Order::Random,
-                open_units,
-                request: Bytes::kib(64),
-                times: Times::Each(vec![Duration::from_millis(ms); writes]),
-                units: Vec::new(),
-                passed_over: Vec::new(),
+            let random = |open_units, ms, writes| {
+                let times = Times::Each(vec![Duration::from_millis(ms); writes]);
+                OpenUnitsCell::in_turn((Order::Random, open_units, Bytes::kib(64)), times)
             };
             data.cells.extend([random(1, 6, 8), random(4, 100, writes)]);
         }

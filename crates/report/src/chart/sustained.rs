@@ -44,8 +44,7 @@ fn description(data: &SustainedData) -> String {
             "Every dot is a write of {request} with its flush; they lie apart, {written} in all."
         );
     }
-    let resumed = data.resumed.iter().flat_map(|resumed| &resumed.pieces);
-    let behind: Bytes = resumed.map(|piece| request * u64::from(piece.requests)).sum();
+    let behind: Bytes = data.resumed.iter().map(|resumed| data.bytes_of(&resumed.pieces)).sum();
     let behind = if behind.is_zero() { String::new() } else { format!(", and {behind} more behind pauses") };
     format!(
         "Every dot is writes of {request}, one behind the other, stalls included, in parts of about equal size; {written} in all{behind}."
@@ -121,7 +120,7 @@ fn resumed(data: &SustainedData) -> Vec<Series> {
     let least = period(data).min(part(written, period(data)));
     let series = |(index, resumed): (usize, &Resumed)| {
         let points = points(data.request, &merged(data.request, &resumed.pieces, least), written);
-        written += resumed.pieces.iter().map(|piece| data.request * u64::from(piece.requests)).sum();
+        written += data.bytes_of(&resumed.pieces);
         Series {
             name: format!("behind a pause of {} s", resumed.pause.as_secs()),
             colour: Colour::ALARM[index % Colour::ALARM.len()],

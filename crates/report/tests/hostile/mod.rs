@@ -88,14 +88,7 @@ pub fn absurd() -> RunFile {
             let (request, times) = (size, time.clone());
             write.cells.push(WriteSizeCell { order, request, start: None, times: times.clone() });
             for count in [0, 8, 9, u32::MAX] {
-                open.cells.push(OpenUnitsCell {
-                    order,
-                    open_units: count,
-                    request,
-                    times: times.clone(),
-                    units: Vec::new(),
-                    passed_over: Vec::new(),
-                });
+                open.cells.push(OpenUnitsCell::in_turn((order, count, request), times.clone()));
                 fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
             }
         }

@@ -124,14 +124,8 @@ impl Table<'_> {
         let speeds = self.speeds(1);
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
             let requests = (erase_block / request) * u64::from(open_units);
-            Some(OpenUnitsCell {
-                order,
-                open_units,
-                request,
-                times: times(request, *speeds.first()?, Some(requests)),
-                units: Vec::new(),
-                passed_over: Vec::new(),
-            })
+            let times = times(request, *speeds.first()?, Some(requests));
+            Some(OpenUnitsCell::in_turn((order, open_units, request), times))
         };
         Data::OpenUnits(OpenUnitsData {
             erase_block,

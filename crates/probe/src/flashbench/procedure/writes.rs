@@ -26,14 +26,7 @@ pub(super) fn measure_open_units(
             }
         }
         let times = mean(session, began_at, offsets.len() as u64 * u64::from(open_units));
-        data.cells.push(OpenUnitsCell {
-            order,
-            open_units,
-            request,
-            times,
-            units: Vec::new(),
-            passed_over: Vec::new(),
-        });
+        data.cells.push(OpenUnitsCell::in_turn((order, open_units, request), times));
     }
     Ok(())
 }
