@@ -157,6 +157,19 @@ fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
 }
 
+/// Blocks of few pages are full before many of them are counted. Each that is hands its place to the one begun behind it, so that nothing
+/// but those that take turns holds any.
+#[test]
+fn many_small_blocks_of_which_any_goes_are_counted_while_they_fill_up() {
+    for seed in 1..=3 {
+        let target =
+            format!("transcend-8g?erase_block=128KiB&page=4KiB&open_units_random=90&fat_area=0&seed={seed}");
+        let data = counted_where_any_goes(90, &target);
+        let writes: usize = data.cells.iter().map(|cell| cell.writes().count()).sum();
+        assert!(writes < 20_000, "{seed}: {writes} writes");
+    }
+}
+
 /// What a controller puts aside where it is alone goes its usual way behind another request that ends there.
 #[test]
 fn many_open_units_are_counted_with_led_requests_where_small_ones_are_put_aside() {

@@ -167,12 +167,16 @@ impl AnyPlace {
         (self.survival - self.held_at.get(unit).copied().unwrap_or_default()).exp()
     }
 
-    /// This unit cannot be written any more, and keeps its place if it holds one.
+    /// This unit cannot be written any more, and keeps its place if it holds one, as the one written last does.
     pub(super) fn retire(&mut self, unit: usize) {
         let Some(index) = self.order.iter().position(|other| *other == unit) else { return };
         let is_turning = index + self.turning >= self.order.len();
         self.order.remove(index);
-        if is_turning {
+        if is_turning && index == self.order.len() {
+            self.since = None;
+            self.outside.rise(|_| 1.0);
+            self.turning = self.turning.saturating_sub(1);
+        } else if is_turning {
             self.leave();
         }
         self.strange += self.held(unit);
@@ -381,6 +385,28 @@ mod tests {
             let (seen, told) = (missed(places, turning), misses(turning, turning - places));
             assert!((seen - told).abs() < 0.005, "{places} of {turning}: {seen} seen, {told} told");
         }
+    }
+
+    #[test]
+    fn what_was_written_last_keeps_its_place_and_may_hand_it_over() {
+        let mut places = AnyPlace { outside: Spread::certain(0, 2), turning: 3, ..AnyPlace::new(2, false) };
+        (0..3).for_each(|unit| places.written(unit, true));
+        places.retire(2);
+        assert_eq!((places.turning, places.outside.of(1)), (2, 1.0), "one of the two others misses its own");
+        let begun = Touch {
+            unit: 3,
+            before: 0,
+            distance: 3,
+            live: 2,
+            proven: 0,
+            twice: false,
+            halves: None,
+            first_opens_slowly: 0.9,
+            opens_slowly: 0.9,
+        };
+        places.take(begun, 0.0);
+        assert!(places.outside.of(0) > 0.999);
+        assert_eq!(places.turning, 3);
     }
 
     #[test]

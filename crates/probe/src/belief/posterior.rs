@@ -65,6 +65,8 @@ pub struct Belief {
     /// How many writes had been slow when a unit was last written.
     merges_before: HashMap<usize, usize>,
     retired: HashSet<usize>,
+    /// Whether the unit written last was retired: what is begun next may get its place.
+    hands_over: bool,
     proven: HashSet<usize>,
     proven_once: HashSet<usize>,
     most_proven: usize,
@@ -166,6 +168,7 @@ impl Belief {
             recent: Vec::new(),
             merges_before: HashMap::new(),
             retired: HashSet::new(),
+            hands_over: false,
             proven: HashSet::new(),
             proven_once: HashSet::new(),
             most_proven: 0,
@@ -300,6 +303,7 @@ impl Belief {
 
     fn take(&mut self, unit: u32, latency: Duration, halves: Option<(Duration, Duration)>) {
         let slow = self.slowness.probability(latency);
+        let is_handed_over = std::mem::take(&mut self.hands_over);
         let slow_halves = halves
             .map(|(first, second)| (self.slowness.probability(first), self.slowness.probability(second)));
         let touch = Touch { halves: slow_halves, ..self.touch(unit, slow > 0.5, halves.is_some()) };
@@ -314,7 +318,7 @@ impl Belief {
             self.slow_seconds.push(latency.as_secs_f64());
         }
         self.merges_before.insert(touch.unit, self.slow_seconds.len());
-        if touch.before == 0 {
+        if touch.before == 0 && !is_handed_over {
             self.openings_seconds.push(latency.as_secs_f64());
             self.openings.take(slow > 0.5);
             slow_halves.into_iter().for_each(|(first, _)| self.first_openings.take(first > 0.5));
@@ -544,6 +548,7 @@ impl Belief {
 
     fn retire_index(&mut self, index: usize) {
         if self.retired.insert(index) {
+            self.hands_over = self.recent.last() == Some(&index);
             self.hypotheses.iter_mut().for_each(|each| each.places.retire(index));
         }
     }
@@ -890,6 +895,19 @@ mod tests {
         assert!(opens_quickly(&[8, 14], 20));
         assert!(!opens_quickly(&[8, 9, 11, 12, 13, 14, 15], 16), "most of them cost something");
         assert!(!opens_quickly(&[8], 10), "two tell nothing");
+    }
+
+    #[test]
+    fn units_that_get_a_place_handed_over_are_not_counted_among_those_begun_quickly() {
+        let mut linear = belief(Order::Linear, Prior::Linear);
+        (0..12).for_each(|unit| linear.write(unit, SLOW));
+        for unit in 12..40 {
+            linear.retire(unit - 1);
+            linear.write(unit, QUICK);
+        }
+        assert!(!linear.opens_quickly_beyond(8));
+        (40..60).for_each(|unit| linear.write(unit, QUICK));
+        assert!(linear.opens_quickly_beyond(8));
     }
 
     #[test]

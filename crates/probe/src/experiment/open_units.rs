@@ -74,6 +74,8 @@ const WRITES_WHERE_OLDEST_GOES: u64 = 4;
 const SEARCHED_AGAIN: u32 = 3;
 /// After so many writes it is looked at for the first time whether stalls are taken for merges.
 const LOOK_AFTER: usize = 16;
+/// Any block has to go where this is as probable.
+const GIVES_BACK: f64 = 0.98;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
 /// In such a turn one in so many writes may stall.
@@ -194,7 +196,7 @@ impl Experiment for OpenUnits {
             request,
             may_shrink: true,
             may_begin_apart: true,
-            out_of_order: Vec::new(),
+            begun: Vec::new(),
         };
         let result = search.run();
         search.session.end(result, Data::OpenUnits(data))
@@ -214,8 +216,8 @@ struct Search<'a, 'b> {
     may_shrink: bool,
     /// Whether no block was begun out of order yet between others in order.
     may_begin_apart: bool,
-    /// Where the blocks lie that were gone on with out of order, or begun beyond those.
-    out_of_order: Vec<Bytes>,
+    /// Where blocks lie that were gone on with out of order, or begun beyond those, or in pairs: they may be open.
+    begun: Vec<Bytes>,
 }
 
 impl Search<'_, '_> {
@@ -763,7 +765,9 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// One write that the belief hears of. False if the device has no more fresh units.
+    /// One write that the belief hears of. Where any block has to go, one that is full by now is written to its end, and another begun, which
+    /// takes its place: so none is left to what takes no more turns, nor to what is written in between. False if the device has no more
+    /// fresh units.
     fn write_and_tell(
         &mut self,
         pool: &mut Pool,
@@ -773,6 +777,18 @@ impl Search<'_, '_> {
         let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
         if let Some(latency) = written.latency {
             belief.write(written.unit, latency);
+        }
+        if pool.has_place(index) || self.rewrites || belief.law(Law::Any) < GIVES_BACK {
+            return Ok(true);
+        }
+        if !pool.write_rest(&mut self.session, index)? {
+            return Ok(true);
+        }
+        belief.retire(written.unit);
+        OpenUnitsCell::pass_over(self.cells_mut(), pool.order, written.unit);
+        let Some(next) = self.write(pool, number, index)? else { return Ok(false) };
+        if let Some(latency) = next.latency {
+            belief.write(next.unit, latency);
         }
         Ok(true)
     }

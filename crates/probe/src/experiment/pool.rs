@@ -28,6 +28,8 @@ pub struct Pool {
     written_before: u32,
     /// Where the first place of a unit begins.
     lead: Bytes,
+    /// Units that were members until all their places were written, and where they lie.
+    full: Vec<(u32, Bytes)>,
 }
 
 /// One erase block and the places still to be written, last first.
@@ -60,6 +62,7 @@ impl Pool {
             taken: 0,
             written_before: 0,
             lead: Bytes::ZERO,
+            full: Vec::new(),
         }
     }
 
@@ -91,7 +94,8 @@ impl Pool {
         if self.members.get(index).is_none_or(|member| member.places.is_empty()) {
             let Some(member) = self.fresh(session, units)? else { return Ok(None) };
             if index < self.members.len() {
-                self.members[index] = member;
+                let full = std::mem::replace(&mut self.members[index], member);
+                self.full.push((full.unit, full.offset));
             } else {
                 self.members.push(member);
             }
@@ -196,6 +200,24 @@ impl Pool {
         Ok(())
     }
 
+    /// Writes what is left behind the last place of the member of this index, which was written, so that it gives its place back. False out of
+    /// order, or where more than that is left.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn write_rest(&self, session: &mut Session<'_>, index: usize) -> Result<bool, Stop> {
+        let Some(member) = self.members.get(index).filter(|_| self.order == Order::Linear) else {
+            return Ok(false);
+        };
+        if self.written_before > 0 {
+            return Ok(false);
+        }
+        let all = places(self.erase_block.saturating_sub(self.lead), self.stride).max(2);
+        let written = self.lead + self.stride * u64::from(all - 1);
+        session.write_through(range(member.offset + written, self.erase_block.saturating_sub(written)))?;
+        Ok(true)
+    }
+
     /// Goes on with requests of another size, none of them led by another, from where each block's writing stands. In linear order only.
     pub fn set_request(&mut self, request: Bytes) {
         let count = places(self.erase_block, request).max(2) - 1;
@@ -247,9 +269,10 @@ impl Pool {
         self.members.iter().map(|member| member.offset)
     }
 
-    /// Where the member that is this unit lies.
+    /// Where the unit lies that is a member, or was one until it was full.
     pub fn offset_of(&self, unit: u32) -> Option<Bytes> {
-        self.members.iter().find(|member| member.unit == unit).map(|member| member.offset)
+        let members = self.members.iter().map(|member| (member.unit, member.offset));
+        members.chain(self.full.iter().copied()).find(|(other, _)| *other == unit).map(|(_, offset)| offset)
     }
 
     /// How many members it has.

@@ -71,10 +71,10 @@ impl Search<'_, '_> {
         let fit = |most: Bytes| u32::try_from(most / erase_block).unwrap_or(u32::MAX);
         let fit_all = fit((left + afterwards).min(BYTES_MAX));
         let fit_some = fit(left.min(BYTES_OF_SOME));
-        let out_of_order = std::mem::take(&mut self.out_of_order);
-        let in_order = |unit| pool.offset_of(unit).filter(|offset| !out_of_order.contains(offset));
+        let before = std::mem::take(&mut self.begun);
+        let in_order = |unit| pool.offset_of(unit).filter(|offset| !before.contains(offset));
         let in_order_may_be_open = linear.may_be_open(number).filter_map(in_order).count();
-        let may_be_open = u32::try_from(out_of_order.len() + in_order_may_be_open).unwrap_or(u32::MAX);
+        let may_be_open = u32::try_from(before.len() + in_order_may_be_open).unwrap_or(u32::MAX);
         let is_all = fit_all >= may_be_open;
         let (whole, most) = if is_all {
             (fit_all.min(may_be_open.max(number + SPARE + number / SPARE_OF)), number + BEYOND)
@@ -89,7 +89,7 @@ impl Search<'_, '_> {
         }
         // First all of them: writing one whole may close another.
         let latest = linear.latest().filter_map(in_order);
-        for offset in out_of_order.iter().copied().chain(latest).take(whole as usize) {
+        for offset in before.iter().copied().chain(latest).take(whole as usize) {
             fill(&mut self.session, range(offset, erase_block))?;
         }
         let mut begun = self.pool(Order::Random);
@@ -106,7 +106,7 @@ impl Search<'_, '_> {
             sought -= u32::from(random.openings_were_slow(BEYOND));
         }
         // Not all places are free: what is slow with the first write of two wants for one. Out of order fewer fit where the second is.
-        let may_tell = is_all || (out_of_order.len() <= whole as usize && !self.first_is_slow(&random));
+        let may_tell = is_all || (before.len() <= whole as usize && !self.first_is_slow(&random));
         Ok(Some((begun, may_tell)))
     }
 

@@ -75,7 +75,7 @@ impl Search<'_, '_> {
                 is_full = true;
                 break;
             };
-            self.out_of_order.extend(pool.offset_of(*unit));
+            self.begun.extend(pool.offset_of(*unit));
             self.keep_apart(opened + 1, opened, took, &mut random);
             gone_on += 1;
             slow += usize::from(random.slowness().is_slow(took.0.max(took.1)));
@@ -174,7 +174,7 @@ impl Search<'_, '_> {
                 break;
             }
         }
-        self.out_of_order.extend(begun.offsets());
+        self.begun.extend(begun.offsets());
         Ok(())
     }
 

@@ -218,6 +218,7 @@ impl Search<'_, '_> {
                 alone = alone.zip(took).map(|(before, took)| before.max(took));
             }
             let behind = self.session.write_through(range(other, request))?;
+            self.begun.extend([one, other]);
             self.data
                 .beginnings
                 .extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
