@@ -716,6 +716,7 @@ fn the_erase_block_shows_in_writes_where_reads_show_none() {
         "transcend-8g?erase_block=1MiB&open_units_linear=3&open_units_random=0",
         "transcend-8g?erase_block=80KiB&page=5KiB&open_units_linear=40&open_units_random=9",
         "transcend-8g?erase_block=160MiB&page=80KiB&fat_area=0",
+        "transcend-8g?erase_block=160MiB&page=20KiB&fat_area=0&capacity=40GiB",
     ] {
         assert_written_block_is_true(Target::parse(target).unwrap());
     }
@@ -734,11 +735,26 @@ fn large_pages_do_not_make_openings_write_without_end() {
     }
 }
 
+/// A log that never has to merge a block: giving data to every place that was opened would leave nothing for what follows.
+#[test]
+fn large_pages_leave_something_for_the_search_for_open_units() {
+    let mut target = Target::parse("transcend-8g?page=128KiB&erase_block=12MiB").unwrap();
+    target.profile.state = State::New;
+    target.profile.policy = log_structured(64, Bytes::kib(256));
+    let mut stick = VirtualStick::new(&target.profile, target.seed);
+    let mut stick = Meter::new(&mut stick, Budget::UNLIMITED);
+    let experiment = BlockEnds::new(Some(Bytes::kib(128)), Vec::new(), 7);
+    let seen = experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent);
+    let is_given_data = matches!(&seen.data, Data::BlockEnds(data) if data.openings.len() > 140 + 32);
+    assert!(is_given_data, "{:?}", seen.data);
+    assert!(stick.cost().bytes_written <= Bytes::mib(105), "{:?}", stick.cost());
+}
+
 /// New sticks whose log blocks are given up for free as long as there is nothing to copy.
 #[test]
 fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
     for (association, log_blocks) in
-        [(Association::Block, 1), (Association::Block, 16), (Association::Full, 4)]
+        [(Association::Block, 1), (Association::Block, 16), (Association::Block, 119), (Association::Full, 4)]
     {
         let mut target = Target::parse("transcend-8g?erase_block=2MiB").unwrap();
         target.profile.state = State::New;

@@ -3,6 +3,7 @@
 //! A controller with all places taken merges an open erase block before it opens another one. Two writes one behind the other
 //! open one only if an erase block ends between them: then they take a merge longer than elsewhere.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
@@ -25,6 +26,8 @@ const STALLS: [f64; 5] = [0.002, 0.02, 0.08, 0.25, 0.45];
 const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
 /// A page that is no part of it, or nearly all of it, makes an erase block so much less plausible.
 const NOT_OF_PAGES: f64 = 0.01;
+/// And so one in which all that was written would lie: then opening blocks would merge nothing.
+const NOT_OF_DEVICE: f64 = 0.001;
 /// An erase block has so many pages at least.
 const PAGES_MIN: u64 = 8;
 /// All places are taken once so many openings in a row merged, or more where other writes are slow as well:
@@ -36,6 +39,8 @@ const CHANCE_MAX: f64 = 0.002;
 const LIMIT_MIN: f64 = 2.0;
 const LIMIT_STEP: f64 = 1.5;
 const BEYOND_LIMIT_MAX: f64 = 0.06;
+/// A controller may keep most of its erase blocks open if there are fewer than this.
+const FEW: u64 = 32;
 /// From this probability on a size, or none, is decided.
 const DECIDED: f64 = 0.997;
 /// So many times its end merged, and another place did not, before a search is over.
@@ -60,16 +65,35 @@ impl Rule {
         }
     }
 
-    /// How likely a merge is due in writes of this size that meet at this offset. Where the second ends with an erase block, it
-    /// is not known: some controllers merge such a block at once.
-    fn merges(self, offset: Bytes, request: Bytes) -> f64 {
+    /// How likely a merge is due in writes of this size that meet at this offset, after others. Where the second ends with an erase
+    /// block, it is not known: some controllers merge such a block at once. Nor is it where the erase block may be open still.
+    fn merges(self, offset: Bytes, request: Bytes, written: &Written) -> f64 {
         let Self::Blocks(block) = self else { return if self == Self::Always { 1.0 } else { 0.0 } };
-        let last = (offset + request).saturating_sub(Bytes::new(1)).round_down(block);
+        let last = last_start(offset, request, block);
         match () {
+            () if last + request >= offset && written.may_be_open(last, block) => 0.5,
             () if last + request >= offset => 1.0,
             () if (offset + request).is_multiple_of(block) => 0.5,
             () => 0.0,
         }
+    }
+}
+
+/// Where the erase block of this size begins into which the second of two writes goes that meet here, or its last part.
+fn last_start(offset: Bytes, request: Bytes, block: Bytes) -> Bytes {
+    (offset + request).saturating_sub(Bytes::new(1)).round_down(block)
+}
+
+/// Where something was written before.
+#[derive(Debug, Clone)]
+struct Written(BTreeSet<Bytes>);
+
+impl Written {
+    /// Whether the erase block of this size that begins here was written, and may be open still: there are hardly more erase blocks
+    /// than places for open ones.
+    fn may_be_open(&self, start: Bytes, block: Bytes) -> bool {
+        self.0.last().is_some_and(|last| *last / block < FEW)
+            && self.0.range(start..start + block).next().is_some()
     }
 }
 
@@ -88,11 +112,14 @@ pub struct BlockBelief {
     request: Bytes,
     /// Where two writes met, and whether they merged.
     seen: Vec<(Bytes, bool)>,
+    written: Written,
 }
 
-/// Every size, with how plausible it is on a device with this page and after what reads said; together 1.
-fn sizes_by_plausibility(page: Option<Bytes>, reads: &[(Bytes, f64)]) -> Vec<(Bytes, f64)> {
+/// Every size, with how plausible it is on a device with this page, of which so much was written at least, and after what reads said;
+/// together 1.
+fn sizes_by_plausibility(page: Option<Bytes>, end: Bytes, reads: &[(Bytes, f64)]) -> Vec<(Bytes, f64)> {
     let fits = |block: Bytes| match page {
+        _ if block > end => NOT_OF_DEVICE,
         Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => NOT_OF_PAGES,
         _ => 1.0,
     };
@@ -112,16 +139,22 @@ fn sizes_by_plausibility(page: Option<Bytes>, reads: &[(Bytes, f64)]) -> Vec<(By
 
 impl BlockBelief {
     /// Before any two writes met: what the page, if it is known, and reads say of each size.
-    #[must_use]
     fn new(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Self {
         let weigh = |rule: Rule, weight: f64| Hypothesis {
             rule,
             weights: [[weight.ln(); HIDDEN.len()]; STALLS.len()],
         };
-        let blocks = sizes_by_plausibility(data.page, reads).into_iter();
+        let written = data.openings.iter().map(|opening| opening.offset);
+        let end = written.clone().chain(data.crossings.iter().map(|crossing| crossing.offset)).max();
+        let blocks = sizes_by_plausibility(data.page, end.unwrap_or_default(), reads).into_iter();
         let hypotheses = blocks.map(|(block, weight)| weigh(Rule::Blocks(block), weight * (1.0 - NONE)));
         let without = [Rule::Always, Rule::Never].map(|rule| weigh(rule, NONE / 2.0));
-        Self { hypotheses: hypotheses.chain(without).collect(), request: data.request, seen: Vec::new() }
+        Self {
+            hypotheses: hypotheses.chain(without).collect(),
+            request: data.request,
+            seen: Vec::new(),
+            written: Written(written.collect()),
+        }
     }
 
     /// The belief that stored writes lead to; `None` if the places were never all taken.
@@ -141,7 +174,7 @@ impl BlockBelief {
         let slow = 1.0 - quick(crossing.before) * quick(crossing.after);
         self.seen.push((crossing.offset, slow > 0.5));
         for hypothesis in &mut self.hypotheses {
-            let merges = hypothesis.rule.merges(crossing.offset, self.request);
+            let merges = hypothesis.rule.merges(crossing.offset, self.request, &self.written);
             for (weights, stalls) in hypothesis.weights.iter_mut().zip(STALLS) {
                 for (weight, hidden) in weights.iter_mut().zip(HIDDEN) {
                     let chance = merges * (1.0 - hidden) + (1.0 - merges) * stalls;
@@ -149,6 +182,7 @@ impl BlockBelief {
                 }
             }
         }
+        self.written.0.extend([crossing.offset.saturating_sub(self.request), crossing.offset]);
     }
 
     /// How much two writes that meet at this offset would tell of the rules, nats, where these are their probabilities: what is
@@ -157,7 +191,7 @@ impl BlockBelief {
     pub fn told_at(&self, offset: Bytes, blocks: &[(Option<Bytes>, f64)]) -> f64 {
         let (mut merges, mut left_open) = (0.0, 0.0);
         for (each, (_, probability)) in self.hypotheses.iter().zip(blocks) {
-            let chance = each.rule.merges(offset, self.request);
+            let chance = each.rule.merges(offset, self.request, &self.written);
             merges += chance * probability;
             left_open += entropy(chance) * probability;
         }
@@ -190,10 +224,15 @@ impl BlockBelief {
     /// How many times the end of an erase block of this size merged, and how many times another place did not.
     #[must_use]
     pub fn seen(&self, block: Bytes) -> (usize, usize) {
-        let ends = |offset: &Bytes| offset.is_multiple_of(block);
-        let merged = self.seen.iter().filter(|(offset, merged)| ends(offset) && *merged);
-        let free = self.seen.iter().filter(|(offset, merged)| !ends(offset) && !merged);
+        let merged = self.seen.iter().filter(|(offset, merged)| self.is_end(*offset, block) && *merged);
+        let free = self.seen.iter().filter(|(offset, merged)| !self.is_end(*offset, block) && !merged);
         (merged.count(), free.count())
+    }
+
+    /// Whether an erase block of this size ends in two writes that meet here, before the end of the second.
+    #[must_use]
+    pub fn is_end(&self, offset: Bytes, block: Bytes) -> bool {
+        last_start(offset, self.request, block) + self.request >= offset
     }
 
     /// Whether one size, or none, is left.
@@ -297,6 +336,33 @@ mod tests {
         let belief = BlockBelief::of(&data(met.map(crossing).into()), &[]).unwrap();
         assert_eq!(belief.verdict().0, Some(Bytes::mib(6)), "{:?}", belief.blocks());
         assert!(belief.verdict().1 > 0.85, "{:?}", belief.blocks());
+    }
+
+    #[test]
+    fn on_a_device_of_few_blocks_one_that_was_written_before_need_not_merge() {
+        let mut data = data([6144 * 11, 6144 * 7, 2048 * 5, 512 * 35, 3072 * 7].map(crossing).into());
+        let quick = Duration::from_millis(4);
+        let into = [4, 9, 2].map(|block| Bytes::kib(6144 * block));
+        data.crossings.extend(into.map(|offset| Crossing { offset, before: quick, after: quick }));
+        let of = |data: &BlockEndsData| BlockBelief::of(data, &[]).unwrap().verdict();
+        assert_ne!(of(&data).0, Some(Bytes::mib(6)));
+        for (opening, offset) in data.openings.iter_mut().zip(into) {
+            opening.offset = offset + Bytes::mib(1);
+        }
+        assert_eq!(of(&data).0, Some(Bytes::mib(6)));
+        data.crossings.insert(0, crossing(6144 * 35));
+        assert_ne!(of(&data).0, Some(Bytes::mib(6)), "of a larger device");
+    }
+
+    #[test]
+    fn no_block_is_larger_than_what_was_written() {
+        let mut data = data(vec![crossing(6144), crossing(1024)]);
+        for (opening, place) in data.openings.iter_mut().zip(1..) {
+            opening.offset = Bytes::mib(7 * place);
+        }
+        let belief = BlockBelief::of(&data, &[]).unwrap();
+        let larger = belief.blocks().into_iter().filter(|(block, _)| *block > Some(Bytes::mib(42)));
+        assert!(larger.map(|(_, probability)| probability).sum::<f64>() < 0.01, "{:?}", belief.blocks());
     }
 
     #[test]

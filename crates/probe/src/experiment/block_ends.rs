@@ -35,6 +35,8 @@ const SECONDS_MAX: f64 = 60.0;
 const BYTES_MAX: Bytes = Bytes::mib(80);
 /// for which so much is left.
 const CROSSINGS_BYTES_MAX: Bytes = Bytes::mib(40);
+/// Nor so much until all places are taken, once they are given data: some of that is left for offsets as well.
+const BYTES_FILLED_MAX: Bytes = Bytes::mib(105);
 /// The writes, where no page is known: smaller ones may take a path of their own, without merges.
 const REQUEST: Bytes = Bytes::kib(32);
 /// No smaller ones are written in any case.
@@ -46,8 +48,12 @@ const TOLD_MIN: f64 = 0.002;
 /// Multiples of each size that are weighed, and what tells nearly as much as the best of all.
 const MULTIPLES: usize = 4;
 const NEARLY: f64 = 0.9;
+/// Of no more multiples than this all are weighed, even of larger sizes.
+const FEW: u64 = 16;
 /// Multiples of all sizes from the page on are weighed, or of this where no page is known.
 const SIZE_MIN: Bytes = Bytes::kib(16);
+/// And multiples of those that are as likely as this.
+const LIKELY: f64 = 0.02;
 /// A common multiple of several sizes tells of all of them at once.
 const FACTORS: [u64; 8] = [1, 3, 5, 7, 15, 21, 35, 105];
 
@@ -80,9 +86,9 @@ impl Experiment for BlockEnds {
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let (openings, crossings) = (OPENINGS_MAX as u64, CROSSINGS_MAX as u64);
         // Plain openings, others over data, and crossings with data on both sides.
-        let writes = openings * (2 + 3) + crossings * 8;
+        let writes = openings * (2 + 4) + crossings * 8;
         let filled = self.request * FILLING * (openings + crossings * 2);
-        let bytes_written = (self.request * (openings * 4 + crossings * 8) + filled)
+        let bytes_written = (self.request * (openings * 5 + crossings * 8) + filled)
             .min((BYTES_MAX + CROSSINGS_BYTES_MAX) * 2);
         Estimate { requests: writes * 2, bytes_written }
     }
@@ -143,14 +149,21 @@ impl Run<'_, '_> {
         let places: Vec<Bytes> = self.data.openings.iter().map(|opening| opening.offset).collect();
         let (few, rest) = places.split_at(places.len().min(FILLED_FIRST.0));
         let (more, rest) = rest.split_at(rest.len().min(FILLED_FIRST.1));
+        let mut filled: Vec<Bytes> = Vec::new();
         for places in [few, more, rest] {
+            let again = self.request * 2 * filled.len() as u64;
+            let left = BYTES_FILLED_MAX.saturating_sub(self.session.bytes_written() + again);
+            let affordable = usize::try_from(left / (self.filling + self.request * 2)).unwrap_or(usize::MAX);
+            let places = &places[..places.len().min(affordable)];
             if places.len() < TAKEN || !(self.some_merge() || self.are_blank(places)?) {
                 break;
             }
             for place in places {
                 self.fill(*place + self.request * 2)?;
             }
-            for place in places {
+            // Those of before lost their places first, if all together are more than there are.
+            filled.extend(places);
+            for place in &filled {
                 self.open(*place)?;
                 if self.is_full() {
                     return Ok(true);
@@ -217,15 +230,19 @@ impl Run<'_, '_> {
     fn next(&mut self, belief: &BlockBelief) -> Option<Bytes> {
         let (best, probability) = belief.verdict();
         let missing = best.filter(|_| probability > PLAUSIBLE).and_then(|block| belief.missing(block));
-        if let Some(missing) = missing {
-            let offsets = self.multiples(missing, 4 * MULTIPLES);
+        if let Some((missing, block)) = missing.zip(best) {
+            let mut offsets = self.multiples(missing, 4 * MULTIPLES);
+            offsets.retain(|offset| missing == block || !belief.is_end(*offset, block));
             return self.farthest(offsets);
         }
         let blocks = belief.blocks();
         let smallest = self.data.page.map_or(SIZE_MIN, |_| self.request);
         let doublings = std::iter::successors(Some(smallest), |size| Some(*size * 2));
         let sizes = doublings.take_while(|size| *size < self.places.end());
-        let sizes: Vec<Bytes> = sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).collect();
+        // A size that holds no whole pages is no multiple of any of these.
+        let likely = blocks.iter().filter_map(|(block, probability)| block.filter(|_| *probability > LIKELY));
+        let sizes: Vec<Bytes> =
+            sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).chain(likely).collect();
         let offsets: Vec<Bytes> =
             sizes.into_iter().flat_map(|size| self.multiples(size, MULTIPLES)).collect();
         let told = |offset: Bytes| belief.told_at(offset, &blocks);
@@ -235,13 +252,19 @@ impl Run<'_, '_> {
         self.farthest(telling.map(|(offset, _)| offset).collect())
     }
 
-    /// Multiples of a size here and there, and of no larger one if there are such, at which nothing was written yet.
+    /// Multiples of a size here and there, and of no larger one if there are such, at which nothing was written yet; of few all. Writes
+    /// keep to whole pages: where those do not end with the size, its end lies in the second write.
     fn multiples(&mut self, size: Bytes, count: usize) -> Vec<Bytes> {
         let around = self.around();
         let most = self.places.end() / size;
         let draw = || size * own_multiple(&mut self.session, most);
-        let drawn: Vec<Bytes> = std::iter::repeat_with(draw).take(count).collect();
-        drawn.into_iter().filter(|offset| self.places.is_free(*offset, around)).collect()
+        let drawn: Vec<Bytes> = if most <= FEW {
+            (1..=most).map(|multiple| size * multiple).collect()
+        } else {
+            std::iter::repeat_with(draw).take(count).collect()
+        };
+        let in_pages = drawn.into_iter().map(|offset| offset.round_down(self.request));
+        in_pages.filter(|offset| self.places.is_free(*offset, around)).collect()
     }
 
     fn farthest(&self, offsets: Vec<Bytes>) -> Option<Bytes> {

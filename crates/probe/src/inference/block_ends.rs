@@ -48,12 +48,17 @@ fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, St
         return Err(format!("writes fit an erase block of {block} only with {percent:.0} % probability"));
     }
     let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
-    Ok(Finding::exact(FindingId::EraseBlockBytes, Value::Bytes(block), confidence, evidence(block, data)))
+    Ok(Finding::exact(
+        FindingId::EraseBlockBytes,
+        Value::Bytes(block),
+        confidence,
+        evidence(block, data, &belief),
+    ))
 }
 
-fn evidence(block: Bytes, data: &BlockEndsData) -> String {
+fn evidence(block: Bytes, data: &BlockEndsData, belief: &BlockBelief) -> String {
     let took = |ends: bool| {
-        let here = data.crossings.iter().filter(|crossing| crossing.offset.is_multiple_of(block) == ends);
+        let here = data.crossings.iter().filter(|crossing| belief.is_end(crossing.offset, block) == ends);
         let seconds: Vec<f64> = here.map(|crossing| crossing.took().as_secs_f64()).collect();
         median(&seconds).map_or_else(String::new, time)
     };
