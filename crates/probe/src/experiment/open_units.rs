@@ -180,7 +180,7 @@ impl Experiment for OpenUnits {
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let mut data = OpenUnitsData { erase_block: self.erase_block, ..OpenUnitsData::default() };
-        let units = match Units::to_write(device, self.erase_block) {
+        let units = match Units::to_write(device, self.erase_block).map(Units::with_reserve) {
             Ok(units) => units,
             Err(refusal) => return not_started(device, self.seed, Data::OpenUnits(data), refusal),
         };
@@ -297,7 +297,7 @@ impl Search<'_, '_> {
         }
         if !is_tried_out_of_order {
             // A small stick has no others: what is written out of order need not be fresh.
-            if is_told && self.units.left() <= u64::from(verdict.number) {
+            if self.units.left() == 0 || (is_told && self.units.left() <= u64::from(verdict.number)) {
                 self.units.begin_again();
             }
             if linear.is_beyond(most) {

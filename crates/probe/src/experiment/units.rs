@@ -16,6 +16,8 @@ pub struct Units {
     erase_block: Bytes,
     first: u64,
     count: u64,
+    /// So many before the first are handed out last; none unless asked for.
+    reserve: u64,
     step: u64,
     taken: u64,
     /// Whether they are handed out last first.
@@ -67,7 +69,7 @@ impl Units {
         let count = device.capabilities().capacity / erase_block;
         let first = (START.round_up(erase_block) / erase_block).max(u64::from(FIRST_BLOCKS)).min(count / 5);
         let count = count - first;
-        Self { erase_block, first, count, step: golden_step(count), taken: 0, is_backward: false }
+        Self { erase_block, first, count, reserve: 0, step: golden_step(count), taken: 0, is_backward: false }
     }
 
     /// The same, last first: blocks that another experiment has not just written, as long as the device has enough.
@@ -75,11 +77,17 @@ impl Units {
         Self { is_backward: true, ..self }
     }
 
+    /// The same, and at last all others but an eighth of the device: a small one may keep nearly all of its blocks open.
+    pub const fn with_reserve(self) -> Self {
+        let left_out = (self.first + self.count) / 8;
+        Self { reserve: self.first.saturating_sub(left_out), ..self }
+    }
+
     /// The same without the first so many of the device, of which none must have been taken yet.
     pub fn behind(self, first: u32) -> Self {
         let (first, end) = (u64::from(first).max(self.first), self.first + self.count);
         let count = end.saturating_sub(first);
-        Self { first, count, step: golden_step(count), ..self }
+        Self { first, count, reserve: 0, step: golden_step(count), ..self }
     }
 
     /// Hands out all of them once more, for what need not be fresh.
@@ -89,13 +97,17 @@ impl Units {
 
     /// How many are left.
     pub const fn left(&self) -> u64 {
-        self.count - self.taken
+        self.count + self.reserve - self.taken
     }
 
     /// The offset of a fresh erase block; `None` if none is left.
     pub fn take(&mut self) -> Option<Bytes> {
         if self.left() == 0 {
             return None;
+        }
+        if self.taken >= self.count {
+            self.taken += 1;
+            return Some(self.erase_block * (self.first + self.count - self.taken));
         }
         let index = if self.is_backward { self.count - 1 - self.taken } else { self.taken };
         let place = u128::from(index) * u128::from(self.step) % u128::from(self.count);
@@ -137,6 +149,19 @@ mod tests {
         assert_eq!(taken.iter().collect::<BTreeSet<_>>().len() as u64, left);
         let apart = |a: usize, b: usize| taken[a].abs_diff(taken[b]);
         assert!((0..8).all(|a| (0..a).all(|b| apart(a, b) > left / 24)), "{:?}", &taken[..8]);
+    }
+
+    #[test]
+    fn most_of_what_lies_before_them_is_taken_last() {
+        let of = |mib: u64| {
+            let units = Units::to_write(&MemoryDevice::new(Bytes::mib(mib)), Bytes::mib(1)).unwrap();
+            let mut units = units.with_reserve();
+            std::iter::from_fn(|| units.take()).map(|offset| offset / Bytes::mib(1)).collect::<Vec<u64>>()
+        };
+        let small = of(40);
+        assert_eq!(small[32..], [7, 6, 5], "8 of 40 lie before them, 5 of which are never taken");
+        assert_eq!(small.iter().collect::<BTreeSet<_>>().len(), 35);
+        assert_eq!(of(1000).iter().min(), Some(&16), "a larger device has enough without");
     }
 
     #[test]

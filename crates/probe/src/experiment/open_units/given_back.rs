@@ -40,7 +40,7 @@ impl Search<'_, '_> {
         linear: &Belief,
         number: u32,
     ) -> Result<bool, Stop> {
-        if number < NUMBER_MIN {
+        if number < NUMBER_MIN || self.units.left() == 0 {
             return Ok(false);
         }
         let cells = std::mem::take(&mut self.data.cells);
