@@ -66,6 +66,8 @@ const LEAST_OF_USUAL: f64 = 0.25;
 /// So many distances between slow writes, of which the middle half differs by no more than so many twentieths of their median,
 /// tell that space is collected: by chance it differs by twenty and more.
 const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
+/// The same of two distances one behind the other.
+const EVEN_IN_PAIRS: (usize, u64) = (20, 1);
 /// No more than one in so many is shorter than half of that: a block that has to go by chance is met again at once as often as late.
 const SHORT: usize = 20;
 /// And one comes after so many writes at least.
@@ -83,7 +85,15 @@ pub fn slow_each(part: &Part<'_>, slowness: Slowness) -> Option<u64> {
     let is_slow = writes().map(|latency| slowness.is_slow(latency) && latency.as_secs_f64() >= least);
     let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
     let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    EVEN.into_iter().find_map(|even| evenly(&apart, even))
+    evenly_apart(&apart)
+}
+
+/// The distance between slow writes, of one kind or of two in turn, if they come evenly.
+fn evenly_apart(apart: &[u64]) -> Option<u64> {
+    // Of two streams each is collected in its turn, evenly by itself alone.
+    let of_two = || apart.windows(2).map(|pair| pair[0] + pair[1]).collect::<Vec<u64>>();
+    let in_pairs = || evenly(&of_two(), EVEN_IN_PAIRS).map(|both| both / 2);
+    EVEN.into_iter().find_map(|even| evenly(apart, even)).or_else(in_pairs)
 }
 
 /// The median of the last so many distances, if they are that even.
@@ -129,6 +139,8 @@ mod tests {
         assert_eq!(evenly(&even, few), Some(8));
         let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();
         assert_eq!((evenly(&rough, few), evenly(&rough, many)), (None, Some(8)));
+        let two_streams: Vec<u64> = (0..30).map(|at| if at % 2 == 0 { 39 } else { 57 }).collect();
+        assert_eq!((evenly(&two_streams, few), evenly_apart(&two_streams)), (None, Some(48)));
         // One block too many comes back anywhere in its turn.
         let chance: Vec<u64> = (0..120).map(|at| 1 + at * 37 % 40).collect();
         assert_eq!((evenly(&chance, few), evenly(&chance, many)), (None, None));

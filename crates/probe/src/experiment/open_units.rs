@@ -78,6 +78,8 @@ const LOOK_AFTER: usize = 16;
 const GIVES_BACK: f64 = 0.98;
 /// So many turns at most of as many blocks as fit, until they are open again.
 const CONFIRMED_MAX: u32 = 6;
+/// Where slow writes came evenly in so many, they are collections: more of the search would tell nothing.
+const COLLECTED_AFTER: usize = 1000;
 /// In such a turn one in so many writes may stall.
 const STALLS_ONCE_IN: u32 = 16;
 /// Which block has to go is asked beyond up to so many, in so many turns at most, while either law has this probability at least.
@@ -662,6 +664,12 @@ impl Search<'_, '_> {
             if !self.rewrites && belief.writes() >= look_at {
                 look_at = belief.writes() * 3 / 2;
                 *belief = self.beyond_stalls(belief, pool.order, base);
+                if belief.writes() > COLLECTED_AFTER
+                    && pool.order == Order::Linear
+                    && self.is_slow_evenly(belief)
+                {
+                    break;
+                }
             }
         }
         Ok(())

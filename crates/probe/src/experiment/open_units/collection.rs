@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use super::{SMALL_BLOCK, Search};
+use super::Search;
 use crate::belief::{self, Belief, Slowness, collections};
 use crate::experiment::pool::Pool;
 use crate::experiment::session::{Stop, range};
@@ -18,6 +18,7 @@ const BYTES_LEAST: Bytes = Bytes::mib(6);
 /// So much where some collections were seen by then, but too few to tell, and blocks are small enough for more of them.
 pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
 const SEEN: Range<usize> = 2..4;
+const BLOCK_MAX: Bytes = Bytes::mib(8);
 /// And for so long.
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// So many collections are enough.
@@ -76,7 +77,7 @@ impl Search<'_, '_> {
         let (mut of_size, mut writes) = (0, 0);
         while writes < WRITES_MAX && self.session.device_time() < began_at + TIME_MAX {
             let seen = collections(&self.data.one_run).len();
-            let may_see_more = SEEN.contains(&seen) && erase_block <= SMALL_BLOCK;
+            let may_see_more = SEEN.contains(&seen) && erase_block <= BLOCK_MAX;
             let most = if may_see_more { left } else { left.min(BYTES_USUAL) };
             if seen >= ENOUGH || self.session.bytes_written() + pool.request > before + most {
                 break;
