@@ -10,7 +10,7 @@ use flashscope_device::Bytes;
 
 use super::Slowness;
 use crate::boundary::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
-use crate::inference::statistics::{count, entropy, median};
+use crate::inference::statistics::{count, entropy, median, quantile};
 use crate::observation::{BlockEndsData, Crossing, Opening};
 use crate::sizes::{FACTORS, plausible, sizes};
 
@@ -41,6 +41,8 @@ const LIMIT_STEP: f64 = 1.5;
 const BEYOND_LIMIT_MAX: f64 = 0.06;
 /// A controller may keep most of its erase blocks open if there are fewer than this.
 const FEW: u64 = 32;
+/// This part of merges is taken for those without a stall.
+const MERGES_QUICKEST: f64 = 0.25;
 /// From this probability on a size, or none, is decided.
 const DECIDED: f64 = 0.997;
 /// So many times its end merged, and another place did not, before a search is over.
@@ -276,12 +278,17 @@ fn limit(openings: &[Opening], slowness: Slowness, merge_s: f64) -> Slowness {
 /// Whether all places are taken: opening more erase blocks merged, more often in a row than writes are slow by chance.
 #[must_use]
 pub fn is_full(openings: &[Opening], slowness: Slowness) -> bool {
-    let in_a_row = openings.iter().rev().take_while(|opening| slowness.is_slow(opening.first)).count();
+    let in_a_row = merged_in_a_row(openings, slowness);
     let before = openings.get(..openings.len() - in_a_row).unwrap_or_default();
     let seconds = share(openings.iter().map(|opening| slowness.is_slow(opening.second)));
     let firsts = share(before.iter().map(|opening| slowness.is_slow(opening.first)));
     let stalls = seconds.max(firsts);
     in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= CHANCE_MAX
+}
+
+/// How many openings merged at last, one behind the other.
+fn merged_in_a_row(openings: &[Opening], slowness: Slowness) -> usize {
+    openings.iter().rev().take_while(|opening| slowness.is_slow(opening.first)).count()
 }
 
 /// The share of those that are true, as if one more had been half so.
@@ -299,15 +306,15 @@ pub fn some_merge(openings: &[Opening], slowness: Slowness) -> bool {
     slow(|opening| opening.first) >= TAKEN + 2 * slow(|opening| opening.second)
 }
 
-/// What the last openings that merged took beside a write, seconds.
+/// What the last openings that merged took beside a write, seconds: the quickest quarter of them, for stalls only add to that.
 fn merge_seconds(openings: &[Opening], slowness: Slowness) -> Option<f64> {
     let merged = openings.iter().rev().map(|opening| opening.first);
     let last: Vec<f64> = merged
         .filter(|first| slowness.is_slow(*first))
-        .take(TAKEN)
+        .take(merged_in_a_row(openings, slowness).max(TAKEN))
         .map(|first| first.as_secs_f64())
         .collect();
-    median(&last).map(|seconds| seconds - slowness.typical_seconds())
+    quantile(&last, MERGES_QUICKEST).map(|seconds| seconds - slowness.typical_seconds())
 }
 
 #[cfg(test)]
@@ -379,6 +386,27 @@ mod tests {
         data.openings.extend(data.openings.clone());
         data.openings.iter_mut().step_by(3).for_each(|opening| opening.second = Duration::from_millis(80));
         assert!(BlockBelief::of(&data, &[]).is_none());
+    }
+
+    /// One write in five stalls for 200 ms, and merges take 50 ms: those in a row are longer, in the mean, by the stalls among them.
+    #[test]
+    fn merges_are_told_beside_stalls_that_are_longer() {
+        let met = [6144 * 35, 6144 * 16, 3072, 2048 * 5, 2048 * 35, 6144 * 11, 3072 * 7, 4096 * 5];
+        let mut data = data(met.map(crossing).into());
+        for crossing in &mut data.crossings {
+            crossing.after = crossing.after.min(Duration::from_millis(50));
+        }
+        let took = |index: usize, quick: u64| if index.is_multiple_of(5) { 200 } else { quick };
+        let merged = [277, 76, 59, 1002, 155, 252, 54];
+        let firsts = (0..40).map(|index| took(index + 2, 4)).chain(merged);
+        let openings = firsts.enumerate().map(|(index, first)| Opening {
+            offset: Bytes::ZERO,
+            first: Duration::from_millis(first),
+            second: Duration::from_millis(took(index, 4)),
+        });
+        data.openings = openings.collect();
+        let belief = BlockBelief::of(&data, &[]).unwrap();
+        assert_eq!(belief.verdict().0, Some(Bytes::mib(6)), "{:?}", belief.blocks());
     }
 
     /// Every second opening merges, as where every second place holds data: four in a row are chance then.
