@@ -39,7 +39,7 @@ const CHANCE_MAX: f64 = 0.002;
 const LIMIT_MIN: f64 = 2.0;
 const LIMIT_STEP: f64 = 1.5;
 const BEYOND_LIMIT_MAX: f64 = 0.06;
-/// A controller may keep most of its erase blocks open if there are fewer than this.
+/// A controller may keep most of its erase blocks open if there are no more than this.
 const FEW: u64 = 32;
 /// This part of merges is taken for those without a stall.
 const MERGES_QUICKEST: f64 = 0.25;
@@ -71,19 +71,19 @@ impl Rule {
     /// block, it is not known: some controllers merge such a block at once. Nor is it where the erase block may be open still.
     fn merges(self, offset: Bytes, request: Bytes, written: &Written) -> f64 {
         let Self::Blocks(block) = self else { return if self == Self::Always { 1.0 } else { 0.0 } };
-        let last = last_start(offset, request, block);
-        match () {
-            () if last + request >= offset && written.may_be_open(last, block) => 0.5,
-            () if last + request >= offset => 1.0,
-            () if (offset + request).is_multiple_of(block) => 0.5,
-            () => 0.0,
+        match opened(offset, request, block) {
+            Some(start) if written.may_be_open(start, block) => 0.5,
+            Some(_) => 1.0,
+            None if (offset + request).is_multiple_of(block) => 0.5,
+            None => 0.0,
         }
     }
 }
 
-/// Where the erase block of this size begins into which the second of two writes goes that meet here, or its last part.
-fn last_start(offset: Bytes, request: Bytes, block: Bytes) -> Bytes {
-    (offset + request).saturating_sub(Bytes::new(1)).round_down(block)
+/// Where the erase block of this size begins that the second of two writes opens which meet here; `None` if none ends between them.
+fn opened(offset: Bytes, request: Bytes, block: Bytes) -> Option<Bytes> {
+    let start = (offset + request).saturating_sub(Bytes::new(1)).round_down(block);
+    (start + request >= offset).then_some(start)
 }
 
 /// Where something was written before.
@@ -234,7 +234,7 @@ impl BlockBelief {
     /// Whether an erase block of this size ends in two writes that meet here, before the end of the second.
     #[must_use]
     pub fn is_end(&self, offset: Bytes, block: Bytes) -> bool {
-        last_start(offset, self.request, block) + self.request >= offset
+        opened(offset, self.request, block).is_some()
     }
 
     /// Whether one size, or none, is left.
