@@ -7,9 +7,9 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
-use flashscope_probe::file_sizes::FileProfile;
-use flashscope_probe::inference::SAMPLES_MIN;
-use flashscope_probe::observation::Order;
+use flashscope_infer::streams::sustained::SAMPLES_MIN;
+use flashscope_measure::workload::file_sizes::FileProfile;
+use flashscope_record::observation::Order;
 
 use crate::duration;
 

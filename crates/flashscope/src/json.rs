@@ -6,13 +6,15 @@ mod methods;
 
 pub use disk::{disk, idle};
 
-use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
-use flashscope_probe::inference::{
-    Change, Course, Drift, Recovered, SoFar, Speed, Unsettled, course, so_far,
-};
-use flashscope_probe::observation::{Data, SpeedCase};
-use flashscope_probe::run_file::FORMAT;
-use flashscope_probe::{Finding, RunFile};
+use flashscope_infer::streams::changes::Change;
+use flashscope_infer::streams::drift::Drift;
+use flashscope_infer::streams::speed::{Speed, Unsettled};
+use flashscope_infer::streams::sustained::{SoFar, so_far};
+use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile, throughput_profile};
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
+use flashscope_record::finding::Finding;
+use flashscope_record::observation::{Data, SpeedCase};
+use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_report::{Report, advice};
 use serde_json::{Map, Value, json};
 
@@ -64,7 +66,7 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "remarks": run.remarks,
     }));
     if let Some(stream) = flashscope_report::stream(&report) {
-        document["course"] = course_document(&course(stream), so_far(stream));
+        document["course"] = course_document(&throughput_profile(stream), so_far(stream));
     }
     if !speeds.is_empty() {
         document["speeds"] = Value::Array(speeds);
@@ -85,7 +87,7 @@ pub fn so_far_document(so_far: Option<SoFar>) -> Value {
 }
 
 /// Where a long stream of writes changes its speed, how fast it was in the end, what stalls it, what pauses give back.
-fn course_document(course: &Course, so_far: Option<SoFar>) -> Value {
+fn course_document(course: &ThroughputProfile, so_far: Option<SoFar>) -> Value {
     let change = |change: &Change| {
         json!({
             "written_bytes": change.written,

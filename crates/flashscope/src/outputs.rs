@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use flashscope_probe::{Finding, RunFile};
+use flashscope_record::finding::Finding;
+use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, html};
 
 use crate::destination::Destination;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flashscope_probe::{Event, Observer};
+use flashscope_measure::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printer::Printer;

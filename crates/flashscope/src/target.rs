@@ -8,8 +8,8 @@ use std::path::Path;
 use flashscope_device::layer::{Budget, Fence, Interrupt, Interruptible, Meter, ReadOnly};
 use flashscope_device::{Bytes, Consent, Device};
 use flashscope_linux::{Access, Identity, OpenOptions, Remark, Roots, copy_speed, identify};
-use flashscope_probe::diagnosis::Attachment;
-use flashscope_probe::observation::LinkLimit;
+use flashscope_record::attachment::Attachment;
+use flashscope_record::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! A report in one line, for many devices one below the other.
 
-use flashscope_probe::{Finding, Outcome};
+use flashscope_record::finding::{Finding, Outcome};
 
 use crate::{Report, printable};
 

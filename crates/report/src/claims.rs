@@ -1,7 +1,8 @@
 //! What ways of writing claim, held against when the data is really there: a table, and why they differ.
 
-use flashscope_probe::inference::{Spread, WaySpeed, cached, truth, ways};
-use flashscope_probe::observation::{Instead, MethodsData, Way};
+use flashscope_infer::files::comparison::Spread;
+use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
+use flashscope_record::observation::{Instead, MethodsData, Way};
 
 use crate::chart::Table;
 use crate::quantity;
@@ -154,7 +155,7 @@ fn between(way: &WaySpeed) -> String {
 #[cfg(test)]
 mod tests {
     use flashscope_device::Bytes;
-    use flashscope_probe::observation::{Claim, LinkLimit};
+    use flashscope_record::observation::{Claim, LinkLimit};
 
     use super::*;
     use crate::Style;

@@ -1,9 +1,11 @@
 //! Several devices side by side: long streams of writes in one chart, and what their first bytes took.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{SoFar, so_far, stalls_of};
-use flashscope_probe::observation::{Data, SustainedData};
-use flashscope_probe::{Finding, FindingId, RunFile, Value};
+use flashscope_infer::streams::sustained::{SoFar, so_far};
+use flashscope_infer::streams::throughput_profile::stalls_of;
+use flashscope_record::finding::{Finding, FindingId, Value};
+use flashscope_record::observation::{Data, SustainedData};
+use flashscope_record::run_file::RunFile;
 use maud::html;
 
 use crate::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
@@ -40,7 +42,7 @@ impl<'a> Compared<'a> {
             Data::Sustained(data) if !data.pieces.is_empty() => Some(data),
             _ => None,
         })?;
-        let findings = run.infer_run();
+        let findings = flashscope_infer::relevant_findings_of(run);
         let sustained = findings.into_iter().find(|each| each.id == FindingId::SustainedWriteBytesPerS);
         Some(Self { name: printable(name), stream, sustained })
     }

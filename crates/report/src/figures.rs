@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_probe::RunFile;
-use flashscope_probe::observation::{AlignSample, Data, OpenUnitsCell, Order, Times};
+use flashscope_record::observation::{AlignSample, Data, OpenUnitsCell, Order, Times};
+use flashscope_record::run_file::RunFile;
 
 use crate::Report;
 use crate::rate::Rate;

@@ -1,10 +1,10 @@
 //! Many small files beside one large file: a verdict, a table, and why.
 
-use flashscope_probe::inference::statistics::quantile;
-use flashscope_probe::inference::{
-    FilesCause, FilesSpeed, FilesVerdict, Spread, files, files_verdict, is_written_whole,
+use flashscope_infer::files::comparison::{
+    FilesCause, FilesSpeed, FilesVerdict, Spread, files_speed, files_verdict, is_written_whole,
 };
-use flashscope_probe::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
+use flashscope_infer::statistics::quantile;
+use flashscope_record::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 
 use crate::chart::Table;
 use crate::quantity;
@@ -34,7 +34,7 @@ fn how_much(verdict: &FilesVerdict, round: &FilesRound, data: &FilesData) -> Str
     let many = quantity::counted(round.small.files.into(), "file");
     let take = if round.small.files == 1 { "takes" } else { "take" };
     let of = |of: fn(&FilesRound) -> &FilesPart| {
-        files(data, of).map_or_else(String::new, |speed| quantity::seconds(speed.durable_s.median))
+        files_speed(data, of).map_or_else(String::new, |speed| quantity::seconds(speed.durable_s.median))
     };
     let (small, large) = (of(|round| &round.small), of(|round| &round.large));
     if verdict.cause == FilesCause::None {
@@ -191,7 +191,7 @@ pub fn conditions(data: &FilesData) -> Vec<Sentence> {
 /// The small files, and the one.
 #[must_use]
 pub fn both(data: &FilesData) -> [Option<FilesSpeed>; 2] {
-    [files(data, |round| &round.small), files(data, |round| &round.large)]
+    [files_speed(data, |round| &round.small), files_speed(data, |round| &round.large)]
 }
 
 /// All of it: the verdict, the figures, why, and how.
@@ -262,7 +262,7 @@ fn spread(spread: Spread, shown: fn(f64) -> String) -> String {
 #[cfg(test)]
 mod tests {
     use flashscope_device::Bytes;
-    use flashscope_probe::observation::{Instead, LinkLimit};
+    use flashscope_record::observation::{Instead, LinkLimit};
 
     use super::*;
     use crate::Style;

@@ -1,8 +1,9 @@
 //! Memory, page cache and device beside one another: which figure is the stick's.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{Spread, exceeds};
-use flashscope_probe::observation::LinkLimit;
+use flashscope_infer::files::comparison::Spread;
+use flashscope_infer::streams::speed::exceeds;
+use flashscope_record::observation::LinkLimit;
 
 use crate::chart::Table;
 use crate::words::Sentence;

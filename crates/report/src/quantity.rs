@@ -1,6 +1,6 @@
 //! Measured quantities as people write them: three significant digits and a unit.
 
-use flashscope_probe::Confidence;
+use flashscope_record::finding::Confidence;
 
 /// `value` with three significant digits: `15.7`, `0.861`, `219`, `2044`.
 pub fn three_digits(value: f64) -> String {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::statistics::median;
-use flashscope_probe::observation::Times;
+use flashscope_infer::statistics::median;
+use flashscope_record::observation::Times;
 
 use crate::quantity;
 

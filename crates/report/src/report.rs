@@ -1,11 +1,12 @@
 //! What a report is made from, and the few questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Diagnosis, IN_MEMORY, diagnose_run};
-use flashscope_probe::finding::FtlClass;
-use flashscope_probe::inference::objection_to;
-use flashscope_probe::observation::Order;
-use flashscope_probe::{Finding, FindingId, RunFile, Value};
+use flashscope_infer::diagnosis::{IN_MEMORY, diagnose_run};
+use flashscope_infer::objection_to;
+use flashscope_record::diagnosis::Diagnosis;
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
+use flashscope_record::observation::Order;
+use flashscope_record::run_file::RunFile;
 
 /// A run and what was inferred from it.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use flashscope_device::Bytes;
-use flashscope_probe::RunFile;
-use flashscope_probe::inference::{Speed, speed_of};
-use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell, SpeedData};
+use flashscope_infer::streams::speed::{Speed, speed_of};
+use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedCell, SpeedData};
+use flashscope_record::run_file::RunFile;
 
 use crate::chart::Table;
 use crate::quantity;

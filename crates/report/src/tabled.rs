@@ -1,7 +1,7 @@
 //! A verdict, a table and lists of sentences: what a bench says that is no row of requests.
 
-use flashscope_probe::observation::Data;
-use flashscope_probe::{Observations, RunFile};
+use flashscope_record::observation::{Data, Observations};
+use flashscope_record::run_file::RunFile;
 use maud::{Markup, html};
 
 use crate::bound::bound;

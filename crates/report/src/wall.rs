@@ -1,7 +1,7 @@
 //! The wall: what one open unit too many costs.
 
-use flashscope_probe::FindingId;
-use flashscope_probe::observation::Order;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::Order;
 
 use crate::Report;
 use crate::figures::{BySize, Figures};

@@ -9,13 +9,15 @@ mod sample;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Attachment, Bottleneck, Driver, Link};
-use flashscope_probe::inference::infer_run;
-use flashscope_probe::observation::{
-    Cause, Claim, Conditions, Data, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
+use flashscope_infer::infer_run;
+use flashscope_record::attachment::{Attachment, Driver, Link};
+use flashscope_record::diagnosis::Bottleneck;
+use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::observation::{
+    Cause, Claim, Conditions, Data, Ended, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
     Resumed, SustainedData, Times, Way,
 };
-use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use flashscope_fit::Measured;
-use flashscope_probe::flashbench::parse::parse;
+use flashscope_flashbench::parse::parse;
+use flashscope_twin::Measured;
 
 use crate::repository;
 

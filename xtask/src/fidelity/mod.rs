@@ -7,8 +7,8 @@ mod pictures;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
-use flashscope_fit::{Compared, Options, Split, Summary, compare, fit, numbers_and_cells};
 use flashscope_sim::Profile;
+use flashscope_twin::{Compared, Options, Split, Summary, compare, fit, numbers_and_cells};
 use serde::Serialize;
 
 use self::logs::{HOLDOUT, SEED, SUBJECTS, Subject};

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use flashscope_fit::{Compared, Key};
-use flashscope_probe::observation::Order;
+use flashscope_record::observation::Order;
 use flashscope_report::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
 use flashscope_report::drawing;
+use flashscope_twin::{Compared, Key};
 
 use super::Report;
 

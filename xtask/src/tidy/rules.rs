@@ -83,7 +83,7 @@ pub fn the_changelog_has_this_version(files: &Files) -> Vec<Complaint> {
 pub fn every_experiment_has_its_page(files: &Files) -> Vec<Complaint> {
     let names = files
         .rust()
-        .filter(|file| file.path.starts_with("crates/probe/src/experiment/"))
+        .filter(|file| file.path.starts_with("crates/measure/src/experiment/"))
         .flat_map(experiment_names);
     let pages = names.map(|name| format!("docs/methods/{name}.md"));
     pages
@@ -129,7 +129,7 @@ mod tests {
     fn consent_outside_the_confirm_step_is_refused() {
         let call = "let consent = Consent::to_erase(path);";
         let count = |path| consent_is_made_by_the_confirm_step_only(&files(path, call)).len();
-        assert_eq!(count("crates/probe/src/lib.rs"), 1);
+        assert_eq!(count("crates/infer/src/lib.rs"), 1);
         assert_eq!(count("crates/flashscope/src/confirm.rs"), 0);
         assert_eq!(count("crates/linux/tests/open.rs"), 0);
     }
@@ -153,7 +153,7 @@ mod tests {
     fn an_experiment_without_a_page_is_refused() {
         let text =
             "impl Experiment for A {\n    fn name(&self) -> &'static str {\n        \"align\"\n    }\n}";
-        let complaints = every_experiment_has_its_page(&files("crates/probe/src/experiment/align.rs", text));
+        let complaints = every_experiment_has_its_page(&files("crates/measure/src/experiment/align.rs", text));
         assert_eq!(complaints.len(), 1);
     }
 

@@ -16,11 +16,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Consent};
+use flashscope_infer::streams::speed::speed;
 use flashscope_linux::{Access, OpenOptions, open};
-use flashscope_probe::experiment::Speed;
-use flashscope_probe::inference::speed;
-use flashscope_probe::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
-use flashscope_probe::{Experiment as _, Silent};
+use flashscope_measure::experiment::Speed;
+use flashscope_measure::{Experiment as _, Silent};
+use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fio::{escaped, parse};

@@ -1,6 +1,6 @@
 //! Whether confidence means what it says: claimed against observed.
 
-use flashscope_probe::Finding;
+use flashscope_record::finding::Finding;
 use serde::Serialize;
 
 use super::judge::Verdict;

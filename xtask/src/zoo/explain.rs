@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::bail;
-use flashscope_probe::{Finding, FindingId, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Outcome};
 use flashscope_zoo::{Habitat, Specimen};
 
 use super::judge::Verdict;

@@ -1,6 +1,6 @@
 //! A finding held against the truth.
 
-use flashscope_probe::{Finding, Outcome, Value};
+use flashscope_record::finding::{Finding, Outcome, Value};
 use flashscope_zoo::{Fact, Truth};
 use serde::Serialize;
 

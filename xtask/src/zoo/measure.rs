@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Meter, ReadOnly};
-use flashscope_probe::diagnosis::Attachment;
-use flashscope_probe::inference::infer_by;
-use flashscope_probe::run_file::FORMAT;
-use flashscope_probe::survey::Survey;
-use flashscope_probe::{Event, Finding, FindingId, Method, Observations, Observer, RunFile};
+use flashscope_infer::{Method, infer_by};
+use flashscope_measure::survey::Survey;
+use flashscope_measure::{Event, Observer};
+use flashscope_record::attachment::Attachment;
+use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::observation::Observations;
+use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_zoo::{Specimen, ZooError};
 
 use super::judge::{Verdict, interval_holds};

@@ -13,7 +13,8 @@ mod text;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use flashscope_probe::{FindingId, Method};
+use flashscope_infer::Method;
+use flashscope_record::finding::FindingId;
 use flashscope_zoo::{Habitat, Specimen};
 
 use self::measure::Measured;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashscope_probe::{Finding, FindingId};
+use flashscope_record::finding::{Finding, FindingId};
 use flashscope_zoo::Habitat;
 use serde::{Serialize, Serializer};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! How often a finding was exact, within its interval, unknown, or wrong.
 
-use flashscope_probe::Finding;
+use flashscope_record::finding::Finding;
 use serde::Serialize;
 
 use super::judge::Verdict;

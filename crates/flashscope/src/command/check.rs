@@ -3,18 +3,16 @@
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
-use flashscope_probe::experiment::Sustained;
-use flashscope_probe::survey::Survey;
+use flashscope_measure::experiment::Sustained;
+use flashscope_measure::survey::Survey;
 
 use super::show;
 use crate::args::{Budgets, Check};
-use crate::confirm;
-use crate::duration;
 use crate::exit::{Exit, Failure};
-use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
+use crate::{confirm, duration, outputs};
 
 /// What the writing tests may write in all unless told otherwise: four times what they usually write at 8 MiB blocks.
 pub const WRITE_BUDGET: Bytes = Bytes::gib(2);
@@ -44,7 +42,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     observations.extend(survey.run(&mut Meter::new(&mut target.device, rest), &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
-    let findings = run.infer();
+    let findings = flashscope_infer::findings_of(&run);
     show::measurement(&target, &run, &findings, &arguments.output.files, printer)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use flashscope_probe::RunFile;
+use flashscope_record::run_file::RunFile;
 use flashscope_report::compare::{Compared, FIRST_BYTES, html_page, text};
 use serde_json::{Value, json};
 
@@ -12,9 +12,8 @@ use super::report::read;
 use crate::args::ReportCompare;
 use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::json;
-use crate::outputs;
 use crate::printer::Printer;
+use crate::{json, outputs};
 
 /// Runs the command.
 ///

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use flashscope_probe::RunFile;
-use flashscope_probe::flashbench::parse::{self, Log};
-use flashscope_probe::inference::infer;
+use flashscope_flashbench::parse;
+use flashscope_flashbench::parse::Log;
+use flashscope_infer::infer;
+use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, brief};
 use serde_json::json;
 
 use super::show;
 use crate::args::Import;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::input;
-use crate::outputs;
 use crate::printer::Printer;
+use crate::{input, outputs};
 
 /// Runs the command.
 ///

@@ -3,24 +3,25 @@
 use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
-use flashscope_probe::experiment::{
-    Align, BlockEnds, Experiment, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
+use flashscope_flashbench as flashbench;
+use flashscope_flashbench::{print, procedure};
+use flashscope_infer::findings::{infer, merges};
+use flashscope_measure::Experiment;
+use flashscope_measure::experiment::{
+    Align, BlockEnds, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
 };
-use flashscope_probe::flashbench::{self, print, procedure};
-use flashscope_probe::inference::{infer, merges};
-use flashscope_probe::observation::{Ended, Merges, Observations, Order};
-use flashscope_probe::survey::ASSUMED_ERASE_BLOCK;
-use flashscope_probe::{Finding, FindingId};
+use flashscope_measure::survey::ASSUMED_ERASE_BLOCK;
+use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::observation::{Ended, Merges, Observations, Order};
 
 use super::check::{WRITE_BUDGET, budget};
 use super::show;
 use crate::args::{ExperimentName, Format, Measure};
-use crate::confirm;
 use crate::exit::{Exit, Failure};
-use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
+use crate::{confirm, outputs};
 
 /// Runs the command.
 ///
@@ -152,7 +153,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     target.note_failures(progress.failed_requests());
     let table = print::print(&observations);
     let run = show::run_of(target, vec![observations]);
-    let findings = concerned(arguments.experiment, run.infer());
+    let findings = concerned(arguments.experiment, flashscope_infer::findings_of(&run));
     if printer.json {
         return show::measurement(target, &run, &findings, &arguments.output.files, printer);
     }
@@ -198,7 +199,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
-    let findings = concerned(arguments.experiment, run.infer());
+    let findings = concerned(arguments.experiment, flashscope_infer::findings_of(&run));
     show::measurement(target, &run, &findings, &arguments.output.files, printer)
 }
 

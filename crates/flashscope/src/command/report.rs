@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashscope_probe::RunFile;
+use flashscope_record::run_file::RunFile;
 use serde_json::Value;
 
 use super::show;
@@ -24,7 +24,7 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     let outputs: Vec<PathBuf> = arguments.html.iter().chain(&arguments.output.files).cloned().collect();
     outputs::permit(&outputs, file)?;
     let run = read(file)?;
-    let findings = run.infer_run();
+    let findings = flashscope_infer::relevant_findings_of(&run);
     // A page of --html stands for the text, not for a document that was asked for.
     if arguments.html.is_none() || printer.json {
         show::findings(&run, &findings, &Value::Null, printer)?;

@@ -1,18 +1,17 @@
 //! What check, measure and import do alike once observations are there: show findings, write files, choose the exit code.
 
 use flashscope_device::layer::Cost;
-use flashscope_probe::diagnosis::Attachment;
-use flashscope_probe::observation::{Cause, Conditions, Data, Ended, Observations, Source};
-use flashscope_probe::run_file::FORMAT;
-use flashscope_probe::{Finding, RunFile};
+use flashscope_record::attachment::Attachment;
+use flashscope_record::finding::Finding;
+use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source};
+use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_report::{Report, counted, terminal};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
-use crate::json;
-use crate::outputs;
 use crate::printer::Printer;
 use crate::target::{Plugged, Target};
+use crate::{json, outputs};
 
 /// The run of a target that was measured now.
 pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
@@ -204,7 +203,7 @@ mod tests {
     fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
         let printer = Printer::new(&Global { json: false, quiet: true, verbose: false, color: Color::Never });
         let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 0 };
-        let data = Data::Align(flashscope_probe::observation::AlignData::default());
+        let data = Data::Align(flashscope_record::observation::AlignData::default());
         let seen = ended.map(|ended| Observations { data, conditions, ended });
         let run = run_of_log("", String::new(), seen.into_iter().collect(), Vec::new());
         exit(&run, failed_requests, &printer)

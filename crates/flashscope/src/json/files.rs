@@ -1,9 +1,9 @@
 //! The document of `bench files`.
 
-use flashscope_probe::RunFile;
-use flashscope_probe::inference::statistics::quantile;
-use flashscope_probe::inference::{FilesCause, FilesSpeed, Spread, files_verdict};
-use flashscope_probe::observation::{FilesData, FilesPart, FilesRound};
+use flashscope_infer::files::comparison::{FilesCause, FilesSpeed, Spread, files_verdict};
+use flashscope_infer::statistics::quantile;
+use flashscope_record::observation::{FilesData, FilesPart, FilesRound};
+use flashscope_record::run_file::RunFile;
 use flashscope_report::files::{because, both, conditions, headline};
 use serde_json::{Value, json};
 

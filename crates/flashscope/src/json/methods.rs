@@ -1,9 +1,10 @@
 //! The document of `bench methods`.
 
-use flashscope_probe::RunFile;
-use flashscope_probe::diagnosis::diagnose;
-use flashscope_probe::inference::{Spread, WaySpeed, cached, truth, ways};
-use flashscope_probe::observation::MethodsData;
+use flashscope_infer::diagnose;
+use flashscope_infer::files::comparison::Spread;
+use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
+use flashscope_record::observation::MethodsData;
+use flashscope_record::run_file::RunFile;
 use flashscope_report::claims::reasons;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_linux::{Card, Disk, Filesystem, Identity, Sort};
-use flashscope_probe::diagnosis::{Attachment, Driver, Link, Volume};
+use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 

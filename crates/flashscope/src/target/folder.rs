@@ -7,8 +7,8 @@ use flashscope_device::layer::{Budget, Cost, Fence, Interrupt, Interruptible, Me
 use flashscope_linux::{
     FileSize, FilesError, FilesPlace, Ground, LinuxDevice, NoStick, Remark, Roots, identify,
 };
-use flashscope_probe::diagnosis::Attachment;
-use flashscope_probe::observation::Instead;
+use flashscope_record::attachment::Attachment;
+use flashscope_record::observation::Instead;
 use serde_json::{Value, json};
 
 use super::{Target, attachment, link};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::LazyLock;
 
-use flashscope_probe::RunFile;
-use flashscope_probe::inference::infer;
+use flashscope_infer::infer;
+use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, Style, html, terminal};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use flashscope_device::Bytes;
-use flashscope_probe::flashbench::parse::parse;
-use flashscope_probe::observation::{AlignData, Data, OpenUnitsData};
+use flashscope_flashbench::parse::parse;
+use flashscope_record::observation::{AlignData, Data, OpenUnitsData};
 
 use crate::support::served::{Served, has};
 use crate::support::{flashscope, stderr, stdout};
@@ -41,7 +41,7 @@ fn step(data: &Data, erase_block: Bytes) -> (f64, f64) {
         samples.iter().partition(|sample| sample.candidate.is_multiple_of(erase_block));
     let differences = |samples: Vec<&_>| -> Vec<f64> {
         let mut all: Vec<f64> =
-            samples.into_iter().map(flashscope_probe::observation::AlignSample::difference).collect();
+            samples.into_iter().map(flashscope_record::observation::AlignSample::difference).collect();
         all.sort_by(f64::total_cmp);
         all
     };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::inference::statistics::{median, quantile};
+use flashscope_infer::statistics::{median, quantile};
+use flashscope_record::finding::FindingId;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit};
 use crate::figures::align_samples;

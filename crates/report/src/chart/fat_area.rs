@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::observation::{Data, Order};
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{Data, Order};
 
 use super::{Axis, Chart, Colour, Drawn, Note, Point, Scale, Series, Table, Unit, selection};
 use crate::figures::Figures;

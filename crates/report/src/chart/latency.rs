@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use flashscope_probe::inference::statistics::quantile;
-use flashscope_probe::observation::{OpenUnitsCell, Order, Times};
+use flashscope_infer::statistics::quantile;
+use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
 use crate::figures::{open_units_cells, settled_rate};

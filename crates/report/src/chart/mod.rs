@@ -21,7 +21,7 @@ pub use ticks::Tick;
 
 use crate::Report;
 use crate::figures::Figures;
-use flashscope_probe::observation::Order;
+use flashscope_record::observation::Order;
 
 /// Every chart that this run's observations can fill, in the order of a report.
 #[must_use]

@@ -1,9 +1,9 @@
 //! Extra time over offset: every boundary sample where it was taken, to see whether one place differs from another.
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::inference::statistics::quantile;
-use flashscope_probe::observation::AlignSample;
+use flashscope_infer::statistics::quantile;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::AlignSample;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
 use crate::figures::align_samples;

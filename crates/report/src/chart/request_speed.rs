@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flashscope_probe::inference::Speed;
-use flashscope_probe::observation::{Direction, Order};
+use flashscope_infer::streams::speed::Speed;
+use flashscope_record::observation::{Direction, Order};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Unit};
 use crate::Report;

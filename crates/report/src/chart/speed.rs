@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::observation::Order;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::Order;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit, selection};
 use crate::figures::{BySize, Figures};

@@ -1,9 +1,10 @@
 //! Speed over what was written: where a long stream of writes becomes slow, and what lasts.
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::inference::{Change, course, stalled_writes, stalls_of};
-use flashscope_probe::observation::{LongWrite, Piece, Resumed, SustainedData};
+use flashscope_infer::streams::changes::Change;
+use flashscope_infer::streams::throughput_profile::{stalled_writes, stalls_of, throughput_profile};
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{LongWrite, Piece, Resumed, SustainedData};
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit};
 use crate::words::{name_of_change, stream};
@@ -146,7 +147,7 @@ fn points(request: Bytes, pieces: &[Piece], mut written: Bytes) -> Vec<Point> {
 /// Where the speed changes, by name; the end of a cache also where nothing else tells it.
 fn notes(report: &Report<'_>, data: &SustainedData) -> Vec<Note> {
     let note = |change: &Change| Note { at: change.written.as_f64(), label: name_of_change(report, change) };
-    let notes: Vec<Note> = course(data).changes.iter().map(note).collect();
+    let notes: Vec<Note> = throughput_profile(data).changes.iter().map(note).collect();
     if notes.is_empty() { cache(report).into_iter().collect() } else { notes }
 }
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use flashscope_device::layer::Cost;
-use flashscope_probe::inference::ways;
-use flashscope_probe::observation::{Data, Order, Source};
-use flashscope_probe::{Ended, Observations};
+use flashscope_infer::files::write_methods::ways;
+use flashscope_record::observation::{Data, Ended, Observations, Order, Source};
 use maud::{Markup, html};
 
 use super::plain_table;

@@ -1,6 +1,6 @@
 //! The table of findings: value, interval, confidence, evidence, caveats.
 
-use flashscope_probe::{Confidence, Finding, FindingId, Outcome};
+use flashscope_record::finding::{Confidence, Finding, FindingId, Outcome};
 use maud::{Markup, html};
 
 use crate::Report;

@@ -1,6 +1,6 @@
 //! How each thing was measured, in a sentence, and where the method is described.
 
-use flashscope_probe::observation::Data;
+use flashscope_record::observation::Data;
 use maud::{Markup, html};
 
 use crate::Report;

@@ -1,7 +1,7 @@
 //! The table of findings, and what stands behind each.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
-use flashscope_probe::{Finding, FindingId, Outcome, Value};
+use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use unicode_width::UnicodeWidthStr;
 
 use super::wrap::wrapped;

@@ -1,10 +1,10 @@
 //! What to do, and because of which finding. Only what follows from findings.
 
 use flashscope_device::Bytes;
-use flashscope_probe::diagnosis::{Diagnosis, Gain, LITTLE, Layer, Link};
-use flashscope_probe::finding::FtlClass;
-use flashscope_probe::inference::course;
-use flashscope_probe::{Finding, FindingId, Outcome};
+use flashscope_infer::streams::throughput_profile::throughput_profile;
+use flashscope_record::attachment::Link;
+use flashscope_record::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome};
 use serde::Serialize;
 
 use super::bottleneck::times;
@@ -143,7 +143,7 @@ fn rest_between_copies(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Adv
     let cache = report.size(FindingId::SlcCacheBytes)?;
     let text = format!("keep each copy within the first {cache}, and let it rest before the next");
     let advice = against(diagnosis, Layer::SlcCache, "rest_between_copies", &text)?;
-    let pauses = stream(report).map_or_else(Vec::new, |stream| course(stream).recovered);
+    let pauses = stream(report).map_or_else(Vec::new, |stream| throughput_profile(stream).recovered);
     let gave_back = pauses.iter().any(|pause| !pause.bytes.is_zero());
     match (pauses.is_empty(), gave_back) {
         (true, _) => Some(Advice { gain: None, ..advice }),

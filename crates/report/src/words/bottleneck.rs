@@ -1,6 +1,6 @@
 //! Which layer holds the device back, and what it would give to lift it.
 
-use flashscope_probe::diagnosis::{Bottleneck, Cost, Diagnosis, Gain, LITTLE, Layer, Unweighed};
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Gain, LITTLE, Layer, Unweighed};
 
 use super::sentence::Sentence;
 

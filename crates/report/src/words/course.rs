@@ -2,9 +2,12 @@
 //! back.
 
 use flashscope_device::Bytes;
-use flashscope_probe::inference::{Change, Course, Recovered, Stalls, course, so_far};
-use flashscope_probe::observation::{Data, SustainedData};
-use flashscope_probe::{Finding, FindingId, Outcome, Value};
+use flashscope_infer::streams::changes::Change;
+use flashscope_infer::streams::stalls::Stalls;
+use flashscope_infer::streams::sustained::so_far;
+use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile, throughput_profile};
+use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::observation::{Data, SustainedData};
 
 use super::hedge::interval;
 use super::sentence::Sentence;
@@ -61,7 +64,7 @@ const ENDED_EARLY: &str = " (the measurement ended early";
 /// What the stream did, a sentence each.
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
     let Some(data) = stream(report) else { return Vec::new() };
-    let Course { changes, stalls, recovered } = course(data);
+    let ThroughputProfile { changes, stalls, recovered } = throughput_profile(data);
     let changes = changes.iter().map(|change| told(report, change));
     let stalls = stalls.iter().map(stalled);
     let recovered = recovered.iter().map(gave_back);

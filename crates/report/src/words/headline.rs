@@ -1,7 +1,7 @@
 //! The one sentence to remember.
 
-use flashscope_probe::FindingId;
-use flashscope_probe::observation::Order;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::Order;
 
 use super::course;
 use super::hedge::{hedge, hedged};

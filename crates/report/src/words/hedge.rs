@@ -1,6 +1,6 @@
 //! A finding's value together with how sure it is: no value leaves here alone.
 
-use flashscope_probe::{Finding, Outcome};
+use flashscope_record::finding::{Finding, Outcome};
 
 use crate::quantity::percent;
 

@@ -1,14 +1,14 @@
 //! How sure: every finding by its confidence, every unknown with its reason, every early end.
 
-use flashscope_probe::observation::{Data, Source};
-use flashscope_probe::{Ended, Finding, FindingId, Observations, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_record::observation::{Data, Ended, Observations, Source};
 
 use super::hedge::interval;
 use super::sentence::Sentence;
 use crate::Report;
 use crate::quantity::percent;
 
-/// The words of [`flashscope_probe::Confidence::words`], surest first.
+/// The words of [`flashscope_record::finding::Confidence::words`], surest first.
 const LEVELS: [&str; 4] = ["very sure", "sure", "fairly sure", "likely"];
 
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {

@@ -1,7 +1,8 @@
 //! Speeds in sentences: the one to remember, what start-ups and caches did, and how sure it is.
 
-use flashscope_probe::inference::{Drift, Speed, Unsettled};
-use flashscope_probe::observation::{Contents, Data, Direction, SpeedCase};
+use flashscope_infer::streams::drift::Drift;
+use flashscope_infer::streams::speed::{Speed, Unsettled};
+use flashscope_record::observation::{Contents, Data, Direction, SpeedCase};
 
 use super::sentence::Sentence;
 use crate::speeds::{about, here_and_there, in_flight, in_order, name, speeds};

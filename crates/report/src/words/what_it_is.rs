@@ -1,9 +1,8 @@
 //! What it is: the sizes, the open units, the class, the FAT area, caches.
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::finding::FtlClass;
-use flashscope_probe::inference::{held_up_share, slows_down};
+use flashscope_infer::streams::throughput_profile::{held_up_share, slows_down};
+use flashscope_record::finding::{FindingId, FtlClass};
 
 use super::course;
 use super::hedge::{hedge, hedged, sureness};

@@ -1,9 +1,9 @@
 //! What it means for the person: measured times and speeds, not advice.
 
 use flashscope_device::Bytes;
-use flashscope_probe::FindingId;
-use flashscope_probe::inference::statistics::median;
-use flashscope_probe::observation::{AlignSample, Order};
+use flashscope_infer::statistics::median;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{AlignSample, Order};
 
 use super::hedge::hedged;
 use super::sentence::Sentence;

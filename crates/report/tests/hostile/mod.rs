@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
-use flashscope_probe::observation::{
-    AlignData, AlignSample, Cause, Conditions, Data, FatAreaCell, FatAreaData, Observations, OpenUnitsCell,
-    OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::observation::{
+    AlignData, AlignSample, Cause, Conditions, Data, Ended, FatAreaCell, FatAreaData, Observations,
+    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
-use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+use flashscope_record::run_file::RunFile;
 
 /// Escapes that colour, clear and retitle a terminal, one that reorders text, markup, and wide characters.
 const EVIL: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J<b>bold</b>\u{202e}漢字漢字\r\n\t&amp;\"'\u{0}ein_sehr_langes_Wort_ohne_Leerzeichen_das_in_keine_Zeile_passt";
@@ -20,7 +21,7 @@ pub fn empty() -> RunFile {
         flashscope: String::new(),
         target: String::new(),
         device_name: String::new(),
-        attachment: flashscope_probe::diagnosis::Attachment::default(),
+        attachment: flashscope_record::attachment::Attachment::default(),
         measured_at: String::new(),
         observations: Vec::new(),
         cost: Cost::default(),

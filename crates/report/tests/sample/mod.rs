@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
-use flashscope_probe::finding::FtlClass;
-use flashscope_probe::observation::{
-    AlignData, AlignSample, Conditions, Contents, Data, FatAreaCell, FatAreaData, Observations,
+use flashscope_record::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use flashscope_record::observation::{
+    AlignData, AlignSample, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
     OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
 };
-use flashscope_probe::{Confidence, Ended, Finding, FindingId, RunFile, Value};
+use flashscope_record::run_file::RunFile;
 
 const ERASE_BLOCK: Bytes = Bytes::mib(8);
 const PAGE: Bytes = Bytes::kib(32);
@@ -130,11 +130,11 @@ pub fn run() -> RunFile {
         Data::FatArea(fat_area(jitter)),
     ];
     RunFile {
-        format: flashscope_probe::run_file::FORMAT,
+        format: flashscope_record::run_file::FORMAT,
         flashscope: "0.1.0".to_owned(),
         target: "/dev/sdb".to_owned(),
         device_name: "Patriot Xporter XT Boost 16 GB".to_owned(),
-        attachment: flashscope_probe::diagnosis::Attachment::default(),
+        attachment: flashscope_record::attachment::Attachment::default(),
         measured_at: "2026-11-21T20:13:08Z".to_owned(),
         observations: data.into_iter().map(observations).collect(),
         cost: Cost {

@@ -6,22 +6,21 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_device::{Bytes, Pattern};
+use flashscope_infer::files::comparison::files_are_settled;
 use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
-use flashscope_probe::file_sizes;
-use flashscope_probe::inference::files_are_settled;
-use flashscope_probe::observation::{
+use flashscope_measure::workload::file_sizes;
+use flashscope_record::observation::{
     Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
 };
 use flashscope_report::counted;
 
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
-use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
-use crate::outputs;
 use crate::printer::Printer;
 use crate::target::{Plugged, folder_failure as failure, instead, plugged};
+use crate::{duration, outputs};
 
 /// So many files tell how long all of them will take.
 const PILOT: usize = 32;

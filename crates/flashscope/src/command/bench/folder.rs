@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Cost, Interrupt, Interruptible, Meter};
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, Op, Pattern};
 use flashscope_linux::{FileSize, LinuxDevice};
-use flashscope_probe::RunFile;
-use flashscope_probe::observation::Ended;
+use flashscope_record::observation::Ended;
+use flashscope_record::run_file::RunFile;
 
 use crate::args::Erase;
 use crate::exit::{Exit, Failure};

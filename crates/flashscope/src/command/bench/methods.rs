@@ -6,19 +6,17 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Cost, Interrupt};
+use flashscope_infer::files::write_methods::ways_are_settled;
 use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
-use flashscope_probe::inference::ways_are_settled;
-use flashscope_probe::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
+use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
 
 use crate::args::BenchMethods;
 use crate::command::show;
-use crate::confirm;
-use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
-use crate::outputs;
 use crate::printer::Printer;
 use crate::target::plugged;
+use crate::{confirm, duration, outputs};
 
 /// Without a size, so much is written in each way, and no less where a stick is slow; that much tells how slow it is.
 const SIZE_USUAL: Bytes = Bytes::mib(64);

@@ -18,7 +18,7 @@ use crate::printer::Printer;
 /// # Errors
 /// As the parts.
 pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
-    use flashscope_probe::observation::Direction::{Read, Write};
+    use flashscope_record::observation::Direction::{Read, Write};
     match &arguments.part {
         Some(BenchPart::Read(read)) => rows::run(&read.target, &read.rows, None, &[Read], printer),
         Some(BenchPart::Write(write)) => {

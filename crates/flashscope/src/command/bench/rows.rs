@@ -4,21 +4,19 @@ use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 use flashscope_linux::FileSize;
-use flashscope_probe::Experiment;
-use flashscope_probe::experiment::Speed;
-use flashscope_probe::observation::{Direction, LinkLimit, Order, SpeedCase};
+use flashscope_measure::Experiment;
+use flashscope_measure::experiment::Speed;
+use flashscope_record::observation::{Direction, LinkLimit, Order, SpeedCase};
 
 use super::folder;
 use crate::args::{Erase, Extent, OrderName, Rows};
 use crate::command::check::budget;
 use crate::command::show;
-use crate::confirm;
-use crate::duration;
 use crate::exit::{Exit, Failure};
-use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Measured, Target};
+use crate::{confirm, duration, outputs};
 
 /// As many requests as the usual rows have in flight at most.
 const QUEUE_DEPTH_USUAL: u32 = 32;

@@ -6,20 +6,18 @@ use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 use flashscope_linux::{FileSize, Ground, NoStick};
-use flashscope_probe::Experiment;
-use flashscope_probe::experiment::{Samples, Sustained};
+use flashscope_measure::Experiment;
+use flashscope_measure::experiment::{Samples, Sustained};
 
 use super::folder;
 use crate::args::BenchSustained;
 use crate::command::check::budget;
 use crate::command::show;
-use crate::confirm;
-use crate::duration;
 use crate::exit::{Exit, Failure};
-use crate::outputs;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
+use crate::{confirm, duration, outputs};
 
 /// No stick holds more: all the room there is.
 const CAPACITY_MAX: Bytes = Bytes::gib(1 << 20);
@@ -49,7 +47,7 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
     seen.conditions.capacity = target.around.or(seen.conditions.capacity);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, vec![seen]);
-    let findings = run.infer_run();
+    let findings = flashscope_infer::relevant_findings_of(&run);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     folder::say_gone(&target, &run, printer);
     shown

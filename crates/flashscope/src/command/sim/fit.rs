@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use flashscope_fit::{Compared, Fit, Measured, Options, Summary, fit};
-use flashscope_probe::RunFile;
-use flashscope_probe::flashbench::parse::parse;
+use flashscope_flashbench::parse::parse;
+use flashscope_record::run_file::RunFile;
+use flashscope_twin::{Compared, Fit, Measured, Options, Summary, fit};
 use serde_json::{Value, json};
 
 use crate::args::SimFit;
 use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::input;
-use crate::json;
-use crate::outputs;
 use crate::printer::Printer;
+use crate::{input, json, outputs};
 
 /// Runs the command.
 ///

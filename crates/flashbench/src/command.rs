@@ -1,0 +1,44 @@
+//! A flashbench command, as far as it changes what is measured.
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::Order;
+
+/// What a flashbench command line asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// `-a`: reads before, across and after boundaries.
+    Align {
+        /// `--blocksize`: the size of each read.
+        read: Bytes,
+    },
+    /// `--open-au`: writes into several erase blocks in turn.
+    OpenUnits {
+        /// `--erasesize`.
+        erase_block: Bytes,
+        /// `--open-au-nr`.
+        open_units: u32,
+        /// `--blocksize`: the smallest request; sizes halve from the erase block down to it.
+        smallest: Bytes,
+        /// `--random`: shuffled inside each unit.
+        order: Order,
+    },
+    /// `--find-fat`: the same writes in each of the first erase blocks.
+    FindFat {
+        /// `--erasesize`.
+        erase_block: Bytes,
+        /// `--fat-nr`: how many erase blocks from the start of the device.
+        units: u32,
+        /// `--blocksize`: the smallest request.
+        smallest: Bytes,
+        /// `--random`: shuffled inside each unit.
+        order: Order,
+    },
+}
+
+impl Command {
+    /// `--erasesize` where none is given: 4 MiB.
+    pub const DEFAULT_ERASE_BLOCK: Bytes = Bytes::mib(4);
+    /// `--blocksize` where none is given: 16 KiB.
+    pub const DEFAULT_BLOCK: Bytes = Bytes::kib(16);
+}

@@ -1,0 +1,31 @@
+//! Reads the logs that people published: [`parse`] takes a log's bytes as a mailing list, a wiki or a terminal left
+//! them, and returns every table of flashbench in it as observations.
+//!
+//! A log passes through three steps. Bytes become clean lines (`text`, `marks`, `merged`, `quoted_printable`). Lines say what was
+//! run (`command_line`, `options`, `heading`) or hold rows (`words`, `row`, `align_row`, made of `number`s).
+//! Rows become tables with their observations (`table`), of one device or of several
+//! (`device_name`, `devices`). What cannot be read becomes a [`Problem`] with its line, and
+//! reading goes on.
+
+mod align_row;
+mod command_line;
+mod device_name;
+mod devices;
+mod foreign;
+mod heading;
+mod log;
+mod marks;
+mod merged;
+mod number;
+mod options;
+mod quoted_printable;
+mod reader;
+mod row;
+mod stated;
+mod table;
+mod text;
+mod words;
+
+pub use crate::parse::foreign::Foreign;
+pub use crate::parse::log::{Entry, Log, ParseLogError, Problem};
+pub use crate::parse::reader::parse;

@@ -1,0 +1,263 @@
+//! Tables out of rows: what each row's numbers mean under the command that printed them.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::{
+    AlignData, AlignSample, Cause, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
+    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+};
+
+use crate::parse::log::{Entry, Problem};
+use crate::parse::row::{Cells, Row};
+use crate::parse::stated::{Kind, Stated};
+use crate::parse::text::Line;
+
+/// Splits rows into tables. In each, candidates or sizes only fall.
+pub(super) fn split(rows: Vec<Row>) -> Vec<Vec<Row>> {
+    let mut tables: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        match tables.last_mut() {
+            Some(table) if table.last().is_some_and(|last| follows(last, &row)) => table.push(row),
+            _ => tables.push(vec![row]),
+        }
+    }
+    tables
+}
+
+fn follows(last: &Row, row: &Row) -> bool {
+    let same_kind = matches!(last.cells, Cells::Align { .. }) == matches!(row.cells, Cells::Align { .. });
+    same_kind && !last.interrupted && row.cells.key() < last.cells.key()
+}
+
+/// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is stated. Several columns are those
+/// of the FAT area unless they have names of their own, or are stated to be of another kind.
+pub(super) fn kind(rows: &[Row], stated: Option<Kind>, columns_are_named: bool) -> Option<Kind> {
+    match rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0) {
+        0 => Some(Kind::Align),
+        1 => stated.filter(|kind| *kind != Kind::Align),
+        _ if stated == Some(Kind::FindFat) => stated,
+        _ if columns_are_named || stated == Some(Kind::OpenUnits) => None,
+        _ => Some(Kind::FindFat),
+    }
+}
+
+/// Whether the columns of these rows have names: a line above them that is as long as they are, bars between them as in the tables of
+/// wikis, or other units than flashbench's.
+pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
+    let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
+    let at = lines.partition_point(|line| line.number < first.first_line);
+    let of_rows = lines[at..].iter().take_while(|line| line.number <= last.last_line);
+    let has_bars = |line: &Line| line.text.trim_start_matches(['|', ' ']).contains('|');
+    let above = lines[..at].iter().rev().find(|line| line.text.chars().any(char::is_alphanumeric));
+    let rewritten = rows.iter().any(|row| row.rewritten);
+    rewritten
+        || of_rows.into_iter().any(has_bars)
+        || above.is_some_and(|line| is_header(&line.text, columns(&first.cells)))
+}
+
+/// What the first column of a table is called.
+const SIZES: [&str; 5] = ["size", "block", "request", "segment", "write"];
+
+fn is_header(text: &str, columns: usize) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split_whitespace();
+    let count = words.clone().count();
+    let is_size = words.next().is_some_and(|first| SIZES.iter().any(|size| first.starts_with(size)));
+    lower.contains('|') || (columns..=columns + 1).contains(&count) || is_size && count > columns
+}
+
+/// A table being made.
+pub(super) struct Table<'a> {
+    /// What is stated of it, all of the table's own kind.
+    pub stated: Stated,
+    /// Its rows, at least one.
+    pub rows: &'a [Row],
+    /// The device's capacity, if the log says it.
+    pub capacity: Option<Bytes>,
+    /// Where to put what cannot be read.
+    pub problems: &'a mut Vec<Problem>,
+}
+
+impl Table<'_> {
+    /// The table as an entry of the log.
+    pub(super) fn entry(mut self) -> Entry {
+        let mut remarks = Vec::new();
+        let data = match self.stated.kind {
+            Some(Kind::Align) => self.align(&mut remarks),
+            Some(Kind::FindFat) => self.fat_area(&mut remarks),
+            Some(Kind::OpenUnits) if let Some(units) = self.stated.open_units => {
+                self.open_units(units, &mut remarks)
+            }
+            _ => self.write_size(&mut remarks),
+        };
+        let source = Source::Published { program: "flashbench".to_owned(), devices: Vec::new() };
+        let conditions = Conditions { source, capacity: self.capacity, region: None, seed: 0 };
+        let first = self.rows.first().map_or(0, |row| row.first_line);
+        let last = self.rows.last().map_or(0, |row| row.last_line);
+        Entry {
+            command: self.stated.command(),
+            observations: Observations { data, conditions, ended: self.ended() },
+            heading: self.stated.text,
+            lines: first..=last,
+            remarks,
+        }
+    }
+
+    fn align(&mut self, remarks: &mut Vec<String>) -> Data {
+        let samples: Vec<AlignSample> = self.rows.iter().filter_map(|row| sample(&row.cells)).collect();
+        if self.stated.block.is_none() && self.ended() == Ended::Complete {
+            // flashbench's last candidate is twice its read, so that three reads fit around a boundary.
+            self.stated.block =
+                samples.last().map(|sample| sample.candidate / 2).filter(|read| read.get() >= 512);
+            let read = self.stated.block.map_or_else(String::new, |read| read.to_string());
+            remarks.push(format!(
+                "the log does not say how much each read reads; {read} taken, half the last candidate"
+            ));
+        }
+        Data::Align(AlignData { read: self.stated.block, samples, contents: Contents::default() })
+    }
+
+    fn open_units(&mut self, open_units: u32, remarks: &mut Vec<String>) -> Data {
+        let erase_block = self.erase_block(remarks);
+        let order = self.order(remarks);
+        let speeds = self.speeds(1);
+        let cell = |(request, speeds): (Bytes, Vec<f64>)| {
+            let requests = (erase_block / request) * u64::from(open_units);
+            let times = times(request, *speeds.first()?, Some(requests));
+            Some(OpenUnitsCell::in_turn((order, open_units, request), times))
+        };
+        Data::OpenUnits(OpenUnitsData {
+            erase_block,
+            cells: speeds.into_iter().filter_map(cell).collect(),
+            ..OpenUnitsData::default()
+        })
+    }
+
+    fn fat_area(&mut self, remarks: &mut Vec<String>) -> Data {
+        let erase_block = self.erase_block(remarks);
+        let order = self.order(remarks);
+        let columns = self.rows.iter().map(|row| columns(&row.cells)).next().unwrap_or(0);
+        let units = self.stated.fat_units.unwrap_or_else(|| u32::try_from(columns).unwrap_or(u32::MAX));
+        self.stated.fat_units = Some(units);
+        let cell = |request: Bytes, unit: u32, speed: f64| {
+            let times = times(request, speed, Some(erase_block / request));
+            FatAreaCell { unit, order, request, times }
+        };
+        let row = |(request, speeds): (Bytes, Vec<f64>)| {
+            (0..).zip(speeds).map(|(unit, speed)| cell(request, unit, speed)).collect::<Vec<_>>()
+        };
+        Data::FatArea(FatAreaData {
+            erase_block,
+            cells: self.speeds(units).into_iter().flat_map(row).collect(),
+            ..FatAreaData::default()
+        })
+    }
+
+    /// Speeds without the number of open units: they still say what each request size reaches.
+    fn write_size(&mut self, remarks: &mut Vec<String>) -> Data {
+        remarks.push("the log does not say how many open units this table was made with; read as speeds by request size".to_owned());
+        let erase_block = self.erase_block(remarks);
+        let order = self.order(remarks);
+        let columns = self.rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(1);
+        if columns > 1 {
+            remarks.push("the log does not say that the columns of this table are erase blocks (--find-fat); the first one was read".to_owned());
+        }
+        let cell = |(request, speeds): (Bytes, Vec<f64>)| {
+            Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
+        };
+        let columns = u32::try_from(columns).unwrap_or(u32::MAX);
+        let cells = self.speeds(columns).into_iter().filter_map(cell).collect();
+        Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() })
+    }
+
+    /// The erase block the program was told; the largest request where the log does not say, or says less than that.
+    fn erase_block(&mut self, remarks: &mut Vec<String>) -> Bytes {
+        let largest = self.rows.iter().map(|row| row.cells.key()).max().unwrap_or(Bytes::ZERO);
+        let erase_block = match self.stated.erase_block {
+            Some(stated) if stated >= largest => return stated,
+            Some(stated) => {
+                remarks.push(format!("the command says {stated}, but the table has requests of {largest}; {largest} taken as the erase block"));
+                largest
+            }
+            None => {
+                remarks.push(format!(
+                    "the log does not say which erase block was assumed; {largest} taken, the largest request"
+                ));
+                largest
+            }
+        };
+        self.stated.erase_block = Some(erase_block);
+        erase_block
+    }
+
+    fn order(&mut self, remarks: &mut Vec<String>) -> Order {
+        if self.stated.order.is_none() {
+            remarks.push(
+                "the log does not say in which order blocks were written; linear taken, flashbench's default"
+                    .to_owned(),
+            );
+        }
+        *self.stated.order.get_or_insert(Order::Linear)
+    }
+
+    /// The speeds of each row. A row of another length than `columns` is a problem; its first speeds are kept.
+    fn speeds(&mut self, columns: u32) -> Vec<(Bytes, Vec<f64>)> {
+        let wanted = columns as usize;
+        let mut table = Vec::with_capacity(self.rows.len());
+        for row in self.rows {
+            let Cells::Speeds { request, speeds } = &row.cells else { continue };
+            if speeds.len() != wanted && !row.cut {
+                let reason = format!("the row has {} speeds where {wanted} are expected", speeds.len());
+                self.problems.push(Problem { line: row.first_line, text: format!("{request} …"), reason });
+            }
+            table.push((*request, speeds.iter().copied().take(wanted).collect()));
+        }
+        table
+    }
+
+    fn ended(&self) -> Ended {
+        let last = self.rows.last().map_or(Bytes::ZERO, |row| row.cells.key());
+        if self.rows.iter().any(|row| row.interrupted) {
+            return cut(format!("interrupted after the row of {last}"));
+        }
+        match (self.stated.kind, self.stated.block) {
+            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => {
+                cut(format!("the log ends at {last}; the command asked for rows down to {block}"))
+            }
+            (Some(Kind::Align), Some(read)) if last > read * 2 => {
+                cut(format!("the log ends at {last}; the command asked for rows down to {}", read * 2))
+            }
+            _ => Ended::Complete,
+        }
+    }
+}
+
+/// A log that ends too soon.
+const fn cut(reason: String) -> Ended {
+    Ended::Early { reason, cause: Cause::Log }
+}
+
+fn columns(cells: &Cells) -> usize {
+    match cells {
+        Cells::Align { .. } => 0,
+        Cells::Speeds { speeds, .. } => speeds.len(),
+    }
+}
+
+fn sample(cells: &Cells) -> Option<AlignSample> {
+    let Cells::Align { candidate, before, across, after } = *cells else { return None };
+    let [before, across, after] = [before, across, after].map(duration);
+    Some(AlignSample { candidate, boundary: None, before, across, after })
+}
+
+/// The time one request takes at `speed` bytes per second.
+fn times(request: Bytes, speed: f64, requests: Option<u64>) -> Times {
+    Times::Mean { per_request: duration(request.as_f64() / speed), requests }
+}
+
+/// Seconds as a duration, to the nanosecond; what a duration cannot hold becomes the longest one.
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}

@@ -1,0 +1,123 @@
+//! One run of a procedure: the device, who watches, and what was drawn so far.
+
+use std::time::Duration;
+
+use flashscope_device::{
+    ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, OpKind, Pattern, RequestError,
+};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use flashscope_measure::{Event, Observer};
+use flashscope_record::observation::{Cause, Order};
+
+/// Why a procedure ends early.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stop {
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+impl Stop {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Device(error) => Cause::from(error),
+            Self::Request(_) => Cause::Device,
+        }
+    }
+}
+
+pub(super) struct Session<'a> {
+    pub(super) device: &'a mut dyn Device,
+    observer: &'a mut dyn Observer,
+    random: Xoshiro256PlusPlus,
+    pattern: Pattern,
+    row_end: Option<Bytes>,
+    requests: u64,
+    writes: u64,
+    began_at: Instant,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(device: &'a mut dyn Device, observer: &'a mut dyn Observer, seed: u64) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let began_at = device.now();
+        Self {
+            device,
+            observer,
+            random,
+            pattern: Pattern::new(seed),
+            row_end: None,
+            requests: 0,
+            writes: 0,
+            began_at,
+        }
+    }
+
+    /// Reads a range for the time it takes.
+    pub(super) fn read(&mut self, range: ByteRange) -> Result<Duration, Stop> {
+        self.run(Op::read(range))
+    }
+
+    /// Writes a range, in pieces if the device takes no more at once.
+    pub(super) fn write(&mut self, range: ByteRange) -> Result<(), Stop> {
+        let piece_max = self.device.capabilities().max_request;
+        let mut offset = range.offset;
+        while offset < range.end() {
+            let length = piece_max.min(range.end() - offset);
+            self.run(Op::write(ByteRange::new(offset, length), self.pattern))?;
+            offset += length;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, op: Op) -> Result<Duration, Stop> {
+        let is_write = op.kind() == OpKind::Write;
+        let completion = self.device.run(op)?;
+        self.requests += 1;
+        self.writes += u64::from(is_write);
+        let device_time = completion.completed_at.since(self.began_at);
+        self.observer.event(Event::Progress { requests: self.requests, writes: self.writes, device_time });
+        let latency = completion.latency();
+        completion.outcome?;
+        Ok(latency)
+    }
+
+    /// Device time.
+    pub(super) fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    /// Begins a row: new data, and the offsets inside a unit in their order.
+    pub(super) fn begin_row(&mut self, erase_block: Bytes, request: Bytes, order: Order) -> Vec<Bytes> {
+        self.pattern = self.pattern.next_generation();
+        let mut offsets: Vec<Bytes> = (0..erase_block / request).map(|index| request * index).collect();
+        if order == Order::Random {
+            self.shuffle(&mut offsets, request);
+        }
+        self.row_end = offsets.last().map(|offset| *offset + request);
+        offsets
+    }
+
+    /// Shuffles until no request continues the one before it, in this row or at the end of the last.
+    ///
+    /// A stick cannot tell two such requests from linear writing. One draw in three is free of them, whatever its length.
+    fn shuffle(&mut self, offsets: &mut [Bytes], request: Bytes) {
+        if offsets.len() < 2 {
+            return;
+        }
+        loop {
+            for last in (1..offsets.len()).rev() {
+                let chosen = (u128::from(self.random.next_u64()) * (last as u128 + 1)) >> 64;
+                offsets.swap(last, usize::try_from(chosen).unwrap_or(last));
+            }
+            let continues = |pair: &[Bytes]| pair[0] + request == pair[1];
+            let continues_row = self.row_end == offsets.first().copied();
+            if !continues_row && !offsets.windows(2).any(continues) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What is inferred from published logs, against what the people who measured them said.
+
+use std::path::Path;
+
+use flashscope_device::Bytes;
+use flashscope_flashbench::parse;
+use flashscope_infer::infer;
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
+
+fn findings(name: &str) -> Vec<Finding> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name);
+    let log = parse::parse(&std::fs::read(path).unwrap(), name).unwrap();
+    infer(&log.entries.into_iter().map(|entry| entry.observations).collect::<Vec<_>>())
+}
+
+fn value(findings: &[Finding], id: FindingId) -> Option<Value> {
+    findings.iter().find(|finding| finding.id == id).unwrap().value()
+}
+
+fn assert_found(findings: &[Finding], expected: &[(FindingId, Value)]) {
+    for (id, expected) in expected {
+        assert_eq!(value(findings, *id), Some(*expected), "{id}");
+    }
+}
+
+fn assert_unknown(findings: &[Finding], ids: &[FindingId]) {
+    for id in ids {
+        assert_eq!(value(findings, *id), None, "{id}");
+    }
+}
+
+#[test]
+fn the_patriot_is_what_its_owner_said() {
+    let class = Value::Class { class: FtlClass::LogStructured, above: Some(Bytes::kib(16)) };
+    assert_found(
+        &findings("patriot-xporter-xt-boost-16gb.txt"),
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(8))),
+            (FindingId::PageBytes, Value::Bytes(Bytes::kib(32))),
+            (FindingId::WriteUnitBytes, Value::Bytes(Bytes::kib(64))),
+            (FindingId::OpenUnitsLinear, Value::Count(8)),
+            (FindingId::OpenUnitsRandom, Value::Count(8)),
+            (FindingId::FatAreaBytes, Value::Bytes(Bytes::ZERO)),
+            (FindingId::FtlClass, class),
+        ],
+    );
+}
+
+#[test]
+fn the_readme_card_has_blocks_of_4_mib_pages_of_8_kib_and_two_open_units() {
+    let findings = findings("readme-example-arnd.txt");
+    assert_found(
+        &findings,
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(4))),
+            (FindingId::PageBytes, Value::Bytes(Bytes::kib(8))),
+            (FindingId::OpenUnitsLinear, Value::Count(2)),
+            (FindingId::FtlClass, Value::Class { class: FtlClass::OpenBlock, above: None }),
+        ],
+    );
+    assert_unknown(&findings, &[FindingId::OpenUnitsRandom]);
+}
+
+#[test]
+fn the_pqi_card_has_blocks_of_4_mib_and_pages_of_4_kib() {
+    assert_found(
+        &findings("pqi-microsd-32gb-gentoo.txt"),
+        &[
+            (FindingId::EraseBlockBytes, Value::Bytes(Bytes::mib(4))),
+            (FindingId::PageBytes, Value::Bytes(Bytes::kib(4))),
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_could_read_stays_unknown() {
+    assert_unknown(&findings("intel-600p-nvme-control.txt"), &FindingId::ALL);
+    for log in ["samsung-1b-534d-johnlane.txt", "sandisk-4gb-sdhc-simmonds.txt"] {
+        assert_unknown(&findings(log), &[FindingId::EraseBlockBytes, FindingId::OpenUnitsLinear]);
+    }
+}
+
+/// One number of units only: too many, or not too many, but never how many.
+#[test]
+fn a_table_for_one_number_of_units_bounds_it() {
+    for (log, says) in
+        [("olpc-toshiba-c4-4gb-B.txt", "already too many"), ("olpc-high-perf-arnd.txt", "at least 5")]
+    {
+        let findings = findings(log);
+        let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsRandom).unwrap();
+        assert!(format!("{:?}", finding.outcome).contains(says), "{log}: {finding:?}");
+    }
+}
+
+/// Findings of a log given as text.
+fn of_text(text: &str) -> Vec<Finding> {
+    let log = parse::parse(text.as_bytes(), "log").unwrap();
+    infer(&log.entries.into_iter().map(|entry| entry.observations).collect::<Vec<_>>())
+}
+
+fn table(units: u32, speeds: [f64; 4]) -> String {
+    let [a, b, c, d] = speeds;
+    format!(
+        "$ flashbench --open-au --open-au-nr {units} --blocksize 65536 /dev/x\n\
+         4MiB {a}M/s\n2MiB {b}M/s\n1MiB {b}M/s\n512KiB {c}M/s\n256KiB {c}M/s\n128KiB {d}M/s\n64KiB {d}M/s\n"
+    )
+}
+
+const FAST: [f64; 4] = [15.0, 15.0, 14.0, 13.0];
+
+#[test]
+fn an_option_with_its_value_behind_a_space_is_understood() {
+    let text = table(2, FAST) + &table(3, [9.0, 5.0, 1.0, 0.3]);
+    assert_eq!(value(&of_text(&text), FindingId::OpenUnitsLinear), Some(Value::Count(2)));
+}
+
+#[test]
+fn tables_that_contradict_each_other_decide_nothing() {
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let findings = of_text(&(table(2, FAST) + &table(3, slow) + &table(3, FAST)));
+    for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
+        let finding = findings.iter().find(|finding| finding.id == id).unwrap();
+        let said = format!("{:?}", finding.outcome);
+        assert!(said.contains("the log contradicts itself") && said.contains("into 3 blocks"), "{said}");
+    }
+}
+
+/// What is said of a finding, in one text.
+fn said(findings: &[Finding], id: FindingId) -> String {
+    format!("{:?}", findings.iter().find(|finding| finding.id == id).unwrap().outcome)
+}
+
+#[test]
+fn more_blocks_that_are_quick_behind_fewer_that_are_slow_decide_nothing() {
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let log = |slow_at: &[u32]| -> Vec<Finding> {
+        let tables = (1..=6).map(|units| table(units, if slow_at.contains(&units) { slow } else { FAST }));
+        of_text(&tables.collect::<String>())
+    };
+    assert_eq!(value(&log(&[4, 5, 6]), FindingId::OpenUnitsLinear), Some(Value::Count(3)));
+    for slow_at in [&[3][..], &[3, 5]] {
+        for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
+            let said = said(&log(slow_at), id);
+            assert!(said.contains("3 blocks in turn are slow, and 6 as quick as 1"), "{said}");
+        }
+    }
+}
+
+/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and rows that were held up.
+fn align(block: Option<u64>, held_up: &[u32]) -> String {
+    align_of_two(block, u64::MAX, held_up)
+}
+
+/// The same with another step at `larger`.
+fn align_of_two(block: Option<u64>, larger: u64, held_up: &[u32]) -> String {
+    let row = |shift: u32| {
+        let size = 1_u64 << shift;
+        let step = |from: u64, us: u64| if block.is_some() && size >= from { us } else { 0 };
+        let at_block = step(block.unwrap_or(u64::MAX), 160) + step(larger, 100);
+        let on = (700 + at_block + step(16_384, 60)) * if held_up.contains(&shift) { 3 } else { 1 };
+        let (pre, diff) = (698 + shift % 3, on - 700);
+        format!("align {size}\tpre {pre}\u{b5}s\ton {on}\u{b5}s\tpost 702\u{b5}s\tdiff {diff}\u{b5}s\n")
+    };
+    format!("$ flashbench -a /dev/x\n{}", (11..=29).rev().map(row).collect::<String>())
+}
+
+#[test]
+fn tables_of_reads_that_contradict_each_other_decide_nothing() {
+    let block = |text: &str| value(&of_text(text), FindingId::EraseBlockBytes);
+    let (four, eight) = (align(Some(4 << 20), &[]), align(Some(8 << 20), &[]));
+    assert_eq!(block(&four), Some(Value::Bytes(Bytes::mib(4))));
+    assert_eq!(block(&(four.clone() + &four)), Some(Value::Bytes(Bytes::mib(4))));
+    let both = of_text(&(four.clone() + &four + &eight));
+    let said = said(&both, FindingId::EraseBlockBytes);
+    assert!(said.contains("4 MiB by one table, of 8 MiB by another"), "{said}");
+}
+
+#[test]
+fn a_row_that_was_held_up_is_no_boundary() {
+    for held_up in 14..=29 {
+        let findings = of_text(&align(None, &[held_up]));
+        let sure = findings.iter().filter(|finding| finding.confidence().get() >= 0.95).count();
+        assert_eq!(sure, 0, "{held_up}: {findings:?}");
+    }
+}
+
+#[test]
+fn fat_tables_that_contradict_each_other_decide_nothing() {
+    let table = |fast: &[usize]| {
+        let row = |(size, quick, slow): (&str, f64, f64)| {
+            let speeds = (0..6).map(|unit| if fast.contains(&unit) { quick } else { slow });
+            let columns: String = speeds.map(|speed| format!("\t{speed}M/s")).collect();
+            format!("{size}{columns}\n")
+        };
+        let rows = [
+            ("4MiB", 9.1, 9.0),
+            ("1MiB", 9.1, 9.0),
+            ("128KiB", 8.0, 2.0),
+            ("64KiB", 7.0, 1.0),
+            ("16KiB", 5.0, 0.5),
+        ];
+        format!("$ flashbench --find-fat --fat-nr=6 --blocksize 16384 /dev/x\n{}", rows.map(row).concat())
+    };
+    let area = |text: &str| value(&of_text(text), FindingId::FatAreaBytes);
+    assert_eq!(area(&table(&[0])), Some(Value::Bytes(Bytes::mib(4))));
+    assert_eq!(area(&(table(&[0]) + &table(&[0]))), Some(Value::Bytes(Bytes::mib(4))));
+    let said = |text: &str| said(&of_text(text), FindingId::FatAreaBytes);
+    assert!(
+        said(&(table(&[0]) + &table(&[0, 1, 2]))).contains("of 4 MiB by one table, of 12 MiB by another")
+    );
+    assert!(said(&table(&[0, 2, 4])).contains("fast in erase block 2, but not in block 1"));
+}
+
+#[test]
+fn a_wall_that_is_not_steep_is_not_sure_enough() {
+    let findings = of_text(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
+    let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
+    assert!(format!("{:?}", finding.outcome).contains("likely"), "{finding:?}");
+}
+
+#[test]
+fn speeds_without_a_number_of_units_tell_no_page_and_no_unit() {
+    let bare =
+        |speeds: [f64; 4]| table(1, speeds).lines().skip(1).map(|row| format!("{row}\n")).collect::<String>();
+    let merging = "4MiB 6.06M/s\n2MiB 4.49M/s\n1MiB 2.82M/s\n512KiB 1.25M/s\n256KiB 607K/s\n128KiB 302K/s\n64KiB 150K/s\n";
+    for text in [merging.to_owned(), bare(FAST) + merging, bare([9.0, 8.8, 4.5, 2.2])] {
+        let findings = of_text(&text);
+        assert_unknown(&findings, &[FindingId::PageBytes, FindingId::WriteUnitBytes]);
+        assert!(said(&findings, FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+    }
+}
+
+#[test]
+fn columns_with_names_are_no_erase_blocks() {
+    let rows = |bar: &str| {
+        let row = |(size, speeds): (&str, [f64; 4])| {
+            let columns: String = speeds.iter().map(|speed| format!(" {bar} {speed}M/s")).collect();
+            format!("{size}{columns}\n")
+        };
+        [("4MiB", [8.8, 3.1, 3.8, 4.0]), ("512KiB", [5.1, 1.3, 1.3, 1.6]), ("64KiB", [4.6, 0.3, 0.2, 0.2])]
+            .map(row)
+            .concat()
+    };
+    let area = |text: &str| value(&of_text(text), FindingId::FatAreaBytes);
+    assert_eq!(area(&rows("")), Some(Value::Bytes(Bytes::mib(4))), "bare columns are flashbench's own");
+    let named = [
+        format!("Size | one card | another | a third | a bad one |\n---|---|---|---|---|\n{}", rows("|")),
+        format!("Size  1 AU  2 AU  3 AU  4 AU\n{}", rows("")),
+        format!("A B C D\n\n{}", rows("")),
+        format!("$ flashbench -O --open-au-nr=3 -e 4M /dev/x\n{}", rows("")),
+    ];
+    for text in named {
+        assert_eq!(area(&text), None, "{text}");
+        assert!(said(&of_text(&text), FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+    }
+}
+
+#[test]
+fn sizes_that_no_erase_block_has_are_not_said_to_be_one() {
+    let block = |size: u64| value(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
+    for size in [512 << 10, 1 << 20, 4 << 20, 16 << 20, 32 << 20] {
+        assert_eq!(block(size), Some(Value::Bytes(Bytes::new(size))));
+    }
+    for size in [128 << 10, 256 << 10, 64 << 20, 128 << 20] {
+        assert_eq!(block(size), None, "{size}");
+    }
+    let reasons = [(128 << 10, "those of smaller devices"), (128 << 20, "a larger group")];
+    for (size, reason) in reasons {
+        let said = said(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn a_second_boundary_leaves_the_erase_block_open() {
+    let text = align_of_two(Some(1 << 20), 4 << 20, &[]);
+    let said = said(&of_text(&text), FindingId::EraseBlockBytes);
+    assert!(said.contains("multiples of 4 MiB") && said.contains("either may be the erase block"), "{said}");
+}
+
+#[test]
+fn a_slowdown_before_the_sharpest_one_counts() {
+    let tables = |by: &[f64]| -> String {
+        (1..).zip(by).map(|(units, by)| table(units, FAST.map(|speed| speed / by))).collect()
+    };
+    let linear = |by: &[f64]| {
+        let findings = of_text(&tables(by));
+        (value(&findings, FindingId::OpenUnitsLinear), said(&findings, FindingId::OpenUnitsLinear))
+    };
+    assert_eq!(linear(&[1.0, 1.1, 1.2, 20.0]).0, Some(Value::Count(3)));
+    let (value, said) = linear(&[1.0, 1.0, 2.2, 20.0]);
+    assert!(value.is_none() && said.contains("3 at most, but 3 blocks in turn already take 2.2"), "{said}");
+    let (value, said) = linear(&[1.0, 1.0, 2.0, 4.0]);
+    assert!(value.is_none() && said.contains("little by little: 4 blocks in turn take 4.0"), "{said}");
+    assert_eq!(
+        linear(&[1.0, 2.2, 2.2, 20.0]).0,
+        Some(Value::Count(3)),
+        "one block alone is written in one run"
+    );
+}
+
+#[test]
+fn a_class_needs_a_number_and_a_cost_that_is_a_merge() {
+    let class = |text: &str| said(&of_text(text), FindingId::FtlClass);
+    let gentle = class(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
+    assert!(gentle.contains("how many units stay open is not sure enough"), "{gentle}");
+    let throttled = class(&(table(2, FAST) + &table(3, FAST.map(|speed| speed / 8.0))));
+    assert!(throttled.contains("every byte takes longer"), "{throttled}");
+}
+
+#[test]
+fn a_table_that_was_stopped_early_hides_no_end() {
+    let cut = |units: u32, speeds: [f64; 4]| {
+        let rows: String = table(units, speeds).lines().take(3).map(|row| format!("{row}\n")).collect();
+        rows + "^C\n"
+    };
+    let slow = [9.0, 5.0, 1.0, 0.3];
+    let findings = of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, FAST) + &table(7, slow)));
+    let linear = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
+    assert_eq!(linear.value(), Some(Value::Count(5)));
+    assert!(said(&findings, linear.id).contains("Count(6)"), "{linear:?}");
+    let open =
+        said(&of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, slow))), FindingId::OpenUnitsLinear);
+    assert!(open.contains("at least 5"), "{open}");
+}
+
+#[test]
+fn a_log_of_several_devices_tells_nothing_of_either() {
+    let text = format!("Card 1: good\n{}Card 2: bad\n{}", table(2, FAST), table(3, [9.0, 5.0, 1.0, 0.3]));
+    let findings = of_text(&text);
+    assert_unknown(&findings, &FindingId::ALL);
+    let said = said(&findings, FindingId::OpenUnitsLinear);
+    assert!(said.contains("card 1, and card 2"), "{said}");
+}

@@ -1,0 +1,4 @@
+//! Files and ways of writing them: how fast each is, and how far a claimed speed is true.
+
+pub mod comparison;
+pub mod write_methods;

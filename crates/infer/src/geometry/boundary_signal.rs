@@ -1,0 +1,200 @@
+//! Whether reads across some boundaries take longer at all, whatever its size is: what tells a stick with visible geometry
+//! from one without.
+
+use flashscope_record::figure::time;
+use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::observation::AlignSample;
+
+use crate::geometry::align::{ReadTimes, rows_agree};
+use crate::geometry::staircase::{Explanation, Positions};
+use crate::statistics::{count, median};
+use crate::thresholds::SURE_ENOUGH;
+
+const ID: FindingId = FindingId::ReadBoundarySignal;
+/// A step that counts must be so many times the noise, or its absence tells nothing.
+const STEP_NOISES_MIN: f64 = 3.0;
+/// More than this share of the reads across boundaries must be on the slow side, and as many of the others on the quick one,
+const HITS_MIN: f64 = 0.55;
+/// and the shares must differ by so many standard errors.
+const CLEAR: f64 = 5.0;
+/// What a model can be wrong about that its own posterior does not know.
+const MODEL_DOUBT: f64 = 0.01;
+const WOULD_DECIDE: &str = "reads on a quieter machine";
+
+/// Whether a boundary shows, and how much longer a read across it takes: at an erase block if one shows, else at a page.
+#[must_use]
+pub fn boundary_signal(
+    explanations: &[Explanation],
+    positions: Positions,
+    samples: &[AlignSample],
+    reads: ReadTimes,
+) -> Finding {
+    let ReadTimes { read_s, step_min_s: least, .. } = reads;
+    let Some(best) = explanations.first() else {
+        return Finding::unknown(ID, "too few reads across boundaries were measured", "a larger device");
+    };
+    let probability = |counts: &dyn Fn(&Explanation) -> bool| -> f64 {
+        explanations.iter().filter(|each| counts(each)).map(|each| each.probability).sum()
+    };
+    let counts =
+        |each: &Explanation| each.at_block().or_else(|| largest(each)).is_some_and(|step| step >= least);
+    let shown = probability(&counts);
+    let none = probability(&|each| largest(each).is_none());
+    let seen = explanations.iter().find(|each| counts(each)).and_then(|each| Some((each, largest(each)?)));
+    match seen {
+        Some((explanation, step)) if shown >= SURE_ENOUGH => {
+            if !is_borne_out(explanation, samples, positions) {
+                let reason = match positions {
+                    Positions::Coprime => "medians differ, but the single reads behind them do not",
+                    Positions::OddMultiples => {
+                        "single rows of the table stick out, and no boundary shows in several of them"
+                    }
+                };
+                return Finding::unknown(ID, reason, WOULD_DECIDE);
+            }
+            let text = format!("a read across a boundary takes {} longer than {}", time(step), time(read_s));
+            Finding::exact(ID, Value::Shows(Some(step)), confidence(shown), text)
+        }
+        // The noise of a published table is not known: what it does not show may be hidden by it.
+        _ if positions == Positions::Coprime
+            && none >= SURE_ENOUGH
+            && best.noise * STEP_NOISES_MIN <= least =>
+        {
+            let text = format!(
+                "reads of {} take the same across every boundary, within a noise of {}",
+                time(read_s),
+                time(best.noise)
+            );
+            Finding::exact(ID, Value::Shows(None), confidence(none), text)
+        }
+        _ => {
+            let reason = format!(
+                "reads of {} differ by no more than their noise of {}",
+                time(read_s),
+                time(best.noise)
+            );
+            Finding::unknown(ID, reason, WOULD_DECIDE)
+        }
+    }
+}
+
+const fn confidence(probability: f64) -> Confidence {
+    Confidence::new(probability * (1.0 - MODEL_DOUBT))
+}
+
+/// The step at a block's boundary, else the largest at a page's, seconds.
+fn largest(explanation: &Explanation) -> Option<f64> {
+    let pages = explanation.coefficients.iter().skip(1).take(explanation.pages.len()).copied();
+    explanation.block_step().or_else(|| pages.reduce(f64::max))
+}
+
+/// Whether most single reads where a step is expected are slower, and most of the others not, than the middle between both. Of a
+/// published table the rows are held against it, one of which may have been held up as a whole.
+fn is_borne_out(explanation: &Explanation, samples: &[AlignSample], positions: Positions) -> bool {
+    let expected = |sample: &&AlignSample| {
+        let at_block = explanation.block.is_some_and(|level| sample.candidate.is_multiple_of(level.size()));
+        let of_block = explanation.block_step().filter(|_| at_block).unwrap_or(0.0);
+        of_block + explanation.of_pages(sample.candidate)
+    };
+    let most = samples.iter().map(|sample| expected(&sample)).fold(0.0, f64::max);
+    let (across, beside): (Vec<&AlignSample>, Vec<&AlignSample>) =
+        samples.iter().partition(|sample| expected(sample) > most / 2.0);
+    let differences =
+        |samples: &[&AlignSample]| samples.iter().map(|sample| sample.difference()).collect::<Vec<f64>>();
+    let (across, beside) = (differences(&across), differences(&beside));
+    if positions == Positions::OddMultiples {
+        return rows_agree(&across, &beside);
+    }
+    let (Some(high), Some(low)) = (median(&across), median(&beside)) else { return true };
+    let middle = f64::midpoint(high, low);
+    let above = |values: &[f64]| {
+        count(values.iter().filter(|value| **value > middle).count()) / count(values.len().max(1))
+    };
+    let (hits, misses) = (above(&across), above(&beside));
+    let error = (0.25 / count(across.len()) + 0.25 / count(beside.len())).sqrt();
+    hits >= HITS_MIN && misses <= 1.0 - HITS_MIN && hits - misses > CLEAR * error
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+
+    use super::*;
+    use crate::geometry::staircase::{Level, Step, explain};
+
+    const READ: f64 = 700e-6;
+    const READS: ReadTimes = ReadTimes {
+        read_s: READ,
+        step_min_s: READ * 0.02,
+        hardly: f64::INFINITY,
+        block_min: Bytes::kib(64),
+        is_published: false,
+    };
+
+    /// Reads whose extra time at multiples of 4 MiB is this, with this much noise.
+    fn found(extra_us: f64, noise_us: f64) -> Finding {
+        let candidates: Vec<Bytes> = (0..20).map(|shift| Bytes::kib(1 << shift)).collect();
+        let noise = [0.3, -0.5, 0.1, 0.8, -0.2, -0.4, 0.6].map(|share| share * noise_us);
+        let extra = |candidate: Bytes, index: usize| {
+            let step = if candidate.is_multiple_of(Bytes::mib(4)) { extra_us } else { 0.0 };
+            step + noise[index % noise.len()]
+        };
+        let eight_times = || candidates.iter().flat_map(|candidate| [candidate; 8]);
+        let samples: Vec<AlignSample> = eight_times()
+            .enumerate()
+            .map(|(index, candidate)| AlignSample {
+                candidate: *candidate,
+                boundary: Some(*candidate),
+                before: Duration::from_secs_f64(READ),
+                across: Duration::from_secs_f64(READ + extra(*candidate, index) * 1e-6),
+                after: Duration::from_secs_f64(READ),
+            })
+            .collect();
+        let steps: Vec<Step> = crate::geometry::align::steps(&samples);
+        let explanations = explain(&steps, Positions::Coprime, READ);
+        boundary_signal(&explanations, Positions::Coprime, &samples, READS)
+    }
+
+    #[test]
+    fn a_step_is_a_signal_with_its_size() {
+        let finding = found(200.0, 4.0);
+        assert!(matches!(finding.value(), Some(Value::Shows(Some(step))) if (step - 200e-6).abs() < 10e-6));
+    }
+
+    #[test]
+    fn quiet_reads_without_a_step_show_none() {
+        assert_eq!(found(0.0, 4.0).value(), Some(Value::Shows(None)));
+    }
+
+    #[test]
+    fn noise_as_large_as_a_step_leaves_it_open() {
+        assert_eq!(found(0.0, 400.0).value(), None);
+    }
+
+    #[test]
+    fn a_page_alone_is_a_signal_too() {
+        let page = Explanation {
+            pages: vec![Level::Multiples(Bytes::kib(16))],
+            block: None,
+            coefficients: vec![0.0, 90e-6],
+            noise: 1e-6,
+            probability: 1.0,
+        };
+        let row = |size: u64, extra_us: u64| AlignSample {
+            candidate: Bytes::kib(size),
+            boundary: None,
+            before: Duration::from_secs_f64(READ),
+            across: Duration::from_secs_f64(READ) + Duration::from_micros(extra_us),
+            after: Duration::from_secs_f64(READ),
+        };
+        let rows = [(4, 0), (8, 1), (16, 90), (32, 91), (64, 89)].map(|(size, extra_us)| row(size, extra_us));
+        let of = |rows: &[AlignSample]| {
+            boundary_signal(std::slice::from_ref(&page), Positions::OddMultiples, rows, READS)
+        };
+        assert_eq!(of(&rows[..3]).value(), None, "a single row");
+        let finding = of(&rows);
+        assert_eq!(finding.value(), Some(Value::Shows(Some(90e-6))));
+    }
+}

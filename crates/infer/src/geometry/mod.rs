@@ -1,0 +1,10 @@
+//! Pages and erase blocks, found from reads across boundaries and from writes on both sides of them.
+
+pub mod align;
+pub mod block_end_posterior;
+pub mod block_ends;
+pub mod boundary;
+pub mod boundary_signal;
+pub mod page;
+pub mod page_posterior;
+pub mod staircase;

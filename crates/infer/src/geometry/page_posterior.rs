@@ -1,0 +1,297 @@
+//! The effective page, as small writes across places where it may end tell it: the probability of every size.
+//!
+//! A write that brings a part of a page costs as much as the page. One that reaches across an edge brings parts of two, so
+//! it takes longer than the writes of the same size beside it, by the same share at every edge; elsewhere it does not.
+
+use std::collections::VecDeque;
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::PageEdge;
+
+use crate::sizes::{FACTORS, plausible, sizes};
+use crate::statistics::{count, median};
+
+/// Raw pages of 2 KiB are the smallest that were made since there are sticks.
+const PAGE_MIN: Bytes = Bytes::kib(2);
+/// The largest page that is looked for.
+const PAGE_MAX: Bytes = Bytes::mib(1);
+/// How much longer a write across an edge takes, as a share of those beside it. Up to one where each part of a page costs a
+/// program; more where the writes beside it stay in the controller's memory until the page is full.
+const EXCESSES: [f64; 13] = [0.012, 0.02, 0.035, 0.06, 0.1, 0.15, 0.22, 0.32, 0.45, 0.65, 0.9, 2.0, 6.0];
+/// It differs from edge to edge by this share of itself; the steps above are as far apart.
+const SPREAD: f64 = 0.15;
+/// The noise of that share.
+const NOISES: [f64; 9] = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 1.0];
+/// How often a write takes any time at all, whatever it does: on a quiet device, and on a busy one.
+const STRANGE: [f64; 2] = [0.03, 0.15];
+/// And how often one across an edge does at least.
+const STRANGE_AT_EDGE: f64 = 0.15;
+/// A page, or that none shows, is believed once so many writes went across its edges, and so many beside.
+const TRIED_MIN: usize = 3;
+/// What writes beside edges take is the median of those at the last so many edges: devices change more slowly.
+const LAST: usize = 5;
+/// How plausible it is that no page shows, before anything was seen.
+const NONE: f64 = 0.1;
+/// And one of three times a power of two, which TLC makes common, or of five or seven times, beside a power of two.
+const OF_THREE: f64 = 0.2;
+const OF_MORE: f64 = 0.04;
+/// How plausible a page is that does not divide the erase block which reads showed.
+const DOES_NOT_DIVIDE: f64 = 0.01;
+/// From this probability on a page, or that there is none, is decided.
+const DECIDED: f64 = 0.998;
+/// Too implausible to be looked at.
+const IMPLAUSIBLE: f64 = 1e-4;
+
+/// What has to be tried before a page is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Writes across edges of this page.
+    Edges(Bytes),
+    /// Writes elsewhere.
+    Others,
+}
+
+/// The probability of every page, and that none shows.
+#[derive(Debug, Clone)]
+pub struct PageBelief {
+    /// The two without pages first.
+    hypotheses: Vec<Hypothesis>,
+    /// Seconds of the last writes beside edges.
+    beside: VecDeque<f64>,
+    tried: usize,
+}
+
+/// What may show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shape {
+    /// Pages of this size.
+    Pages(Bytes),
+    /// Nothing.
+    Even,
+    /// The second of three writes takes longer wherever it lies: the device slows down, or its noise is lopsided.
+    Lopsided,
+}
+
+/// One shape, with the logarithm of its weight for each noise, each share of strange writes and each excess.
+#[derive(Debug, Clone)]
+struct Hypothesis {
+    shape: Shape,
+    plausible: f64,
+    at_edge: usize,
+    weights: Vec<[[f64; NOISES.len()]; STRANGE.len()]>,
+}
+
+impl Hypothesis {
+    fn new(shape: Shape, plausible: f64) -> Self {
+        let excesses = if shape == Shape::Even { 1 } else { EXCESSES.len() };
+        let each = (plausible / count(excesses * NOISES.len() * STRANGE.len())).ln();
+        Self { shape, plausible, at_edge: 0, weights: vec![[[each; NOISES.len()]; STRANGE.len()]; excesses] }
+    }
+
+    /// The likelihood of an excess, but for a constant: Student's t of three degrees of freedom, or anything at all, which
+    /// is likelier across an edge, where a controller may do what it put off.
+    fn take(&mut self, edge: &PageEdge, excess: f64) {
+        let (expected, at_edge) = match self.shape {
+            Shape::Pages(page) => (more_pages(edge, page), true),
+            Shape::Even => (0.0, false),
+            Shape::Lopsided => (1.0, false),
+        };
+        let is_edge = at_edge && expected > 0.0;
+        self.at_edge += usize::from(is_edge);
+        for (weights, share) in self.weights.iter_mut().zip(EXCESSES) {
+            for (weights, strange) in weights.iter_mut().zip(STRANGE) {
+                let strange = if is_edge { STRANGE_AT_EDGE.max(strange) } else { strange };
+                for (weight, noise) in weights.iter_mut().zip(NOISES) {
+                    let spread = noise.hypot(SPREAD * share * expected);
+                    let usual = (1.0 - strange) * student((excess - share * expected) / spread) / spread;
+                    *weight += (usual + strange * cauchy(excess)).ln();
+                }
+            }
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = f64> + '_ {
+        self.weights.iter().flatten().flatten().copied()
+    }
+}
+
+/// The density of Student's t with three degrees of freedom.
+fn student(x: f64) -> f64 {
+    0.367_552_6 / (1.0 + x * x / 3.0).powi(2)
+}
+
+/// The density of Cauchy's distribution.
+fn cauchy(x: f64) -> f64 {
+    std::f64::consts::FRAC_1_PI / (1.0 + x * x)
+}
+
+/// Of how many more pages the write across brings something than those beside it do on average.
+fn more_pages(edge: &PageEdge, page: Bytes) -> f64 {
+    let start = edge.edge.saturating_sub(edge.write / 2 + edge.write);
+    let touched = |index: u64| {
+        let from = start + edge.write * index;
+        let end = from + edge.write;
+        Bytes::new(end.round_up(page) / page - from / page).as_f64()
+    };
+    touched(1) - (touched(0) + touched(2)) / 2.0
+}
+
+impl PageBelief {
+    /// Before the first write, on a device with this erase block, if reads showed one.
+    #[must_use]
+    pub fn new(erase_block: Option<Bytes>) -> Self {
+        let fits = |page: Bytes| match erase_block {
+            Some(block) if !block.is_multiple_of(page) || page >= block => DOES_NOT_DIVIDE,
+            _ => 1.0,
+        };
+        let pages: Vec<(Bytes, f64)> = sizes(FACTORS, PAGE_MIN, PAGE_MAX)
+            .map(|page| (page, plausible(page, OF_THREE, OF_MORE) * fits(page)))
+            .collect();
+        let total: f64 = pages.iter().map(|(_, weight)| weight).sum();
+        let page = |(page, weight): &(Bytes, f64)| {
+            Hypothesis::new(Shape::Pages(*page), weight / total * (1.0 - NONE))
+        };
+        let without = [Shape::Even, Shape::Lopsided].map(|shape| Hypothesis::new(shape, NONE / 2.0));
+        let hypotheses = without.into_iter().chain(pages.iter().map(page)).collect();
+        Self { hypotheses, beside: VecDeque::new(), tried: 0 }
+    }
+
+    /// Takes three writes into account.
+    pub fn take(&mut self, edge: &PageEdge) {
+        let Some(excess) = self.excess(edge) else { return };
+        self.tried += 1;
+        for hypothesis in &mut self.hypotheses {
+            hypothesis.take(edge, excess);
+        }
+        let best = self.hypotheses.iter().flat_map(Hypothesis::all).fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = self.hypotheses.iter_mut().map(|each| each.weigh(best)).sum();
+        self.hypotheses.iter_mut().for_each(|each| each.plausible /= total);
+    }
+
+    /// How much longer the write across took than those beside edges lately, as a share of them; `None` if those took no
+    /// time.
+    fn excess(&mut self, edge: &PageEdge) -> Option<f64> {
+        self.beside.extend([edge.before, edge.after].map(|latency| latency.as_secs_f64()));
+        while self.beside.len() > 2 * LAST {
+            self.beside.pop_front();
+        }
+        let beside = median(self.beside.make_contiguous()).filter(|seconds| *seconds > 0.0)?;
+        Some(edge.across.as_secs_f64() / beside - 1.0)
+    }
+
+    /// Each page that is still plausible, with its probability.
+    pub fn pages(&self) -> impl Iterator<Item = (Bytes, f64)> + '_ {
+        self.hypotheses.iter().filter_map(|each| match each.shape {
+            Shape::Pages(page) if each.plausible > IMPLAUSIBLE => Some((page, each.plausible)),
+            _ => None,
+        })
+    }
+
+    /// The most probable page, or that none shows, with its probability.
+    #[must_use]
+    pub fn verdict(&self) -> (Option<Bytes>, f64) {
+        let none = 1.0 - self.hypotheses[2..].iter().map(|each| each.plausible).sum::<f64>();
+        let best = self.pages().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        match best {
+            Some((page, probability)) if probability > none => (Some(page), probability),
+            _ => (None, none),
+        }
+    }
+
+    /// Whether one page, or none, is left.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.verdict().1 > DECIDED && self.missing().is_none()
+    }
+
+    /// What was tried too seldom to believe the most probable page: writes across its edges, or beside.
+    #[must_use]
+    pub fn missing(&self) -> Option<Missing> {
+        let page = self.verdict().0?;
+        let at_edge = self.hypotheses.iter().find(|each| each.shape == Shape::Pages(page))?.at_edge;
+        match (at_edge < TRIED_MIN, self.tried - at_edge < TRIED_MIN) {
+            (true, _) => Some(Missing::Edges(page)),
+            (_, true) => Some(Missing::Others),
+            _ => None,
+        }
+    }
+
+    /// How likely a write of this size across `edge` takes longer than those beside it.
+    #[must_use]
+    pub fn is_edge(&self, edge: Bytes, write: Bytes) -> f64 {
+        let zero = std::time::Duration::ZERO;
+        let edge = PageEdge { edge, write, before: zero, across: zero, after: zero };
+        let is_slow = |shape: Shape| match shape {
+            Shape::Pages(page) => more_pages(&edge, page) > 0.0,
+            Shape::Even => false,
+            Shape::Lopsided => true,
+        };
+        self.hypotheses.iter().filter(|each| is_slow(each.shape)).map(|each| each.plausible).sum()
+    }
+}
+
+impl Hypothesis {
+    /// Sets the probability, but for a factor that all hypotheses share, and returns it.
+    fn weigh(&mut self, best: f64) -> f64 {
+        self.plausible = self.all().map(|weight| (weight - best).exp()).sum();
+        self.plausible
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// What a stick with this page would show at this edge: 2 ms for each page touched, half a millisecond beside.
+    fn seen(edge: Bytes, page: Bytes) -> PageEdge {
+        let write = Bytes::kib(1);
+        let at = |start: Bytes| {
+            let end = start + write;
+            Duration::from_micros(500 + 2000 * (end.round_up(page) / page - start / page))
+        };
+        let start = edge - write / 2;
+        PageEdge { edge, write, before: at(start - write), across: at(start), after: at(start + write) }
+    }
+
+    #[test]
+    fn a_dozen_edges_tell_a_page_of_forty_eight_kib() {
+        let mut belief = PageBelief::new(None);
+        for kib in [16, 24, 32, 48, 64, 72, 96, 120, 144, 160, 192, 240, 336, 480] {
+            belief.take(&seen(Bytes::kib(kib), Bytes::kib(48)));
+        }
+        let (page, probability) = belief.verdict();
+        assert_eq!(page, Some(Bytes::kib(48)), "{probability}");
+        assert!(belief.is_decided(), "{probability}");
+        assert!(belief.is_edge(Bytes::kib(528), Bytes::kib(1)) > 0.99);
+        assert!(belief.is_edge(Bytes::kib(512), Bytes::kib(1)) < 0.01);
+    }
+
+    #[test]
+    fn equal_times_tell_that_no_page_shows() {
+        let mut belief = PageBelief::new(None);
+        let time = Duration::from_micros(300);
+        for index in 1..80 {
+            let (edge, write) = (Bytes::kib(index * 64), Bytes::kib(1));
+            belief.take(&PageEdge { edge, write, before: time, across: time, after: time });
+        }
+        assert_eq!(belief.verdict().0, None);
+        assert!(belief.is_decided());
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_tells_nothing() {
+        let mut belief = PageBelief::new(None);
+        let zero = Duration::ZERO;
+        belief.take(&PageEdge {
+            edge: Bytes::kib(64),
+            write: Bytes::kib(1),
+            before: zero,
+            across: zero,
+            after: zero,
+        });
+        assert!(!belief.is_decided());
+    }
+}

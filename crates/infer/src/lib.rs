@@ -1,0 +1,27 @@
+//! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
+//!
+//! Modules from bottom to top: statistics and thresholds; streams; geometry; request sizes; open blocks; files; findings; diagnosis.
+//! A module uses only those below it.
+
+#![deny(missing_docs)]
+
+pub mod diagnosis;
+pub mod files;
+pub mod findings;
+pub mod geometry;
+pub mod method;
+pub mod open_blocks;
+pub mod published;
+mod sanity;
+pub mod size_sweep;
+pub mod sizes;
+pub mod slow_classifier;
+pub mod statistics;
+pub mod streams;
+pub mod thresholds;
+mod virtual_stick;
+
+pub use diagnosis::{diagnose, diagnose_run};
+pub use findings::{findings_of, infer, infer_by, infer_run, relevant_findings_of};
+pub use method::Method;
+pub use sanity::{Objection, objection_to};

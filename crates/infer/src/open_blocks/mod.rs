@@ -1,0 +1,18 @@
+//! How many erase blocks a controller keeps open, from round-robin writes into them. The measuring search and the inference
+//! weigh every write by this same model. See docs/statistics.md.
+
+pub mod choice;
+pub mod collection;
+pub mod evidence;
+pub mod fat_area;
+pub mod first_blocks;
+pub mod ftl_class;
+pub mod hypothesis;
+pub mod laws;
+pub mod merge;
+pub mod open_units;
+pub mod posterior;
+pub mod prior;
+pub mod random_eviction;
+pub mod recent;
+pub mod spread;

@@ -1,0 +1,190 @@
+//! A stream of writes that is fast at first and slow from some place on: where that is, and how fast each part.
+//!
+//! Two levels of the time per byte, with a change between them whose place is the one that leaves fewest writes on the wrong
+//! side: a cumulative sum of bounded scores (E. Page, "Continuous inspection schemes", Biometrika 41, 1954), so that single
+//! writes which are held up, and stalls, do not decide.
+
+use crate::statistics::{count, median};
+
+/// Some bytes, and what each of them took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// How many bytes.
+    pub bytes: f64,
+    /// Seconds for each.
+    pub seconds_per_byte: f64,
+}
+
+impl Stretch {
+    /// Both as one.
+    pub const fn and(&self, other: &Self) -> Self {
+        let bytes = self.bytes + other.bytes;
+        let seconds = self.bytes * self.seconds_per_byte + other.bytes * other.seconds_per_byte;
+        Self { bytes, seconds_per_byte: seconds / bytes }
+    }
+}
+
+/// Where a stream becomes slow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slowdown {
+    /// The first stretch that is slow throughout.
+    pub index: usize,
+    /// So many bytes went fast.
+    pub bytes: f64,
+    /// At least so many did.
+    pub bytes_low: f64,
+    /// At most so many.
+    pub bytes_high: f64,
+    /// Before, seconds per byte.
+    pub fast: f64,
+    /// Behind, seconds per byte.
+    pub slow: f64,
+    /// The share of stretches before that are on the fast side, or of those behind that are on the slow side, whichever is
+    /// smaller.
+    pub agreement: f64,
+}
+
+/// A smaller change is none: speed wavers by as much on its own.
+pub const RATIO_MIN: f64 = 1.1;
+/// Levels and place depend on each other; they have settled after so many turns.
+const TURNS: usize = 6;
+/// Fewer stretches on either side are chance.
+const STRETCHES_MIN: usize = 3;
+/// On each side at least so many stretches lie on their own side of the middle.
+const AGREEMENT_MIN: f64 = 0.8;
+
+impl Slowdown {
+    /// The slow-down of a stream, if it has one.
+    #[must_use]
+    pub fn of(stream: &[Stretch]) -> Option<Self> {
+        if stream.len() < 2 * STRETCHES_MIN {
+            return None;
+        }
+        let times: Vec<f64> = stream.iter().map(|stretch| stretch.seconds_per_byte).collect();
+        let starts = [STRETCHES_MIN, times.len() / 16, times.len() / 4].map(|first| first.max(STRETCHES_MIN));
+        let found = starts.into_iter().filter_map(|first| settle(&times, first));
+        let best = found.max_by(|a, b| agreement(&times, a).total_cmp(&agreement(&times, b)))?;
+        let slowdown = best.of(stream);
+        (slowdown.agreement >= AGREEMENT_MIN).then_some(slowdown)
+    }
+}
+
+impl Slowdown {
+    /// The same, where so many bytes were written before the stream.
+    #[must_use]
+    pub fn behind(self, before: f64) -> Self {
+        Self {
+            bytes: self.bytes + before,
+            bytes_low: self.bytes_low + before,
+            bytes_high: self.bytes_high + before,
+            ..self
+        }
+    }
+}
+
+/// Two levels, and the first index of the second.
+#[derive(Debug, Clone, Copy)]
+struct Levels {
+    index: usize,
+    fast: f64,
+    slow: f64,
+}
+
+/// Levels and place of the change, beginning with the level of so many stretches at the start and of a quarter at the end.
+fn settle(times: &[f64], first: usize) -> Option<Levels> {
+    let last = times.len() - (times.len() / 4).max(STRETCHES_MIN);
+    let mut levels = Levels { index: 0, fast: median(&times[..first])?, slow: median(&times[last..])? };
+    for _ in 0..TURNS {
+        let index = change(times, levels.fast, levels.slow);
+        if index < STRETCHES_MIN || times.len() - index < STRETCHES_MIN {
+            return None;
+        }
+        levels = Levels { index, fast: median(&times[..index])?, slow: median(&times[index..])? };
+        if levels.slow < levels.fast * RATIO_MIN {
+            return None;
+        }
+    }
+    Some(levels)
+}
+
+/// The place with the most stretches on their own side, counted by how far they are from the middle, at most by one.
+fn change(times: &[f64], fast: f64, slow: f64) -> usize {
+    let (middle, half) = (f64::midpoint(fast, slow), (slow - fast) / 2.0);
+    let mut sum = 0.0;
+    let mut best = (0, 0.0);
+    for (index, time) in times.iter().enumerate() {
+        sum += ((middle - time) / half).clamp(-1.0, 1.0);
+        if sum > best.1 {
+            best = (index + 1, sum);
+        }
+    }
+    best.0
+}
+
+fn agreement(times: &[f64], levels: &Levels) -> f64 {
+    let middle = f64::midpoint(levels.fast, levels.slow);
+    let (before, behind) = times.split_at(levels.index);
+    let share = |times: &[f64], fits: &dyn Fn(f64) -> bool| {
+        count(times.iter().filter(|time| fits(**time)).count()) / count(times.len().max(1))
+    };
+    share(before, &|time| time < middle).min(share(behind, &|time| time > middle))
+}
+
+impl Levels {
+    /// The place in bytes: a stretch next to the change counts by how far its time lies between the levels.
+    fn of(self, stream: &[Stretch]) -> Slowdown {
+        let before = |index: usize| stream[..index].iter().map(|stretch| stretch.bytes).sum::<f64>();
+        let fast_share = |stretch: &Stretch| {
+            ((self.slow - stretch.seconds_per_byte) / (self.slow - self.fast)).clamp(0.0, 1.0)
+        };
+        let around = self.index - 1..(self.index + 1).min(stream.len());
+        let (low, high) = (before(around.start), before(around.end));
+        let between: f64 = stream[around.clone()].iter().map(|each| each.bytes * fast_share(each)).sum();
+        let times: Vec<f64> = stream.iter().map(|stretch| stretch.seconds_per_byte).collect();
+        Slowdown {
+            index: around.end,
+            bytes: low + between,
+            bytes_low: low,
+            bytes_high: high,
+            fast: self.fast,
+            slow: self.slow,
+            agreement: agreement(&times, &self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stretches of one byte with these times.
+    fn stream(times: &[f64]) -> Vec<Stretch> {
+        times.iter().map(|time| Stretch { bytes: 1.0, seconds_per_byte: *time }).collect()
+    }
+
+    #[test]
+    fn the_place_is_found_within_a_stretch_whatever_is_held_up() {
+        let mut times = vec![1.0; 30];
+        times.extend([2.2]);
+        times.extend(vec![4.0; 50]);
+        (times[3], times[40], times[60]) = (90.0, 200.0, 90.0);
+        let found = Slowdown::of(&stream(&times)).unwrap();
+        assert!((found.bytes - 30.6).abs() < 0.01, "{found:?}");
+        assert!(found.bytes_low <= 30.0 && found.bytes_high >= 31.0 && found.index == 32, "{found:?}");
+    }
+
+    #[test]
+    fn waves_and_stalls_are_no_slow_down() {
+        let waves: Vec<f64> = (0..200).map(|index| 1.15 + 0.15 * (f64::from(index) / 9.0).sin()).collect();
+        assert_eq!(Slowdown::of(&stream(&waves)), None);
+        let stalls: Vec<f64> = (0..200).map(|index| if index % 16 == 0 { 9.0 } else { 1.0 }).collect();
+        assert_eq!(Slowdown::of(&stream(&stalls)), None);
+        assert_eq!(Slowdown::of(&stream(&[1.0; 64])), None);
+    }
+
+    #[test]
+    fn a_stream_that_becomes_fast_does_not_become_slow() {
+        let times = [vec![4.0; 30], vec![1.0; 30]].concat();
+        assert_eq!(Slowdown::of(&stream(&times)), None);
+    }
+}

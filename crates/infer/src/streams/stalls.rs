@@ -1,0 +1,227 @@
+//! Stalls in a stream of writes: single writes that take many times as long as the others, and whether they come after
+//! the same number of bytes each time.
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::LongWrite;
+
+use crate::statistics::{count, median, quantile, whole_bytes};
+use crate::streams::batch_means::error_of;
+use crate::streams::slowdown::Stretch;
+
+/// More long writes one behind the other are no stall, not even one that a buffer spreads over two of them: there the stream has become
+/// slow, and each is long only beside those before it.
+const STALL_WRITES_MAX: usize = 2;
+/// What counts as a stall grows in steps: the longest holds are told apart from the host's own.
+const STEP: f64 = 2.0;
+/// A period is one from so many stalls on.
+const STALLS_MIN: usize = 3;
+/// The distances of nearly all stalls lie within this share of a multiple of the period.
+const WAVER_MAX: f64 = 0.12;
+/// What is missing between two stalls may be so many of them: a write that was late hides a short one.
+const MISSING_MAX: f64 = 3.5;
+/// Stalls that take less of the time are not worth a word.
+const SHARE_MIN: f64 = 0.02;
+
+/// Stalls that come again and again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stalls {
+    /// So much is written from one to the next.
+    pub period: Bytes,
+    /// Hardly less than this.
+    pub period_low: Bytes,
+    /// Hardly more than this.
+    pub period_high: Bytes,
+    /// How many were seen.
+    pub seen: usize,
+    /// How long one takes, typically, seconds.
+    pub seconds: f64,
+    /// The longest, seconds.
+    pub seconds_max: f64,
+    /// Their share of all the time.
+    pub share: f64,
+    /// What a byte takes from the first to the last of them, stalls included, seconds.
+    pub seconds_per_byte: f64,
+    /// Its standard error as a share of it, from how much the times between two of them differ.
+    pub error: f64,
+}
+
+/// The stalls among writes that took long, of a stream with writes of `request` that took `total_seconds`; `None` where none
+/// come again after the same number of bytes.
+#[must_use]
+pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
+    let long = &joined(&brief(long, request), request);
+    let shortest = long.iter().map(|write| write.took.as_secs_f64()).fold(f64::INFINITY, f64::min);
+    let longest = long.iter().map(|write| write.took.as_secs_f64()).fold(0.0, f64::max);
+    let thresholds = std::iter::successors(Some(shortest), |at| Some(at * STEP));
+    thresholds
+        .take_while(|at| *at <= longest)
+        .take(64)
+        .filter_map(|at| periodic(&at_least(long, at), request, total_seconds))
+        .max_by(|(one, regular), (other, other_regular)| {
+            (one.share * regular).total_cmp(&(other.share * other_regular))
+        })
+        .map(|(stalls, _)| stalls)
+        .filter(|stalls| stalls.share >= SHARE_MIN)
+}
+
+/// The long writes that stand alone, or in twos: those that may be stalls.
+#[must_use]
+pub fn brief(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
+    let runs = long.chunk_by(|one, next| one.written + request == next.written);
+    runs.filter(|run| run.len() <= STALL_WRITES_MAX).flatten().copied().collect()
+}
+
+/// A write and the next as one, where both took long: with a buffer before the flash, the write that runs into a stall waits for the
+/// buffer, and the one behind it for what is left.
+fn joined(brief: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
+    let mut joined: Vec<LongWrite> = Vec::with_capacity(brief.len());
+    for write in brief {
+        match joined.last_mut().filter(|last| last.written + request == write.written) {
+            Some(last) => *last = LongWrite { took: last.took + write.took, ..*write },
+            None => joined.push(*write),
+        }
+    }
+    joined
+}
+
+fn at_least(long: &[LongWrite], seconds: f64) -> Vec<LongWrite> {
+    long.iter().filter(|write| write.took.as_secs_f64() >= seconds).copied().collect()
+}
+
+/// The period of these stalls, and the share of the distances between them that are multiples of it: single writes that were held up by
+/// something else lie anywhere between two stalls, and would shift the period.
+fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<(Stalls, f64)> {
+    if stalls.len() < STALLS_MIN {
+        return None;
+    }
+    let gaps: Vec<f64> =
+        stalls.windows(2).map(|pair| pair[1].written.as_f64() - pair[0].written.as_f64()).collect();
+    let usual = median(&gaps).filter(|gap| *gap > 0.0)?;
+    let times = |gap: &f64| (gap / usual).round();
+    let waver = |gap: &f64| (gap / usual - times(gap)).abs().max(if times(gap) < 1.0 { 1.0 } else { 0.0 });
+    // A place is known to one write.
+    let allowed = WAVER_MAX.max(1.01 * request.as_f64() / usual).min(0.5);
+    let regular: Vec<&f64> =
+        gaps.iter().filter(|gap| waver(gap) <= allowed && **gap / usual < MISSING_MAX).collect();
+    if count(regular.len()) < 0.8 * count(gaps.len()) || usual < 2.0 * request.as_f64() {
+        return None;
+    }
+    let steps: f64 = regular.iter().map(|gap| times(gap)).sum();
+    let period = regular.iter().copied().sum::<f64>() / steps;
+    let half = (request.as_f64() / steps).max(period * 0.01);
+    let took: Vec<f64> = stalls.iter().map(|write| write.took.as_secs_f64()).collect();
+    let (first, last) = (stalls.first()?, stalls.last()?);
+    let between = (last.ended.checked_sub(first.ended)?).as_secs_f64();
+    let found = Stalls {
+        period: whole_bytes(period),
+        period_low: whole_bytes(period - half),
+        period_high: whole_bytes(period + half),
+        seen: stalls.len(),
+        seconds: median(&took)?,
+        seconds_max: quantile(&took, 1.0)?,
+        share: took.iter().sum::<f64>() / total_seconds.max(f64::MIN_POSITIVE),
+        seconds_per_byte: between / (last.written.as_f64() - first.written.as_f64()),
+        error: error_of(&stretches_between(stalls)?),
+    };
+    Some((found, count(regular.len()) / count(gaps.len())))
+}
+
+/// What a byte takes from each of these stalls to the next; `None` where time ran backwards.
+fn stretches_between(stalls: &[LongWrite]) -> Option<Vec<Stretch>> {
+    let stretch = |pair: &[LongWrite]| {
+        let bytes = pair[1].written.as_f64() - pair[0].written.as_f64();
+        let seconds = pair[1].ended.checked_sub(pair[0].ended)?.as_secs_f64();
+        Some(Stretch { bytes, seconds_per_byte: seconds / bytes })
+    };
+    stalls.windows(2).map(stretch).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Writes of 1 MiB that took these milliseconds: those that took a second and more.
+    fn long(milliseconds: &[u64]) -> (Vec<LongWrite>, f64) {
+        let (mut written, mut ended, mut long) = (Bytes::ZERO, Duration::ZERO, Vec::new());
+        for took in milliseconds.iter().map(|each| Duration::from_millis(*each)) {
+            written += Bytes::mib(1);
+            ended += took;
+            if took.as_secs() >= 1 {
+                long.push(LongWrite { written, took, ended });
+            }
+        }
+        (long, ended.as_secs_f64())
+    }
+
+    fn found(milliseconds: &[u64]) -> Option<Stalls> {
+        let (long, total) = long(milliseconds);
+        stalls(&long, Bytes::mib(1), total)
+    }
+
+    #[test]
+    fn a_period_is_found_among_hold_ups_and_with_one_missing() {
+        let mut writes: Vec<u64> =
+            (0..400).map(|index| if index % 16 == 15 { 2000 + index } else { 50 }).collect();
+        (writes[37], writes[111], writes[79]) = (1000, 1100, 50);
+        let stalls = found(&writes).unwrap();
+        assert_eq!(stalls.period, Bytes::mib(16));
+        assert!(stalls.period_low < Bytes::mib(16) && stalls.period_high > Bytes::mib(16));
+        assert!((2.0..2.4).contains(&stalls.seconds) && stalls.seconds_max >= 2.3 && stalls.share > 0.6);
+    }
+
+    #[test]
+    fn the_speed_is_that_of_whole_periods() {
+        let writes: Vec<u64> = (0..1000).map(|index| if index % 300 == 299 { 30_000 } else { 50 }).collect();
+        let stalls = found(&writes).unwrap();
+        assert_eq!(stalls.period, Bytes::mib(300));
+        let truth = (299.0 * 0.05 + 30.0) / Bytes::mib(300).as_f64();
+        assert!((stalls.seconds_per_byte / truth - 1.0).abs() < 0.001, "{stalls:?}");
+    }
+
+    #[test]
+    fn hold_ups_between_stalls_do_not_shift_their_period() {
+        // Of a fifth as long as the shortest stall, in one period of twenty: near enough to its end to look like a short period.
+        let hold_up = |index: u64| index % 5120 == 29;
+        let writes: Vec<u64> = (0..16_384)
+            .map(|index| match index {
+                _ if index % 256 == 255 => 5000 + index % 7 * 500,
+                _ if hold_up(index) => 1000,
+                _ => 50,
+            })
+            .collect();
+        assert_eq!(found(&writes).unwrap().period, Bytes::mib(256));
+    }
+
+    #[test]
+    fn a_stall_that_a_buffer_spreads_over_two_writes_is_one() {
+        let writes: Vec<u64> =
+            (0..400).map(|index| if [14, 15].contains(&(index % 16)) { 1000 + index } else { 50 }).collect();
+        let stalls = found(&writes).unwrap();
+        assert_eq!(stalls.period, Bytes::mib(16));
+        assert!((2.0..2.8).contains(&stalls.seconds) && stalls.seen == 25, "{stalls:?}");
+    }
+
+    #[test]
+    fn a_drop_to_another_level_is_no_stall() {
+        let drop = || std::iter::repeat_n(1100, 16);
+        let writes: Vec<u64> = (0..100).map(|_| 50).chain(drop()).chain((0..100).map(|_| 50)).collect();
+        assert_eq!(found(&writes), None);
+        let stall = |index: u64| if index % 16 == 15 { 2000 } else { 50 };
+        let writes: Vec<u64> = (0..160).map(stall).chain(drop()).chain((0..160).map(stall)).collect();
+        let stalls = found(&writes).unwrap();
+        assert_eq!((stalls.period, stalls.seen), (Bytes::mib(16), 19));
+    }
+
+    #[test]
+    fn two_are_no_period_and_chance_is_none() {
+        let writes: Vec<u64> = (0..400).map(|index| if index % 190 == 189 { 2000 } else { 50 }).collect();
+        assert_eq!(found(&writes), None);
+        let chance = [3, 20, 24, 70, 75, 131, 133, 290, 350];
+        let writes: Vec<u64> =
+            (0..400).map(|index| if chance.contains(&index) { 2000 } else { 50 }).collect();
+        assert_eq!(found(&writes), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! The controller's memory, from how much goes fast after a pause.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_record::figure::time;
+use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::observation::{Burst, WriteBufferData};
+
+use crate::statistics::{count, median, quantile};
+use crate::streams::slowdown::{Slowdown, Stretch};
+
+const ID: FindingId = FindingId::WriteBufferBytes;
+/// Bursts that must show a slow-down for one to be told of.
+const BURSTS_MIN: usize = 3;
+/// Slower by less is no sign of memory: flash is slower than a link by more.
+const RATIO_MIN: f64 = 1.25;
+/// What a pause four times as long makes larger by this is not memory.
+const GROWS: f64 = 1.4;
+/// The size is known to within so many writes at either end.
+const EDGE_WRITES: f64 = 1.5;
+/// What the model can be wrong about: other reasons for a quick beginning.
+const MODEL_DOUBT: f64 = 0.06;
+/// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
+pub const MEMORY_MAX: Bytes = Bytes::mib(4);
+/// Memory that the flash empties as fast as the link fills it does not show.
+const NONE_DOUBT: f64 = 0.1;
+
+/// Equal writes as a stream.
+#[must_use]
+pub fn stretches(request: Bytes, each: &[Duration]) -> Vec<Stretch> {
+    let bytes = request.as_f64().max(1.0);
+    each.iter().map(|latency| Stretch { bytes, seconds_per_byte: latency.as_secs_f64() / bytes }).collect()
+}
+
+/// What one burst shows.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    pause: Duration,
+    /// Bytes that memory holds: those that went fast, less what the flash took meanwhile.
+    held: f64,
+    fast: f64,
+    slow: f64,
+}
+
+impl Seen {
+    fn of(request: Bytes, burst: &Burst) -> Option<Self> {
+        let slowdown = Slowdown::of(&stretches(request, &burst.each))?;
+        let Slowdown { bytes, fast, slow, .. } = slowdown;
+        let bytes_in_fast_time = bytes * (1.0 - fast / slow);
+        (slow >= fast * RATIO_MIN).then_some(Self {
+            pause: burst.pause,
+            held: bytes_in_fast_time,
+            fast,
+            slow,
+        })
+    }
+}
+
+/// The write buffer.
+#[must_use]
+pub fn write_buffer(data: Option<&WriteBufferData>) -> Finding {
+    let Some(data) = data.filter(|data| data.bursts.iter().any(|burst| !burst.each.is_empty())) else {
+        let would_decide = "bursts of writes after pauses (measure write-buffer, or check --sustained)";
+        return Finding::unknown(ID, "no writes after a pause were measured", would_decide);
+    };
+    let seen: Vec<Seen> = data.bursts.iter().filter_map(|burst| Seen::of(data.request, burst)).collect();
+    if seen.is_empty() {
+        return none(data);
+    }
+    if seen.len() < BURSTS_MIN || seen.len() * 3 < data.bursts.len() * 2 {
+        let reason = format!("{} of {} bursts were fast at first", seen.len(), data.bursts.len());
+        return Finding::unknown(ID, reason, "more bursts, on a quieter machine");
+    }
+    held(data, &seen)
+}
+
+fn none(data: &WriteBufferData) -> Finding {
+    let times: Vec<f64> =
+        data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect();
+    let typical = median(&times).unwrap_or(0.0);
+    if typical <= 0.0 {
+        return Finding::unknown(ID, "the writes took no time at all", "a clock that runs");
+    }
+    let longest = data.bursts.iter().map(|burst| burst.each.len()).max().unwrap_or(0);
+    if data.request * (longest as u64) < MEMORY_MAX {
+        let reason = format!(
+            "{longest} writes of {} after a pause took {} each, but memory may hold up to {MEMORY_MAX}",
+            data.request,
+            time(typical)
+        );
+        return Finding::unknown(ID, reason, "longer bursts");
+    }
+    let text = format!(
+        "after a pause {} writes of {} took {} each, the first like the last",
+        times.len(),
+        data.request,
+        time(typical)
+    );
+    Finding::exact(ID, Value::Bytes(Bytes::ZERO), Confidence::new(1.0 - NONE_DOUBT), text)
+}
+
+fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
+    let all: Vec<f64> = seen.iter().map(|seen| seen.held).collect();
+    let after = |pause: Option<Duration>| {
+        let these = seen.iter().filter(|seen| Some(seen.pause) == pause).map(|seen| seen.held);
+        median(&these.collect::<Vec<_>>())
+    };
+    let short = after(seen.iter().map(|seen| seen.pause).min());
+    let long = after(seen.iter().map(|seen| seen.pause).max());
+    let (Some(typical), Some(short), Some(long)) = (median(&all), short, long) else { return none(data) };
+    if long > short * GROWS {
+        let reason = format!(
+            "what goes fast after a pause grows with it, from {} to {}: flash that is emptied meanwhile, not memory",
+            size(short),
+            size(long)
+        );
+        return Finding::unknown(ID, reason, "longer pauses, until it grows no more");
+    }
+    let edge = data.request.as_f64() * EDGE_WRITES;
+    let low = (quantile(&all, 0.0).unwrap_or(typical).min(typical) - edge).max(0.0);
+    let high = quantile(&all, 1.0).unwrap_or(typical).max(typical) + edge;
+    let value = power_of_two(low, high).unwrap_or(typical);
+    let of = |seconds: fn(&Seen) -> f64| {
+        time(median(&seen.iter().map(seconds).collect::<Vec<_>>()).unwrap_or(0.0) * data.request.as_f64())
+    };
+    let text = format!(
+        "after a pause writes of {} took {} each until {} were held, and {} from then on ({} bursts)",
+        data.request,
+        of(|seen| seen.fast),
+        size(typical),
+        of(|seen| seen.slow),
+        seen.len()
+    );
+    let share = count(seen.len()) / count(data.bursts.len().max(1));
+    Finding::exact(ID, Value::Bytes(size(value)), Confidence::new(share.min(1.0 - MODEL_DOUBT)), text)
+        .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
+}
+
+/// The only power of two between both, if there is one: memory comes in powers of two.
+fn power_of_two(low: f64, high: f64) -> Option<f64> {
+    let mut inside = (9..40).map(f64::from).map(f64::exp2).filter(|size| (low..=high).contains(size));
+    let first = inside.next()?;
+    inside.next().is_none().then_some(first)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes are positive and below 2^60"
+)]
+const fn size(bytes: f64) -> Bytes {
+    Bytes::new(bytes.max(0.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bursts of writes of 4 KiB that are fast for so many writes after each of these pauses.
+    fn bursts(fast: &[(u64, usize)]) -> WriteBufferData {
+        let burst = |(seconds, fast): &(u64, usize)| Burst {
+            pause: Duration::from_secs(*seconds),
+            each: (0..fast + 64)
+                .map(|index| Duration::from_micros(if index < *fast { 250 } else { 1000 }))
+                .collect(),
+        };
+        WriteBufferData { request: Bytes::kib(4), bursts: fast.iter().map(burst).collect() }
+    }
+
+    #[test]
+    fn what_the_flash_takes_meanwhile_is_not_held() {
+        // 85 writes come in while the flash takes 21: 64 of them, 256 KiB, are held.
+        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 85), (4, 86), (16, 84), (4, 85)])));
+        assert_eq!(finding.bytes(), Some(Bytes::kib(256)), "{finding:?}");
+    }
+
+    #[test]
+    fn what_grows_with_the_pause_is_no_memory() {
+        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 340), (4, 85), (16, 340), (4, 85)])));
+        assert_eq!(finding.value(), None);
+    }
+
+    #[test]
+    fn equal_writes_show_none_and_none_that_take_time_nothing() {
+        let mut even = bursts(&[(4, 0)]);
+        assert_eq!(write_buffer(Some(&even)).value(), None, "64 writes may fit into memory");
+        even.bursts[0].each.resize(1024, Duration::from_micros(1000));
+        assert_eq!(write_buffer(Some(&even)).bytes(), Some(Bytes::ZERO));
+        let mut stopped = even;
+        stopped.bursts[0].each.fill(Duration::ZERO);
+        assert_eq!(write_buffer(Some(&stopped)).value(), None);
+        assert_eq!(write_buffer(None).value(), None);
+    }
+}

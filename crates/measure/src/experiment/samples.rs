@@ -1,0 +1,97 @@
+//! *samples*: so many writes of one size, spread evenly over the device, each with a flush behind it.
+//!
+//! This is how GNOME Disks measures: 100 to 1000 samples of 10 MiB. Each sample opens blocks of its own, so it tells as much of
+//! that as of the long run. See docs/methods/sustained.md.
+
+use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device};
+
+use flashscope_record::observation::{Data, Observations, Piece, SustainedData};
+
+use crate::contract::{Estimate, Experiment, Observer};
+use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+
+/// The experiment *samples*.
+#[derive(Debug, Clone, Copy)]
+pub struct Samples {
+    /// How many.
+    pub count: u32,
+    /// The size of each.
+    pub size: Bytes,
+    /// The seed of the data.
+    pub seed: u64,
+}
+
+impl Samples {
+    fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
+        let room = to_write(device)?.capacity;
+        if room < self.size {
+            let reason = format!("{room} are too few for samples of {}", self.size);
+            return Err(Refusal::new(reason, "smaller samples (--samples), or a larger device"));
+        }
+        Ok(())
+    }
+
+    /// Where a sample lies.
+    fn offset(&self, index: u32, device: &dyn Device) -> Bytes {
+        let capabilities = device.capabilities();
+        let room = (capabilities.capacity - self.size) / u64::from(self.count.max(2) - 1);
+        (room * u64::from(index)).round_down(capabilities.logical_block)
+    }
+}
+
+impl Experiment for Samples {
+    fn name(&self) -> &'static str {
+        "samples"
+    }
+
+    fn estimate(&self, _device: &dyn Device) -> Estimate {
+        Estimate { requests: 2 * u64::from(self.count), bytes_written: self.size * u64::from(self.count) }
+    }
+
+    fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
+        let mut data = SustainedData { request: self.size, is_spread: true, ..SustainedData::default() };
+        if let Err(refusal) = self.permit(device) {
+            return not_started(device, self.seed, Data::Sustained(data), refusal);
+        }
+        let estimate = self.estimate(device);
+        let offsets: Vec<Bytes> = (0..self.count).map(|index| self.offset(index, device)).collect();
+        let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
+        let result = samples(&mut session, &offsets, &mut data);
+        session.end(result, Data::Sustained(data))
+    }
+}
+
+fn samples(session: &mut Session<'_>, offsets: &[Bytes], data: &mut SustainedData) -> Result<(), Stop> {
+    for offset in offsets {
+        if let Some(time) = session.write_through(range(*offset, data.request))? {
+            data.pieces.push(Piece { requests: 1, time });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::layer::Trace;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{OpKind, SECTOR};
+
+    use super::*;
+    use crate::contract::Silent;
+    use flashscope_record::observation::Ended;
+
+    #[test]
+    fn samples_reach_from_the_first_byte_to_the_last_each_with_its_flush() {
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(100)));
+        let samples = Samples { count: 5, size: Bytes::mib(10), seed: 1 };
+        let seen = samples.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        assert_eq!(seen.ended, Ended::Complete);
+        let writes: Vec<_> = device.records().iter().filter(|record| record.kind == OpKind::Write).collect();
+        let flushes = device.records().iter().filter(|record| record.kind == OpKind::Flush).count();
+        assert_eq!((writes.len(), flushes), (5, 5));
+        let ranges: Vec<_> = writes.iter().map(|record| record.range).collect();
+        assert_eq!((ranges[0].offset, ranges[4].end()), (Bytes::ZERO, Bytes::mib(100)));
+        assert!(ranges.iter().all(|range| range.offset.is_multiple_of(SECTOR)));
+    }
+}

@@ -1,0 +1,13 @@
+//! What touches a device: experiments, workloads, and the survey that runs the experiments one after another.
+//!
+//! An experiment returns what it saw and judges nothing. Adaptive experiments ask `infer` which request to make next.
+
+#![deny(missing_docs)]
+
+pub mod contract;
+pub mod experiment;
+mod session;
+pub mod survey;
+pub mod workload;
+
+pub use contract::{Estimate, Event, Experiment, Observer, Silent};

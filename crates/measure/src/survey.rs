@@ -1,0 +1,171 @@
+//! The experiments of a whole check, in the order in which each can use what the ones before it found.
+
+use flashscope_device::layer::{Budget, Meter};
+use flashscope_device::{Bytes, Device};
+
+use flashscope_infer::Method;
+use flashscope_infer::findings::{erase_blocks, infer_by, merges};
+use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::observation::{Data, Observations};
+
+use crate::contract::{Estimate, Experiment, Observer};
+use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize};
+
+/// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
+/// (A. Bergmann, flashbench; docs/methods/align.md).
+pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
+
+/// So much at most is written before the FAT area is looked for.
+const BYTES_MAX: Bytes = Bytes::mib(204);
+
+/// A whole check.
+#[derive(Debug, Clone, Copy)]
+pub struct Survey {
+    /// Whether the writing experiments run too. They destroy what the device holds.
+    pub writes: bool,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Which parts of the method are used.
+    pub method: Method,
+}
+
+impl Survey {
+    /// The whole check, with this seed.
+    #[must_use]
+    pub fn new(writes: bool, seed: u64) -> Self {
+        Self { writes, seed, method: Method::default() }
+    }
+
+    const fn align(&self) -> Align {
+        Align { read: None, seed: self.seed, method: self.method }
+    }
+
+    /// Fills caches to see what is behind them: gigabytes, so that it is apart from the rest and runs only where a person
+    /// allows it. It goes before [`Survey::run`]: what that writes would take up a part of the cache.
+    pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
+        let seed = self.seed;
+        let experiments: [&dyn Experiment; 2] =
+            [&Sustained { seed, is_thorough: false }, &WriteBuffer { seed }];
+        experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
+    }
+
+    /// What [`fill`](Self::fill) costs at most.
+    #[must_use]
+    pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
+        let seed = self.seed;
+        let stream = Sustained { seed, is_thorough: false }.estimate(device);
+        let buffer = WriteBuffer { seed }.estimate(device);
+        Estimate {
+            requests: stream.requests + buffer.requests,
+            bytes_written: stream.bytes_written + buffer.bytes_written,
+        }
+    }
+
+    /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one
+    /// for all is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
+    pub fn run(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
+        let unlimited = &Budget::UNLIMITED;
+        let device = &mut Meter::new(device, Budget::UNLIMITED);
+        let mut seen = vec![self.align().measure(device, unlimited, observer)];
+        if !self.writes {
+            return seen;
+        }
+        let known = bytes(&infer_by(&seen, self.method), FindingId::EraseBlockBytes);
+        let write_size = WriteSize {
+            erase_block: known.unwrap_or(ASSUMED_ERASE_BLOCK),
+            erase_block_is_known: known.is_some(),
+            seed: self.seed,
+        };
+        seen.push(write_size.measure(device, unlimited, observer));
+        let mut findings = infer_by(&seen, self.method);
+        if !find(&findings, FindingId::EraseBlockBytes).is_some_and(is_sure) {
+            let page = bytes(&findings, FindingId::PageBytes);
+            let block_ends = BlockEnds::new(page, erase_blocks(&seen, self.method), self.seed);
+            seen.push(block_ends.measure(device, unlimited, observer));
+            findings = infer_by(&seen, self.method);
+        }
+        let page = bytes(&findings, FindingId::PageBytes);
+        let erase_block = bytes(&findings, FindingId::EraseBlockBytes).unwrap_or_else(|| assumed(page));
+        let request = request(&findings, erase_block);
+        let open_units = OpenUnits::new(erase_block, request, self.seed);
+        let left = BYTES_MAX.saturating_sub(device.cost().bytes_written);
+        let bytes_max = left.min(open_units.bytes_max);
+        let bytes_afterwards = left.saturating_sub(bytes_max).min(open_units.bytes_afterwards);
+        let smaller = page_is_behind_buffer(&seen).then_some(open_units.request / LOG_PAGES);
+        let open_units = OpenUnits { page, smaller, bytes_max, bytes_afterwards, ..open_units };
+        seen.push(open_units.measure(device, unlimited, observer));
+        let request = smaller_that_merges(&seen).or(request);
+        let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
+        seen.push(fat_area.measure(device, unlimited, observer));
+        seen
+    }
+}
+
+/// The erase block that is assumed where nothing told it: as many pages as a power of two, [`ASSUMED_ERASE_BLOCK`] at least, so that what
+/// begins with it begins with a page.
+fn assumed(page: Option<Bytes>) -> Bytes {
+    let page = page.filter(|page| *page <= ASSUMED_ERASE_BLOCK).unwrap_or(ASSUMED_ERASE_BLOCK);
+    page * ASSUMED_ERASE_BLOCK.get().div_ceil(page.get().max(1)).next_power_of_two()
+}
+
+/// What a log maps at once is mostly so many pages, or fewer.
+const LOG_PAGES: u64 = 4;
+
+/// Whether only flushes showed the page: then it may be what a log maps at once.
+fn page_is_behind_buffer(seen: &[Observations]) -> bool {
+    seen.iter().any(|each| matches!(&each.data, Data::WriteSize(data) if data.edges_flushed))
+}
+
+/// The size of the writes that merge, where larger ones pay nothing.
+fn smaller_that_merges(seen: &[Observations]) -> Option<Bytes> {
+    let Some(Data::OpenUnits(data)) = seen.last().map(|last| &last.data) else { return None };
+    data.cells.first().filter(|_| !data.free.is_empty()).map(|cell| cell.request)
+}
+
+/// Small writes may take a path of their own, without merges; none was seen that takes larger ones than 16 KiB (the Patriot
+/// of docs/methods/open-units.md).
+const REQUEST_MIN: Bytes = Bytes::kib(32);
+
+/// So many of them an erase block should take, where its pages allow: a block that is nearly full is merged at once.
+const REQUESTS_PER_BLOCK: u64 = 64;
+
+/// The size of writes that look for merges: whole pages, if those are known.
+#[must_use]
+pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
+    match bytes(findings, FindingId::PageBytes) {
+        Some(page) => {
+            let wanted = REQUEST_MIN.min(erase_block / REQUESTS_PER_BLOCK);
+            Some(page * wanted.get().div_ceil(page.get().max(1)).max(1))
+        }
+        None => bytes(findings, FindingId::WriteUnitBytes).map(|unit| unit.max(REQUEST_MIN)),
+    }
+}
+
+/// From this confidence on an erase block need not be looked for any more.
+const SURE: f64 = 0.95;
+
+fn is_sure(finding: &Finding) -> bool {
+    finding.value().is_some() && finding.confidence().get() >= SURE
+}
+
+fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.id == id)
+}
+
+fn bytes(findings: &[Finding], id: FindingId) -> Option<Bytes> {
+    find(findings, id).and_then(Finding::bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assumed_erase_block_holds_whole_pages() {
+        assert_eq!(assumed(None), ASSUMED_ERASE_BLOCK);
+        assert_eq!(assumed(Some(Bytes::kib(16))), ASSUMED_ERASE_BLOCK);
+        assert_eq!(assumed(Some(Bytes::kib(96))), Bytes::mib(6));
+        assert_eq!(assumed(Some(Bytes::kib(640))), Bytes::mib(5));
+        assert_eq!(assumed(Some(Bytes::mib(64))), ASSUMED_ERASE_BLOCK);
+    }
+}

@@ -1,0 +1,90 @@
+//! Truth tests: what filling a virtual stick tells of its caches and of the speed behind them.
+
+use flashscope_device::layer::ReadOnly;
+use flashscope_device::{Bytes, Device};
+use flashscope_infer::infer;
+use flashscope_measure::Silent;
+use flashscope_measure::survey::Survey;
+use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::observation::Data;
+use flashscope_sim::{Profile, VirtualStick};
+
+/// A stick with these tables beside its own.
+fn profile(tables: &str) -> Profile {
+    Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap()
+}
+
+fn filled(device: &mut dyn Device) -> Vec<Finding> {
+    infer(&Survey::new(true, 5).fill(device, &mut Silent))
+}
+
+fn of(findings: &[Finding], id: FindingId) -> &Finding {
+    findings.iter().find(|finding| finding.id == id).unwrap()
+}
+
+fn assert_near(finding: &Finding, truth: Bytes) {
+    let value = match finding.value() {
+        Some(Value::Bytes(bytes)) => bytes.as_f64(),
+        Some(Value::BytesPerSecond(rate)) => rate,
+        _ => panic!("{finding:?}"),
+    };
+    assert!((value / truth.as_f64() - 1.0).abs() < 0.05, "{truth}: {finding:?}");
+}
+
+const CACHE: &str = "[slc_cache]\nbasis = \"assumed\"\nsize = \"150MiB\"\npage_program_us = 400\n\
+                     fold_megabytes_per_s = 6\nwhen_full = ";
+
+#[test]
+fn a_cache_and_the_speed_behind_it_are_found_whatever_happens_when_it_is_full() {
+    for when_full in ["\"direct\"", "\"fold\""] {
+        let profile = profile(&(CACHE.to_owned() + when_full));
+        let findings = filled(&mut VirtualStick::new(&profile, 3));
+        assert_near(of(&findings, FindingId::SlcCacheBytes), Bytes::mib(150));
+        assert_near(of(&findings, FindingId::SustainedWriteBytesPerS), profile.sustained_write_per_s());
+    }
+}
+
+#[test]
+fn a_stick_without_caches_has_none_and_stalls_are_part_of_its_speed() {
+    let profile = profile(
+        "[background]\nbasis = \"assumed\"\nidle_after_us = 1000000\n[background.stall]\nevery = \"16MiB\"\n\
+         duration_us = 600000\nduration_max_us = 1200000",
+    );
+    let findings = filled(&mut VirtualStick::new(&profile, 3));
+    assert_eq!(of(&findings, FindingId::SlcCacheBytes).bytes(), Some(Bytes::ZERO));
+    assert_eq!(of(&findings, FindingId::WriteBufferBytes).bytes(), Some(Bytes::ZERO));
+    assert_near(of(&findings, FindingId::SustainedWriteBytesPerS), profile.sustained_write_per_s());
+}
+
+#[test]
+fn a_write_buffer_is_no_cache() {
+    let profile = profile("[write_buffer]\nbasis = \"assumed\"\nsize = \"512KiB\"\naccept_us = 10");
+    let findings = filled(&mut VirtualStick::new(&profile, 3));
+    assert_eq!(of(&findings, FindingId::WriteBufferBytes).bytes(), Some(Bytes::kib(512)));
+    assert_eq!(of(&findings, FindingId::SlcCacheBytes).bytes(), Some(Bytes::ZERO));
+}
+
+/// A stream alone does not tell memory from a cache in flash.
+#[test]
+fn a_small_cache_may_be_memory_unless_the_buffer_was_measured() {
+    let profile = profile(&(CACHE.replace("150MiB", "48MiB") + "\"direct\""));
+    let seen = Survey::new(true, 5).fill(&mut VirtualStick::new(&profile, 3), &mut Silent);
+    let stream = seen.iter().filter(|seen| matches!(seen.data, Data::Sustained(_))).cloned();
+    for (observations, is_doubted) in [(seen.clone(), false), (stream.collect(), true)] {
+        let findings = infer(&observations);
+        let cache = of(&findings, FindingId::SlcCacheBytes);
+        assert_near(cache, Bytes::mib(48));
+        let doubts = cache.caveats.iter().any(|caveat| caveat.contains("memory in the controller"));
+        assert_eq!(doubts, is_doubted, "{cache:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_to_a_read_only_device_and_the_reason_says_so() {
+    let stick = VirtualStick::new(&profile(""), 3);
+    let findings = filled(&mut ReadOnly::new(stick));
+    for id in [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS, FindingId::WriteBufferBytes] {
+        let Outcome::Unknown { reason, .. } = &of(&findings, id).outcome else { panic!("{id} was found") };
+        assert!(reason.contains("read-only"), "{reason}");
+    }
+}

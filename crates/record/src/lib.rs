@@ -1,0 +1,18 @@
+//! Data only: what was seen, what was concluded from it, and the run file that stores it.
+//!
+//! Every crate may depend on this one. It knows no device, no statistics and no English beyond figures with their units.
+
+#![deny(missing_docs)]
+
+pub mod attachment;
+pub mod diagnosis;
+pub mod figure;
+pub mod finding;
+pub mod observation;
+pub mod run_file;
+
+pub use attachment::Attachment;
+pub use diagnosis::Diagnosis;
+pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
+pub use observation::{Ended, Observations};
+pub use run_file::RunFile;

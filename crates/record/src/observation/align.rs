@@ -1,0 +1,72 @@
+//! Reads across boundaries, and what the device holds.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Reads before, across and after boundaries of candidate sizes.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AlignData {
+    /// How much each read reads; `None` if a log does not say.
+    pub read: Option<Bytes>,
+    /// One sample per boundary and round (published: one per candidate, already averaged).
+    pub samples: Vec<AlignSample>,
+    /// What the device holds, by places here and there.
+    #[serde(default)]
+    pub contents: Contents,
+}
+
+/// What places here and there hold: a controller may answer without touching flash where nothing was ever written, or where
+/// all was trimmed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contents {
+    /// How many places were looked at.
+    pub looked_at: u32,
+    /// How many of them hold nothing but 0x00, or nothing but 0xFF.
+    pub blank: u32,
+}
+
+impl Contents {
+    /// Whether most places are blank; `None` if nobody looked.
+    #[must_use]
+    pub const fn mostly_blank(self) -> Option<bool> {
+        match self.looked_at {
+            0 => None,
+            looked_at => Some(self.blank > looked_at / 2),
+        }
+    }
+}
+
+impl std::fmt::Display for Contents {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            "{} of {} places looked at hold nothing but 0x00 or 0xFF",
+            self.blank, self.looked_at
+        )
+    }
+}
+
+/// Three reads at one boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AlignSample {
+    /// The candidate size: the boundary is an odd multiple of it.
+    pub candidate: Bytes,
+    /// The boundary's offset; `None` in an averaged sample.
+    pub boundary: Option<Bytes>,
+    /// The read that ends at the boundary.
+    pub before: Duration,
+    /// The read that straddles it.
+    pub across: Duration,
+    /// The read that begins at it.
+    pub after: Duration,
+}
+
+impl AlignSample {
+    /// How much longer the read across took than those beside it, in seconds; may be negative.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.across.as_secs_f64() - (self.before.as_secs_f64() + self.after.as_secs_f64()) / 2.0
+    }
+}

@@ -1,0 +1,69 @@
+//! The same writes in each of the first erase blocks.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::times::{Order, Times};
+
+/// The same writes in each of the first erase blocks.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FatAreaData {
+    /// The erase block that was assumed.
+    pub erase_block: Bytes,
+    /// What the search for open units told of merges; `None` in a published table.
+    #[serde(default)]
+    pub merges: Option<Merges>,
+    /// Blocks that were begun one after the other, once more of them than can be open.
+    #[serde(default)]
+    pub begun: Vec<BegunBlock>,
+    /// Writes at the start of each of the first blocks, by block: each while another block was begun and not finished.
+    /// Only where one run is taken in order.
+    #[serde(default)]
+    pub beginnings: Vec<Vec<Duration>>,
+    /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
+    #[serde(default)]
+    pub baseline: Option<Times>,
+    /// The same at the end: whether the device has changed meanwhile.
+    #[serde(default)]
+    pub control: Option<Times>,
+    /// One per unit and request size.
+    pub cells: Vec<FatAreaCell>,
+}
+
+/// An erase block that was not open before this write into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunBlock {
+    /// Which of the first blocks, counted from the start of the device; `None`: an ordinary one.
+    pub unit: Option<u32>,
+    /// What the write took.
+    pub time: Duration,
+}
+
+/// What is known of merges.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Merges {
+    /// How likely each switch merges with one block too many, rather than some.
+    pub every_switch: f64,
+    /// What a merge takes beside the write.
+    pub takes: Option<Duration>,
+    /// Whether only one run is taken in order.
+    pub is_one_run: bool,
+    /// Of so many erase blocks one at least is not open.
+    #[serde(default)]
+    pub too_many: Option<u32>,
+}
+
+/// The writes of one size in one unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FatAreaCell {
+    /// The unit, counted from the start of the device.
+    pub unit: u32,
+    /// Order inside the unit.
+    pub order: Order,
+    /// Size of each write.
+    pub request: Bytes,
+    /// Their times, in order.
+    pub times: Times,
+}

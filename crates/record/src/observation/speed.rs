@@ -1,0 +1,128 @@
+//! What was seen of equal requests that went on for a while: how long each took, and when it ended.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::align::Contents;
+use super::times::Order;
+
+/// Requests of several kinds, one kind after the other.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpeedData {
+    /// One per kind of request, in the order in which they were made.
+    pub cells: Vec<SpeedCell>,
+    /// The most that the way to the device lets through, if that is known.
+    #[serde(default)]
+    pub link: Option<LinkLimit>,
+    /// Whether requests went through the page cache, because the filesystem refuses to go past it.
+    #[serde(default)]
+    pub is_buffered: bool,
+    /// Whether rows of writes went on until they had met what comes only every few gibibytes.
+    #[serde(default)]
+    pub is_thorough: bool,
+    /// What the device held where it was read, by places here and there.
+    #[serde(default)]
+    pub contents: Contents,
+}
+
+/// The most that the way to a device lets through.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkLimit {
+    /// Bytes per second.
+    pub bytes_per_s: Bytes,
+    /// What it is, e.g. `USB at 480 Mbit/s`.
+    pub name: String,
+}
+
+/// Requests that read, or that write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// They read.
+    Read,
+    /// They write.
+    Write,
+}
+
+impl Direction {
+    /// The direction as a word: `read`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// One kind of request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SpeedCase {
+    /// Whether they read or write.
+    pub direction: Direction,
+    /// One behind the other, or here and there.
+    pub order: Order,
+    /// The size of each.
+    pub request: Bytes,
+    /// How many were in flight at a time.
+    pub queue_depth: u32,
+}
+
+/// The requests of one kind. Those that failed are left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpeedCell {
+    /// The kind.
+    #[serde(flatten)]
+    pub case: SpeedCase,
+    /// How long each took, in nanoseconds, in the order in which they ended.
+    pub took_ns: Vec<u64>,
+    /// When each of them ended, in nanoseconds from when the first was asked for.
+    pub ended_ns: Vec<u64>,
+    /// What a flush behind them took; `None` without one.
+    #[serde(default)]
+    pub flush: Option<Duration>,
+    /// What was read back behind all rows from places that these wrote here and there.
+    #[serde(default)]
+    pub read_back: ReadBack,
+}
+
+/// Places that were written, and read when all was done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBack {
+    /// How many were read.
+    pub places: u32,
+    /// How many of them hold nothing that this run wrote there.
+    pub lost: u32,
+}
+
+impl SpeedCell {
+    /// No requests of this kind yet.
+    #[must_use]
+    pub const fn new(case: SpeedCase) -> Self {
+        Self {
+            case,
+            took_ns: Vec::new(),
+            ended_ns: Vec::new(),
+            flush: None,
+            read_back: ReadBack { places: 0, lost: 0 },
+        }
+    }
+
+    /// Keeps a request that took `took` and ended when so much time had passed.
+    pub fn keep(&mut self, took: Duration, ended: Duration) {
+        self.took_ns.push(nanoseconds(took));
+        self.ended_ns.push(nanoseconds(ended));
+    }
+
+    /// Everything that was transferred.
+    #[must_use]
+    pub fn transferred(&self) -> Bytes {
+        self.case.request * self.took_ns.len() as u64
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    duration.as_nanos().try_into().unwrap_or(u64::MAX)
+}

@@ -1,0 +1,63 @@
+//! Times of equal requests, and the order of writes inside an erase block.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The order of writes inside an erase block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// From the start to the end.
+    Linear,
+    /// Shuffled.
+    Random,
+}
+
+impl Order {
+    /// The order as a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// Times of equal requests: each one, or what a log says of all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Times {
+    /// The latency of each request, in order.
+    Each(Vec<Duration>),
+    /// The mean over this many requests, if the log lets us know how many.
+    Mean {
+        /// Time per request.
+        per_request: Duration,
+        /// How many requests, if known.
+        requests: Option<u64>,
+    },
+}
+
+impl Times {
+    /// The mean time per request, seconds; `None` without requests.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a count of requests is far below 2^53")]
+    pub fn mean_seconds(&self) -> Option<f64> {
+        match self {
+            Self::Each(each) if each.is_empty() => None,
+            Self::Each(each) => Some(each.iter().map(Duration::as_secs_f64).sum::<f64>() / each.len() as f64),
+            Self::Mean { per_request, .. } => Some(per_request.as_secs_f64()),
+        }
+    }
+
+    /// The latency of each request, in order; none where single times are not known.
+    #[must_use]
+    pub fn each(&self) -> &[Duration] {
+        match self {
+            Self::Each(each) => each,
+            Self::Mean { .. } => &[],
+        }
+    }
+}

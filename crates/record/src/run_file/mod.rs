@@ -1,0 +1,218 @@
+//! A stored run: every observation and its conditions, enough to infer and report again.
+
+mod limits;
+
+use flashscope_device::layer::Cost;
+use serde::{Deserialize, Serialize};
+
+pub use self::limits::Impossible;
+use crate::attachment::Attachment;
+use crate::observation::Observations;
+
+/// The format number of run files and of `--json`.
+pub const FORMAT: u32 = 1;
+
+/// What was measured on one target in one run. Stored as `*.flashscope.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The version of flashscope that wrote it.
+    pub flashscope: String,
+    /// The target as it was given, e.g. `/dev/sdb`, `sim:patriot-xt-16g?seed=7`, or the name of an imported log.
+    pub target: String,
+    /// What the device is called, one line; empty if unknown.
+    #[serde(default)]
+    pub device_name: String,
+    /// How it was plugged in, and what lay on it, as far as the host knew.
+    #[serde(default)]
+    pub attachment: Attachment,
+    /// When it was measured, RFC 3339; empty if unknown.
+    #[serde(default)]
+    pub measured_at: String,
+    /// What was seen, in the order it was measured.
+    pub observations: Vec<Observations>,
+    /// What it cost.
+    #[serde(default)]
+    pub cost: Cost,
+    /// How many of its requests failed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failed_requests: u64,
+    /// Remarks on how it was measured ("the image's filesystem refuses direct I/O").
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks with")]
+const fn is_none(failed: &u64) -> bool {
+    *failed == 0
+}
+
+/// Where one request in so many fails, the others were retried, relocated or lucky: their times tell of errors, not of the flash.
+const FAILS_OFTEN: u64 = 100;
+
+/// Targets that begin with this are virtual sticks.
+const VIRTUAL: &str = "sim:";
+
+/// A run file that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFileError {
+    /// Not the JSON of a run file.
+    #[error("this is not a flashscope run file")]
+    NotARun(#[from] serde_json::Error),
+    /// Of a format that no version wrote.
+    #[error("this run file has format 0, which no flashscope ever wrote: it was damaged, or made up")]
+    NoFormat,
+    /// Written by a later version.
+    #[error(
+        "this run file has format {found}, this flashscope reads format {FORMAT}; use a newer flashscope"
+    )]
+    NewerFormat {
+        /// The file's format.
+        found: u32,
+    },
+    /// A number that no measurement gives: damaged, or made up.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
+}
+
+impl RunFile {
+    /// Whether it was measured in virtual time.
+    #[must_use]
+    pub fn is_of_a_virtual_stick(&self) -> bool {
+        self.target.starts_with(VIRTUAL)
+    }
+
+    /// Reads a run file's text.
+    ///
+    /// # Errors
+    /// [`RunFileError`] if the text is no run file, one of a later format, or one with numbers that cannot be: each
+    /// `open_units` and each request is at least 1, requests and erase blocks have at most 1 TiB, other sizes lie below
+    /// 2^60 bytes, times have at most 2^64 ns, as far as clocks count.
+    pub fn parse(text: &str) -> Result<Self, RunFileError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let head: Head = serde_json::from_str(text)?;
+        if head.format == 0 {
+            return Err(RunFileError::NoFormat);
+        }
+        if head.format > FORMAT {
+            return Err(RunFileError::NewerFormat { found: head.format });
+        }
+        let run = serde_json::from_str(text)?;
+        limits::check(&run)?;
+        Ok(run)
+    }
+
+    /// How many requests were made.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.cost.reads.saturating_add(self.cost.writes)
+    }
+
+    /// Whether so many requests failed that the times of the others tell nothing.
+    #[must_use]
+    pub const fn fails_often(&self) -> bool {
+        self.failed_requests > 0 && self.failed_requests >= self.requests() / FAILS_OFTEN
+    }
+
+    /// The text of this run file.
+    ///
+    /// # Errors
+    /// If a value has no form in JSON; the types here all have one.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{Cause, Ended};
+
+    /// A run with one experiment of every kind.
+    const RUN: &str = r#"{"format": 1, "flashscope": "0.1.0", "target": "t", "cost": {"reads": 3, "writes": 4,
+        "bytes_read": 1024, "bytes_written": 2048, "device_time": {"secs": 1, "nanos": 0}}, "observations": [
+        {"data": {"experiment": "align", "read": 1024, "samples": [{"candidate": 4096, "boundary": 12288,
+            "before": {"secs": 0, "nanos": 7}, "across": {"secs": 0, "nanos": 8}, "after": {"secs": 0, "nanos": 9}}]},
+         "conditions": {"source": "measured", "capacity": 65536, "region": {"offset": 0, "length": 65536}, "seed": 1},
+         "ended": "complete"},
+        {"data": {"experiment": "open-units", "erase_block": 32768,
+            "cells": [{"order": "linear", "open_units": 2, "request": 8192, "times": {"each": [{"secs": 0, "nanos": 5}]}}]},
+         "conditions": {"source": "measured", "capacity": null, "region": null, "seed": 1}, "ended": "complete"},
+        {"data": {"experiment": "fat-area", "erase_block": 32768, "baseline": {"each": []},
+            "cells": [{"unit": 6, "order": "random", "request": 16384,
+                "times": {"mean": {"per_request": {"secs": 0, "nanos": 4}, "requests": 3}}}]},
+         "conditions": {"source": "measured", "capacity": null, "region": null, "seed": 1}, "ended": "complete"}]}"#;
+
+    fn refusal(from: &str, to: &str) -> String {
+        assert_eq!(RUN.matches(from).count(), 1, "{from}");
+        RunFile::parse(&RUN.replace(from, to)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_run_reads_back_as_it_was_written() {
+        let run = RunFile::parse(RUN).unwrap();
+        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn a_run_of_before_that_ended_early_does_not_say_by_what() {
+        let end = "\"seed\": 1},\n         \"ended\": \"complete\"},";
+        assert_eq!(RUN.matches(end).count(), 1);
+        let early = end.replace("\"complete\"", r#"{"early": {"reason": "the budget is spent: 9 reads"}}"#);
+        let run = RunFile::parse(&RUN.replace(end, &early)).unwrap();
+        let Ended::Early { reason, cause } = &run.observations[0].ended else { panic!("it ended early") };
+        assert_eq!((reason.as_str(), *cause), ("the budget is spent: 9 reads", Cause::Unknown));
+        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn a_format_that_no_version_wrote_is_refused() {
+        let refused = RunFile::parse(&RUN.replace("\"format\": 1", "\"format\": 0"));
+        assert!(refused.unwrap_err().to_string().contains("format 0"));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_refused_with_their_place() {
+        let cells = "observations[1].data.cells[0]";
+        for (from, to, place) in [
+            ("\"open_units\": 2", "\"open_units\": 0", format!("{cells}.open_units is 0;")),
+            ("\"open_units\": 2", "\"open_units\": 4294967295", format!("{cells}.open_units is 4294967295;")),
+            ("\"request\": 8192", "\"request\": 0", format!("{cells}.request is 0 B;")),
+            (
+                "\"secs\": 0, \"nanos\": 5",
+                "\"secs\": 18446744074, \"nanos\": 0",
+                format!("{cells}.times.each[0] is"),
+            ),
+            (
+                "\"candidate\": 4096",
+                "\"candidate\": 0",
+                "observations[0].data.samples[0].candidate".to_owned(),
+            ),
+            (
+                "\"boundary\": 12288",
+                "\"boundary\": 1152921504606846976",
+                "samples[0].boundary is 1048576 TiB".to_owned(),
+            ),
+            ("\"length\": 65536", "\"length\": 18446744073709551615", "conditions.region.length".to_owned()),
+            ("\"secs\": 0, \"nanos\": 4", "\"secs\": 0, \"nanos\": 0", "mean.per_request is 0 s".to_owned()),
+            (
+                "\"secs\": 0, \"nanos\": 4",
+                "\"secs\": 18446744073709551615, \"nanos\": 4",
+                "mean.per_request".to_owned(),
+            ),
+            (
+                "\"secs\": 1, \"nanos\": 0",
+                "\"secs\": 18446744074, \"nanos\": 0",
+                "cost.device_time is 18446744074 s".to_owned(),
+            ),
+            ("\"unit\": 6", "\"unit\": 4294967295", "observations[2].data.cells[0].unit".to_owned()),
+        ] {
+            let refusal = refusal(from, to);
+            assert!(refusal.contains(&place), "'{place}' is missing: {refusal}");
+        }
+    }
+}
