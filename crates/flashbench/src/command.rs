@@ -1,10 +1,10 @@
-//! A flashbench command, as far as it changes what is measured.
+//! The part of a flashbench command that changes the measurement.
 
 use flashscope_device::Bytes;
 
 use flashscope_record::observation::Order;
 
-/// What a flashbench command line asks for.
+/// The measurement that a flashbench command line requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// `-a`: reads before, across and after boundaries.
@@ -12,7 +12,7 @@ pub enum Command {
         /// `--blocksize`: the size of each read.
         read: Bytes,
     },
-    /// `--open-au`: writes into several erase blocks in turn.
+    /// `--open-au`: round-robin writes into several erase blocks.
     OpenUnits {
         /// `--erasesize`.
         erase_block: Bytes,
@@ -23,7 +23,7 @@ pub enum Command {
         /// `--random`: shuffled inside each unit.
         order: Order,
     },
-    /// `--find-fat`: the same writes in each of the first erase blocks.
+    /// `--find-fat`: identical writes in each of the first erase blocks.
     FindFat {
         /// `--erasesize`.
         erase_block: Bytes,

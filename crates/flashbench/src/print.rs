@@ -1,4 +1,4 @@
-//! Observations as flashbench prints them, so that its users can compare line by line.
+//! Prints observations in flashbench's own form, for line-by-line comparison.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use flashscope_record::observation::{
     WriteSizeData,
 };
 
-/// The table in flashbench's own form: three significant digits, sizes binary, speeds decimal.
+/// The table in flashbench's own form: three significant digits, binary sizes, decimal speeds.
 ///
 /// - align: `align 8388608\tpre 543µs\ton 819µs\tpost 656µs\tdiff 219µs`, the largest candidate first. Samples of one
-///   candidate are condensed as flashbench does it: the least of the rounds at each boundary, the mean over boundaries.
+///   candidate are condensed as in flashbench: the minimum over rounds at each boundary, then the mean over boundaries.
 /// - open units, write size: `8MiB    15M/s`, the largest request first. Where there is more than one combination of
 ///   order and number of units, each has a heading such as `AU=8, linear access`.
 /// - FAT area: the same with one column per unit.
-/// - Nothing for what flashbench has no table of.
+/// - Empty for experiments that flashbench does not have.
 #[must_use]
 pub fn print(observations: &Observations) -> String {
     match &observations.data {
@@ -52,7 +52,7 @@ fn align_row(candidate: Bytes, samples: &[&AlignSample]) -> String {
     format!("align {}\tpre {before}\ton {across}\tpost {after}\tdiff {difference}\n", candidate.get())
 }
 
-/// The mean over boundaries of the least over rounds. Samples without a boundary are means already.
+/// The mean over boundaries of the minimum over rounds. Samples without a boundary are already means.
 fn condensed(samples: &[&AlignSample], seconds: impl Fn(&AlignSample) -> f64) -> f64 {
     let mut least: BTreeMap<Option<Bytes>, f64> = BTreeMap::new();
     let mut means = Vec::new();
@@ -157,7 +157,7 @@ fn time(seconds: f64) -> String {
     scaled(seconds, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")])
 }
 
-/// `value` in the first of the units that it reaches once it is rounded; the last one below that.
+/// `value` in the largest unit in which it rounds to at least 1; else in the smallest unit.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let last = units.len().saturating_sub(1);
     let mut tried =
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_as_in_the_logs() {
+    fn numbers_are_printed_with_three_significant_digits() {
         let times = [543e-6, 1.08e-3, 25.3e-6, 487e-9, 999.7e-6, -3602e-9, 0.0, 1.5].map(time);
         assert_eq!(times, ["543µs", "1.08ms", "25.3µs", "487ns", "1ms", "-3602ns", "0ns", "1.5s"]);
         let speeds = [15.26e6, 861_400.0, 14.0e6, 1.2e9, 999_600.0, 512.0].map(speed);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_the_largest_unit_that_divides_them() {
+    fn sizes_are_printed_in_the_largest_unit_that_divides_them() {
         let sizes = [8 << 20, 1536 << 10, 512 << 10, 1 << 30, 512].map(|bytes| size(Bytes::new(bytes)));
         assert_eq!(sizes, ["8MiB", "1536KiB", "512KiB", "1GiB", "512B"]);
     }

@@ -153,7 +153,8 @@ mod tests {
     fn an_experiment_without_a_page_is_refused() {
         let text =
             "impl Experiment for A {\n    fn name(&self) -> &'static str {\n        \"align\"\n    }\n}";
-        let complaints = every_experiment_has_its_page(&files("crates/measure/src/experiment/align.rs", text));
+        let complaints =
+            every_experiment_has_its_page(&files("crates/measure/src/experiment/align.rs", text));
         assert_eq!(complaints.len(), 1);
     }
 

@@ -4,16 +4,16 @@ use crate::parse::options;
 use crate::parse::stated::Stated;
 use crate::parse::text::Line;
 
-/// How a command line stands in the log.
+/// How a command line appears in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mention {
     /// After a prompt: what follows is its output.
     Typed(Stated),
-    /// In a sentence: it explains a table that has no command of its own.
-    Told(Vec<Stated>),
+    /// In prose: it describes a table that has no command of its own.
+    InProse(Vec<Stated>),
 }
 
-/// A command is never broken into more lines than this; beyond it, an arithmetic that never closes would swallow tables.
+/// The largest number of lines of one command. Without it, unclosed shell arithmetic would swallow tables.
 const MOST_LINES: usize = 5;
 
 /// The command line that begins at the first of these lines, and how many lines it takes.
@@ -23,12 +23,12 @@ pub(super) fn read(lines: &[Line]) -> Option<(Mention, usize)> {
         return None;
     }
     let (text, count) = joined(lines);
-    let told: Vec<Stated> =
+    let commands: Vec<Stated> =
         text.split([';', '|', '&']).filter_map(|part| command_in(part).map(|(stated, _)| stated)).collect();
     match command_in(&text) {
         Some((stated, true)) => Some((Mention::Typed(stated), count)),
-        _ if told.is_empty() => None,
-        _ => Some((Mention::Told(told), count)),
+        _ if commands.is_empty() => None,
+        _ => Some((Mention::InProse(commands), count)),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::command::Command;
-    use crate::parse::stated::Kind;
+    use crate::parse::stated::TableKind;
     use flashscope_record::observation::Order;
 
     fn typed(text: &str) -> Option<Command> {
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mailers_line_break_is_mended() {
+    fn a_command_wrapped_by_a_mailer_is_joined() {
         let text = "$ sudo ./flashbench --erasesize=$[8*1024*1024] --open-au /dev/sdc\n--open-au-nr=3";
         assert_eq!(typed(text), open_units(Bytes::mib(8), 3, Bytes::kib(16), Order::Linear));
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_made_up() {
+    fn unreadable_parameters_stay_unknown() {
         assert_eq!(typed("$ flashbench --open-au --open-au-nr=$i /dev/sdc"), None);
         assert_eq!(typed("$ flashbench --open-au /dev/sdc"), None);
         assert_eq!(typed("$ flashbench -O --open-au-nr=3 --erasesize=$SIZE /dev/sdc"), None);
@@ -170,20 +170,20 @@ mod tests {
     }
 
     #[test]
-    fn a_command_in_a_sentence_is_told_not_typed() {
+    fn a_command_in_prose_is_not_a_typed_command() {
         let line = Line {
             number: 1,
             text: "I then ran flashbench -a /dev/sdb -b 1024; flashbench -f --fat-nr=8".to_owned(),
         };
-        let Some((Mention::Told(told), 1)) = read(&[line]) else { panic!("not told") };
+        let Some((Mention::InProse(commands), 1)) = read(&[line]) else { panic!("not in prose") };
         assert_eq!(
-            told.iter().map(|stated| stated.kind).collect::<Vec<_>>(),
-            [Some(Kind::Align), Some(Kind::FindFat)]
+            commands.iter().map(|stated| stated.kind).collect::<Vec<_>>(),
+            [Some(TableKind::Align), Some(TableKind::FindFat)]
         );
     }
 
     #[test]
-    fn arithmetic_that_never_closes_swallows_no_table() {
+    fn unclosed_arithmetic_swallows_no_table() {
         let lines = [
             "$ flashbench -O --open-au-nr=2 --erasesize=$[4*1024",
             "4MiB 5M/s",

@@ -8,7 +8,7 @@ use crate::parse::text::Line;
 
 /// Something that says which device the lines around it are about.
 struct Sign {
-    kind: Kind,
+    kind: SignKind,
     /// What names the device.
     name: String,
     /// How many tables stand before it.
@@ -17,7 +17,7 @@ struct Sign {
 
 /// What kind of sign: two of one kind are compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum SignKind {
     /// A line `man:0x000003 oem:0x5344 name:SU04G …`.
     Registers,
     /// A register on a line of its own, by its name.
@@ -34,7 +34,7 @@ enum Kind {
     Size,
 }
 
-impl Kind {
+impl SignKind {
     /// Whether the device is one of several that are listed, so that only lists without a common one are of two devices.
     const fn is_of_a_list(&self) -> bool {
         matches!(self, Self::Listed | Self::Size)
@@ -46,7 +46,7 @@ const REGISTERS: [&str; 3] = ["cid", "serial", "manfid"];
 
 /// Two devices that the log is about, if there is more than one.
 pub(super) fn several(lines: &[Line], entries: &[Entry]) -> Option<[String; 2]> {
-    let mut by_kind: BTreeMap<Kind, Vec<Sign>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<SignKind, Vec<Sign>> = BTreeMap::new();
     for sign in signs(lines, entries) {
         by_kind.entry(sign.kind.clone()).or_default().push(sign);
     }
@@ -85,20 +85,21 @@ fn signs(lines: &[Line], entries: &[Entry]) -> Vec<Sign> {
     found
 }
 
-fn of_line(text: &str) -> Vec<(Kind, String)> {
+fn of_line(text: &str) -> Vec<(SignKind, String)> {
     let mut found = Vec::new();
-    found.extend(device_name::card_registers(text).map(|name| (Kind::Registers, with_serial(text, name))));
+    found
+        .extend(device_name::card_registers(text).map(|name| (SignKind::Registers, with_serial(text, name))));
     found.extend(REGISTERS.iter().filter_map(|register| {
         let value = text.trim().strip_prefix(register)?.strip_prefix([' ', ':', '='])?.trim();
         let is_value = !value.is_empty() && !value.contains(char::is_whitespace);
-        is_value.then(|| (Kind::Register(register), format!("{register} {value}")))
+        is_value.then(|| (SignKind::Register(register), format!("{register} {value}")))
     }));
-    found.extend(device_name::after_device(text).map(|name| (Kind::Named, name)));
-    found.extend(heading(text).map(|name| (Kind::Heading, name)));
-    found.extend(device_name::lsusb(text).map(|name| (Kind::Listed, name)));
+    found.extend(device_name::after_device(text).map(|name| (SignKind::Named, name)));
+    found.extend(heading(text).map(|name| (SignKind::Heading, name)));
+    found.extend(device_name::lsusb(text).map(|name| (SignKind::Listed, name)));
     if let Some((node, size)) = device_name::fdisk(text) {
-        found.push((Kind::SizeOf(node.to_owned()), format!("{node} of {} bytes", size.get())));
-        found.push((Kind::Size, format!("a disk of {} bytes", size.get())));
+        found.push((SignKind::SizeOf(node.to_owned()), format!("{node} of {} bytes", size.get())));
+        found.push((SignKind::Size, format!("a disk of {} bytes", size.get())));
     }
     found
 }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_bytes_and_prose_are_told_apart() {
+    fn empty_binary_and_prose_files_are_distinguished() {
         assert_eq!(recognised(b""), Foreign::Empty);
         assert_eq!(recognised(b" \n\r\n"), Foreign::Empty);
         assert_eq!(recognised(&[0; 4096]), Foreign::Binary);

@@ -5,7 +5,7 @@ use flashscope_device::Bytes;
 use flashscope_record::observation::Order;
 
 use crate::parse::options::number;
-use crate::parse::stated::{Kind, Stated};
+use crate::parse::stated::{Stated, TableKind};
 
 /// What a line is, if it is no row and no command.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,15 +49,15 @@ fn parameters(text: &str) -> Option<Stated> {
     })
 }
 
-fn kind_of(title: &str) -> Option<Kind> {
+fn kind_of(title: &str) -> Option<TableKind> {
     if value_of(title, "au").is_some() {
-        return Some(Kind::OpenUnits);
+        return Some(TableKind::OpenUnits);
     }
     let begins = |words: &[&str]| words.iter().any(|word| title.starts_with(word));
     if begins(&["align test"]) {
-        Some(Kind::Align)
+        Some(TableKind::Align)
     } else if begins(&["find fat", "find-fat", "findfat"]) {
-        Some(Kind::FindFat)
+        Some(TableKind::FindFat)
     } else {
         None
     }
@@ -71,7 +71,7 @@ fn order_of(title: &str) -> Option<Order> {
     }
 }
 
-/// The number behind `key=` or `key =`, where the key stands as a word of its own.
+/// The number after `key=` or `key =`, where the key is a whole word.
 fn value_of(title: &str, key: &str) -> Option<u64> {
     title.match_indices(key).find_map(|(at, _)| {
         let free = !title[..at].ends_with(|c: char| c.is_alphanumeric());
@@ -90,7 +90,7 @@ fn is_olpc_wrapper(text: &str) -> bool {
 /// That command: `--open-au --open-au-nr=5 --random --blocksize=4096`, the erase size being the card's own claim.
 fn olpc_wrapper() -> Stated {
     Stated {
-        kind: Some(Kind::OpenUnits),
+        kind: Some(TableKind::OpenUnits),
         open_units: Some(5),
         order: Some(Order::Random),
         block: Some(Bytes::kib(4)),
@@ -114,18 +114,18 @@ mod tests {
         let linear = stated("AU=3, linear access");
         assert_eq!(
             (linear.kind, linear.open_units, linear.order),
-            (Some(Kind::OpenUnits), Some(3), Some(Order::Linear))
+            (Some(TableKind::OpenUnits), Some(3), Some(Order::Linear))
         );
         let random = stated("======= AU=6, random access =======");
         assert_eq!((random.open_units, random.order), (Some(6), Some(Order::Random)));
-        assert_eq!(stated("======= find FAT: 1 =======").kind, Some(Kind::FindFat));
-        assert_eq!(stated("======= Align test: 2 =======").kind, Some(Kind::Align));
+        assert_eq!(stated("======= find FAT: 1 =======").kind, Some(TableKind::FindFat));
+        assert_eq!(stated("======= Align test: 2 =======").kind, Some(TableKind::Align));
         let loop_script = stated("BLOCKSIZE = 1024 ERASESIZE = 2097152 AU = 4");
         assert_eq!((loop_script.block, loop_script.erase_block), (Some(Bytes::kib(1)), Some(Bytes::mib(2))));
     }
 
     #[test]
-    fn other_sections_and_prose_are_told_apart() {
+    fn other_sections_and_prose_are_distinguished() {
         assert_eq!(
             read("============== Linear write speed (dd, 4M block) ============"),
             Some(Heading::OtherSection)

@@ -3,7 +3,7 @@
 /// A mark longer than this is none: the text only has a bracket.
 const LONGEST: usize = 300;
 
-/// Marks behind or before which a new line begins.
+/// Tags that start a new line.
 const BREAKS: [&str; 13] =
     ["br", "p", "div", "tr", "li", "pre", "hr", "table", "blockquote", "h1", "h2", "h3", "h4"];
 /// Marks of a table's cells.
@@ -81,7 +81,7 @@ mod tests {
     use super::lines;
 
     #[test]
-    fn marks_break_lines_part_cells_or_vanish() {
+    fn tags_break_lines_separate_cells_or_vanish() {
         assert_eq!(lines("4MiB 5M/s<br>2MiB 4M/s<BR />1MiB 3M/s"), ["4MiB 5M/s", "2MiB 4M/s", "1MiB 3M/s"]);
         assert_eq!(lines("<tr><td>4MiB</td><td class=\"x\">5M/s</td></tr>"), ["4MiB | 5M/s"]);
         assert_eq!(lines("<div><span style='a'>543</span>µs</div>"), ["543µs"]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_of_other_use_stay() {
+    fn other_brackets_are_kept() {
         for text in ["flashbench -a <device>", "-e $[4*1024]", "a < b", "12:01 <bradfa> [123]: x", "pre <5"] {
             assert_eq!(lines(text), [text]);
         }

@@ -1,9 +1,9 @@
-//! Lines that lost their breaks: web pages run a command and its whole table into one line.
+//! Restores lost line breaks: web pages merge a command and its table into one line.
 
 use crate::parse::number;
 use crate::parse::text::Line;
 
-/// The same lines, with a break before every prompt and before the first row behind a command.
+/// The same lines, with a break before every prompt and before the first row after a command.
 pub(super) fn unmerge(lines: Vec<Line>) -> Vec<Line> {
     lines
         .into_iter()
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_tables_on_one_line_come_apart() {
+    fn merged_commands_and_tables_are_split() {
         let line = "$ apt install flashbench $ sudo flashbench -a /dev/x align 4096 pre 1ms on 1ms post 1ms";
         assert_eq!(
             texts(line),

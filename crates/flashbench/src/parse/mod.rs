@@ -1,5 +1,5 @@
-//! Reads the logs that people published: [`parse`] takes a log's bytes as a mailing list, a wiki or a terminal left
-//! them, and returns every table of flashbench in it as observations.
+//! Reads published logs. [`parse`] takes the bytes of a log as a mailing list, wiki or terminal left them, and
+//! returns every flashbench table in it as observations.
 //!
 //! A log passes through three steps. Bytes become clean lines (`text`, `marks`, `merged`, `quoted_printable`). Lines say what was
 //! run (`command_line`, `options`, `heading`) or hold rows (`words`, `row`, `align_row`, made of `number`s).

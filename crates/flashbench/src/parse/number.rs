@@ -36,7 +36,7 @@ impl Reading {
     }
 }
 
-/// What has been seen in the place of a micro sign: both code points, ASCII, question marks of every kind, and both code
+/// What has been seen in place of a micro sign: both code points, ASCII, question marks of every kind, and both code
 /// points' UTF-8 bytes read as Latin-1, as code page 437 or cut in half.
 const MICRO: &[char] =
     &['µ', 'μ', 'u', 'U', '?', '\u{fffd}', '\u{c2}', '\u{c3}', '\u{201a}', 'Î', '¼', 'æ', '┬', '╡'];
@@ -55,8 +55,8 @@ fn leading_number(word: &str) -> Option<(f64, &str)> {
     Some((number.replace(',', ".").parse().ok()?, rest))
 }
 
-/// Whether a comma in a number may part thousands: flashbench prints three digits in all, so that three of them behind a comma are none of its
-/// decimals but those of a number below one.
+/// Whether a comma in a number may separate thousands. flashbench prints three digits in all, so three digits after a
+/// comma are decimals only in a number below one.
 fn has_thousands(number: &str) -> bool {
     let digits = number.trim_start_matches(['-', '+', '0']);
     digits.split_once(',').is_some_and(|(before, behind)| !before.is_empty() && behind.len() >= 3)
@@ -119,7 +119,7 @@ pub(super) fn speed(word: &str) -> Option<f64> {
     Some(value * scale)
 }
 
-/// A speed as people write it again, not as flashbench prints it: `15.3MiB/s`.
+/// A speed as people rewrite it, not as flashbench prints it: `15.3MiB/s`.
 pub(super) fn rewritten_speed(word: &str) -> Option<f64> {
     let (value, rest) = leading_number(word)?;
     let scale = match rest {
@@ -131,7 +131,7 @@ pub(super) fn rewritten_speed(word: &str) -> Option<f64> {
     Some(value * scale)
 }
 
-/// A request size as people write it again: `4M`, `4MB`, `512K`. flashbench's are binary whatever their name.
+/// A request size as people rewrite it: `4M`, `4MB`, `512K`. flashbench's are binary whatever their name.
 pub(super) fn rewritten_size(word: &str) -> Option<Bytes> {
     let short = word.strip_suffix('B').unwrap_or(word);
     let unit = short.strip_suffix(['K', 'k', 'M', 'G'])?;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_of_decimals_and_of_thousands_are_told_apart() {
+    fn decimal_and_thousands_commas_are_distinguished() {
         assert_eq!(time("1,77ms"), time("1.77ms"));
         assert_eq!(speed("0,865M/s"), Some(865e3));
         assert_eq!((time("1,077µs"), speed("1,234,567/s")), (None, None));

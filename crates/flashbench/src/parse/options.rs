@@ -5,7 +5,7 @@ use flashscope_device::Bytes;
 use flashscope_record::observation::Order;
 
 use crate::command::Command;
-use crate::parse::stated::{Kind, Stated};
+use crate::parse::stated::{Stated, TableKind};
 
 /// How many units `--find-fat` looks at where none is given, by flashbench's own help.
 const DEFAULT_FAT_UNITS: u32 = 6;
@@ -120,9 +120,9 @@ impl Given {
     fn take(&mut self, choice: Choice, value: Option<&str>) {
         let number = value.and_then(number);
         match choice {
-            Choice::Align => self.stated.kind = Some(Kind::Align),
-            Choice::OpenUnits => self.stated.kind = Some(Kind::OpenUnits),
-            Choice::FindFat => self.stated.kind = Some(Kind::FindFat),
+            Choice::Align => self.stated.kind = Some(TableKind::Align),
+            Choice::OpenUnits => self.stated.kind = Some(TableKind::OpenUnits),
+            Choice::FindFat => self.stated.kind = Some(TableKind::FindFat),
             Choice::OpenUnitCount => {
                 self.stated.open_units = number.and_then(|count| u32::try_from(count).ok())
             }
@@ -150,8 +150,8 @@ impl Given {
             Some(count) => count.and_then(|count| u32::try_from(count).ok()),
         };
         stated.block = match stated.kind? {
-            Kind::Align => self.block.flatten().map(Bytes::new),
-            Kind::OpenUnits | Kind::FindFat => size(self.block, Command::DEFAULT_BLOCK),
+            TableKind::Align => self.block.flatten().map(Bytes::new),
+            TableKind::OpenUnits | TableKind::FindFat => size(self.block, Command::DEFAULT_BLOCK),
         }
         .filter(|size| !size.is_zero());
         Some(stated)
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_told_from_other_words() {
+    fn options_are_distinguished_from_other_words() {
         for word in ["--blocksize=1024", "--erase", "--find_fat", "-r", "-b"] {
             assert!(is_option(word), "{word}");
         }

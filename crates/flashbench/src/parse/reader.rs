@@ -1,4 +1,4 @@
-//! The way through a log: from line to line, keeping what has been stated for the next table.
+//! Reads a log line by line and keeps the stated parameters for the next table.
 
 use flashscope_device::Bytes;
 
@@ -15,11 +15,11 @@ use crate::parse::{command_line, device_name, devices, foreign, heading, merged,
 
 /// Reads a log of flashbench, as its bytes were published. `name` is what errors call it.
 ///
-/// Speeds are decimal (`M/s` is 10^6 bytes per second), sizes binary. What the log does not say is in the
-/// entries' remarks, what cannot be read in the log's problems.
+/// Speeds are decimal (`M/s` is 10^6 bytes per second), sizes binary. Assumptions are in the
+/// entries' remarks, unreadable lines in the log's problems.
 ///
 /// # Errors
-/// [`ParseLogError`] if not one row can be read: it says what the file holds instead.
+/// [`ParseLogError`] if no row can be read; it names what the file is instead.
 pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
     let lines = merged::unmerge(text::lines(bytes));
     let mut reader = Reader { capacity: device_name::capacity(&lines), ..Reader::default() };
@@ -29,7 +29,7 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
         (false, _) => {
             let device_name = device_name::find(&lines);
             reader.problems.sort_by_key(|problem| problem.line);
-            let remarks = reader.tell_devices_apart(&lines);
+            let remarks = reader.mark_several_devices(&lines);
             Ok(Log { entries: reader.entries, problems: reader.problems, device_name, remarks })
         }
         (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
@@ -41,14 +41,14 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
 
 #[derive(Default)]
 struct Reader {
-    /// What the lines since the last table state.
+    /// The parameters stated since the last table.
     stated: Stated,
-    /// Whether that was a typed command, which needs no explanation elsewhere.
+    /// Whether they come from a typed command, which is complete.
     typed: bool,
-    /// Whether a table has been made of it already.
+    /// Whether a table has used them.
     used: bool,
-    /// Commands that sentences mention, the last one of each kind.
-    told: Vec<Stated>,
+    /// Commands mentioned in prose, the last of each kind.
+    mentioned: Vec<Stated>,
     capacity: Option<Bytes>,
     entries: Vec<Entry>,
     problems: Vec<Problem>,
@@ -68,19 +68,21 @@ impl Reader {
         self.tables(&lines[start..]);
     }
 
-    /// Takes in what the first of `lines` states, after making tables of those `before` it.
-    /// Returns how many lines that took; none, if it is an ordinary line.
+    /// Reads the statement that starts at `lines`, after making tables of the lines `before` it.
+    /// Returns its number of lines; 0 for an ordinary line.
     fn count_of_stating_lines(&mut self, lines: &[Line], before: &[Line]) -> usize {
         if let Some((mention, count)) = command_line::read(lines) {
             self.tables(before);
             return match mention {
                 Mention::Typed(stated) => self.typed(stated, count),
-                // Whatever stands before it: a command right above a table is the one that printed it.
-                Mention::Told(mut told) if told.len() == 1 && is_above_a_table(&lines[count..]) => {
-                    self.typed(told.remove(0), count)
+                // With any prompt, a command directly above a table is the one that printed it.
+                Mention::InProse(mut commands)
+                    if commands.len() == 1 && is_above_a_table(&lines[count..]) =>
+                {
+                    self.typed(commands.remove(0), count)
                 }
-                Mention::Told(told) => {
-                    told.into_iter().for_each(|told| self.told(told));
+                Mention::InProse(commands) => {
+                    commands.into_iter().for_each(|command| self.mention(command));
                     1
                 }
             };
@@ -94,20 +96,20 @@ impl Reader {
         1
     }
 
-    /// Takes in a command that a sentence mentions, in the place of an earlier one of its kind.
-    fn told(&mut self, told: Stated) {
-        self.told.retain(|earlier| earlier.kind != told.kind);
-        self.told.push(told);
+    /// Keeps a command mentioned in prose; it replaces an earlier one of its kind.
+    fn mention(&mut self, command: Stated) {
+        self.mentioned.retain(|earlier| earlier.kind != command.kind);
+        self.mentioned.push(command);
     }
 
-    /// Takes in a command that was typed, on so many lines.
+    /// Keeps a typed command of `count` lines.
     fn typed(&mut self, stated: Stated, count: usize) -> usize {
         self.state(stated, true);
         self.typed = true;
         count
     }
 
-    /// What is stated now counts; what was stated before only if no table has used it and it is not `replaced`.
+    /// Keeps new parameters; earlier ones complete them unless `replaced`.
     fn state(&mut self, stated: Stated, replaced: bool) {
         let before = std::mem::take(&mut self.stated);
         self.stated = if replaced { stated } else { stated.or(before) };
@@ -119,7 +121,7 @@ impl Reader {
         self.problems.extend(problems);
         for rows in table::split(rows) {
             let stated = self.stated_of(&rows, table::columns_are_named(lines, &rows));
-            // In other units than flashbench's, and without its command, it is another program's table.
+            // Other units and no flashbench command: another program's table.
             if stated.kind.is_none() && rows.iter().any(|row| row.rewritten) {
                 continue;
             }
@@ -129,8 +131,8 @@ impl Reader {
         }
     }
 
-    /// Marks the tables as those of several devices, if the log names more than one; and what a reader should know of that.
-    fn tell_devices_apart(&mut self, lines: &[Line]) -> Vec<String> {
+    /// Marks the tables if the log names several devices, and returns remarks about it.
+    fn mark_several_devices(&mut self, lines: &[Line]) -> Vec<String> {
         if let Some(several) = devices::several(lines, &self.entries) {
             let [one, other] = several.map(|name| device_name::printable(&name));
             for entry in &mut self.entries {
@@ -139,7 +141,7 @@ impl Reader {
                 }
             }
             return vec![format!(
-                "the log is of several devices: {one}, and {other}; give each in a log of its own"
+                "the log covers several devices, {one} and {other}; split it into one log per device"
             )];
         }
         let nodes = devices::nodes(&self.entries).join(", ");
@@ -147,12 +149,12 @@ impl Reader {
             return Vec::new();
         }
         vec![format!(
-            "the commands name several devices ({}); taken for one all the same",
+            "the commands name several devices ({}); treated as one device",
             device_name::printable(&nodes)
         )]
     }
 
-    /// What is stated of a table with these rows: by the lines before it, or else by a sentence about its kind.
+    /// The parameters of a table: from the lines before it, else from prose about its kind.
     fn stated_of(&self, rows: &[Row], columns_are_named: bool) -> Stated {
         let kind = table::kind(rows, self.stated.kind, columns_are_named);
         let same = |stated: &&Stated| kind.is_some() && stated.kind == kind;
@@ -161,17 +163,17 @@ impl Reader {
             return typed.clone();
         }
         let own = own.unwrap_or_else(|| Stated { kind, ..Stated::default() });
-        match self.told.iter().find(same) {
-            Some(told) => own.or(told.clone()),
+        match self.mentioned.iter().find(same) {
+            Some(mentioned) => own.or(mentioned.clone()),
             None => own,
         }
     }
 }
 
-/// A row may be broken into so many lines.
+/// A row is broken into at most this many lines.
 const LINES_OF_A_ROW: usize = 2;
 
-/// Whether a row comes first among these lines, but for blank ones and for marks where code begins.
+/// Whether these lines start with a row, ignoring blank lines and code markers.
 fn is_above_a_table(lines: &[Line]) -> bool {
     let Some(at) = lines.iter().position(|line| !is_blank(&line.text)) else { return false };
     let first = lines[at].number;
@@ -179,7 +181,7 @@ fn is_above_a_table(lines: &[Line]) -> bool {
     rows.first().is_some_and(|row| row.first_line == first)
 }
 
-/// Whether a line is empty, or marks the beginning of code in a wiki, a forum or an issue.
+/// Whether a line is empty or a code marker of a wiki, forum or issue.
 fn is_blank(text: &str) -> bool {
     let word = text.trim_matches(|c: char| !c.is_alphanumeric());
     matches!(word, "" | "code" | "pre" | "text" | "console" | "sh" | "bash")

@@ -1,5 +1,4 @@
-//! Rows out of words. A row is looked for word by word, not line by line, so that rows which were wrapped, merged or
-//! cut on their way are found too.
+//! Rows out of words. A row is looked for word by word, not line by line, so that wrapped, merged and cut rows are found, too.
 
 use std::collections::VecDeque;
 
@@ -19,9 +18,9 @@ pub(super) struct Row {
     pub last_line: usize,
     /// What it says.
     pub cells: Cells,
-    /// Whether the person stopped the program behind it.
+    /// Whether the program was interrupted after it.
     pub interrupted: bool,
-    /// Whether somebody wrote its sizes or speeds again, in units that flashbench does not print.
+    /// Whether someone rewrote its sizes or speeds in units that flashbench does not print.
     pub rewritten: bool,
     /// Whether its last speed is cut off, which is a problem of its own.
     pub cut: bool,
@@ -54,12 +53,12 @@ pub(super) fn read(lines: &[Line]) -> (Vec<Row>, Vec<Problem>) {
     (reader.rows, reader.problems)
 }
 
-/// Why a row could not be read. An empty reason: it was no row after all.
+/// Why a row could not be read. An empty reason means prose, not a row.
 pub(super) type Refusal = &'static str;
 pub(super) const PROSE: Refusal = "";
 pub(super) const CUT: Refusal = "the row is cut off before its end";
 
-/// The way through the words.
+/// A cursor over the words.
 pub(super) struct Reader<'a> {
     /// What is left.
     pub(super) words: VecDeque<Word<'a>>,
@@ -130,7 +129,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// A row of speeds whose size somebody wrote again: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a speed behind it, it is none.
+    /// A row of speeds whose size was rewritten: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a following speed it is not a row.
     fn rewritten(&mut self, word: Word<'a>) -> Result<(), Refusal> {
         let is_unit = |next: &&Word<'_>| matches!(next.text, "KiB" | "MiB" | "GiB") && next.line == word.line;
         let apart = self.words.front().filter(is_unit);
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_neither_row_nor_problem() {
+    fn prose_is_ignored() {
         for text in ["the erase block is 8MiB and", "align it to 4MiB", "512KiB blocks are slow", "diff 9ns"]
         {
             assert_eq!((keys(text).len(), reasons(text).len()), (0, 0), "{text}");
@@ -247,14 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_other_units_are_rows_written_again() {
+    fn rows_in_other_units_are_marked_rewritten() {
         for text in ["4MiB 6.45 M/s", "4 MiB 6.45 M/s", "4M 6.45M/s", "4MB 6,45M/s", "|4M|6.45 MB/s|"] {
             let (rows, problems) = read(&lines(text));
             let cells = Cells::Speeds { request: Bytes::mib(4), speeds: vec![6.45e6] };
             assert_eq!((rows.len(), problems.len()), (1, 0), "{text}");
             assert_eq!((&rows[0].cells, rows[0].rewritten), (&cells, true), "{text}");
         }
-        assert_eq!(keys("42 4MiB 6.45M/s"), [4 << 20], "behind the number of a line");
+        assert_eq!(keys("42 4MiB 6.45M/s"), [4 << 20], "after a line number");
         for text in ["4 MiB of it", "4M and more", "52 MB in 3.06 seconds", "5 5.1M/s"] {
             assert_eq!((keys(text).len(), reasons(text).len()), (0, 0), "{text}");
         }

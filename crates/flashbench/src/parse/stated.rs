@@ -1,4 +1,4 @@
-//! What the lines before a table say of how it was made: all of it in a command line, some of it in a heading.
+//! The parameters of a table, as the lines before it state them: all in a command line, some in a heading.
 
 use flashscope_device::Bytes;
 
@@ -8,7 +8,7 @@ use crate::command::Command;
 
 /// Which of flashbench's three tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TableKind {
     Align,
     OpenUnits,
     FindFat,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 /// The parameters of a table, as far as they are stated. `None`: not stated, or not readable.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Stated {
-    pub kind: Option<Kind>,
+    pub kind: Option<TableKind>,
     pub erase_block: Option<Bytes>,
     pub block: Option<Bytes>,
     pub open_units: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    /// This, and where it says nothing, the other.
+    /// These parameters, completed from `other`.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             kind: self.kind.or(other.kind),
@@ -45,14 +45,14 @@ impl Stated {
     pub(super) fn command(&self) -> Option<Command> {
         let (erase_block, smallest, order) = (self.erase_block, self.block, self.order);
         Some(match self.kind? {
-            Kind::Align => Command::Align { read: self.block? },
-            Kind::OpenUnits => Command::OpenUnits {
+            TableKind::Align => Command::Align { read: self.block? },
+            TableKind::OpenUnits => Command::OpenUnits {
                 erase_block: erase_block?,
                 open_units: self.open_units?,
                 smallest: smallest?,
                 order: order?,
             },
-            Kind::FindFat => Command::FindFat {
+            TableKind::FindFat => Command::FindFat {
                 erase_block: erase_block?,
                 units: self.fat_units?,
                 smallest: smallest?,

@@ -11,7 +11,7 @@ use flashscope_record::observation::{
 
 use crate::parse::log::{Entry, Problem};
 use crate::parse::row::{Cells, Row};
-use crate::parse::stated::{Kind, Stated};
+use crate::parse::stated::{Stated, TableKind};
 use crate::parse::text::Line;
 
 /// Splits rows into tables. In each, candidates or sizes only fall.
@@ -33,13 +33,13 @@ fn follows(last: &Row, row: &Row) -> bool {
 
 /// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is stated. Several columns are those
 /// of the FAT area unless they have names of their own, or are stated to be of another kind.
-pub(super) fn kind(rows: &[Row], stated: Option<Kind>, columns_are_named: bool) -> Option<Kind> {
+pub(super) fn kind(rows: &[Row], stated: Option<TableKind>, columns_are_named: bool) -> Option<TableKind> {
     match rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0) {
-        0 => Some(Kind::Align),
-        1 => stated.filter(|kind| *kind != Kind::Align),
-        _ if stated == Some(Kind::FindFat) => stated,
-        _ if columns_are_named || stated == Some(Kind::OpenUnits) => None,
-        _ => Some(Kind::FindFat),
+        0 => Some(TableKind::Align),
+        1 => stated.filter(|kind| *kind != TableKind::Align),
+        _ if stated == Some(TableKind::FindFat) => stated,
+        _ if columns_are_named || stated == Some(TableKind::OpenUnits) => None,
+        _ => Some(TableKind::FindFat),
     }
 }
 
@@ -85,9 +85,9 @@ impl Table<'_> {
     pub(super) fn entry(mut self) -> Entry {
         let mut remarks = Vec::new();
         let data = match self.stated.kind {
-            Some(Kind::Align) => self.align(&mut remarks),
-            Some(Kind::FindFat) => self.fat_area(&mut remarks),
-            Some(Kind::OpenUnits) if let Some(units) = self.stated.open_units => {
+            Some(TableKind::Align) => self.align(&mut remarks),
+            Some(TableKind::FindFat) => self.fat_area(&mut remarks),
+            Some(TableKind::OpenUnits) if let Some(units) = self.stated.open_units => {
                 self.open_units(units, &mut remarks)
             }
             _ => self.write_size(&mut remarks),
@@ -113,7 +113,7 @@ impl Table<'_> {
                 samples.last().map(|sample| sample.candidate / 2).filter(|read| read.get() >= 512);
             let read = self.stated.block.map_or_else(String::new, |read| read.to_string());
             remarks.push(format!(
-                "the log does not say how much each read reads; {read} taken, half the last candidate"
+                "the log does not state the read size; assumed {read}, half the last candidate"
             ));
         }
         Data::Align(AlignData { read: self.stated.block, samples, contents: Contents::default() })
@@ -157,12 +157,15 @@ impl Table<'_> {
 
     /// Speeds without the number of open units: they still say what each request size reaches.
     fn write_size(&mut self, remarks: &mut Vec<String>) -> Data {
-        remarks.push("the log does not say how many open units this table was made with; read as speeds by request size".to_owned());
+        remarks.push(
+            "the log does not state the number of open units of this table; read as speed by request size"
+                .to_owned(),
+        );
         let erase_block = self.erase_block(remarks);
         let order = self.order(remarks);
         let columns = self.rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(1);
         if columns > 1 {
-            remarks.push("the log does not say that the columns of this table are erase blocks (--find-fat); the first one was read".to_owned());
+            remarks.push("the log does not state that the columns of this table are erase blocks (--find-fat); only the first column was read".to_owned());
         }
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
             Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
@@ -172,18 +175,18 @@ impl Table<'_> {
         Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() })
     }
 
-    /// The erase block the program was told; the largest request where the log does not say, or says less than that.
+    /// The stated erase block; the largest request where none, or a smaller one, is stated.
     fn erase_block(&mut self, remarks: &mut Vec<String>) -> Bytes {
         let largest = self.rows.iter().map(|row| row.cells.key()).max().unwrap_or(Bytes::ZERO);
         let erase_block = match self.stated.erase_block {
             Some(stated) if stated >= largest => return stated,
             Some(stated) => {
-                remarks.push(format!("the command says {stated}, but the table has requests of {largest}; {largest} taken as the erase block"));
+                remarks.push(format!("the command states {stated}, but the table has requests of {largest}; assumed an erase block of {largest}"));
                 largest
             }
             None => {
                 remarks.push(format!(
-                    "the log does not say which erase block was assumed; {largest} taken, the largest request"
+                    "the log does not state the erase block; assumed {largest}, the largest request"
                 ));
                 largest
             }
@@ -195,8 +198,7 @@ impl Table<'_> {
     fn order(&mut self, remarks: &mut Vec<String>) -> Order {
         if self.stated.order.is_none() {
             remarks.push(
-                "the log does not say in which order blocks were written; linear taken, flashbench's default"
-                    .to_owned(),
+                "the log does not state the write order; assumed linear, flashbench's default".to_owned(),
             );
         }
         *self.stated.order.get_or_insert(Order::Linear)
@@ -223,10 +225,10 @@ impl Table<'_> {
             return cut(format!("interrupted after the row of {last}"));
         }
         match (self.stated.kind, self.stated.block) {
-            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => {
+            (Some(TableKind::OpenUnits | TableKind::FindFat), Some(block)) if last > block => {
                 cut(format!("the log ends at {last}; the command asked for rows down to {block}"))
             }
-            (Some(Kind::Align), Some(read)) if last > read * 2 => {
+            (Some(TableKind::Align), Some(read)) if last > read * 2 => {
                 cut(format!("the log ends at {last}; the command asked for rows down to {}", read * 2))
             }
             _ => Ended::Complete,

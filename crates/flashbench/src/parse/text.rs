@@ -69,7 +69,7 @@ fn physical_lines(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
         lines.push((lines.len() + 1, rest[..end].to_vec()));
         let returns = rest[end..].iter().take_while(|&&byte| byte == b'\r').count();
         let feed = usize::from(rest.get(end + returns) == Some(&b'\n'));
-        // Returns without a feed behind them end a line each.
+        // Each carriage return without a line feed ends a line.
         let empty = if feed == 1 { 0 } else { returns - 1 };
         (0..empty).for_each(|_| lines.push((lines.len() + 1, Vec::new())));
         rest = &rest[end + returns + feed..];

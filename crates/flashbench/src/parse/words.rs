@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn separators_of_tables_part_words() {
+    fn table_separators_split_words() {
         let parts = |text| between_separators(text).collect::<Vec<_>>();
         for text in ["|| 4MiB || 1.5M/s ||", "|4MiB|1.5M/s|", "4MiB;1.5M/s", "4MiB,1.5M/s", "4MiB, 1.5M/s"] {
             assert_eq!(parts(text), ["4MiB", "1.5M/s"], "{text}");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn glued_words_come_apart() {
+    fn joined_words_are_split() {
         let pieces = |word| unglued(word).collect::<Vec<_>>();
         assert_eq!(pieces("219µsalign"), ["219µs", "align"]);
         assert_eq!(pieces("8.86M/s2MiB"), ["8.86M/s", "2MiB"]);

@@ -1,4 +1,4 @@
-//! `-a`: reads that end at, straddle and begin at boundaries of every candidate size.
+//! `-a`: reads before, across and after boundaries of every candidate size.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const READS_PER_BOUNDARY: u64 = 3;
 /// The three reads at one boundary: before, across, after.
 type Times = [Duration; 3];
 
-/// Measures every candidate, the largest first.
+/// Measures every candidate size in descending order.
 pub(super) fn measure(session: &mut Session<'_>, read: Bytes, data: &mut AlignData) -> Result<(), Stop> {
     let capabilities = session.device.capabilities();
     for candidate in candidates(read, &capabilities) {
@@ -54,7 +54,7 @@ fn mean(times: impl ExactSizeIterator<Item = Duration>) -> Duration {
     times.sum::<Duration>() / count
 }
 
-/// Powers of two and one and a half times those, from half the capacity down to twice the read.
+/// Powers of two, and 1.5 times each, from half the capacity down to twice the read size.
 fn candidates(read: Bytes, capabilities: &Capabilities) -> impl Iterator<Item = Bytes> {
     let (largest, smallest, block) = (capabilities.capacity / 2, read * 2, capabilities.logical_block);
     (1..u64::BITS - 1)
@@ -63,7 +63,7 @@ fn candidates(read: Bytes, capabilities: &Capabilities) -> impl Iterator<Item = 
         .filter(move |candidate| (smallest..=largest).contains(candidate) && candidate.is_multiple_of(block))
 }
 
-/// The first odd multiples of a candidate that leave room for the reads.
+/// The first odd multiples of a candidate, as far as the reads fit on the device.
 fn boundaries(read: Bytes, candidate: Bytes, capabilities: &Capabilities) -> impl Iterator<Item = Bytes> {
     let end = capabilities.capacity;
     (0..POSITIONS_MAX)
@@ -71,16 +71,16 @@ fn boundaries(read: Bytes, candidate: Bytes, capabilities: &Capabilities) -> imp
         .take_while(move |boundary| *boundary + read <= end)
 }
 
-/// How many reads it takes.
+/// The number of reads.
 pub(super) fn requests(read: Bytes, capabilities: &Capabilities) -> u64 {
     let boundaries = |candidate| boundaries(read, candidate, capabilities).count() as u64;
     candidates(read, capabilities).map(boundaries).sum::<u64>() * ROUNDS * READS_PER_BOUNDARY
 }
 
-/// Whether it can be run: the read that straddles is shifted by half its length.
+/// Checks that it can run: the straddling read is shifted by half its length.
 ///
 /// # Errors
-/// One sentence that says why not.
+/// The reason, as one sentence.
 pub(super) fn feasible(read: Bytes, capabilities: &Capabilities) -> Result<(), String> {
     let step = capabilities.logical_block * 2;
     if !read.is_multiple_of(step) || read.is_zero() {

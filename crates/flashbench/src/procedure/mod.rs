@@ -1,8 +1,7 @@
-//! flashbench's procedures on any device: the same requests in the same arrangement, so that numbers compare line by line.
+//! Runs flashbench's procedures on any device: the same requests in the same sequence, for line-by-line comparison.
 //!
-//! What they do is known from flashbench's documentation, its author's mails and its output. Where those leave it
-//! open, the choice is ours: one seeded shuffle per row, the same for all of its units, and the data pattern with a new
-//! generation per row.
+//! The procedures are known from flashbench's documentation, its author's mails and its output. Two choices are
+//! ours: one seeded shuffle per row, the same for all units, and a new generation of the data pattern per row.
 
 mod align;
 mod plan;
@@ -19,11 +18,11 @@ use flashscope_record::observation::{
 use crate::command::Command;
 use crate::procedure::session::Session;
 
-/// Runs one flashbench command and returns what it saw.
+/// Runs one flashbench command and returns its observations.
 ///
 /// Align: one sample per candidate size; each time is the minimum over 8 rounds and the mean over at most 7 boundaries.
-/// Open units and find-fat: one cell per row and unit, with the mean time per request. A row or candidate that was not
-/// finished is left out, and an early end says why. `seed` decides the shuffles and the data.
+/// Open units and find-fat: one cell per row and unit, with the mean time per request. An
+/// unfinished row or candidate is omitted, and an early end carries its reason. `seed` determines shuffles and data.
 pub fn run(
     command: &Command,
     device: &mut dyn Device,
@@ -38,7 +37,7 @@ pub fn run(
         observer.event(Event::Begin { name, estimate: Estimate::default() });
         observer.event(Event::End);
         return Observations {
-            data: nothing(command),
+            data: empty_data(command),
             conditions,
             ended: Ended::NotStarted { reason, would_decide: String::new() },
         };
@@ -51,7 +50,7 @@ pub fn run(
 }
 
 fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
-    let mut data = nothing(command);
+    let mut data = empty_data(command);
     let outcome = match (&mut data, *command) {
         (Data::Align(data), Command::Align { read }) => align::measure(session, read, data),
         (Data::OpenUnits(data), Command::OpenUnits { open_units, smallest, order, .. }) => {
@@ -69,8 +68,8 @@ fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
     (data, ended)
 }
 
-/// The data of a command before anything was seen.
-fn nothing(command: &Command) -> Data {
+/// The data of a command before its first request.
+fn empty_data(command: &Command) -> Data {
     match *command {
         Command::Align { read } => Data::Align(AlignData { read: Some(read), ..AlignData::default() }),
         Command::OpenUnits { erase_block, .. } => {

@@ -1,4 +1,4 @@
-//! What a command will do: where, how often, and whether the device allows it.
+//! The plan of a command: region, number of requests, and whether the device allows it.
 
 use flashscope_device::{ByteRange, Bytes, Capabilities};
 
@@ -7,7 +7,7 @@ use flashscope_measure::Estimate;
 use crate::command::Command;
 use crate::procedure::align;
 
-// flashbench --open-au: units start at 16 MiB and lie 12 erase blocks apart, so that no two are neighbours.
+// flashbench --open-au: units start at 16 MiB and are 12 erase blocks apart, so that no two are adjacent.
 const FIRST_UNIT: Bytes = Bytes::mib(16);
 const STRIDE_ERASE_BLOCKS: u64 = 12;
 
@@ -20,17 +20,17 @@ pub(super) const fn name(command: &Command) -> &'static str {
     }
 }
 
-/// The offset of the unit written as number `index` by `--open-au`.
+/// The offset of unit `index` of `--open-au`.
 pub(super) fn unit_offset(erase_block: Bytes, index: u32) -> Bytes {
     FIRST_UNIT.round_up(erase_block) + erase_block * (STRIDE_ERASE_BLOCKS * u64::from(index))
 }
 
-/// The sizes of the rows: the erase block, halved down to `smallest`.
+/// The request sizes of the rows: the erase block, halved down to `smallest`.
 pub(super) fn request_sizes(erase_block: Bytes, smallest: Bytes) -> impl Iterator<Item = Bytes> {
     std::iter::successors(Some(erase_block), |size| Some(*size / 2)).take_while(move |size| *size >= smallest)
 }
 
-/// The part of the device that a command uses.
+/// The region of the device that a command uses.
 pub(super) fn region(command: &Command, capabilities: &Capabilities) -> ByteRange {
     match *command {
         Command::Align { .. } => capabilities.whole(),
@@ -45,7 +45,7 @@ pub(super) fn region(command: &Command, capabilities: &Capabilities) -> ByteRang
     }
 }
 
-/// What a command costs.
+/// The cost of a command.
 pub(super) fn estimate(command: &Command, capabilities: &Capabilities) -> Estimate {
     let (units, erase_block, smallest) = match *command {
         Command::Align { read } => {
@@ -63,20 +63,20 @@ pub(super) fn estimate(command: &Command, capabilities: &Capabilities) -> Estima
     Estimate { requests, bytes_written: erase_block * (units * count) }
 }
 
-/// Whether a command can be run at all.
+/// Checks that a command can run.
 ///
 /// # Errors
-/// One sentence that says why not.
+/// The reason, as one sentence.
 pub(super) fn feasible(command: &Command, capabilities: &Capabilities) -> Result<(), String> {
     match *command {
         Command::Align { read } => align::feasible(read, capabilities),
         Command::OpenUnits { erase_block, open_units, smallest, .. } => {
             writes_are_feasible(erase_block, open_units, smallest, capabilities)?;
-            fits(command, capabilities, "units lie 12 erase blocks apart from 16 MiB on")
+            fits(command, capabilities, "units are 12 erase blocks apart, starting at 16 MiB")
         }
         Command::FindFat { erase_block, units, smallest, .. } => {
             writes_are_feasible(erase_block, units, smallest, capabilities)?;
-            fits(command, capabilities, "units lie side by side from the start")
+            fits(command, capabilities, "units are adjacent, starting at offset 0")
         }
     }
 }
@@ -89,17 +89,17 @@ fn writes_are_feasible(
 ) -> Result<(), String> {
     let block = capabilities.logical_block;
     if !capabilities.writable {
-        return Err("the device was opened for reading only, and this procedure writes".to_owned());
+        return Err("the device is opened read-only, and this procedure writes".to_owned());
     }
     if units == 0 {
-        return Err("it needs at least one erase block to write to".to_owned());
+        return Err("at least one erase block is needed".to_owned());
     }
     if smallest.is_zero() || smallest > erase_block {
         return Err(format!(
             "the smallest request ({smallest}) must lie between {block} and the erase block ({erase_block})"
         ));
     }
-    // This bounds every product that follows, too.
+    // This also bounds every later product.
     if u64::from(units) > capabilities.capacity / erase_block {
         let capacity = capabilities.capacity;
         return Err(format!("the device is too small: {units} x {erase_block} do not fit on {capacity}"));
@@ -108,7 +108,7 @@ fn writes_are_feasible(
         .find(|size| !size.is_multiple_of(block) || !erase_block.is_multiple_of(*size))
     {
         Some(odd) => Err(format!(
-            "an erase block of {erase_block} cannot be written in whole requests of {odd}; take a larger smallest request"
+            "an erase block of {erase_block} cannot be written in whole requests of {odd}; use a larger smallest request"
         )),
         None => Ok(()),
     }
@@ -120,5 +120,7 @@ fn fits(command: &Command, capabilities: &Capabilities, layout: &str) -> Result<
         return Ok(());
     }
     let capacity = capabilities.capacity;
-    Err(format!("the device is too small: {layout} and end at {end}, but it holds {capacity}; take fewer"))
+    Err(format!(
+        "the device is too small: {layout} and end at {end}, but its capacity is {capacity}; use fewer"
+    ))
 }

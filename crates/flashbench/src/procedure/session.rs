@@ -1,4 +1,4 @@
-//! One run of a procedure: the device, who watches, and what was drawn so far.
+//! One run of a procedure: device, observer and random state.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use flashscope_measure::{Event, Observer};
 use flashscope_record::observation::{Cause, Order};
 
-/// Why a procedure ends early.
+/// The reason for an early end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stop {
     #[error(transparent)]
@@ -56,12 +56,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads a range for the time it takes.
+    /// Reads a range and returns its latency.
     pub(super) fn read(&mut self, range: ByteRange) -> Result<Duration, Stop> {
         self.run(Op::read(range))
     }
 
-    /// Writes a range, in pieces if the device takes no more at once.
+    /// Writes a range, split at the device's largest request.
     pub(super) fn write(&mut self, range: ByteRange) -> Result<(), Stop> {
         let piece_max = self.device.capabilities().max_request;
         let mut offset = range.offset;
@@ -90,7 +90,7 @@ impl<'a> Session<'a> {
         self.device.now()
     }
 
-    /// Begins a row: new data, and the offsets inside a unit in their order.
+    /// Starts a row: new data, and the offsets inside a unit in write order.
     pub(super) fn begin_row(&mut self, erase_block: Bytes, request: Bytes, order: Order) -> Vec<Bytes> {
         self.pattern = self.pattern.next_generation();
         let mut offsets: Vec<Bytes> = (0..erase_block / request).map(|index| request * index).collect();
@@ -101,9 +101,9 @@ impl<'a> Session<'a> {
         offsets
     }
 
-    /// Shuffles until no request continues the one before it, in this row or at the end of the last.
+    /// Shuffles until no request continues its predecessor, within this row or from the previous row.
     ///
-    /// A stick cannot tell two such requests from linear writing. One draw in three is free of them, whatever its length.
+    /// To a stick, two such requests are sequential writing. About one shuffle in three has none, at any length.
     fn shuffle(&mut self, offsets: &mut [Bytes], request: Bytes) {
         if offsets.len() < 2 {
             return;

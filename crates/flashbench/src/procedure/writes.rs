@@ -1,4 +1,4 @@
-//! `--open-au` and `--find-fat`: rows of writes, the request size halving from row to row.
+//! `--open-au` and `--find-fat`: rows of writes; the request size halves from row to row.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use flashscope_record::observation::{FatAreaCell, FatAreaData, OpenUnitsCell, Op
 use crate::procedure::plan;
 use crate::procedure::session::{Session, Stop};
 
-/// `--open-au`: for each position inside the unit, one write to each of the units in turn.
+/// `--open-au`: for each position inside the unit, one write to each unit (round-robin).
 pub(super) fn measure_open_units(
     session: &mut Session<'_>,
     open_units: u32,
@@ -32,7 +32,7 @@ pub(super) fn measure_open_units(
     Ok(())
 }
 
-/// `--find-fat`: the same row in each of the first units, one after the other.
+/// `--find-fat`: the same row in each of the first units, sequentially.
 pub(super) fn measure_fat_area(
     session: &mut Session<'_>,
     units: u32,
@@ -66,7 +66,7 @@ fn write_unit(
     Ok(mean(session, began_at, offsets.len() as u64))
 }
 
-/// The mean time of this many requests since `began_at`, as flashbench takes it: elapsed time over requests.
+/// The mean time per request since `began_at`, as in flashbench: elapsed time divided by requests.
 fn mean(session: &Session<'_>, began_at: Instant, requests: u64) -> Times {
     let elapsed = session.now().since(began_at).as_nanos() / u128::from(requests.max(1));
     let per_request = Duration::from_nanos(u64::try_from(elapsed).unwrap_or(u64::MAX));

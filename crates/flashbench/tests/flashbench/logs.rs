@@ -1,4 +1,4 @@
-//! Every published log is read as a person would read it, and so is the same log after a bad journey.
+//! Published logs are read completely, also after quoting, wrapping, re-encoding and other damage.
 
 use crate::support;
 use flashscope_device::Bytes;
@@ -38,7 +38,7 @@ fn speed(times: &Times, request: Bytes) -> f64 {
 }
 
 #[test]
-fn the_patriot_log_is_read_whole() {
+fn the_patriot_log_is_read_completely() {
     let (_, log) = patriot();
     assert_eq!(log.problems, []);
     assert_eq!(log.device_name, "Patriot Xporter XT Boost 16 GB USB stick, 13fe:3100");
@@ -82,7 +82,7 @@ fn figures_keep_their_units() {
 }
 
 #[test]
-fn an_interrupted_table_says_so() {
+fn an_interrupted_table_is_marked() {
     let (_, log) = patriot();
     let early: Vec<usize> =
         (0..log.entries.len()).filter(|&at| log.entries[at].observations.ended != Ended::Complete).collect();
@@ -90,7 +90,7 @@ fn an_interrupted_table_says_so() {
 }
 
 #[test]
-fn every_published_log_gives_its_tables() {
+fn all_tables_of_every_published_log_are_read() {
     let expected = [
         ("intel-600p-nvme-control.txt", vec![63]),
         ("olpc-high-perf-arnd.txt", vec![11]),
@@ -139,7 +139,7 @@ fn an_unstated_read_size_is_taken_from_the_last_row_and_remarked() {
     assert_eq!(log.entries[0].remarks.len(), 1);
 }
 
-/// What a journey may change: line numbers, and the text of commands.
+/// What transport may change: line numbers, and the text of commands.
 fn figures(log: &Log) -> Vec<(Option<Command>, Observations)> {
     log.entries.iter().map(|entry| (entry.command, entry.observations.clone())).collect()
 }
@@ -167,7 +167,7 @@ fn quoted_printable(text: &str) -> String {
 }
 
 #[test]
-fn a_log_survives_its_journeys() {
+fn a_log_is_read_after_transport_damage() {
     for (name, bytes) in support::logs(&support::published()) {
         let text = String::from_utf8(bytes.clone()).unwrap();
         let whole = figures(&parse(&bytes, &name).unwrap());
@@ -276,7 +276,7 @@ fn a_log_cut_anywhere_is_read_up_to_there() {
 }
 
 #[test]
-fn what_is_no_log_is_named() {
+fn files_that_are_not_logs_are_identified() {
     let found = |bytes: &[u8]| match parse(bytes, "x") {
         Err(ParseLogError::NoTable { found, .. }) => found,
         other => panic!("{other:?}"),
@@ -289,7 +289,7 @@ fn what_is_no_log_is_named() {
 }
 
 #[test]
-fn a_page_flattened_into_one_line_is_read() {
+fn a_log_flattened_into_one_line_is_read() {
     let flat = "$ sudo apt install flashbench $ sudo flashbench -a /dev/x --blocksize=1024 align 8192 pre 1.33ms on 1.65ms \
                 post 1.35ms diff 308s align 4096 pre 1.34ms on 1.34ms post 1.34ms diff 2.1s $ flashbench -O --open-au-nr=2 \
                 -b 2097152 /dev/x 4MiB 8.8M/s 2MiB 7.4M/s";
@@ -300,7 +300,7 @@ fn a_page_flattened_into_one_line_is_read() {
 }
 
 #[test]
-fn negative_differences_without_a_unit_do_no_harm() {
+fn negative_differences_without_a_unit_are_ignored() {
     let rows = "align 16384\tpre 986µs\ton 1.01ms\tpost 1.87ms\tdiff -412331\nalign 8192\tpre 690µs\ton 1.01ms\tpost 1.44ms\tdiff -49389n\n";
     let log = parse(rows.as_bytes(), "negative").unwrap();
     assert_eq!((log.problems.len(), cells(&log.entries[0])), (0, 6));
@@ -329,7 +329,7 @@ fn sentences_between_tables_are_neither_rows_nor_commands() {
 }
 
 #[test]
-fn a_table_without_a_command_is_no_guess() {
+fn a_table_without_a_command_stays_unknown() {
     let log = parse(b"4MiB 8.86M/s\n2MiB 6.3M/s\n", "bare").unwrap();
     assert_eq!(log.entries[0].command, None);
     assert!(
@@ -364,7 +364,7 @@ fn the_wirenboard_logs_are_read() {
 }
 
 #[test]
-fn a_command_right_above_a_table_is_its_own_whatever_the_prompt() {
+fn a_command_directly_above_a_table_belongs_to_it_with_any_prompt() {
     let prompts = [
         "[12:01:07] root@host:~# ",
         "(base) joe@box:~$ sudo ",
@@ -395,7 +395,7 @@ fn a_command_right_above_a_table_is_its_own_whatever_the_prompt() {
 }
 
 #[test]
-fn a_log_of_several_devices_says_so() {
+fn a_log_of_several_devices_is_reported() {
     let table = |node: &str, units: u32| {
         format!("$ flashbench -O --open-au-nr={units} -e 4M /dev/{node}\n4MiB 5M/s\n2MiB 5M/s\n\n")
     };

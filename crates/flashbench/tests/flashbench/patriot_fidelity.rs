@@ -34,7 +34,7 @@ impl Cells {
         errors[((errors.len() - 1) * percent).div_ceil(100)]
     }
 
-    /// Pairs that differ by more than half in the log and stand the other way round on the virtual stick.
+    /// Pairs that differ by more than half in the log and are reversed on the virtual stick.
     fn inversions(&self) -> Vec<(&str, &str)> {
         let pairs = self.0.iter().flat_map(|a| self.0.iter().map(move |b| (a, b)));
         let inverted = pairs.filter(|(a, b)| a.published > 1.5 * b.published && a.simulated <= b.simulated);
@@ -42,7 +42,7 @@ impl Cells {
     }
 }
 
-/// Every number of an observation, with its place in the table.
+/// Every number of an observation, with its cell in the table.
 fn numbers(data: &Data) -> Vec<(String, f64)> {
     match data {
         Data::Align(align) => {
@@ -111,7 +111,7 @@ fn replay(seed: u64) -> [Cells; 3] {
 }
 
 #[test]
-fn the_log_is_reproduced() {
+fn the_virtual_patriot_reproduces_its_log() {
     for seed in SEEDS {
         let [align, open, fat] = replay(seed);
         assert_eq!([align.0.len(), open.0.len(), fat.0.len()], [120, 82, 48]);
@@ -124,7 +124,7 @@ fn the_log_is_reproduced() {
 }
 
 #[test]
-fn cells_that_differ_clearly_keep_their_order() {
+fn clearly_different_cells_keep_their_rank() {
     for seed in SEEDS {
         for cells in replay(seed) {
             assert_eq!(cells.inversions(), [], "seed {seed}");

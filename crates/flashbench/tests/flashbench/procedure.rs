@@ -66,7 +66,7 @@ fn align_reads_before_across_and_after_odd_multiples() {
 }
 
 #[test]
-fn open_units_writes_to_units_twelve_erase_blocks_apart_in_turn() {
+fn open_units_writes_round_robin_to_units_twelve_erase_blocks_apart() {
     let (observations, records) = traced(&open_units(3, Order::Linear));
     let first_row: Vec<u64> = records[..3].iter().map(|record| record.range.offset.get() >> 10).collect();
     assert_eq!(first_row, [16 << 10, (16 << 10) + 12 * 256, (16 << 10) + 24 * 256]);
@@ -80,7 +80,7 @@ fn open_units_writes_to_units_twelve_erase_blocks_apart_in_turn() {
 }
 
 #[test]
-fn a_shuffled_row_visits_every_place_once_and_never_continues() {
+fn a_shuffled_row_visits_every_offset_once_and_never_continues() {
     let (_, records) = traced(&open_units(2, Order::Random));
     let sizes: HashSet<Bytes> = records.iter().map(|record| record.range.length).collect();
     for size in sizes {
@@ -94,7 +94,7 @@ fn a_shuffled_row_visits_every_place_once_and_never_continues() {
 }
 
 #[test]
-fn find_fat_takes_one_unit_after_the_other() {
+fn find_fat_writes_units_sequentially() {
     let (observations, records) = traced(&find_fat(4));
     let units: Vec<u64> = records[4..12].iter().map(|record| record.range.offset / ERASE_BLOCK).collect();
     assert_eq!(units, [0, 0, 1, 1, 2, 2, 3, 3]);
@@ -112,7 +112,7 @@ fn the_same_seed_makes_the_same_requests_and_another_seed_others() {
     assert_ne!(places(1), places(2));
 }
 
-/// Keeps what it was told.
+/// Records all events.
 #[derive(Default)]
 struct Listener {
     estimate: Estimate,
@@ -157,7 +157,7 @@ fn a_request_larger_than_the_device_takes_is_written_in_pieces() {
 }
 
 #[test]
-fn what_cannot_be_run_is_not_started_and_says_why() {
+fn infeasible_commands_are_refused_with_a_reason() {
     let whole = Bytes::mib(1024);
     let open = |erase_block, open_units, smallest| Command::OpenUnits {
         erase_block,
@@ -203,7 +203,7 @@ fn assert_early(observations: &Observations, kept: usize, words: &str) {
 }
 
 #[test]
-fn an_early_end_keeps_what_was_finished() {
+fn an_early_end_keeps_finished_rows() {
     let memory = || MemoryDevice::new(CAPACITY);
     let command = open_units(3, Order::Linear);
     // Rows of 3, 6 and 12 requests: the 10th belongs to the third.

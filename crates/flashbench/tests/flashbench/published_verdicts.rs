@@ -30,7 +30,7 @@ fn assert_unknown(findings: &[Finding], ids: &[FindingId]) {
 }
 
 #[test]
-fn the_patriot_is_what_its_owner_said() {
+fn the_patriot_log_matches_its_owners_findings() {
     let class = Value::Class { class: FtlClass::LogStructured, above: Some(Bytes::kib(16)) };
     assert_found(
         &findings("patriot-xporter-xt-boost-16gb.txt"),
@@ -73,14 +73,14 @@ fn the_pqi_card_has_blocks_of_4_mib_and_pages_of_4_kib() {
 }
 
 #[test]
-fn what_nobody_could_read_stays_unknown() {
+fn ambiguous_logs_stay_unknown() {
     assert_unknown(&findings("intel-600p-nvme-control.txt"), &FindingId::ALL);
     for log in ["samsung-1b-534d-johnlane.txt", "sandisk-4gb-sdhc-simmonds.txt"] {
         assert_unknown(&findings(log), &[FindingId::EraseBlockBytes, FindingId::OpenUnitsLinear]);
     }
 }
 
-/// One number of units only: too many, or not too many, but never how many.
+/// A table for one number of units bounds the count from one side only.
 #[test]
 fn a_table_for_one_number_of_units_bounds_it() {
     for (log, says) in
@@ -109,13 +109,13 @@ fn table(units: u32, speeds: [f64; 4]) -> String {
 const FAST: [f64; 4] = [15.0, 15.0, 14.0, 13.0];
 
 #[test]
-fn an_option_with_its_value_behind_a_space_is_understood() {
+fn an_option_with_a_space_before_its_value_is_read() {
     let text = table(2, FAST) + &table(3, [9.0, 5.0, 1.0, 0.3]);
     assert_eq!(value(&of_text(&text), FindingId::OpenUnitsLinear), Some(Value::Count(2)));
 }
 
 #[test]
-fn tables_that_contradict_each_other_decide_nothing() {
+fn contradicting_tables_give_unknown() {
     let slow = [9.0, 5.0, 1.0, 0.3];
     let findings = of_text(&(table(2, FAST) + &table(3, slow) + &table(3, FAST)));
     for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
@@ -125,13 +125,13 @@ fn tables_that_contradict_each_other_decide_nothing() {
     }
 }
 
-/// What is said of a finding, in one text.
+/// All texts of a finding, joined.
 fn said(findings: &[Finding], id: FindingId) -> String {
     format!("{:?}", findings.iter().find(|finding| finding.id == id).unwrap().outcome)
 }
 
 #[test]
-fn more_blocks_that_are_quick_behind_fewer_that_are_slow_decide_nothing() {
+fn a_fast_table_with_more_units_than_a_slow_one_gives_unknown() {
     let slow = [9.0, 5.0, 1.0, 0.3];
     let log = |slow_at: &[u32]| -> Vec<Finding> {
         let tables = (1..=6).map(|units| table(units, if slow_at.contains(&units) { slow } else { FAST }));
@@ -146,18 +146,18 @@ fn more_blocks_that_are_quick_behind_fewer_that_are_slow_decide_nothing() {
     }
 }
 
-/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and rows that were held up.
-fn align(block: Option<u64>, held_up: &[u32]) -> String {
-    align_of_two(block, u64::MAX, held_up)
+/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and stalled rows.
+fn align(block: Option<u64>, stalled: &[u32]) -> String {
+    align_of_two(block, u64::MAX, stalled)
 }
 
 /// The same with another step at `larger`.
-fn align_of_two(block: Option<u64>, larger: u64, held_up: &[u32]) -> String {
+fn align_of_two(block: Option<u64>, larger: u64, stalled: &[u32]) -> String {
     let row = |shift: u32| {
         let size = 1_u64 << shift;
         let step = |from: u64, us: u64| if block.is_some() && size >= from { us } else { 0 };
         let at_block = step(block.unwrap_or(u64::MAX), 160) + step(larger, 100);
-        let on = (700 + at_block + step(16_384, 60)) * if held_up.contains(&shift) { 3 } else { 1 };
+        let on = (700 + at_block + step(16_384, 60)) * if stalled.contains(&shift) { 3 } else { 1 };
         let (pre, diff) = (698 + shift % 3, on - 700);
         format!("align {size}\tpre {pre}\u{b5}s\ton {on}\u{b5}s\tpost 702\u{b5}s\tdiff {diff}\u{b5}s\n")
     };
@@ -165,7 +165,7 @@ fn align_of_two(block: Option<u64>, larger: u64, held_up: &[u32]) -> String {
 }
 
 #[test]
-fn tables_of_reads_that_contradict_each_other_decide_nothing() {
+fn contradicting_read_tables_give_unknown() {
     let block = |text: &str| value(&of_text(text), FindingId::EraseBlockBytes);
     let (four, eight) = (align(Some(4 << 20), &[]), align(Some(8 << 20), &[]));
     assert_eq!(block(&four), Some(Value::Bytes(Bytes::mib(4))));
@@ -176,16 +176,16 @@ fn tables_of_reads_that_contradict_each_other_decide_nothing() {
 }
 
 #[test]
-fn a_row_that_was_held_up_is_no_boundary() {
-    for held_up in 14..=29 {
-        let findings = of_text(&align(None, &[held_up]));
+fn a_stalled_row_is_not_a_boundary() {
+    for stalled in 14..=29 {
+        let findings = of_text(&align(None, &[stalled]));
         let sure = findings.iter().filter(|finding| finding.confidence().get() >= 0.95).count();
-        assert_eq!(sure, 0, "{held_up}: {findings:?}");
+        assert_eq!(sure, 0, "{stalled}: {findings:?}");
     }
 }
 
 #[test]
-fn fat_tables_that_contradict_each_other_decide_nothing() {
+fn fat_contradicting_tables_give_unknown() {
     let table = |fast: &[usize]| {
         let row = |(size, quick, slow): (&str, f64, f64)| {
             let speeds = (0..6).map(|unit| if fast.contains(&unit) { quick } else { slow });
@@ -212,14 +212,14 @@ fn fat_tables_that_contradict_each_other_decide_nothing() {
 }
 
 #[test]
-fn a_wall_that_is_not_steep_is_not_sure_enough() {
+fn a_gradual_slowdown_is_below_the_confidence_threshold() {
     let findings = of_text(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
     let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
     assert!(format!("{:?}", finding.outcome).contains("likely"), "{finding:?}");
 }
 
 #[test]
-fn speeds_without_a_number_of_units_tell_no_page_and_no_unit() {
+fn speeds_without_open_units_give_no_page_and_no_write_unit() {
     let bare =
         |speeds: [f64; 4]| table(1, speeds).lines().skip(1).map(|row| format!("{row}\n")).collect::<String>();
     let merging = "4MiB 6.06M/s\n2MiB 4.49M/s\n1MiB 2.82M/s\n512KiB 1.25M/s\n256KiB 607K/s\n128KiB 302K/s\n64KiB 150K/s\n";
@@ -231,7 +231,7 @@ fn speeds_without_a_number_of_units_tell_no_page_and_no_unit() {
 }
 
 #[test]
-fn columns_with_names_are_no_erase_blocks() {
+fn named_columns_are_not_erase_blocks() {
     let rows = |bar: &str| {
         let row = |(size, speeds): (&str, [f64; 4])| {
             let columns: String = speeds.iter().map(|speed| format!(" {bar} {speed}M/s")).collect();
@@ -256,7 +256,7 @@ fn columns_with_names_are_no_erase_blocks() {
 }
 
 #[test]
-fn sizes_that_no_erase_block_has_are_not_said_to_be_one() {
+fn implausible_sizes_are_not_reported_as_erase_block() {
     let block = |size: u64| value(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
     for size in [512 << 10, 1 << 20, 4 << 20, 16 << 20, 32 << 20] {
         assert_eq!(block(size), Some(Value::Bytes(Bytes::new(size))));
@@ -272,14 +272,14 @@ fn sizes_that_no_erase_block_has_are_not_said_to_be_one() {
 }
 
 #[test]
-fn a_second_boundary_leaves_the_erase_block_open() {
+fn a_second_boundary_leaves_the_erase_block_unknown() {
     let text = align_of_two(Some(1 << 20), 4 << 20, &[]);
     let said = said(&of_text(&text), FindingId::EraseBlockBytes);
     assert!(said.contains("multiples of 4 MiB") && said.contains("either may be the erase block"), "{said}");
 }
 
 #[test]
-fn a_slowdown_before_the_sharpest_one_counts() {
+fn the_first_slowdown_counts_not_the_sharpest() {
     let tables = |by: &[f64]| -> String {
         (1..).zip(by).map(|(units, by)| table(units, FAST.map(|speed| speed / by))).collect()
     };
@@ -300,7 +300,7 @@ fn a_slowdown_before_the_sharpest_one_counts() {
 }
 
 #[test]
-fn a_class_needs_a_number_and_a_cost_that_is_a_merge() {
+fn a_class_needs_a_count_and_a_merge_cost() {
     let class = |text: &str| said(&of_text(text), FindingId::FtlClass);
     let gentle = class(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
     assert!(gentle.contains("how many units stay open is not sure enough"), "{gentle}");
@@ -309,7 +309,7 @@ fn a_class_needs_a_number_and_a_cost_that_is_a_merge() {
 }
 
 #[test]
-fn a_table_that_was_stopped_early_hides_no_end() {
+fn an_interrupted_table_does_not_end_the_search() {
     let cut = |units: u32, speeds: [f64; 4]| {
         let rows: String = table(units, speeds).lines().take(3).map(|row| format!("{row}\n")).collect();
         rows + "^C\n"
@@ -325,7 +325,7 @@ fn a_table_that_was_stopped_early_hides_no_end() {
 }
 
 #[test]
-fn a_log_of_several_devices_tells_nothing_of_either() {
+fn a_log_of_several_devices_gives_no_findings() {
     let text = format!("Card 1: good\n{}Card 2: bad\n{}", table(2, FAST), table(3, [9.0, 5.0, 1.0, 0.3]));
     let findings = of_text(&text);
     assert_unknown(&findings, &FindingId::ALL);
