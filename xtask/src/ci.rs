@@ -14,7 +14,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("format", || process::run(process::cargo().args(["fmt", "--all", "--check"])))?;
     step("lints", clippy)?;
-    step("tidy", tidy::run)?;
+    step("tidy", || tidy::run(&tidy::Arguments::default()))?;
     step("reference pages", docs::check)?;
     if !arguments.no_tests {
         step("tests", || process::run(process::cargo().args(["test", "--workspace"])))?;

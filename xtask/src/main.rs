@@ -35,7 +35,7 @@ enum Task {
     /// Everything that must hold before a commit: format, lints, tidy, reference pages, tests, fidelity.
     Ci(ci::Arguments),
     /// Checks the house rules that the compiler does not know.
-    Tidy,
+    Tidy(tidy::Arguments),
     /// Checks sticks with known ailments, and holds every diagnosis against what curing them gains.
     Diagnose(diagnose::Arguments),
     /// Writes the reference pages from the binary's own help.
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.task {
         Task::Ci(arguments) => ci::run(arguments),
-        Task::Tidy => tidy::run(),
+        Task::Tidy(arguments) => tidy::run(arguments),
         Task::Diagnose(arguments) => diagnose::run(arguments),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),

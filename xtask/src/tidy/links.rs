@@ -1,20 +1,20 @@
 //! Links between the pages of the repository.
 
-use super::Complaint;
 use super::files::{File, Files};
+use super::violation::Violation;
 
-/// Every relative link in a Markdown file leads to a file or a folder.
-pub fn lead_somewhere(files: &Files) -> Vec<Complaint> {
+/// Every relative link in a Markdown file that leads to no file and no folder.
+pub fn check(files: &Files) -> Vec<Violation> {
     let pages = files.0.iter().filter(|file| file.has_extension("md"));
     pages.flat_map(|page| dead_links(page, files)).collect()
 }
 
-fn dead_links(page: &File, files: &Files) -> Vec<Complaint> {
-    let dead = |target: &&str| resolve(&page.path, target).is_none_or(|path| !files.has(&path));
-    let complaint =
-        |(line, target): (usize, &str)| format!("{}:{line}: the link to '{target}' leads nowhere", page.path);
+fn dead_links(page: &File, files: &Files) -> Vec<Violation> {
+    let is_dead = |target: &&str| resolve(&page.path, target).is_none_or(|path| !files.has(&path));
     let targets = page.lines().flat_map(|(line, text)| targets(text).map(move |target| (line, target)));
-    targets.filter(|(_, target)| dead(target)).map(complaint).collect()
+    let dead = targets.filter(|(_, target)| is_dead(target));
+    dead.map(|(line, target)| Violation::new(&page.path, line, format!("the link to '{target}' is dead")))
+        .collect()
 }
 
 /// The targets of `[text](target)` in a line that are paths of the repository, without their anchors.
@@ -26,18 +26,18 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
 
 /// A link's target as a path from the root; `None` if it leads out of the repository.
 fn resolve(page: &str, target: &str) -> Option<String> {
-    let mut parts: Vec<&str> = page.split('/').collect();
-    parts.pop();
-    for part in target.split('/') {
-        match part {
+    let mut components: Vec<&str> = page.split('/').collect();
+    components.pop();
+    for component in target.split('/') {
+        match component {
             "" | "." => {}
             ".." => {
-                parts.pop()?;
+                components.pop()?;
             }
-            name => parts.push(name),
+            name => components.push(name),
         }
     }
-    Some(parts.join("/"))
+    Some(components.join("/"))
 }
 
 #[cfg(test)]
@@ -51,5 +51,11 @@ mod tests {
         assert_eq!(found, ["../x.md", "pic.png"]);
         assert_eq!(resolve("docs/methods/align.md", "../x.md"), Some("docs/x.md".to_owned()));
         assert_eq!(resolve("README.md", "../out.md"), None);
+    }
+
+    #[test]
+    fn a_dead_link_is_reported_and_a_live_one_is_not() {
+        let files = Files::of([("docs/a.md", "[b](b.md)\n[c](c.md)\n"), ("docs/b.md", "")]);
+        assert_eq!(check(&files), [Violation::new("docs/a.md", 2, "the link to 'c.md' is dead")]);
     }
 }
