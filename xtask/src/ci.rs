@@ -1,16 +1,18 @@
-//! `cargo xtask ci`: everything that must hold before a commit.
+//! `cargo xtask ci`: every check that must pass before a commit.
 
-use crate::{diagnose, docs, fidelity, oracle, process, say, tidy, zoo};
+use crate::output::print;
+use crate::validate::{diagnose, fidelity, oracle, zoo};
+use crate::{docs, process, tidy};
 
-/// What to check.
+/// Which checks to run.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Leave out the test suite, because it has just been run.
+    /// Skip the test suite
     #[arg(long)]
     no_tests: bool,
 }
 
-/// Runs every check and stops at the first that fails.
+/// Runs every check, and stops at the first that fails.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("format", || process::run(process::cargo().args(["fmt", "--all", "--check"])))?;
     step("lints", clippy)?;
@@ -23,11 +25,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("oracle", oracle::check)?;
     step("zoo", zoo::check)?;
     step("diagnose", diagnose::check)?;
-    Ok(say("ci: everything holds\n")?)
+    Ok(print("ci: every check passed\n")?)
 }
 
 fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
-    say(&format!("ci: {name}\n"))?;
+    print(&format!("ci: {name}\n"))?;
     check().map_err(|error| error.context(format!("the check '{name}' failed")))
 }
 

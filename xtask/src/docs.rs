@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: one reference page per command, written from the binary's own help.
+//! `cargo xtask docs`: one reference page per command, generated from the program's help.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,12 +7,13 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{process, repository, say};
+use crate::output::print;
+use crate::process::{self, repository};
 
-/// What to do with the pages.
+/// Whether to write or to check the pages.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Write nothing; fail if a page is not what the help says.
+    /// Write nothing; fail if a page differs from the help
     #[arg(long)]
     check: bool,
 }
@@ -22,11 +23,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check { check() } else { write() }
 }
 
-/// Fails if a page is missing, left over, or not what the help says.
+/// Fails if a page is missing, obsolete, or different from the help.
 pub fn check() -> anyhow::Result<()> {
-    let wanted = pages()?;
-    let mut stale: Vec<String> = present()?.into_iter().filter(|name| !wanted.contains_key(name)).collect();
-    for (name, page) in &wanted {
+    let pages = pages()?;
+    let mut stale: Vec<String> = present()?.into_iter().filter(|name| !pages.contains_key(name)).collect();
+    for (name, page) in &pages {
         if fs::read_to_string(folder().join(name)).ok().as_ref() != Some(page) {
             stale.push(name.clone());
         }
@@ -38,45 +39,45 @@ pub fn check() -> anyhow::Result<()> {
 }
 
 fn write() -> anyhow::Result<()> {
-    let wanted = pages()?;
+    let pages = pages()?;
     fs::create_dir_all(folder())?;
-    for name in present()?.into_iter().filter(|name| !wanted.contains_key(name)) {
+    for name in present()?.into_iter().filter(|name| !pages.contains_key(name)) {
         fs::remove_file(folder().join(name))?;
     }
-    for (name, page) in &wanted {
+    for (name, page) in &pages {
         fs::write(folder().join(name), page)
             .with_context(|| format!("cannot write docs/reference/{name}"))?;
     }
-    Ok(say(&format!("{} pages in docs/reference\n", wanted.len()))?)
+    Ok(print(&format!("{} pages in docs/reference\n", pages.len()))?)
 }
 
 fn folder() -> PathBuf {
     repository().join("docs/reference")
 }
 
-/// The pages that are there now.
+/// The names of the existing pages.
 fn present() -> anyhow::Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(folder()) else { return Ok(Vec::new()) };
     let name = |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
     entries.map(name).collect()
 }
 
-/// Every page by its file name.
+/// Every page, by file name.
 fn pages() -> anyhow::Result<BTreeMap<String, String>> {
     let binary = process::built_binary("flashscope", &["--release"])?;
     let mut pages = BTreeMap::new();
-    let mut waiting = vec![Vec::new()];
-    while let Some(command) = waiting.pop() {
+    let mut commands = vec![Vec::new()];
+    while let Some(command) = commands.pop() {
         let help = help(&binary, &command)?;
         for name in subcommands(&help) {
-            waiting.push([command.clone(), vec![name]].concat());
+            commands.push([command.clone(), vec![name]].concat());
         }
         pages.insert(file_name(&command), page(&command, &help));
     }
     Ok(pages)
 }
 
-/// The help of a command, at a width that does not depend on the terminal.
+/// The help of a command, 100 columns wide on every terminal.
 fn help(binary: &PathBuf, command: &[String]) -> anyhow::Result<String> {
     let mut process = Command::new(binary);
     process.args(command).arg("--help").env("COLUMNS", "100").env("NO_COLOR", "1");

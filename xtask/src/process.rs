@@ -1,39 +1,43 @@
-//! Running other programs, cargo first of all.
+//! Runs other programs, and locates the repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::repository;
+/// The repository's root folder.
+pub fn repository() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
 
-/// The cargo that runs this task, started in the repository.
+/// The cargo that runs this task, in the repository's root folder.
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repository());
     command
 }
 
-/// Runs a command with this terminal's output; an error if it fails.
+/// Runs a command whose output goes to the terminal; an error if it fails.
 pub fn run(command: &mut Command) -> anyhow::Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let status = command.status().with_context(|| format!("cannot start {}", display(command)))?;
     if !status.success() {
-        bail!("{} ended with {status}", shown(command));
+        bail!("{} ended with {status}", display(command));
     }
     Ok(())
 }
 
-/// Runs a command and returns what it printed; an error if it fails.
+/// Runs a command and returns its standard output; an error if it fails.
 pub fn output(command: &mut Command) -> anyhow::Result<String> {
-    let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
+    let output = command.output().with_context(|| format!("cannot start {}", display(command)))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        bail!("{} ended with {}: {said}", shown(command), output.status);
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        bail!("{} ended with {}: {message}", display(command), output.status);
     }
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Builds the binary of `package` with these further arguments of cargo, and says where it is.
+/// Builds the binary of `package` with further arguments for cargo, and returns its path.
 pub fn built_binary(package: &str, arguments: &[&str]) -> anyhow::Result<PathBuf> {
     let build = ["build", "--package", package, "--message-format", "json", "--quiet"];
     let messages = output(cargo().args(build).args(arguments))?;
@@ -44,12 +48,12 @@ pub fn built_binary(package: &str, arguments: &[&str]) -> anyhow::Result<PathBuf
     messages.lines().filter_map(executable).next_back().context("cargo built no binary")
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target folder.
 pub fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from)
 }
 
-fn shown(command: &Command) -> String {
+fn display(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

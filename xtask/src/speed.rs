@@ -1,5 +1,5 @@
-//! `cargo xtask speed`: how many requests a second virtual sticks serve on one core, their contents included; and what a large
-//! stick in its steady state takes to make.
+//! `cargo xtask speed`: the throughput of virtual sticks on one core, in requests per second with stored
+//! contents, and the time and memory to create a large stick in its steady state.
 
 use std::fs;
 use std::time::Duration;
@@ -13,40 +13,35 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::say;
+use crate::output::print;
 
-/// What to measure, and how to say it.
+/// What to measure, and how to print it.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Print one JSON document.
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// How often each work is done; the best round counts, since whatever else the machine does only slows it down.
+    /// Rounds per workload; the fastest counts, because other load only slows a round down
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
 }
 
-// A round of some 20 ms: long beside the clock, short enough that one of them is disturbed by nothing.
+// One round takes about 20 ms: long compared with the clock's resolution, short enough that some rounds are
+// undisturbed.
 const REQUESTS: u32 = 200_000;
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let document = Document::measure(arguments.rounds)?;
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&document)?
-            + "
-"
-    } else {
-        document.text()
-    };
-    Ok(say(&text)?)
+    let text = if arguments.json { serde_json::to_string_pretty(&document)? + "\n" } else { document.text() };
+    Ok(print(&text)?)
 }
 
 #[derive(Debug, Serialize)]
 struct Document {
     rows: Vec<Row>,
-    /// A full page-mapped stick of 64 GB, made in its steady state.
-    steady_state: Making,
+    /// Creation of a full page-mapped stick of 64 GB in its steady state.
+    steady_state: Creation,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,19 +50,19 @@ struct Row {
     requests_per_s: f64,
 }
 
-/// What a stick takes to make.
+/// The cost of creating a stick.
 #[derive(Debug, Serialize)]
-struct Making {
+struct Creation {
     capacity_bytes: Bytes,
     seconds: f64,
-    /// Memory of the process for it, once each of its bytes was written with the pattern.
+    /// Memory of the process after the whole stick was written with the pattern.
     memory_bytes: u64,
 }
 
 impl Document {
     fn measure(rounds: u32) -> anyhow::Result<Self> {
-        let steady_state = Making::measure(rounds)?;
-        let rows = WORKS.iter().map(|work| work.measure(rounds)).collect::<anyhow::Result<_>>()?;
+        let steady_state = Creation::measure(rounds)?;
+        let rows = WORKLOADS.iter().map(|work| work.measure(rounds)).collect::<anyhow::Result<_>>()?;
         Ok(Self { rows, steady_state })
     }
 
@@ -75,22 +70,22 @@ impl Document {
         let rows = self.rows.iter().map(|Row { work, requests_per_s }| {
             format!("{work:<48} {:>7.2} M requests/s\n", requests_per_s / 1e6)
         });
-        let Making { capacity_bytes, seconds, memory_bytes } = &self.steady_state;
+        let Creation { capacity_bytes, seconds, memory_bytes } = &self.steady_state;
         let name = format!("steady state of a full stick of {capacity_bytes}");
-        let making = format!("{name:<48} {:>7.1} ms, {}\n", seconds * 1e3, Bytes::new(*memory_bytes));
-        rows.chain([making]).collect()
+        let creation = format!("{name:<48} {:>7.1} ms, {}\n", seconds * 1e3, Bytes::new(*memory_bytes));
+        rows.chain([creation]).collect()
     }
 }
 
-impl Making {
+impl Creation {
     fn measure(rounds: u32) -> anyhow::Result<Self> {
         let profile = page_mapped(Bytes::mib(61_036))?;
         let memory_before = resident_bytes()?;
         let mut stick = VirtualStick::new(&profile, 1);
         let whole = stick.capabilities().whole();
         let length = Bytes::mib(1);
-        for place in 0..whole.length / length {
-            stick.run(Op::write(ByteRange::new(length * place, length), Pattern::new(1)))?.outcome?;
+        for index in 0..whole.length / length {
+            stick.run(Op::write(ByteRange::new(length * index, length), Pattern::new(1)))?.outcome?;
         }
         let memory_bytes = resident_bytes()?.saturating_sub(memory_before);
         drop(stick);
@@ -103,7 +98,7 @@ impl Making {
     }
 }
 
-/// A full stick whose pages are mapped one by one, in its steady state, with typical spare flash.
+/// A full page-mapped stick in its steady state, with 7 % over-provisioning.
 fn page_mapped(capacity: Bytes) -> anyhow::Result<Profile> {
     let mut profile = Profile::builtin("transcend-8g")?;
     profile.capacity = capacity;
@@ -122,20 +117,24 @@ fn page_mapped(capacity: Bytes) -> anyhow::Result<Profile> {
     Ok(profile)
 }
 
-/// Some work on a virtual stick.
-struct Work {
+/// A workload on a virtual stick.
+struct Workload {
     name: &'static str,
     profile: fn() -> anyhow::Result<Profile>,
-    /// The request of a step.
-    request: fn(u64, &mut Places) -> Op,
+    /// The request of each step.
+    request: fn(u64, &mut Requests) -> Op,
 }
 
-const WORKS: [Work; 4] = [
-    Work { name: "sequential 64 KiB writes", profile: patriot, request: sequential_write },
-    Work { name: "random 4 KiB reads", profile: patriot, request: random_read },
-    Work { name: "thrashing K+1 open units, 4 MiB blocks", profile: transcend, request: thrashing_write },
-    Work {
-        name: "page-mapped, steady state, collection running",
+const WORKLOADS: [Workload; 4] = [
+    Workload { name: "sequential 64 KiB writes", profile: patriot, request: sequential_write },
+    Workload { name: "random 4 KiB reads", profile: patriot, request: random_read },
+    Workload {
+        name: "thrashing with one open unit too many, 4 MiB blocks",
+        profile: transcend,
+        request: thrashing_write,
+    },
+    Workload {
+        name: "page-mapped, steady state, garbage collection",
         profile: || page_mapped(Bytes::mib(7680)),
         request: random_write,
     },
@@ -149,16 +148,16 @@ fn transcend() -> anyhow::Result<Profile> {
     Ok(Profile::builtin("transcend-8g")?)
 }
 
-impl Work {
+impl Workload {
     fn measure(&self, rounds: u32) -> anyhow::Result<Row> {
         let mut stick = VirtualStick::new(&(self.profile)()?, 1);
-        let mut places = Places::of(&stick);
+        let mut requests = Requests::of(&stick);
         let mut best = Duration::MAX;
         for round in 0..rounds {
             let first = u64::from(round) * u64::from(REQUESTS);
             let before = cpu_time();
             for step in first..first + u64::from(REQUESTS) {
-                stick.run((self.request)(step, &mut places))?.outcome?;
+                stick.run((self.request)(step, &mut requests))?.outcome?;
             }
             best = best.min(cpu_time().saturating_sub(before));
         }
@@ -166,15 +165,15 @@ impl Work {
     }
 }
 
-/// Where requests go.
-struct Places {
+/// The random state and the geometry from which requests are made.
+struct Requests {
     random: Xoshiro256PlusPlus,
     capacity: Bytes,
     open_units: u64,
     erase_block: Bytes,
 }
 
-impl Places {
+impl Requests {
     fn of(stick: &VirtualStick) -> Self {
         let truth = stick.profile().truth();
         Self {
@@ -185,39 +184,42 @@ impl Places {
         }
     }
 
-    /// A place that is a multiple of `length`, any with (nearly) the same probability: the high half of a product (D. Lemire,
-    /// "Fast random integer generation in an interval", 2019).
-    fn anywhere(&mut self, length: Bytes) -> ByteRange {
+    /// A range of `length` at a multiple of `length`, sampled uniformly: the high half of a product (D.
+    /// Lemire, "Fast random integer generation in an interval", 2019).
+    fn random_range(&mut self, length: Bytes) -> ByteRange {
         let count = self.capacity / length;
-        let place = ((u128::from(self.random.next_u64()) * u128::from(count)) >> 64) as u64;
-        ByteRange::new(length * place, length)
+        let index = ((u128::from(self.random.next_u64()) * u128::from(count)) >> 64) as u64;
+        ByteRange::new(length * index, length)
     }
 }
 
-/// From the stick's start to its end, and again.
-fn sequential_write(step: u64, places: &mut Places) -> Op {
+/// Sequential from the start of the stick to its end, repeatedly.
+fn sequential_write(step: u64, requests: &mut Requests) -> Op {
     let length = Bytes::kib(64);
-    Op::write(ByteRange::new(length * (step % (places.capacity / length)), length), Pattern::new(1))
+    Op::write(ByteRange::new(length * (step % (requests.capacity / length)), length), Pattern::new(1))
 }
 
-fn random_read(_: u64, places: &mut Places) -> Op {
-    Op::read(places.anywhere(Bytes::kib(4)))
+fn random_read(_: u64, requests: &mut Requests) -> Op {
+    Op::read(requests.random_range(Bytes::kib(4)))
 }
 
-/// A page at a time, anywhere.
-fn random_write(_: u64, places: &mut Places) -> Op {
-    Op::write(places.anywhere(Bytes::kib(16)), Pattern::new(1))
+/// One page at a random offset.
+fn random_write(_: u64, requests: &mut Requests) -> Op {
+    Op::write(requests.random_range(Bytes::kib(16)), Pattern::new(1))
 }
 
-/// Into one erase block more than can be open, in turn, each from its start to its end.
-fn thrashing_write(step: u64, places: &mut Places) -> Op {
+/// Round-robin over one erase block more than can be open, sequential in each.
+fn thrashing_write(step: u64, requests: &mut Requests) -> Op {
     let length = Bytes::kib(64);
-    let units = places.open_units + 1;
-    let (unit, inside) = (step % units, step / units % (places.erase_block / length));
-    Op::write(ByteRange::new(places.erase_block * (3 * unit + 1) + length * inside, length), Pattern::new(1))
+    let units = requests.open_units + 1;
+    let (unit, inside) = (step % units, step / units % (requests.erase_block / length));
+    Op::write(
+        ByteRange::new(requests.erase_block * (3 * unit + 1) + length * inside, length),
+        Pattern::new(1),
+    )
 }
 
-/// The CPU time of some work.
+/// The CPU time of `work`.
 fn time_of<T>(work: impl FnOnce() -> T) -> Duration {
     let before = cpu_time();
     drop(work());
@@ -233,7 +235,7 @@ fn resident_bytes() -> anyhow::Result<u64> {
     Ok(kib.trim().parse::<u64>()? << 10)
 }
 
-/// CPU time of this process: what else runs on the machine does not count.
+/// CPU time of this process: load of other processes does not count.
 fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }

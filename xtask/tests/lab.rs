@@ -1,4 +1,4 @@
-//! `flashscope list` and `watch` on the device tree that a real kernel makes of real USB descriptors, in the lab.
+//! `flashscope list`, `watch`, `bench` and `check` in the lab: a real kernel with emulated USB sticks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,16 +7,16 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Says why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
+/// Prints why a test was skipped. With `FLASHSCOPE_REQUIRE_ALL=1` the test fails.
 fn skip(reason: &str) {
-    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "not to be skipped: {reason}");
-    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "must not be skipped: {reason}");
+    #[expect(clippy::print_stderr, reason = "a skipped test prints the reason")]
     {
         eprintln!("skipped: {reason}");
     }
 }
 
-/// The program that the workspace's tests build anyway, beside this task.
+/// The flashscope that the tests of the workspace have built.
 fn program() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("flashscope")
 }
@@ -27,7 +27,7 @@ fn lab(arguments: &[&str]) -> Output {
     lab.unwrap()
 }
 
-/// What this command says in a machine with these sticks, or `None`, said aloud, where there is no lab.
+/// The JSON documents that this command prints in a machine with these sticks; `None` without a lab.
 fn results(sticks: &[&str], command: &[&str]) -> Option<Vec<Value>> {
     if !program().is_file() {
         skip("flashscope is not built; cargo test --workspace builds it");
@@ -35,12 +35,12 @@ fn results(sticks: &[&str], command: &[&str]) -> Option<Vec<Value>> {
     }
     let program = program();
     let output = lab(&[sticks, &["--program", program.to_str().unwrap(), "--"], command].concat());
-    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
-    if talk.contains("the lab needs") {
-        skip(&talk);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("the lab needs") {
+        skip(&stderr);
         return None;
     }
-    assert!(output.status.success(), "{talk}");
+    assert!(output.status.success(), "{stderr}");
     let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter();
     Some(documents.collect::<Result<_, _>>().unwrap())
 }
@@ -50,26 +50,32 @@ fn link_of(disk: &Value) -> f64 {
 }
 
 #[test]
-fn sticks_are_seen_at_each_link_as_the_kernel_sees_them() {
+fn sticks_are_listed_with_their_link_speed() {
     let sticks = ["--link", "5000", "--link", "480", "--link", "12"];
     let Some(documents) = results(&sticks, &["flashscope", "list", "--json"]) else { return };
     let mut disks = documents[0]["disks"].as_array().unwrap().clone();
     disks.sort_by(|one, other| link_of(other).total_cmp(&link_of(one)));
-    let seen: Vec<(f64, Option<f64>, &str, u64)> = disks
+    let found: Vec<(f64, Option<f64>, &str, u64)> = disks
         .iter()
         .map(|disk| {
             let usb = &disk["usb"];
-            let most = disk["requests"]["max_bytes"].as_u64().unwrap();
-            (link_of(disk), usb["could_mbit_per_s"].as_f64(), usb["could_status"].as_str().unwrap(), most)
+            let max_bytes = disk["requests"]["max_bytes"].as_u64().unwrap();
+            (
+                link_of(disk),
+                usb["could_mbit_per_s"].as_f64(),
+                usb["could_status"].as_str().unwrap(),
+                max_bytes,
+            )
         })
         .collect();
-    // The emulated stick names USB 3.00 at 5000 and 2.00 below; usb-storage cuts requests at 120 KiB, on SuperSpeed at 1 MiB.
+    // The emulated stick reports USB 3.00 at 5000 Mbit/s and 2.00 below. usb-storage splits requests at 120
+    // KiB, with SuperSpeed at 1 MiB.
     let expected = [
         (5000.0, Some(5000.0), "known", 1 << 20),
         (480.0, Some(480.0), "known", 120 << 10),
         (12.0, Some(12.0), "at least", 120 << 10),
     ];
-    assert_eq!(seen, expected);
+    assert_eq!(found, expected);
     for disk in &disks {
         assert_eq!((disk["type"].as_str(), disk["capacity_bytes"].as_u64()), (Some("stick"), Some(64 << 20)));
         assert_eq!(
@@ -80,9 +86,9 @@ fn sticks_are_seen_at_each_link_as_the_kernel_sees_them() {
     }
 }
 
-/// Lists the stick, and watches while `cp` writes to it and `sync` waits for it. The kernel is told to leave alone what waits until
-/// then. What `cp` copies comes out of a pipe that stays open, so it is there to be seen; at the end the kernel goes through
-/// its list of changed files, which it does by itself now and then.
+/// Lists the stick, and watches it while `cp` writes to it and `sync` flushes. Writeback is off until `sync`.
+/// `cp` reads from a pipe that stays open, so that it still runs during the watch. At the end periodic
+/// writeback is on again.
 const LIST_COPY_AND_WATCH: &str = "set -e
 flashscope list --json
 mkfs.vfat /dev/sda > /dev/null
@@ -94,34 +100,34 @@ mkfifo /run/source
 cp /run/source /mnt/copy > /dev/null &
 copy=$!
 until [ $(stat -c %s /mnt/copy 2> /dev/null || echo 0) = 16777216 ]; do sleep 0.2; done
-touch /run/looks
-flashscope watch --json --interval 0.5 > /run/looks &
+touch /run/samples
+flashscope watch --json --interval 0.5 > /run/samples &
 watch=$!
-until [ $(wc -l < /run/looks) -ge 2 ]; do sleep 0.2; done
+until [ $(wc -l < /run/samples) -ge 2 ]; do sleep 0.2; done
 sync
 echo 500 > /proc/sys/vm/dirty_writeback_centisecs
-looks=$(wc -l < /run/looks)
-until [ $(wc -l < /run/looks) -ge $((looks + 4)) ]; do sleep 0.2; done
+samples=$(wc -l < /run/samples)
+until [ $(wc -l < /run/samples) -ge $((samples + 4)) ]; do sleep 0.2; done
 kill -INT $watch
 wait $watch
 kill $copy
-cat /run/looks";
+cat /run/samples";
 
 #[test]
 fn a_stick_with_uas_is_listed_and_a_copy_to_it_is_watched() {
     if Command::new("mkfs.vfat").arg("--help").output().is_err() {
         return skip("mkfs.vfat is not installed (Debian: dosfstools)");
     }
-    // One machine for both: each takes its time to boot.
+    // One machine for both, because booting takes up to 30 s.
     let Some(documents) = results(&["--uas"], &[LIST_COPY_AND_WATCH]) else { return };
-    let (list, looks) = documents.split_first().unwrap();
-    takes_several_commands(list);
-    sees_what_waits(looks);
+    let (list, samples) = documents.split_first().unwrap();
+    check_queue_depth(list);
+    check_watch(samples);
 }
 
-fn takes_several_commands(list: &Value) {
+fn check_queue_depth(list: &Value) {
     let disk = &list["disks"][0];
-    assert!(list["disks"][1].is_null(), "one stick only: {list}");
+    assert!(list["disks"][1].is_null(), "exactly one stick: {list}");
     assert_eq!(
         (disk["usb"]["driver"].as_str(), disk["usb"]["offers_uas"].as_bool()),
         (Some("uas"), Some(true))
@@ -129,38 +135,39 @@ fn takes_several_commands(list: &Value) {
     assert!(disk["requests"]["depth"].as_u64() > Some(1), "{disk}");
 }
 
-fn sees_what_waits(looks: &[Value]) {
-    let disks: Vec<&Value> = looks.iter().map(|look| &look["disks"][0]).collect();
+fn check_watch(samples: &[Value]) {
+    let disks: Vec<&Value> = samples.iter().map(|sample| &sample["disks"][0]).collect();
     for disk in &disks {
         assert_eq!((&disk["name"], &disk["mounts"][0]), (&"sda".into(), &"/mnt".into()), "{disk}");
         assert_eq!(disk["waiting"]["status"], "this disk", "{disk}");
     }
     let (first, last) = (disks[0], disks[disks.len() - 1]);
     assert!(first["waiting"]["bytes"].as_u64() >= Some(16 << 20), "{first}");
-    assert_eq!(first["safe_to_unplug"]["status"], "unknown", "nothing was written so far: {first}");
+    assert_eq!(first["safe_to_unplug"]["status"], "unknown", "nothing was written yet: {first}");
     let writers = first["processes"].as_array().unwrap();
     let copies = |process: &Value| process["name"] == "cp" && process["files_to_write"] == 1;
     assert!(writers.iter().any(copies), "{first}");
     let written: u64 = disks.iter().filter_map(|disk| disk["write"]["bytes"].as_u64()).sum();
-    assert!(written >= 16 << 20, "{looks:?}");
+    assert!(written >= 16 << 20, "{samples:?}");
     assert_eq!((&last["waiting"]["bytes"], &last["write"]["bytes"]), (&0.into(), &0.into()), "{last}");
     assert_eq!(last["safe_to_unplug"]["status"], "nothing waits", "{last}");
 }
 
-/// Two sticks of which the first may go. `try` runs a command, and says how it ended, and whether it said what it should. The last
-/// one waits for an answer while the stick is unplugged and plugged in again, as far as the kernel can tell.
+/// Two sticks, of which the first is erased. `try` runs a command and prints its exit code, and whether it
+/// printed the expected text. One command waits for an answer while the kernel unbinds and rebinds the stick,
+/// as after replugging.
 const ERASE: &str = r#"
 try() {
-    says=$1
+    expected=$1
     shift
-    "$@" > /run/out 2> /run/talk
+    "$@" > /run/out 2> /run/stderr
     code=$?
-    said=false
-    if cat /run/out /run/talk | grep -q "$says"; then said=true; else cat /run/out /run/talk >&2; fi
-    echo "{\"exit\": $code, \"said\": $said}"
+    found=false
+    if cat /run/out /run/stderr | grep -q "$expected"; then found=true; else cat /run/out /run/stderr >&2; fi
+    echo "{\"exit\": $code, \"found\": $found}"
 }
 sum() { md5sum "$1" | cut -d ' ' -f 1; }
-stays() { if [ "$(sum "$1")" = "$2" ]; then echo true; else echo false; fi; }
+unchanged() { if [ "$(sum "$1")" = "$2" ]; then echo true; else echo false; fi; }
 bench="flashscope bench write --size 64KiB --order sequential --erase"
 mkdir -p /dev/pts /dev/disk/by-id
 mount -t devpts devpts /dev/pts
@@ -177,7 +184,7 @@ try 'sda is mounted at /mnt; unmount it first' $bench --yes /dev/disk/by-id/usb-
 umount /mnt
 echo yes > /run/answer
 try 'vfat "PHOTOS"' script -qec "$bench /dev/sda" /dev/null < /run/answer
-stays /dev/sda $first
+unchanged /dev/sda $first
 mkfifo /run/fifo
 script -qefc "$bench /dev/sda" /run/typescript < /run/fifo > /dev/null &
 exec 3> /run/fifo
@@ -191,54 +198,54 @@ wait $!
 code=$?
 try 'not the medium any more' sh -c "cat /run/typescript; exit $code"
 exec 3>&-
-stays /dev/sda $first
+unchanged /dev/sda $first
 echo sda > /run/answer
 try 'This stick writes' script -qec "$bench /dev/sda" /dev/null < /run/answer
-stays /dev/sda $first
+unchanged /dev/sda $first
 mkfs.vfat -n PHOTOS /dev/sda > /dev/null
 first=$(sum /dev/sda)
 try 'vfat "PHOTOS"' $bench --seed 2 --yes /dev/disk/by-id/usb-LAB
-stays /dev/sda $first
-stays /dev/sdb $second
+unchanged /dev/sda $first
+unchanged /dev/sdb $second
 "#;
 
 #[test]
-fn a_stick_is_erased_when_nothing_uses_it_and_the_person_means_it() {
+fn a_stick_is_erased_only_if_it_is_unused_and_the_person_confirms() {
     for (program, package) in [("mkfs.vfat", "dosfstools"), ("script", "bsdutils")] {
         if Command::new(program).arg("--help").output().is_err() {
             return skip(&format!("{program} is not installed (Debian: {package})"));
         }
     }
     let Some(documents) = results(&["--link", "5000", "--link", "480"], &[ERASE]) else { return };
-    let refused = || serde_json::json!({ "exit": 4, "said": true });
-    let done = || serde_json::json!({ "exit": 0, "said": true });
-    let [is_left, is_erased] = [true, false].map(Value::from);
+    let refused = || serde_json::json!({ "exit": 4, "found": true });
+    let done = || serde_json::json!({ "exit": 0, "found": true });
+    let [is_unchanged, is_erased] = [true, false].map(Value::from);
     let expected = [
-        vec![refused(), refused(), refused(), refused(), refused(), is_left.clone()],
-        vec![refused(), is_left.clone()],
+        vec![refused(), refused(), refused(), refused(), refused(), is_unchanged.clone()],
+        vec![refused(), is_unchanged.clone()],
         vec![done(), is_erased.clone()],
-        vec![done(), is_erased, is_left],
+        vec![done(), is_erased, is_unchanged],
     ];
     assert_eq!(documents, expected.concat());
 }
 
 #[test]
-fn what_the_lab_cannot_do_is_refused_before_it_starts() {
-    for (arguments, says) in [
+fn invalid_arguments_are_refused_before_the_machine_starts() {
+    for (arguments, expected) in [
         (&["--link", "11", "--", "true"][..], "5000, 480 or 12"),
         (&["--disk", "/nowhere.img", "--", "true"], "/nowhere.img"),
         (&["--disk", "/dev/null", "--", "true"], "never a disk of this host"),
-        (&["--uas", "--link", "12", "--", "true"], "480 Mbit/s or more"),
+        (&["--uas", "--link", "12", "--", "true"], "at least 480 Mbit/s"),
         (&[], "<COMMAND>"),
     ] {
         let output = lab(arguments);
-        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && talk.contains(says), "{arguments:?}: {talk}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && stderr.contains(expected), "{arguments:?}: {stderr}");
     }
 }
 
 #[test]
-fn a_check_of_a_stick_that_enumerates_again_ends_and_says_so() {
+fn a_check_ends_with_an_error_if_the_stick_enumerates_again() {
     let command = "(sleep 1; cd /sys/bus/usb/devices/1-1; echo 0 > authorized; sleep 0.05; echo 1 > authorized) & \
                    flashscope check /dev/sda --json > /run/check; echo $?; cat /run/check; sleep 4; \
                    flashscope list --json";
@@ -246,5 +253,5 @@ fn a_check_of_a_stick_that_enumerates_again_ends_and_says_so() {
     let [exit, check, list] = documents.as_slice() else { panic!("{documents:?}") };
     assert_eq!(*exit, 3, "the measurement failed: {check}");
     assert!(check["ended"].to_string().contains("the device vanished"), "{check}");
-    assert_eq!(list["disks"][0]["path"], "/dev/sda", "it is there again: {list}");
+    assert_eq!(list["disks"][0]["path"], "/dev/sda", "it is listed again: {list}");
 }

@@ -1,4 +1,5 @@
-//! How fast the data pattern is filled and checked, in bytes per second on one core. Target: 8 GiB/s each.
+//! Throughput of filling and checking the data pattern, in bytes per second on one core. Target: 8 GiB/s
+//! each.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

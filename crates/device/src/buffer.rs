@@ -1,4 +1,4 @@
-//! Memory for payloads, aligned so that direct I/O can use it as it is.
+//! Memory for payloads, aligned for direct I/O.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,14 +7,14 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::units::Bytes;
 
-/// What direct I/O may ask for at most on the systems we know: one page of 4096 bytes.
+/// The largest alignment that direct I/O needs on Linux: one page, 4096 bytes.
 pub const ALIGNMENT: usize = 4096;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(4096))]
 struct Page([u8; ALIGNMENT]);
 
-/// Bytes in memory, aligned to [`ALIGNMENT`]. It travels inside a request and comes home in its completion.
+/// Bytes in memory, aligned to [`ALIGNMENT`]. A request carries the buffer, and its completion returns it.
 #[derive(Clone, Default)]
 pub struct Buffer {
     pages: Vec<Page>,

@@ -1,9 +1,9 @@
-//! Permission to write, as a value.
+//! A person's permission to erase a target, as a value.
 
-/// A person's permission to erase one target. Opening anything for writing asks for one.
+/// A person's permission to erase one target. Opening a real device for writing requires one.
 ///
-/// Only the binary's confirm step makes it (`cargo xtask ci` refuses any other place that calls [`Consent::to_erase`]),
-/// and it names the target it was given for, so that it cannot be used for another.
+/// Only the binary's confirm step makes a consent; `cargo xtask tidy` reports any other call of
+/// [`Consent::to_erase`]. A consent names its target, so that it cannot be used for another one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Consent {
     target: String,
@@ -11,13 +11,13 @@ pub struct Consent {
 }
 
 impl Consent {
-    /// The permission to erase `target`, given as it was shown to the person.
+    /// The permission to erase `target`, named as the person saw it.
     #[must_use]
     pub fn to_erase(target: impl Into<String>) -> Self {
         Self { target: target.into(), medium: None }
     }
 
-    /// The same, for the medium alone that is in there while the person is asked.
+    /// The same, limited to the medium that is in the drive while the person is asked.
     #[must_use]
     pub fn of_medium(self, medium: impl Into<String>) -> Self {
         Self { medium: Some(medium.into()), ..self }
@@ -29,7 +29,8 @@ impl Consent {
         &self.target
     }
 
-    /// What tells that medium from another one, if there can be another: sticks and cards come and go, and their names stay.
+    /// The identity of that medium. The device name alone does not identify it: another card can get the same
+    /// name.
     #[must_use]
     pub fn medium(&self) -> Option<&str> {
         self.medium.as_deref()

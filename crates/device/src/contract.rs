@@ -1,4 +1,4 @@
-//! The contract itself: four methods.
+//! The [`Device`] trait: four methods.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::request::{Completion, FailureCause, Op, Payload, ReadInto, RequestErr
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};
 
-/// What a device can do. Layers may answer differently from the device they wrap.
+/// What a device can do. A layer may report other capabilities than the device that it wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// How many bytes the device claims to hold.
+    /// The capacity that the device reports, bytes.
     pub capacity: Bytes,
-    /// The unit of offsets and lengths.
+    /// The unit of offsets and lengths: every request is a multiple of it.
     pub logical_block: Bytes,
-    /// The unit below which the device says it works less well.
+    /// The smallest request that the device reports to handle without a read-modify-write.
     pub physical_block: Bytes,
-    /// The most that one request may carry. Transports cut it further, out of sight.
+    /// The largest request. The kernel may split it further before it reaches the device.
     pub max_request: Bytes,
-    /// How many requests may be in flight.
+    /// The largest number of requests in flight.
     pub queue_depth: u32,
-    /// Whether writes are taken.
+    /// Whether the device accepts writes.
     pub writable: bool,
-    /// Whether discards are taken.
+    /// Whether the device accepts discards.
     pub discard: bool,
 }
 
@@ -35,10 +35,10 @@ impl Capabilities {
         ByteRange::new(Bytes::ZERO, self.capacity)
     }
 
-    /// Holds a request against these capabilities.
+    /// Checks a request against these capabilities.
     ///
     /// # Errors
-    /// The [`RequestError`] a device must complete this request with.
+    /// The [`RequestError`] with which a device must complete this request.
     pub fn admit(&self, op: &Op) -> Result<(), RequestError> {
         let refuse = |cause| Err(RequestError::new(op.kind(), op.range(), cause));
         if op.modifies() && !self.writable {
@@ -74,46 +74,46 @@ fn payload_length(op: &Op) -> Option<Bytes> {
     }
 }
 
-/// The device itself failed; no further request makes sense. (A failed *request* is a [`Completion`].)
+/// The device failed and accepts no further request. (A failed *request* is a [`Completion`].)
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The device is gone: unplugged, or its process died.
+    /// The device disappeared: it was unplugged, or its process died.
     #[error("the device vanished during a {during}; plug it in again and check the connection")]
     Gone {
-        /// What was going on.
+        /// The operation that was running.
         during: String,
     },
-    /// More requests in flight than the queue takes. A mistake of the caller.
+    /// The caller submitted more requests than the queue depth allows.
     #[error("more than {queue_depth} requests in flight")]
     QueueFull {
         /// The device's queue depth.
         queue_depth: u32,
     },
-    /// The user asked to stop.
+    /// The user interrupted the measurement.
     #[error("interrupted")]
     Interrupted,
-    /// The budget of requests, bytes or time is spent, or too little of it is left for what was asked.
+    /// The budget of requests, bytes or time is spent, or too small for the next request.
     #[error("the budget allows no more: {limit}")]
     BudgetSpent {
-        /// Which limit was reached, or would be exceeded by what.
+        /// The limit that was reached, or the request that would exceed it.
         limit: String,
     },
-    /// A replayed trace does not hold what was asked for.
+    /// A request differs from the one that the replayed trace holds.
     #[error(
         "the replayed trace has no such request at position {position}: asked for {asked}, recorded {recorded}"
     )]
     ReplayDiverged {
         /// Index into the trace.
         position: usize,
-        /// What was asked for.
+        /// The request.
         asked: String,
-        /// What the trace holds there.
+        /// The request in the trace.
         recorded: String,
     },
-    /// The operating system failed in a way that is not one request's.
+    /// The operating system reported an error that does not belong to one request.
     #[error("{during}: the system said: {}", std::io::Error::from_raw_os_error(*errno))]
     System {
-        /// What was going on.
+        /// The operation that was running.
         during: String,
         /// The error number.
         errno: i32,
@@ -122,19 +122,19 @@ pub enum DeviceError {
 
 /// A storage device with its own clock, real or virtual.
 ///
-/// Requests complete in any order. At most [`Capabilities::queue_depth`] may be in flight. A device that refuses a
-/// request says so in its completion; only a device that can do nothing more returns a [`DeviceError`].
+/// Requests complete in any order. At most [`Capabilities::queue_depth`] may be in flight. A refused request
+/// is a completion with an error; a [`DeviceError`] means that the device accepts no further request.
 pub trait Device {
     /// What the device can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Device time, real or virtual. Never goes back.
+    /// Device time, real or virtual. It never decreases.
     fn now(&self) -> Instant;
 
-    /// Hands a request to the device.
+    /// Submits a request.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device can take no more requests at all.
+    /// [`DeviceError`] if the device accepts no further request.
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError>;
 
     /// Waits for the next completion; `None` if nothing is in flight.
@@ -174,7 +174,7 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
 }
 
-/// What follows from the four methods, for every device.
+/// Helpers for every device, built on the four methods of [`Device`].
 pub trait DeviceExt: Device {
     /// Runs one request alone and waits for it. Nothing else may be in flight.
     ///

@@ -1,14 +1,15 @@
 //! The contract between a storage device and everything that measures it.
 //!
-//! A [`Device`] takes requests ([`Op`]) and hands back [`Completion`]s stamped with the device's own clock. A real disk
-//! and a virtual stick implement the same four methods, so an experiment cannot tell them apart. This crate knows no
-//! operating system and no flash translation layer; it holds:
+//! A [`Device`] takes requests ([`Op`]) and returns [`Completion`]s with timestamps of the device's own
+//! clock. A real disk and a virtual stick implement the same four methods, so an experiment cannot
+//! distinguish them. This crate knows no operating system and no flash translation layer; it holds:
 //!
-//! - the requests and their answers ([`request`]), in types that keep bytes, sectors and time apart ([`units`], [`time`]),
-//! - the test data that says of itself whether it is right, stale or misplaced ([`pattern`]),
+//! - requests and completions ([`request`]), with separate types for bytes, sectors and time ([`units`],
+//!   [`time`]),
+//! - the data pattern, whose sectors show whether they are right, stale or misplaced ([`pattern`]),
 //! - an in-memory device ([`memory`]),
-//! - small layers that wrap any device and pass through what they do not change ([`layer`]),
-//! - traces of requests in files ([`trace`]).
+//! - layers that wrap any device and change one thing each ([`layer`]),
+//! - trace files of requests ([`trace`]).
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! A device in memory: the simplest true implementation of the contract, for tests of everything above it.
+//! A device in memory: the simplest implementation of the contract, for tests.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,8 +8,7 @@ use crate::request::{Completion, Op, Payload, ReadInto, RequestError, Success, T
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes, SECTOR};
 
-/// Bytes in memory behind the [`Device`] contract, in virtual time: every request takes
-/// the same fixed time.
+/// Bytes in memory as a [`Device`] with virtual time: every request takes the same fixed time.
 #[derive(Debug)]
 pub struct MemoryDevice {
     contents: Vec<u8>,
@@ -20,7 +19,7 @@ pub struct MemoryDevice {
 }
 
 impl MemoryDevice {
-    /// A device of `capacity` zero bytes whose requests each take 100 us.
+    /// A device of `capacity` zero bytes. Each request takes 100 us.
     #[must_use]
     pub fn new(capacity: Bytes) -> Self {
         let capabilities = Capabilities {
@@ -53,7 +52,7 @@ impl MemoryDevice {
         self.per_request = per_request;
     }
 
-    /// The bytes it holds.
+    /// All bytes of the device.
     #[must_use]
     pub fn contents(&self) -> &[u8] {
         &self.contents

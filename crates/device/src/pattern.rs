@@ -1,27 +1,29 @@
-//! Test data that cannot be compressed, can be made again from three numbers, and says of itself what it is.
+//! The data pattern: incompressible test data that is a function of (seed, LBA, generation).
 //!
-//! Every sector of 512 bytes is a function of (seed, LBA, generation). Its first two words hold LBA and generation,
-//! masked with the seed and with the two words that follow; the other 62 come from a stream keyed with all three. So a
-//! sector that is read back is either *right*, or *stale* (an older or newer generation), or *misplaced* (it belongs to
-//! another LBA, and says which), or *blank* (one byte value throughout, as erased or dropped), or *corrupt*.
+//! The first two words of a sector (512 bytes) hold LBA and generation, masked with the seed and with the
+//! next two words. The other 62 words come from a stream with all three numbers as its key. A sector that is
+//! read back is therefore *right*, *stale* (another generation), *misplaced* (written to another LBA, which
+//! it names), *blank* (one byte value throughout: erased or dropped), or *corrupt*.
 //!
-//! The stream is a table of random words, each combined with the block's key and put through one step of a
-//! multiply-with-carry generator (G. Marsaglia, "Random number generators", Journal of Modern Applied Statistical
-//! Methods 2, 2003; the multiplier is that of D. B. Thomas, "The MWC64X random number generator", 2011). The step is
-//! nearly one to one, so two keys hardly ever give the same word in the same place; and no word depends on the one
-//! before, so that compilers turn the loop into SIMD instructions wherever there is a 32-bit multiply, SSE2 included.
-//! It is no cipher; it need only be incompressible, different in every sector, and faster than any device.
+//! The stream is a table of random words. Each word is combined with the sector's key and put through one
+//! step of a multiply-with-carry generator (G. Marsaglia, "Random number generators", Journal of Modern
+//! Applied Statistical Methods 2, 2003; the multiplier is that of D. B. Thomas, "The MWC64X random number
+//! generator", 2011). The step is nearly one to one, so two keys almost never give the same word at the same
+//! index. No word depends on the previous one, so compilers vectorise the loop for every CPU with a 32-bit
+//! multiply, SSE2 included. The pattern is not a cipher: it only has to be incompressible, different in every
+//! sector, and faster than any device.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Lba, SECTOR};
 
-/// Bytes in a block of the pattern.
+/// Bytes in a block of the pattern: one sector.
 pub const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 8;
 const HEADER_WORDS: usize = 2;
 
-// MWC64X's multiplier: 2^32 times it, less one, is a safe prime, and it is close to 2^32, so that carries fill 32 bits.
+// MWC64X's multiplier: 2^32 times it, less one, is a safe prime, and it is close to 2^32, so that carries
+// fill 32 bits.
 const MULTIPLIER: u64 = 0xfffe_b81b;
 
 // Odd constants for mixing the key: fractional digits of the golden ratio, sqrt(3) and sqrt(5).
@@ -29,28 +31,28 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX_A: u64 = 0xbb67_ae85_84ca_a73b;
 const MIX_B: u64 = 0x3c6e_f372_fe94_f82b;
 
-/// One stream of test data.
+/// One stream of test data: a seed and a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pattern {
-    /// Which stream; one per run, so that data left by an earlier run is not taken for this one's.
+    /// The random seed. Each run has its own, so that data of an earlier run is not mistaken for this run's.
     pub seed: u64,
-    /// Which version of the data: raise it to write something new to the same place.
+    /// The version of the data. Increase it to write different data to the same sectors.
     pub generation: u32,
 }
 
-/// What a block read back turned out to be.
+/// The state of a sector that was read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockState {
-    /// What was written last.
+    /// The data that was written last.
     Right,
-    /// The right place, another generation.
+    /// Data of this sector, but of another generation.
     Stale {
         /// The generation found.
         generation: u32,
     },
-    /// A block of this stream that belongs elsewhere: an address line is missing, or a mapping went wrong.
+    /// Data of another sector of this stream: an address line is missing, or a mapping is wrong.
     Misplaced {
-        /// Where it belongs.
+        /// The sector that it was written to.
         home: Lba,
         /// The generation found.
         generation: u32,
@@ -60,35 +62,35 @@ pub enum BlockState {
         /// The byte.
         byte: u8,
     },
-    /// Nothing of this stream.
+    /// Data that is not of this stream.
     Corrupt,
 }
 
-/// The tally of a checked read, in blocks of 512 bytes.
+/// The result of a checked read: the number of sectors in each state.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Blocks that hold what was written last.
+    /// Sectors with the data that was written last.
     pub right: u64,
-    /// Blocks of another generation.
+    /// Sectors of another generation.
     pub stale: u64,
-    /// Blocks that belong elsewhere.
+    /// Sectors with data of another sector.
     pub misplaced: u64,
-    /// Blocks of one byte value.
+    /// Sectors of one byte value.
     pub blank: u64,
-    /// Blocks of nothing we know.
+    /// Sectors with unknown data.
     pub corrupt: u64,
-    /// The first block that is not right.
+    /// The first sector that is not right.
     pub first_wrong: Option<(Lba, BlockState)>,
 }
 
 impl CheckReport {
-    /// True if every block is right.
+    /// True if every sector is right.
     #[must_use]
     pub const fn is_right(&self) -> bool {
         self.first_wrong.is_none()
     }
 
-    /// Counts one block.
+    /// Counts one sector.
     pub fn count(&mut self, lba: Lba, state: BlockState) {
         match state {
             BlockState::Right => self.right += 1,
@@ -116,7 +118,8 @@ impl Pattern {
         Self { seed: self.seed, generation: self.generation.wrapping_add(1) }
     }
 
-    /// Fills `buffer` with the pattern's blocks from `first` on. A last piece shorter than a block gets its beginning.
+    /// Fills `buffer` with the pattern's blocks, starting with sector `first`. A last block may be
+    /// incomplete.
     pub fn fill(self, first: Lba, buffer: &mut [u8]) {
         let (blocks, rest) = buffer.as_chunks_mut::<BLOCK>();
         let mut lba = first;
@@ -131,7 +134,8 @@ impl Pattern {
         }
     }
 
-    /// Holds `buffer` against the pattern's blocks from `first` on and says of every block what it is.
+    /// Compares `buffer` with the pattern's blocks, starting with sector `first`, and counts the state of
+    /// every block.
     #[must_use]
     pub fn check(self, first: Lba, buffer: &[u8]) -> CheckReport {
         let (blocks, rest) = buffer.as_chunks::<BLOCK>();
@@ -154,7 +158,7 @@ impl Pattern {
         report
     }
 
-    /// What `block`, read at `lba`, is.
+    /// The state of `block`, which was read at `lba`.
     #[must_use]
     pub fn identify(self, lba: Lba, block: &[u8; BLOCK]) -> BlockState {
         if self.is_block(lba, block) {
@@ -209,19 +213,19 @@ impl Pattern {
         fold(self.seed ^ salt, salt.rotate_left(32) ^ STEP)
     }
 
-    /// What makes a block's stream its own: every bit of seed, LBA and generation reaches every bit of it.
+    /// The key of a block's stream. Every bit of seed, LBA and generation changes every bit of the key.
     fn key(self, lba: Lba) -> u64 {
-        let place = fold(lba.0.wrapping_mul(STEP) ^ self.seed, MIX_A ^ self.seed.rotate_left(31));
-        fold(place ^ u64::from(self.generation).wrapping_mul(MIX_B), MIX_A ^ lba.0)
+        let position = fold(lba.0.wrapping_mul(STEP) ^ self.seed, MIX_A ^ self.seed.rotate_left(31));
+        fold(position ^ u64::from(self.generation).wrapping_mul(MIX_B), MIX_A ^ lba.0)
     }
 }
 
-/// The first two words without what the next two hide them with. Those are as good as random, and read back with them.
+/// The first two words, unmasked with the next two, which are pseudo-random and stored in the same block.
 fn unmasked(words: &[[u8; 8]]) -> [u64; HEADER_WORDS] {
     [0, 1].map(|index| u64::from_le_bytes(words[index]) ^ u64::from_le_bytes(words[index + HEADER_WORDS]))
 }
 
-/// Random words, the same for every block: what one key makes different from word to word.
+/// Random words, the same for every block. They make the words of one block differ.
 static TABLE: [u64; WORDS] = table();
 
 const fn table() -> [u64; WORDS] {
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_wrong_is_told_apart() {
+    fn each_kind_of_wrong_block_is_identified() {
         let older = Pattern { generation: 2, ..PATTERN };
         let mut flipped = block(PATTERN, 100);
         flipped[300] ^= 4;
@@ -281,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn check_counts_and_names_the_first_wrong_block() {
+    fn check_counts_states_and_reports_the_first_wrong_block() {
         let mut buffer = vec![0; 8 * BLOCK];
         PATTERN.fill(Lba(40), &mut buffer);
         assert!(PATTERN.check(Lba(40), &buffer).is_right());
@@ -292,7 +296,8 @@ mod tests {
         assert_eq!(report.first_wrong, Some((Lba(43), BlockState::Blank { byte: 0 })));
     }
 
-    /// The stream must look random to whatever compresses: no word twice in 32 MiB, and every bit set half the time.
+    /// The stream must not compress: no word occurs twice in 32 MiB, and every bit is set in half of the
+    /// words.
     #[test]
     fn the_stream_is_incompressible() {
         let mut words = Vec::new();
@@ -319,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_shorter_than_a_block_is_filled_and_checked() {
+    fn an_incomplete_block_is_filled_and_checked() {
         let mut buffer = vec![0; BLOCK + 100];
         PATTERN.fill(Lba(0), &mut buffer);
         assert!(PATTERN.check(Lba(0), &buffer).is_right());

@@ -1,4 +1,4 @@
-//! What can be asked of a device, and what comes back.
+//! Requests to a device, and their completions.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::pattern::{CheckReport, Pattern};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};
 
-/// The caller's own name for a request; it comes back in the completion.
+/// The caller's number for a request. The completion carries it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u64);
 
@@ -21,24 +21,24 @@ pub enum Op {
     Read {
         /// What to read.
         range: ByteRange,
-        /// What to do with the data.
+        /// What happens to the data.
         into: ReadInto,
     },
     /// Write a range.
     Write {
-        /// Where to write; as long as the payload.
+        /// Where to write. Its length is that of the payload.
         range: ByteRange,
         /// What to write.
         payload: Payload,
     },
-    /// Make everything written so far survive a power cut.
+    /// Make all completed writes durable: they survive a power cut.
     Flush,
-    /// Tell the device that a range's contents are no longer wanted (TRIM).
+    /// Discard the contents of a range (TRIM).
     Discard {
         /// The range.
         range: ByteRange,
     },
-    /// Let this much device time pass. Costs nothing in virtual time.
+    /// Stay idle for this much device time. Virtual time passes at once.
     Pause {
         /// How long.
         duration: Duration,
@@ -48,20 +48,20 @@ pub enum Op {
 /// What a read does with the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadInto {
-    /// Only the time matters; the data is dropped.
+    /// Only the latency counts; the data is dropped.
     Timing,
-    /// Every block is held against the pattern; the verdict is in the completion.
+    /// Every sector is compared with the pattern. The completion holds the result.
     Check(Pattern),
-    /// The bytes are wanted: a buffer as long as the range, which comes home in the completion.
+    /// The bytes are read into this buffer, which is as long as the range. The completion returns it.
     Bytes(Buffer),
 }
 
 /// What a write writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// The data pattern. No byte is touched until somebody needs it.
+    /// The data pattern, as a reference. Bytes are generated only where they are needed.
     Pattern(Pattern),
-    /// These bytes, as many as the range has. The buffer comes home in the completion.
+    /// These bytes; the buffer is as long as the range. The completion returns it.
     Bytes(Buffer),
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for OpKind {
 }
 
 impl Op {
-    /// A read that only takes time.
+    /// A read for its latency alone.
     #[must_use]
     pub const fn read(range: ByteRange) -> Self {
         Self::Read { range, into: ReadInto::Timing }
@@ -118,7 +118,7 @@ impl Op {
         }
     }
 
-    /// The range this request touches; `None` for a flush or a pause.
+    /// The range of this request; `None` for a flush or a pause.
     #[must_use]
     pub const fn range(&self) -> Option<ByteRange> {
         match self {
@@ -127,7 +127,7 @@ impl Op {
         }
     }
 
-    /// The buffer inside this request, if it carries one.
+    /// The buffer of this request, if it carries one.
     #[must_use]
     pub fn into_buffer(self) -> Option<Buffer> {
         match self {
@@ -137,30 +137,30 @@ impl Op {
         }
     }
 
-    /// True if this request changes what is stored.
+    /// True if this request changes stored data.
     #[must_use]
     pub const fn modifies(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Discard { .. })
     }
 }
 
-/// The answer to a request.
+/// The result of a request.
 #[derive(Debug, Clone)]
 pub struct Completion {
-    /// The caller's name for the request.
+    /// The caller's number for the request.
     pub tag: Tag,
-    /// When the device took the request.
+    /// When the device accepted the request.
     pub submitted_at: Instant,
     /// When the device finished it.
     pub completed_at: Instant,
-    /// What became of it. A failed request is a completion like any other.
+    /// Success or failure. A failed request completes like any other.
     pub outcome: Result<Success, RequestError>,
-    /// The buffer that travelled in the request, if one did.
+    /// The buffer of the request, if it carried one.
     pub buffer: Option<Buffer>,
 }
 
 impl Completion {
-    /// How long the device took.
+    /// Time from submission to completion.
     #[must_use]
     pub const fn latency(&self) -> Duration {
         self.completed_at.since(self.submitted_at)
@@ -170,31 +170,31 @@ impl Completion {
 /// How a request succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Success {
-    /// Done; nothing was checked.
+    /// The request is done; no data was checked.
     Done,
-    /// A checked read found every block right.
+    /// A checked read found every sector right.
     AllRight,
-    /// A checked read found blocks that are not what was written.
+    /// A checked read found sectors that differ from what was written.
     Wrong(Box<CheckReport>),
 }
 
 impl Success {
-    /// The success of a checked read with this tally.
+    /// The success of a checked read with this result.
     #[must_use]
     pub fn of_check(report: CheckReport) -> Self {
         if report.is_right() { Self::AllRight } else { Self::Wrong(Box::new(report)) }
     }
 }
 
-/// Why a request failed: what was being done, to which range, and what the device said.
+/// Why a request failed: its kind, its range, and the cause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {cause}", self.what())]
+#[error("{}: {cause}", self.subject())]
 pub struct RequestError {
-    /// What was being done.
+    /// The kind of the request.
     pub kind: OpKind,
-    /// To which range; `None` for a flush.
+    /// Its range; `None` for a flush.
     pub range: Option<ByteRange>,
-    /// What went wrong.
+    /// The cause.
     pub cause: FailureCause,
 }
 
@@ -205,19 +205,19 @@ impl RequestError {
         Self { kind, range, cause }
     }
 
-    fn what(&self) -> String {
+    fn subject(&self) -> String {
         self.range.map_or_else(|| self.kind.to_string(), |range| format!("{} of {range}", self.kind))
     }
 }
 
-/// What went wrong with one request.
+/// Why one request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FailureCause {
-    /// The medium could not deliver or take the data (EIO).
+    /// The medium could not read or write the data (EIO).
     #[error("the device reported an input/output error")]
     Medium,
-    /// The range reaches behind the end of the device.
-    #[error("the range ends behind the device's {capacity}")]
+    /// The range ends beyond the end of the device.
+    #[error("the range ends beyond the device's {capacity}")]
     OutOfRange {
         /// The device's capacity.
         capacity: Bytes,
@@ -228,10 +228,10 @@ pub enum FailureCause {
         /// The device's logical block size.
         logical_block: Bytes,
     },
-    /// The request is larger than the device takes in one piece.
-    #[error("the device takes at most {max_request} in one request")]
+    /// The request is larger than the device accepts.
+    #[error("the device accepts at most {max_request} in one request")]
     TooLarge {
-        /// The most that one request may carry.
+        /// The largest request that the device accepts.
         max_request: Bytes,
     },
     /// The buffer's length differs from the range's.
@@ -240,7 +240,7 @@ pub enum FailureCause {
         /// The buffer's length.
         buffer: Bytes,
     },
-    /// A write to a device that was opened for reading only.
+    /// A write to a device that was opened read-only.
     #[error("the device was opened read-only")]
     ReadOnly,
     /// The range lies outside the fence.
@@ -249,7 +249,7 @@ pub enum FailureCause {
         /// Where requests are permitted.
         fence: ByteRange,
     },
-    /// The device does not know this request.
+    /// The device does not support this request.
     #[error("the device does not support this request")]
     Unsupported,
     /// Any other error of the operating system.
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_an_error_is_told_once() {
+    fn a_system_error_shows_its_number_once() {
         let text = FailureCause::System { errno: 1 }.to_string();
         assert_eq!(text.matches("os error 1").count(), 1, "{text}");
     }

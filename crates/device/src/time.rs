@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment on a device's own clock, in nanoseconds since that clock's zero.
+/// An instant of a device's own clock, in nanoseconds since that clock's zero.
 ///
-/// Two instants compare only when they come from the same device.
+/// Instants of different devices must not be compared.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Instant(u64);
@@ -29,7 +29,7 @@ impl Instant {
         self.0
     }
 
-    /// The time from `earlier` to this instant; zero if `earlier` is later (a clock that steps back measures nothing).
+    /// The time from `earlier` to this instant; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

@@ -1,4 +1,4 @@
-//! Bytes, sectors and ranges as types of their own, so that they cannot be mixed up.
+//! Types for bytes, sectors and ranges, so that they cannot be confused.
 
 use std::fmt;
 use std::iter::Sum;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The sector: the unit of [`Lba`] and the smallest unit of the data pattern, 512 bytes.
+/// One sector, 512 bytes: the unit of [`Lba`] and of the data pattern.
 pub const SECTOR: Bytes = Bytes(512);
 
 /// A number of bytes: a size, or an offset from the start of a device.
@@ -15,7 +15,7 @@ pub const SECTOR: Bytes = Bytes(512);
 #[serde(transparent)]
 pub struct Bytes(u64);
 
-/// A logical block address: an offset counted in sectors of 512 bytes.
+/// A logical block address: an offset in sectors of 512 bytes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lba(pub u64);
@@ -35,7 +35,7 @@ impl fmt::Display for Lba {
 }
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
     /// This many bytes.
@@ -62,13 +62,13 @@ impl Bytes {
         Self(count << 30)
     }
 
-    /// The plain number of bytes.
+    /// The number of bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The number of bytes as a `usize`; saturates where memory could not hold so much anyway.
+    /// The number of bytes as a `usize`; saturates at its largest value.
     #[must_use]
     pub fn to_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
@@ -90,35 +90,35 @@ impl Bytes {
         self.0 == 0
     }
 
-    /// True if this is a whole multiple of `unit` (never, if `unit` is zero).
+    /// True if this is a multiple of `unit`; false if `unit` is zero.
     #[must_use]
     pub const fn is_multiple_of(self, unit: Self) -> bool {
         if unit.0.is_power_of_two() {
-            // Most units are, and every request is checked: a mask is far quicker than a division.
+            // Most units are powers of two, and every request is checked: a mask is faster than a division.
             return self.0 & (unit.0 - 1) == 0;
         }
         unit.0 != 0 && self.0.is_multiple_of(unit.0)
     }
 
-    /// The largest multiple of `unit` that is not above this; unchanged if `unit` is zero.
+    /// Rounded down to a multiple of `unit`; unchanged if `unit` is zero.
     #[must_use]
     pub const fn round_down(self, unit: Self) -> Self {
         if unit.0 == 0 { self } else { Self(self.0 - self.0 % unit.0) }
     }
 
-    /// The smallest multiple of `unit` that is not below this; unchanged if `unit` is zero.
+    /// Rounded up to a multiple of `unit`; unchanged if `unit` is zero.
     #[must_use]
     pub const fn round_up(self, unit: Self) -> Self {
         if unit.0 == 0 { self } else { Self(self.0.div_ceil(unit.0).saturating_mul(unit.0)) }
     }
 
-    /// This minus `other`, or zero.
+    /// The difference, or zero if `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This plus `other`, or `None` beyond 2^64.
+    /// The sum, or `None` if it exceeds 64 bits.
     #[must_use]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
@@ -197,7 +197,7 @@ impl Sum for Bytes {
 
 const SUFFIXES: [(&str, u32); 5] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10), ("B", 0)];
 
-/// Whole multiples keep their exact binary unit (`8 MiB`, `49152 B` is `48 KiB`); others get three digits.
+/// Shows a multiple of a binary unit exactly (`8 MiB`, `48 KiB`), and other sizes with three digits.
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (suffix, shift) =
@@ -211,14 +211,14 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A size that could not be read.
+/// A text that is not a size.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a size; write a number with B, KiB, MiB, GiB or TiB, such as 8MiB or 4096")]
 pub struct ParseBytesError {
     text: String,
 }
 
-/// Reads `4096`, `8MiB`, `8 MiB`, `8M` (as 2^20), `1.5MiB`, `10MB` (as 10^6).
+/// Parses `4096`, `8MiB`, `8 MiB`, `8M` (as 2^20), `1.5MiB`, `10MB` (as 10^6).
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 
@@ -277,7 +277,7 @@ impl ByteRange {
         Self { offset, length }
     }
 
-    /// The offset just behind the range, saturating at 2^64 - 1.
+    /// The offset behind the last byte, at most 2^64 - 1.
     #[must_use]
     pub const fn end(self) -> Bytes {
         Bytes(self.offset.0.saturating_add(self.length.0))
@@ -290,7 +290,7 @@ impl ByteRange {
             && other.offset.checked_add(other.length).is_some_and(|end| end <= self.end())
     }
 
-    /// True if the ranges share a byte.
+    /// True if the ranges have a byte in common.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.offset < other.end() && other.offset < self.end()
@@ -308,14 +308,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn display_keeps_exact_units() {
+    fn multiples_of_a_unit_are_shown_exactly() {
         let shown: Vec<String> =
             [0, 512, 1536, 49152, 12 << 20, 3_965_190_144].map(|bytes| Bytes(bytes).to_string()).to_vec();
         assert_eq!(shown, ["0 B", "512 B", "1.50 KiB", "48 KiB", "12 MiB", "3.69 GiB"]);
     }
 
     #[test]
-    fn parses_what_people_write() {
+    fn sizes_with_and_without_units_are_parsed() {
         for (text, bytes) in
             [("4096", 4096), ("8MiB", 8 << 20), ("8 M", 8 << 20), ("1.5MiB", 1_572_864), ("10MB", 10_000_000)]
         {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_wraps_is_contained_in_nothing() {
+    fn a_range_beyond_64_bits_is_not_contained() {
         let whole = ByteRange::new(Bytes::ZERO, Bytes::new(u64::MAX));
         assert!(!whole.contains(ByteRange::new(Bytes::new(u64::MAX), Bytes::new(2))));
         assert!(whole.contains(ByteRange::new(Bytes::kib(4), Bytes::kib(4))));

@@ -1,11 +1,13 @@
-//! Every fault against the in-memory device: what f3 would see, what is lost, and that the same seed does the same.
+//! Every fault on the in-memory device: the result of checked reads, the lost writes, and repeatability by
+//! seed.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 
 use flashscope_device::layer::fault::{
-    CounterfeitSpec, CutSpec, DroppedReads, DyingSpec, ErrorSpec, GhostCache, Lookup, Survivors, Trigger,
+    CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, Lookup, Survivors,
+    Trigger,
 };
 use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
@@ -42,14 +44,14 @@ fn report(device: &mut impl Device, range: ByteRange, pattern: Pattern) -> Check
 }
 
 #[test]
-fn behind_the_wrap_lies_the_start() {
+fn an_address_beyond_the_wrap_reads_the_start_of_the_device() {
     let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
     write(&mut device, range(0, 64), PATTERN);
     let wrong = report(&mut device, range(256, 64), PATTERN);
     assert_eq!(wrong.misplaced, 128);
     let home = BlockState::Misplaced { home: Lba(0), generation: 0 };
     assert_eq!(wrong.first_wrong, Some((Lba(512), home)));
-    // What is written last is right, and what it overwrote says whose it is now.
+    // The last write is right; the sectors that it overwrote are misplaced.
     write(&mut device, range(512, 64), PATTERN);
     assert_eq!(check(&mut device, range(512, 64), PATTERN), Success::AllRight);
     let home = BlockState::Misplaced { home: Lba(1024), generation: 0 };
@@ -57,7 +59,7 @@ fn behind_the_wrap_lies_the_start() {
 }
 
 #[test]
-fn bytes_and_pattern_tell_the_same_of_a_wrap() {
+fn writes_of_bytes_and_of_the_pattern_wrap_alike() {
     let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
     write(&mut device, range(300, 32), PATTERN);
     let bytes = device.read_bytes(range(44, 32)).unwrap().unwrap();
@@ -71,7 +73,7 @@ fn bytes_and_pattern_tell_the_same_of_a_wrap() {
 }
 
 #[test]
-fn a_request_over_the_edge_comes_back_as_one() {
+fn a_request_across_the_wrap_has_one_completion() {
     let mut device = faulty(Bytes::mib(1), &["wrap:real=256KiB"], 1);
     write(&mut device, range(192, 128), PATTERN);
     assert_eq!(check(&mut device, range(192, 128), PATTERN), Success::AllRight);
@@ -81,7 +83,7 @@ fn a_request_over_the_edge_comes_back_as_one() {
 }
 
 #[test]
-fn limbo_swallows_what_lies_behind_the_real_size() {
+fn limbo_drops_writes_beyond_the_real_capacity() {
     for (reads, state) in [
         ("zeros", Some(BlockState::Blank { byte: 0 })),
         ("ones", Some(BlockState::Blank { byte: 0xff })),
@@ -99,10 +101,10 @@ fn limbo_swallows_what_lies_behind_the_real_size() {
 }
 
 #[test]
-fn a_chain_wraps_first_and_drops_then() {
+fn a_chain_drive_wraps_addresses_and_then_drops_writes() {
     let mut device = faulty(Bytes::mib(1), &["chain:wrap=512KiB,real=256KiB"], 1);
     write(&mut device, range(0, 1024), PATTERN);
-    // The second half of the address space lies over the first; the upper half of each is dropped.
+    // The second half of the address space maps to the first half; the upper half of each is dropped.
     assert_eq!(report(&mut device, range(0, 256), PATTERN).misplaced, 512);
     assert_eq!(report(&mut device, range(256, 256), PATTERN).blank, 512);
     assert_eq!(check(&mut device, range(512, 256), PATTERN), Success::AllRight);
@@ -110,14 +112,14 @@ fn a_chain_wraps_first_and_drops_then() {
 }
 
 #[test]
-fn a_ghost_cache_gives_back_what_was_just_dropped() {
+fn a_cache_returns_recently_dropped_data() {
     let mut strict = faulty(Bytes::mib(1), &["limbo:real=256KiB,cache=64KiB"], 1);
     write(&mut strict, range(512, 32), PATTERN);
     assert_eq!(check(&mut strict, range(512, 32), PATTERN), Success::AllRight);
     assert_eq!(report(&mut strict, range(576, 32), PATTERN).blank, 64);
     write(&mut strict, range(576, 32), PATTERN);
     assert_eq!(report(&mut strict, range(512, 32), PATTERN).blank, 64);
-    // A loose cache does not know whose data it holds.
+    // A loose cache does not compare addresses.
     let mut loose = faulty(Bytes::mib(1), &["limbo:real=256KiB,cache=64KiB,lookup=loose"], 1);
     write(&mut loose, range(512, 32), PATTERN);
     assert_eq!(report(&mut loose, range(576, 32), PATTERN).misplaced, 64);
@@ -126,18 +128,20 @@ fn a_ghost_cache_gives_back_what_was_just_dropped() {
 }
 
 #[test]
-fn counterfeits_that_a_device_cannot_play_are_refused_by_key_and_bound() {
+fn a_counterfeit_that_does_not_fit_the_device_is_refused_with_key_and_bound() {
     let refusal = |fault: &str| {
         let fault: FaultSpec = fault.parse().unwrap();
         Faulty::new(MemoryDevice::new(Bytes::mib(1)), &[fault], 1).unwrap_err().to_string()
     };
     assert!(refusal("wrap:real=2MiB").contains("real=2MiB is more than 1MiB"));
-    assert!(refusal("limbo:real=6KiB,block=4KiB").contains("real=6KiB is no multiple of the block of 4 KiB"));
+    assert!(
+        refusal("limbo:real=6KiB,block=4KiB").contains("real=6KiB is not a multiple of the block of 4 KiB")
+    );
     assert!(refusal("limbo:real=4KiB,cache=6KiB,block=4KiB").contains("cache=6KiB"));
 }
 
 #[test]
-fn errors_strike_the_same_requests_for_the_same_seed() {
+fn the_same_seed_fails_the_same_requests() {
     let failures = |seed| -> Vec<bool> {
         let mut device = faulty(Bytes::mib(1), &["read-errors:share=0.3"], seed);
         (0..100).map(|_| device.run(Op::read(range(0, 4))).unwrap().outcome.is_err()).collect()
@@ -149,7 +153,7 @@ fn errors_strike_the_same_requests_for_the_same_seed() {
 }
 
 #[test]
-fn errors_keep_to_their_kind_and_range_take_time_and_leave_the_old_data() {
+fn a_failed_write_takes_time_and_leaves_the_old_data() {
     let mut device = faulty(Bytes::mib(1), &["write-errors:range=64KiB+64KiB"], 1);
     write(&mut device, range(0, 64), PATTERN);
     write(&mut device, range(128, 64), PATTERN);
@@ -174,7 +178,7 @@ fn an_unplugged_device_is_gone() {
 }
 
 #[test]
-fn a_device_unplugged_at_an_instant_answers_nothing_after_it() {
+fn a_device_unplugged_at_an_instant_completes_nothing_later() {
     let mut device = faulty(Bytes::mib(1), &["unplug:at=350us"], 0);
     let answered = (0..10).take_while(|_| device.run(Op::read(range(0, 4))).is_ok()).count();
     assert_eq!(answered, 3);
@@ -183,15 +187,15 @@ fn a_device_unplugged_at_an_instant_answers_nothing_after_it() {
 }
 
 #[test]
-fn a_power_cut_loses_what_was_not_flushed_and_says_what() {
+fn a_power_cut_loses_and_reports_unflushed_writes() {
     let mut device = faulty(Bytes::mib(1), &["power-cut:after=4,cache=24KiB,survivors=none"], 1);
     let newer = PATTERN.next_generation();
     write(&mut device, range(0, 64), PATTERN);
     device.run(Op::Flush).unwrap();
     write(&mut device, range(0, 16), newer);
     write(&mut device, range(32, 16), newer);
-    // The fifth request meets a device that has just come back. Of 32 KiB its cache could lose the younger 24 KiB, but a write
-    // that begins to leave the cache leaves it wholly.
+    // The fifth request finds the power restored. The cache holds 24 KiB, but a write leaves it only as a
+    // whole: the older one of 16 KiB is durable, and the newer one of 16 KiB is lost.
     assert_eq!(check(&mut device, range(0, 16), newer), Success::AllRight);
     assert_eq!(report(&mut device, range(32, 16), newer).stale, 32);
     assert_eq!(check(&mut device, range(32, 32), PATTERN), Success::AllRight);
@@ -202,7 +206,7 @@ fn a_power_cut_loses_what_was_not_flushed_and_says_what() {
 }
 
 #[test]
-fn until_the_cut_a_volatile_cache_costs_no_time() {
+fn a_volatile_cache_adds_no_latency_before_the_cut() {
     let times = |faults: &[&str]| {
         let mut device = faulty(Bytes::mib(1), faults, 1);
         let ops = [
@@ -221,7 +225,7 @@ fn until_the_cut_a_volatile_cache_costs_no_time() {
 }
 
 #[test]
-fn an_unplugged_cache_takes_its_writes_along() {
+fn unplugging_loses_the_writes_in_the_cache() {
     let mut below = MemoryDevice::new(Bytes::mib(1));
     let fault: FaultSpec = "unplug:after=8,cache=1MiB,survivors=none".parse().unwrap();
     let mut device = Faulty::new(&mut below, &[fault], 1).unwrap();
@@ -234,7 +238,7 @@ fn an_unplugged_cache_takes_its_writes_along() {
 }
 
 #[test]
-fn a_dying_device_slows_down_and_errs_more_and_more() {
+fn latency_and_errors_grow_as_a_device_wears_out() {
     let mut device = faulty(Bytes::mib(1), &["dying:after=1MiB,over=4MiB,errors=0.8,delay=10ms"], 1);
     let mut tenth = |_| {
         let ran: Vec<_> = (0..64).map(|_| device.run(Op::write(range(0, 8), PATTERN)).unwrap()).collect();
@@ -248,15 +252,15 @@ fn a_dying_device_slows_down_and_errs_more_and_more() {
 }
 
 #[test]
-fn wrong_faults_say_what_is_wrong_and_what_is_allowed() {
-    for (text, says) in [
-        ("", "there is no fault ''"),
+fn an_invalid_fault_is_refused_with_the_allowed_values() {
+    for (text, expected) in [
+        ("", "unknown fault ''"),
         ("melt:after=1", "wrap, limbo, chain"),
         ("wrap", "needs real"),
-        ("wrap:real=2GiB,wrap=1GiB", "no 'wrap'"),
+        ("wrap:real=2GiB,wrap=1GiB", "no key 'wrap'"),
         ("wrap:real=0", "from 512 B"),
         ("wrap:real=1000", "multiple of 512 B"),
-        ("limbo:real=-1", "'-1' is no value for real"),
+        ("limbo:real=-1", "'-1' is not a value for real"),
         ("limbo:real=1e30", "1e30"),
         ("limbo:real=1GiB,fake=512MiB", "from 1 GiB"),
         ("limbo:real=1GiB,reads=blanks", "zeros, ones, garbage"),
@@ -275,7 +279,7 @@ fn wrong_faults_say_what_is_wrong_and_what_is_allowed() {
         ("dying:over=1GiB", "errors or delay"),
     ] {
         let error = text.parse::<FaultSpec>().unwrap_err().to_string();
-        assert!(error.contains(says), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }
 
@@ -286,7 +290,7 @@ fn sizes() -> impl Strategy<Value = Bytes> {
 fn cuts() -> impl Strategy<Value = CutSpec> {
     let trigger = prop_oneof![
         any::<u64>().prop_map(Trigger::Requests),
-        any::<u64>().prop_map(|bytes| Trigger::Moved(Bytes::new(bytes))),
+        any::<u64>().prop_map(|bytes| Trigger::Transferred(Bytes::new(bytes))),
         (0..=1_000_000_000_000_000_000u64).prop_map(|time| Trigger::At(Duration::from_nanos(time))),
     ];
     let survivors = prop_oneof![Just(Survivors::None), Just(Survivors::Some)];
@@ -301,7 +305,7 @@ fn counterfeits() -> impl Strategy<Value = CounterfeitSpec> {
     let reads = prop_oneof![Just(DroppedReads::Zeros), Just(DroppedReads::Ones), Just(DroppedReads::Garbage)];
     let lookup = prop_oneof![Just(Lookup::Strict), Just(Lookup::Loose)];
     let cache =
-        proptest::option::of((sizes(), lookup).prop_map(|(size, lookup)| GhostCache { size, lookup }));
+        proptest::option::of((sizes(), lookup).prop_map(|(size, lookup)| DroppedDataCache { size, lookup }));
     (sizes(), proptest::option::of(sizes()), proptest::option::of(sizes()), reads, cache).prop_map(
         |(real, wrap, fake, reads, cache)| CounterfeitSpec {
             real,
@@ -335,12 +339,12 @@ fn faults() -> impl Strategy<Value = FaultSpec> {
     ]
 }
 
-/// A step of a run on a counterfeit: where, how long (in sectors), and what.
+/// Steps of a run on a counterfeit: first sector, number of sectors, kind of request.
 fn steps() -> impl Strategy<Value = Vec<(u64, u64, u8)>> {
     proptest::collection::vec((0..256u64, 1..64u64, 0..4u8), 1..40)
 }
 
-/// What each claimed sector reads as, by the rule of the specification alone.
+/// A model of a counterfeit: the contents of each reported sector, by the specification alone.
 struct Model {
     spec: CounterfeitSpec,
     flash: Vec<[u8; 512]>,
@@ -348,7 +352,7 @@ struct Model {
 }
 
 impl Model {
-    fn place(&self, sector: u64) -> Result<usize, usize> {
+    fn map(&self, sector: u64) -> Result<usize, usize> {
         let address = self.spec.wrap.map_or(sector, |wrap| sector % wrap.sectors().0);
         let slot = self.spec.cache.map_or(0, |cache| sector % cache.size.sectors().0);
         let to_index = |value: u64| usize::try_from(value).unwrap();
@@ -356,7 +360,7 @@ impl Model {
     }
 
     fn write(&mut self, sector: u64, data: [u8; 512]) {
-        match self.place(sector) {
+        match self.map(sector) {
             Ok(flash) => self.flash[flash] = data,
             Err(slot) if self.spec.cache.is_some() => self.ghosts[slot] = Some((sector, data)),
             Err(_) => {}
@@ -364,7 +368,7 @@ impl Model {
     }
 
     fn read(&self, sector: u64) -> [u8; 512] {
-        match self.place(sector) {
+        match self.map(sector) {
             Ok(flash) => self.flash[flash],
             Err(slot) => match self.ghosts[slot] {
                 Some((home, data))
@@ -381,20 +385,20 @@ impl Model {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back(fault in faults()) {
+    fn a_fault_parses_from_its_own_text(fault in faults()) {
         let text = fault.to_string();
         prop_assert_eq!(text.parse::<FaultSpec>().unwrap(), fault, "{}", text);
     }
 
     #[test]
-    fn any_text_is_a_fault_or_an_error(text in "[a-z-]{0,12}:?([a-z]{0,8}=?[0-9a-zA-Z.+-]{0,12},?){0,4}") {
+    fn any_text_parses_or_is_refused(text in "[a-z-]{0,12}:?([a-z]{0,8}=?[0-9a-zA-Z.+-]{0,12},?){0,4}") {
         if let Ok(fault) = text.parse::<FaultSpec>() {
             prop_assert_eq!(fault.to_string().parse::<FaultSpec>().unwrap(), fault);
         }
     }
 
-    /// After a power cut every sector holds what was flushed or something younger, whatever survived; the report names
-    /// no more than was written since; and the same seed does the same.
+    /// After a power cut every sector holds the flushed data or newer data. The report names at most the
+    /// bytes written since the flush. The same seed gives the same result.
     #[test]
     fn a_power_cut_leaves_nothing_older_than_the_last_flush(
         steps in proptest::collection::vec((0..28u64, 1..4u64, 0..6u8), 1..60), after in 0..60u64, seed: u64,
@@ -402,7 +406,7 @@ proptest! {
         let run = || {
             let fault = format!("power-cut:after={after},cache=6KiB");
             let mut device = faulty(Bytes::kib(16), &[&fault], seed);
-            // For each sector, the generation flushed last and the youngest.
+            // For each sector: the last flushed generation, and the newest generation.
             let mut flushed = [0; 32];
             let mut youngest = [0; 32];
             let mut unflushed = 0;
@@ -445,14 +449,14 @@ proptest! {
         prop_assert_eq!(run().0, found);
     }
 
-    /// Writes of pattern and bytes, discards, checks and reads, in any order, against a plain model of the counterfeit.
+    /// Random writes, discards, checks and reads give the same results as the model.
     #[test]
-    fn a_counterfeit_is_its_specification(
+    fn a_counterfeit_equals_its_model(
         steps in steps(), wrap in proptest::option::of(0..64u64), real in 8..96u64,
         cache in proptest::option::of((1..48u64, any::<bool>())),
     ) {
         let sectors = |count: u64| Bytes::new(count * 512);
-        let cache = cache.map(|(size, loose)| GhostCache {
+        let cache = cache.map(|(size, loose)| DroppedDataCache {
             size: sectors(size),
             lookup: if loose { Lookup::Loose } else { Lookup::Strict },
         });

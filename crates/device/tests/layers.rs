@@ -1,4 +1,4 @@
-//! Every layer against the in-memory device: what it changes, and that it passes the rest through.
+//! Every layer on the in-memory device: it changes one thing and passes other requests through.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,13 +28,13 @@ fn cause(device: &mut impl Device, op: Op) -> Option<FailureCause> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_data_is_read_back() {
     let mut device = memory();
     assert!(device.run(Op::write(range(8, 16), PATTERN)).unwrap().outcome.is_ok());
     let check = |pattern| Op::Read { range: range(8, 16), into: ReadInto::Check(pattern) };
     assert_eq!(device.run(check(PATTERN)).unwrap().outcome, Ok(Success::AllRight));
     let Ok(Success::Wrong(report)) = device.run(check(PATTERN.next_generation())).unwrap().outcome else {
-        panic!("an older generation passed for the newer")
+        panic!("an older generation was accepted as the newer one")
     };
     assert_eq!((report.right, report.stale), (0, 32));
     let bytes = device.read_bytes(range(8, 16)).unwrap().unwrap();
@@ -42,7 +42,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn impossible_requests_are_refused_and_bring_their_buffer_home() {
+fn invalid_requests_are_refused_and_return_their_buffer() {
     let mut device = memory();
     let capacity = Bytes::mib(1);
     assert_eq!(cause(&mut device, Op::read(range(1020, 8))), Some(FailureCause::OutOfRange { capacity }));
@@ -55,7 +55,7 @@ fn impossible_requests_are_refused_and_bring_their_buffer_home() {
 }
 
 #[test]
-fn read_only_lets_nothing_through_that_changes_the_device() {
+fn read_only_refuses_writes_and_discards() {
     let mut below = memory();
     let mut device = ReadOnly::new(&mut below);
     assert!(!device.capabilities().writable);
@@ -66,7 +66,7 @@ fn read_only_lets_nothing_through_that_changes_the_device() {
 }
 
 #[test]
-fn the_fence_holds_at_both_ends() {
+fn the_fence_refuses_requests_across_either_end() {
     let fence = range(64, 64);
     let mut device = Fence::new(memory(), fence);
     for inside in [range(64, 64), range(64, 4), range(124, 4)] {
@@ -79,7 +79,7 @@ fn the_fence_holds_at_both_ends() {
 }
 
 #[test]
-fn the_meter_counts_and_stops_at_the_budget() {
+fn the_meter_counts_requests_and_stops_at_the_budget() {
     let budget = Budget { bytes_written: Some(Bytes::kib(8)), ..Budget::UNLIMITED };
     let mut device = Meter::new(memory(), budget);
     device.run(Op::read(range(0, 4))).unwrap();
@@ -91,7 +91,7 @@ fn the_meter_counts_and_stops_at_the_budget() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_budget_is_named_with_what_is_left() {
+fn a_request_beyond_the_budget_is_named_with_the_rest_of_the_budget() {
     let refused = |budget, op: Op| {
         let mut device = Meter::new(memory(), budget);
         device.run(Op::write(range(0, 4), PATTERN)).unwrap();
@@ -106,12 +106,12 @@ fn what_does_not_fit_into_the_budget_is_named_with_what_is_left() {
     assert_eq!(refused(bytes(4), write()), "the budget allows no more: 4 KiB written");
     let time = Budget { device_time: Some(Duration::from_secs(10)), ..Budget::UNLIMITED };
     let pause = Op::Pause { duration: Duration::from_secs(60) };
-    let told = refused(time, pause);
-    assert!(told.contains("a pause of 60 s") && told.contains("of 10 s are left"), "{told}");
+    let message = refused(time, pause);
+    assert!(message.contains("a pause of 60 s") && message.contains("of 10 s are left"), "{message}");
 }
 
 #[test]
-fn a_meter_goes_on_from_what_was_spent_before() {
+fn a_meter_continues_from_a_previous_cost() {
     let spent = Cost { bytes_written: Bytes::kib(6), device_time: Duration::from_secs(9), ..Cost::default() };
     let budget = Budget {
         bytes_written: Some(Bytes::kib(8)),
@@ -127,7 +127,7 @@ fn a_meter_goes_on_from_what_was_spent_before() {
 }
 
 #[test]
-fn an_interrupt_stops_between_two_requests() {
+fn an_interrupt_refuses_the_next_request() {
     let interrupt = Interrupt::default();
     let mut device = Interruptible::new(memory(), interrupt.clone());
     assert!(device.run(Op::read(range(0, 4))).is_ok());

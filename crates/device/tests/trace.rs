@@ -1,4 +1,4 @@
-//! Traces in files: what is written is read, cut files give what is whole, damaged ones say where; and playing them back.
+//! Trace files: reading them back, incomplete and damaged files, and playback.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,8 @@ use std::time::Duration;
 use flashscope_device::layer::{Trace, TraceFile};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::trace::{
-    ClockKind, Ending, Pace, Playback, TraceError, TraceHeader, TraceReader, TraceRecord, TraceWriter,
+    ClockKind, Ending, Playback, PlaybackOptions, TraceError, TraceHeader, TraceReader, TraceRecord,
+    TraceWriter,
 };
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Instant, Op, OpKind, Pattern, Tag};
 use proptest::prelude::*;
@@ -52,9 +53,9 @@ fn record(kind: OpKind, offset_kib: u64, length_kib: u64, submitted_us: u64, lat
     }
 }
 
-/// The format does not change without its version: a trace of three requests, byte by byte.
+/// The format changes only together with its version: a trace of three requests, byte by byte.
 #[test]
-fn the_format_stays() {
+fn the_format_of_version_1_is_fixed() {
     let header = TraceHeader { label: "x".to_owned(), profile: String::new(), seed: None, ..header() };
     let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
     let failed = TraceRecord { succeeded: false, ..record(OpKind::Read, 4, 4, 100, 1) };
@@ -69,7 +70,8 @@ fn the_format_stays() {
         rest[..17],
         [1, 3, 0x80, 0x80, 0x40, 0x80, 4, 0x80, 4, 0x80, 0x80, 0x80, 0x20, 32, 1, b'x', 0]
     );
-    // Each: flags, then what is not as expected: length in sectors, submission, latency in nanoseconds.
+    // Each: flags, then the fields with an unexpected value: length in sectors, submission, latency in
+    // nanoseconds.
     assert_eq!(rest[17..22], [0b101_0001, 8, 0xa0, 0x8d, 6]);
     assert_eq!(rest[22..26], [0b101_1000, 8, 0xe8, 7]);
     assert_eq!(rest[26..33], [2, 0xef, 0xab, 1, 0xa0, 0x9c, 1]);
@@ -77,7 +79,7 @@ fn the_format_stays() {
 }
 
 #[test]
-fn a_cut_trace_gives_every_whole_request_and_says_so() {
+fn an_incomplete_trace_returns_its_complete_requests() {
     let records: Vec<_> = (0..20)
         .map(|index| record(OpKind::Write, index * 37 % 512, 4 + index % 3, index * 250, 200))
         .collect();
@@ -105,10 +107,10 @@ fn a_cut_trace_gives_every_whole_request_and_says_so() {
 }
 
 #[test]
-fn what_is_no_trace_or_a_newer_one_is_refused_in_words() {
+fn a_file_that_is_not_a_trace_or_is_newer_is_refused() {
     let error = |bytes: &[u8]| TraceReader::new(bytes).unwrap_err().to_string();
-    assert!(error(b"").contains("no flashscope trace"));
-    assert!(error(b"\x89FST\n\x1a\n hello there").contains("no flashscope trace"));
+    assert!(error(b"").contains("not a flashscope trace"));
+    assert!(error(b"\x89FST\n\x1a\n hello there").contains("not a flashscope trace"));
     let mut newer = written(&[]);
     newer[8] = 2;
     assert!(error(&newer).contains("format 2"));
@@ -116,12 +118,12 @@ fn what_is_no_trace_or_a_newer_one_is_refused_in_words() {
     let mut trailing = written(&[]);
     trailing.push(0);
     let (_, ending) = read(&trailing).unwrap();
-    assert!(ending.unwrap_err().to_string().contains("something follows its end"));
+    assert!(ending.unwrap_err().to_string().contains("data follows its end"));
 }
 
-/// The mix of a busy stick: runs of sequential writes of 64 KiB, random reads of 4 KiB, and a flush now and then.
+/// A mixed workload: sequential 64 KiB writes, random 4 KiB reads, and one flush per 64 requests.
 #[test]
-fn a_request_takes_a_few_bytes() {
+fn a_request_of_a_mixed_workload_takes_6_to_7_bytes() {
     let mut state = 1u64;
     let mut random = |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -152,7 +154,7 @@ fn a_request_takes_a_few_bytes() {
 }
 
 #[test]
-fn a_layer_writes_what_the_memory_layer_records() {
+fn a_trace_file_equals_the_trace_in_memory() {
     let ops = || {
         (0..50).map(|index| {
             let range = ByteRange::new(Bytes::kib(index * 16 % 900), Bytes::kib(8));
@@ -170,7 +172,7 @@ fn a_layer_writes_what_the_memory_layer_records() {
     assert_eq!(read(&bytes).unwrap().0, in_memory.records());
 }
 
-/// A writer on a disk that is full after so many bytes.
+/// A writer to a disk with this number of free bytes.
 struct Full(usize);
 
 impl std::io::Write for Full {
@@ -197,17 +199,17 @@ fn a_full_disk_fails_the_trace_and_not_the_device() {
     );
 }
 
-fn latencies(playback: &Playback, per_request_us: u64, pace: Pace) -> (Vec<u128>, Duration) {
+fn latencies(playback: &Playback, per_request_us: u64, options: PlaybackOptions) -> (Vec<u128>, Duration) {
     let device = MemoryDevice::new(Bytes::mib(1)).with_latency(Duration::from_micros(per_request_us));
     let mut traced = Trace::new(device);
-    let played = playback.run(&mut traced, pace, Pattern::new(1)).unwrap();
+    let played = playback.run(&mut traced, options, Pattern::new(1)).unwrap();
     assert!(played.iter().all(|one| one.succeeded));
     (played.iter().map(|one| one.latency.as_micros()).collect(), traced.now().since(Instant::ZERO))
 }
 
 #[test]
-fn idle_time_is_kept_or_left_out() {
-    // 100 us of work, 900 us of nothing, and again; the first submission is where the trace's time begins.
+fn idle_time_is_repeated_or_skipped() {
+    // 100 us busy, 900 us idle, 100 us busy. The trace starts at the first submission.
     let records = vec![
         record(OpKind::Write, 0, 4, 5000, 100),
         record(OpKind::Pause, 0, 0, 5100, 500),
@@ -215,13 +217,16 @@ fn idle_time_is_kept_or_left_out() {
     ];
     let playback = Playback::new(records);
     assert_eq!((playback.len(), playback.recorded_time()), (2, Duration::from_micros(1100)));
-    assert_eq!(latencies(&playback, 30, Pace::default()), (vec![30, 30], Duration::from_micros(960)));
-    let fast = Pace { skips_idle: true, queue_depth: None };
+    assert_eq!(
+        latencies(&playback, 30, PlaybackOptions::default()),
+        (vec![30, 30], Duration::from_micros(960))
+    );
+    let fast = PlaybackOptions { skips_idle: true, queue_depth: None };
     assert_eq!(latencies(&playback, 30, fast), (vec![30, 30], Duration::from_micros(60)));
 }
 
 #[test]
-fn requests_that_were_in_flight_together_are_so_again() {
+fn playback_repeats_the_queue_depth() {
     // Three at once, completed out of order, then one alone.
     let records = vec![
         record(OpKind::Write, 4, 4, 0, 100),
@@ -230,16 +235,16 @@ fn requests_that_were_in_flight_together_are_so_again() {
         record(OpKind::Read, 0, 4, 300, 100),
     ];
     let playback = Playback::new(records);
-    assert_eq!(latencies(&playback, 10, Pace::default()).0, [10, 20, 30, 10]);
-    let alone = Pace { queue_depth: Some(1), ..Pace::default() };
+    assert_eq!(latencies(&playback, 10, PlaybackOptions::default()).0, [10, 20, 30, 10]);
+    let alone = PlaybackOptions { queue_depth: Some(1), ..PlaybackOptions::default() };
     assert_eq!(latencies(&playback, 10, alone).0, [10, 10, 10, 10]);
-    let deep = Pace { queue_depth: Some(9), ..Pace::default() };
+    let deep = PlaybackOptions { queue_depth: Some(9), ..PlaybackOptions::default() };
     assert_eq!(latencies(&playback, 10, deep).0, [10, 20, 30, 40]);
 }
 
-/// A recording of a device plays back on the same device to the same times.
+/// A trace of a device plays back on the same device with the same times.
 #[test]
-fn a_recording_plays_back_to_itself() {
+fn playback_on_the_traced_device_gives_the_same_trace() {
     let mut traced = Trace::new(MemoryDevice::new(Bytes::mib(1)));
     for round in 0..40u64 {
         for index in 0..1 + round % 5 {
@@ -252,7 +257,7 @@ fn a_recording_plays_back_to_itself() {
     let (_, records) = traced.into_inner();
     let playback = Playback::new(records.clone());
     let mut again = Trace::new(MemoryDevice::new(Bytes::mib(1)));
-    playback.run(&mut again, Pace::default(), Pattern::new(1)).unwrap();
+    playback.run(&mut again, PlaybackOptions::default(), Pattern::new(1)).unwrap();
     let requests = |records: &[TraceRecord]| -> Vec<TraceRecord> {
         records.iter().copied().filter(|record| record.kind != OpKind::Pause).collect()
     };
@@ -283,29 +288,29 @@ fn records() -> impl Strategy<Value = Vec<TraceRecord>> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(records in records()) {
+    fn a_written_trace_reads_back(records in records()) {
         let (found, ending) = read(&written(&records)).unwrap();
         prop_assert_eq!(found, records);
         prop_assert_eq!(ending.unwrap(), Some(Ending::Complete));
     }
 
     #[test]
-    fn a_changed_byte_is_found(records in records(), place in any::<prop::sample::Index>(), change in 1..=255u8) {
+    fn a_changed_byte_is_detected(records in records(), position in any::<prop::sample::Index>(), change in 1..=255u8) {
         let mut bytes = written(&records);
-        let place = place.index(bytes.len());
-        bytes[place] ^= change;
+        let position = position.index(bytes.len());
+        bytes[position] ^= change;
         if let Ok((_, ending)) = read(&bytes) {
-            prop_assert_ne!(ending.ok(), Some(Some(Ending::Complete)), "byte {}", place);
+            prop_assert_ne!(ending.ok(), Some(Some(Ending::Complete)), "byte {}", position);
         }
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400), is_trace in any::<bool>()) {
+    fn any_bytes_are_parsed_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400), is_trace in any::<bool>()) {
         let mut text = if is_trace { let mut start = written(&[]); start.truncate(start.len() - 10); start } else { Vec::new() };
         text.extend(bytes);
         if let Ok((records, _)) = read(&text) {
             let playback = Playback::new(records);
-            let _reach = playback.reach();
+            let _capacity = playback.required_capacity();
             let _time = playback.recorded_time();
         }
     }

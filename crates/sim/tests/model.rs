@@ -40,7 +40,7 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
     stick.statistics().merges
 }
 
-/// The profiles that people made. What was fitted from a log does what its log says: `cargo xtask fidelity` holds them to it.
+/// The profiles that people made. What was fitted from a log does what its log says: `cargo xtask validate fidelity` holds them to it.
 fn by_hand() -> impl Iterator<Item = &'static str> {
     Profile::builtin_names().filter(|name| !Profile::text(name).unwrap().starts_with("# Fitted by"))
 }

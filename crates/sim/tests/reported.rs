@@ -1,4 +1,4 @@
-//! Sticks of which only single figures were reported: the model gives those figures. (Published tables are `cargo xtask fidelity`'s.)
+//! Sticks of which only single figures were reported: the model gives those figures. (Published tables are `cargo xtask validate fidelity`'s.)
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

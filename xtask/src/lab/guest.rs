@@ -1,14 +1,15 @@
-//! What runs inside the machine: its first program, and the script of the command.
+//! The programs inside the machine: its init script, and the script of the command.
 
 use std::path::Path;
 
 use anyhow::bail;
 
-/// So many half seconds the machine waits for its sticks.
+/// The longest wait for the sticks: 120 half seconds. Guess: a busy host boots the machine in 30 s.
 const WAITS_MAX: u32 = 120;
 
-/// The first program: loads modules, mounts the host's files, waits for `sticks` disks, runs the script, says how it ended, and
-/// turns the machine off. The command's results go to the second serial line, its talk to the third, its exit code to the fourth.
+/// The init script. It loads the modules, mounts the host's files, waits for `sticks` disks, runs the
+/// command's script, and turns the machine off. Standard output goes to the second serial port, standard
+/// error to the third, the exit code to the fourth.
 pub fn init(sticks: usize) -> String {
     format!(
         "#!/bin/busybox sh
@@ -43,11 +44,12 @@ poweroff -f
     )
 }
 
-/// Runs `command` in `folder`, with the folder of `program` on the path. The host's files cannot be written to; /run can.
+/// The script that runs `command` in `folder`, with the folder of `program` in the path. Only /run is
+/// writable.
 pub fn script(command: &[String], program: &Path, folder: &Path) -> anyhow::Result<String> {
     let programs = program.parent().unwrap_or(program);
     let (Some(programs), Some(folder)) = (programs.to_str(), folder.to_str()) else {
-        bail!("the names of {} and {} must be text", programs.display(), folder.display());
+        bail!("the paths {} and {} must be UTF-8", programs.display(), folder.display());
     };
     let command = match command {
         [line] => line.clone(),
@@ -60,7 +62,7 @@ pub fn script(command: &[String], program: &Path, folder: &Path) -> anyhow::Resu
     ))
 }
 
-/// One word for the shell.
+/// Quotes one word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_words_and_a_line_stays_a_line() {
+    fn several_words_are_quoted_and_a_single_line_is_not() {
         let script = |command: &[&str]| {
             let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
             script(&command, Path::new("/a b/flashscope"), Path::new("/c")).unwrap()

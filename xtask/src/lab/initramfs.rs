@@ -1,4 +1,4 @@
-//! The machine's first filesystem: an archive in cpio's new form, as the kernel unpacks it
+//! The machine's initramfs: an archive in the newc format of cpio
 //! (`Documentation/driver-api/early-userspace/buffer-format.rst`).
 
 use std::fs;
@@ -10,7 +10,7 @@ const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const PLAIN: u32 = 0o100_644;
 
-/// With the kernel's modules, busybox, `init` as the first program, and `script` as the command's.
+/// An initramfs with the kernel's modules, busybox, the init script, and the command's script.
 pub fn build(kernel: &Kernel, init: &str, script: &str) -> anyhow::Result<Vec<u8>> {
     let mut archive = Archive::default();
     for folder in ["bin", "lib", "proc", "sys", "dev", "host"] {
@@ -33,21 +33,22 @@ pub fn build(kernel: &Kernel, init: &str, script: &str) -> anyhow::Result<Vec<u8
 struct Archive(Vec<u8>);
 
 impl Archive {
-    /// A header of thirteen numbers of eight hexadecimal digits, the name with a zero behind it, the contents; name and contents
-    /// are filled up to multiples of four.
+    /// Adds a header of 13 numbers with 8 hexadecimal digits each, the name with a terminating zero, and the
+    /// contents. Name and contents are padded to multiples of 4 bytes.
     fn add(&mut self, name: &str, mode: u32, contents: &[u8]) {
         let (size, name_size) = (contents.len(), name.len() + 1);
-        // Inode, mode, owner, group, links, time, size, four of devices, the name's size, a checksum that is not used.
+        // Inode, mode, owner, group, links, time, size, four device numbers, the name's size, an unused
+        // checksum.
         let header = [0, mode as usize, 0, 0, 1, 0, size, 0, 0, 0, 0, name_size, 0];
         self.0.extend(b"070701");
         header.into_iter().for_each(|number| self.0.extend(format!("{number:08x}").bytes()));
         self.0.extend(name.bytes().chain([0]));
-        self.fill_up();
+        self.pad();
         self.0.extend(contents);
-        self.fill_up();
+        self.pad();
     }
 
-    fn fill_up(&mut self) {
+    fn pad(&mut self) {
         self.0.resize(self.0.len().next_multiple_of(4), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! Debian's kernel and its modules, and busybox: downloaded once, as packages, and kept below the target folder.
+//! Debian's kernel with its modules, and busybox: packages that are downloaded once and stored below the
+//! target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,22 +9,22 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// What the machine boots.
+/// The files that the machine boots.
 #[derive(Debug)]
 pub struct Kernel {
-    /// The kernel itself.
+    /// The kernel image.
     pub image: PathBuf,
     /// The folder with its modules.
     pub modules: PathBuf,
-    /// The one program the machine has of its own.
+    /// The static busybox, the machine's only own program.
     pub busybox: PathBuf,
 }
 
 /// The package that depends on the newest kernel.
-const NEWEST: &str = "linux-image-amd64";
+const KERNEL_PACKAGE: &str = "linux-image-amd64";
 
-/// The parts of the kernel's package that are kept: USB, SCSI, 9p, filesystems, and what they need.
-const PARTS: [&str; 9] = [
+/// The files of the kernel's package that are stored: USB, SCSI, 9p, filesystems, and their dependencies.
+const KERNEL_FILES: [&str; 9] = [
     "./boot/vmlinuz-*",
     "./lib/modules/*/kernel/block/*",
     "./lib/modules/*/kernel/crypto/*",
@@ -35,7 +36,7 @@ const PARTS: [&str; 9] = [
     "./lib/modules/*/kernel/net/9p/*",
 ];
 
-/// From Debian's packages, kept in `store`.
+/// The kernel of Debian's packages, stored in `store`.
 pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
     for program in ["qemu-system-x86_64", "apt-get", "dpkg-deb"] {
         let found = Command::new(program).arg("--version").output();
@@ -43,9 +44,9 @@ pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
             format!("the lab needs {program} (Debian's packages qemu-system-x86, apt, dpkg)")
         })?;
     }
-    let dependencies = process::output(Command::new("apt-cache").args(["depends", NEWEST]))?;
+    let dependencies = process::output(Command::new("apt-cache").args(["depends", KERNEL_PACKAGE]))?;
     let name = newest(&dependencies)
-        .with_context(|| format!("the lab needs Debian's package {NEWEST}; run apt-get update"))?;
+        .with_context(|| format!("the lab needs Debian's package {KERNEL_PACKAGE}; run apt-get update"))?;
     let kernel = store.join(&name);
     if !kernel.is_dir() {
         fetch(&[&name, "busybox-static"], &kernel)?;
@@ -57,13 +58,14 @@ pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
     })
 }
 
-/// The line `  Depends: linux-image-6.1.0-56-amd64`.
+/// The package name in the line `  Depends: linux-image-6.1.0-56-amd64`.
 fn newest(dependencies: &str) -> Option<String> {
     let name = dependencies.lines().find_map(|line| line.trim().strip_prefix("Depends: "))?;
     name.starts_with("linux-image-").then(|| name.to_owned())
 }
 
-/// Downloads and unpacks `packages` beside `destination`, which appears whole.
+/// Downloads and unpacks `packages`, then renames the folder to `destination`, so that it is never
+/// incomplete.
 fn fetch(packages: &[&str], destination: &Path) -> anyhow::Result<()> {
     let store = destination.parent().unwrap_or(destination);
     fs::create_dir_all(store)?;
@@ -76,29 +78,29 @@ fn fetch(packages: &[&str], destination: &Path) -> anyhow::Result<()> {
         unpack(&folder.path().join(archive(folder.path(), package)?), &unpacked)?;
     }
     match fs::rename(&unpacked, destination) {
-        // Another lab was quicker.
+        // Another lab has created it in the meantime.
         Err(_) if destination.is_dir() => Ok(()),
         renamed => Ok(renamed?),
     }
 }
 
-/// The file that holds `package`: its name, then version and architecture behind underscores.
+/// The file name of `package`: `NAME_VERSION_ARCHITECTURE.deb`.
 fn archive(folder: &Path, package: &str) -> anyhow::Result<String> {
     let names = fs::read_dir(folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let prefix = format!("{package}_");
     names
         .into_iter()
         .find(|name| name.starts_with(&prefix))
-        .with_context(|| format!("apt-get left no {package}"))
+        .with_context(|| format!("apt-get did not download {package}"))
 }
 
-/// A kernel without the drivers that the machine does not have; anything else whole.
+/// Unpacks a package; of the kernel's package only the files that the machine needs.
 fn unpack(archive: &Path, destination: &Path) -> anyhow::Result<()> {
     let mut unpack = Command::new("sh");
     let is_kernel = archive.to_string_lossy().contains("linux-image");
-    let parts: &[&str] = if is_kernel { &PARTS } else { &[] };
+    let files: &[&str] = if is_kernel { &KERNEL_FILES } else { &[] };
     unpack.args(["-c", "archive=$1 folder=$2; shift 2; dpkg-deb --fsys-tarfile \"$archive\" | tar -x -C \"$folder\" --wildcards \"$@\""]);
-    process::output(unpack.arg("sh").args([archive, destination]).args(parts)).map(|_| ())
+    process::output(unpack.arg("sh").args([archive, destination]).args(files)).map(|_| ())
 }
 
 fn only_entry(folder: &Path) -> anyhow::Result<PathBuf> {
@@ -113,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_kernel_is_named_by_what_depends_on_it() {
+    fn the_newest_kernel_is_read_from_the_dependencies() {
         assert_eq!(
             newest("linux-image-amd64\n  Depends: linux-image-6.1.0-56-amd64\n").unwrap(),
             "linux-image-6.1.0-56-amd64"

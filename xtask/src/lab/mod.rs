@@ -1,7 +1,7 @@
-//! `cargo xtask lab`: a command in a virtual machine that has USB sticks, with this host's programs.
+//! `cargo xtask lab`: runs a command in a virtual machine with emulated USB sticks and this host's programs.
 //!
-//! The machine is QEMU's, emulated, with Debian's kernel. It sees the host's files read-only over 9p, and disks of its own: image
-//! files. Times inside mean nothing; what the kernel sees and does is real.
+//! QEMU emulates the machine, which boots Debian's kernel. It sees the host's files read-only over 9p, and
+//! image files as its disks. The kernel's view of the sticks is real; measured times are not.
 
 mod guest;
 mod initramfs;
@@ -19,36 +19,36 @@ use self::machine::Machine;
 use self::sticks::Link;
 use crate::process;
 
-/// What to run, on what.
+/// The command, and the sticks of the machine.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The link of a stick in the machine, Mbit/s: 5000, 480 or 12. Each one given is one stick more; without any, one at 5000.
+    /// Link speed of a stick, Mbit/s: 5000, 480 or 12; repeat for more sticks; default: one stick at 5000
     #[arg(long = "link", value_name = "MBIT_PER_S")]
     links: Vec<Link>,
-    /// Sticks that take several commands at a time (UAS) instead of one. Not at 12 Mbit/s.
+    /// Use sticks with UAS (several commands at a time); not at 12 Mbit/s
     #[arg(long)]
     uas: bool,
-    /// The image file of the first stick; the machine writes to it. Without it, and for further sticks, an empty one of 64 MiB.
+    /// Image file of the first stick, writable; other sticks have an empty image of 64 MiB
     #[arg(long, value_name = "FILE")]
     disk: Option<PathBuf>,
-    /// The flashscope that the command finds. Without it, one is built.
+    /// The flashscope in the path of the machine; default: build it
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// Give up after so many seconds.
+    /// Time limit, seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     time_limit: u32,
-    /// The command and its arguments, run in this folder. One that is alone is a line for the shell.
+    /// Command and arguments, run in the current folder; a single argument is a shell command line
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }
 
-/// What an image that nobody gave holds.
+/// The size of the default image. Guess: large enough for FAT, and quick to create.
 const IMAGE_BYTES: u64 = 64 << 20;
 
-/// Runs the command; its exit code is the task's.
+/// Runs the command. The task fails if the command fails.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let links = if arguments.links.is_empty() { &[Link::Super][..] } else { &arguments.links };
-    let folder = tempfile::tempdir().context("cannot make a folder for the machine")?;
+    let folder = tempfile::tempdir().context("cannot create a folder for the machine")?;
     let images = images(arguments, links.len(), folder.path())?;
     let sticks = sticks::arguments(links, arguments.uas, &images)?;
     let kernel = kernel::of_debian(&process::target_folder().join("lab"))?;
@@ -77,24 +77,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// An image for each stick.
 fn images(arguments: &Arguments, count: usize, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let given = arguments.disk.iter().map(|disk| image_file(disk)).collect::<anyhow::Result<Vec<_>>>()?;
-    let made = (given.len()..count).map(|number| {
+    let chosen = arguments.disk.iter().map(|disk| image_file(disk)).collect::<anyhow::Result<Vec<_>>>()?;
+    let created = (chosen.len()..count).map(|number| {
         let path = folder.join(format!("stick{number}.img"));
         File::create(&path)?.set_len(IMAGE_BYTES)?;
         Ok(path)
     });
-    given.into_iter().map(Ok).chain(made).collect()
+    chosen.into_iter().map(Ok).chain(created).collect()
 }
 
-/// Only a file is handed to the machine: a disk of this host never is.
+/// Checks that an image is a regular file: the machine must never write to a disk of this host.
 fn image_file(path: &Path) -> anyhow::Result<PathBuf> {
     let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
     if !path.is_file() {
-        bail!("{} is no file; the machine gets image files only, never a disk of this host", path.display());
+        bail!(
+            "{} is not a file; the machine uses only image files, never a disk of this host",
+            path.display()
+        );
     }
-    // QEMU reads a comma as the end of a name.
+    // QEMU separates options with commas.
     if path.to_string_lossy().contains(',') {
-        bail!("{} has a comma in its name, which QEMU cannot take; rename it", path.display());
+        bail!("the name of {} has a comma, which QEMU does not accept; rename the file", path.display());
     }
     Ok(path)
 }
@@ -104,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_become_disks_of_the_machine() {
+    fn only_regular_files_are_accepted_as_images() {
         let folder = tempfile::tempdir().unwrap();
         let error = image_file(folder.path()).unwrap_err().to_string();
         assert!(error.contains("never a disk"), "{error}");

@@ -1,10 +1,10 @@
-//! The kernel's modules that the machine needs, each behind those it depends on.
+//! The kernel modules that the machine needs, in the order of their dependencies.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the machine needs; what is built into the kernel has no module, and is left out.
+/// The modules that the machine needs. A driver that is built into the kernel has no module.
 const NEEDED: [&str; 15] = [
     "virtio_pci",
     "9pnet_virtio",
@@ -23,10 +23,10 @@ const NEEDED: [&str; 15] = [
     "crc32c_generic",
 ];
 
-/// A module: its name, and what is in it.
+/// A module: its name and its contents.
 pub type Module = (String, Vec<u8>);
 
-/// The modules below `folder`, in the order in which they are to be loaded.
+/// The needed modules below `folder`, in the order of loading.
 pub fn needed(folder: &Path) -> anyhow::Result<Vec<Module>> {
     let mut paths = BTreeMap::new();
     find(folder, &mut paths)?;
@@ -61,12 +61,12 @@ fn add(name: &str, paths: &BTreeMap<String, PathBuf>, loaded: &mut Vec<Module>) 
     Ok(())
 }
 
-/// File names have hyphens where the kernel has underscores.
+/// The kernel's name of a module, with underscores for the hyphens of the file name.
 fn underscored(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// What a module says in its section `.modinfo`: texts with a zero between them, one of which is `depends=a,b`.
+/// The dependencies in a module's section `.modinfo`: zero-terminated texts, one of which is `depends=a,b`.
 fn dependencies(contents: &[u8]) -> Vec<String> {
     let mut texts = contents.split(|byte| *byte == 0);
     let names = texts.find_map(|text| text.strip_prefix(b"depends=")).unwrap_or_default();
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_come_behind_what_they_depend_on() {
+    fn modules_follow_their_dependencies() {
         let folder = tempfile::tempdir().unwrap();
         let module = |name: &str, depends: &str| {
             fs::write(folder.path().join(name), format!("\x7fELF\0license=GPL\0depends={depends}\0name=x\0"))

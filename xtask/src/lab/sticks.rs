@@ -1,4 +1,4 @@
-//! The machine's sticks: QEMU's arguments for each.
+//! QEMU's arguments for the sticks of the machine.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -24,13 +24,14 @@ impl FromStr for Link {
             "12" => Ok(Self::Full),
             "480" => Ok(Self::High),
             "5000" => Ok(Self::Super),
-            _ => Err("a link of 5000, 480 or 12 Mbit/s is needed".to_owned()),
+            _ => Err("the link must be 5000, 480 or 12 Mbit/s".to_owned()),
         }
     }
 }
 
 impl Link {
-    /// The host controller with ports of this speed alone: a stick takes the fastest link it finds.
+    /// A host controller that has only ports of this speed, because a stick uses the fastest link of its
+    /// port.
     const fn controller(self) -> &'static str {
         match self {
             Self::Full => "piix3-usb-uhci",
@@ -40,10 +41,10 @@ impl Link {
     }
 }
 
-/// A controller of its own and a stick for each of `links`, over the image of the same place.
+/// For each link, a controller and a stick over the image with the same index.
 pub fn arguments(links: &[Link], uas: bool, images: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     if uas && links.contains(&Link::Full) {
-        bail!("UAS needs a link of 480 Mbit/s or more; leave out --uas or --link 12");
+        bail!("UAS needs a link of at least 480 Mbit/s; leave out --uas or --link 12");
     }
     let each = links.iter().zip(images).enumerate();
     Ok(each.flat_map(|(number, (link, image))| stick(number, *link, uas, image)).collect())
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_stick_has_its_controller_and_its_image() {
+    fn each_stick_has_its_own_controller_and_image() {
         let images = ["/a.img", "/b.img"].map(PathBuf::from);
         let text = arguments(&[Link::Super, Link::Full], false, &images).unwrap().join(" ");
         for part in ["qemu-xhci,p2=4,p3=4,id=usb0", "piix3-usb-uhci,id=usb1", "drive=image1", "file=/b.img"] {

@@ -1,7 +1,7 @@
 //! ARCHITECTURE.md names only paths that exist, and every crate of the workspace.
 //!
-//! A path may begin anywhere below the root: `probe/src/lib.rs` is found as `crates/probe/src/lib.rs`. A part in capitals stands
-//! for any name: `experiment/NAME.rs`.
+//! A path may begin anywhere below the root: `probe/src/lib.rs` is found as `crates/probe/src/lib.rs`. A part
+//! in capitals stands for any name: `experiment/NAME.rs`.
 
 use super::files::{File, Files};
 use super::violation::Violation;
@@ -23,7 +23,8 @@ pub fn check(files: &Files) -> Vec<Violation> {
     missing.chain(unnamed).collect()
 }
 
-/// The paths of the map: the indented block that holds `crates/`, where each deeper line continues the one above it.
+/// The paths of the map: the indented block that holds `crates/`, where each deeper line continues the one
+/// above it.
 fn map_paths(page: &File) -> Vec<(usize, String)> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let lines = page.lines().skip_while(|(_, line)| line.trim() != "crates/");

@@ -1,4 +1,5 @@
-//! Comment lines are at most 110 columns wide, as code is (`max_width` in `rustfmt.toml`; rustfmt does not wrap comments).
+//! Comment lines are at most 110 columns wide, as code is (`max_width` in `rustfmt.toml`; rustfmt does not
+//! wrap comments).
 
 use super::files::{File, Files};
 use super::lexer::{Kind, line_of};

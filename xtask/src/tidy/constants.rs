@@ -1,4 +1,4 @@
-//! The comment of a constant says what the number limits and where it comes from, not "so many".
+//! The comment of a constant says what the number limits and where it comes from, without vague quantities.
 
 use super::files::{File, Files};
 use super::lexer::{Kind, only};

@@ -1,4 +1,5 @@
-//! Which crate of the workspace may depend on which. A crate exists because something must not be reachable from it.
+//! Which crate of the workspace may depend on which. A crate exists because something must not be reachable
+//! from it.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,8 @@ use serde::Deserialize;
 use super::files::Files;
 use super::violation::Violation;
 
-/// Every crate, and the crates of the workspace that its product code may use. Tests may use others. `device` also
-/// holds the units, so data crates may use it; only measure takes a `Device`.
+/// Every crate, and the crates of the workspace that its product code may use. Tests may use others. `device`
+/// also holds the units, so data crates may use it; only measure takes a `Device`.
 const ALLOWED: [(&str, &[&str]); 14] = [
     ("device", &[]),
     ("sim", &["device"]),

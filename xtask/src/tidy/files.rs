@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::lexer::{self, Segment};
-use crate::{process, repository};
+use crate::process::{self, repository};
 
 /// A file.
 #[derive(Debug)]

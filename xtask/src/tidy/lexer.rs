@@ -27,7 +27,8 @@ pub fn segments(source: &str) -> Vec<Segment> {
     lexer.segments
 }
 
-/// `source` with every byte outside segments of `kind` replaced: whitespace stays, anything else becomes `filler`.
+/// `source` with every byte outside segments of `kind` replaced: whitespace stays, anything else becomes
+/// `filler`.
 pub fn only(source: &str, segments: &[Segment], kind: Kind, filler: char) -> String {
     let mut out = String::with_capacity(source.len());
     let mut end = 0;
@@ -46,7 +47,8 @@ pub fn only(source: &str, segments: &[Segment], kind: Kind, filler: char) -> Str
     out
 }
 
-/// The code of `source` without comments, strings, and the items behind `#[cfg(test)]`: each of their bytes is a space.
+/// The code of `source` without comments, strings, and the items behind `#[cfg(test)]`: each of their bytes
+/// is a space.
 pub fn product_code(source: &str, segments: &[Segment]) -> String {
     let mut code = only(source, segments, Kind::Code, ' ');
     let mut from = 0;

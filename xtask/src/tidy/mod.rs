@@ -24,7 +24,7 @@ use anyhow::bail;
 
 use self::files::Files;
 use self::violation::Violation;
-use crate::say;
+use crate::output::print;
 
 /// Which violations to show.
 #[derive(Debug, Default, clap::Args)]
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         total += violations.len();
         broken_rules += 1;
     }
-    say(&text)?;
+    print(&text)?;
     if total > 0 {
         bail!("tidy: {total} violations of {broken_rules} rules");
     }

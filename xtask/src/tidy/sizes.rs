@@ -1,4 +1,5 @@
-//! Functions have at most 70 lines, files at most 600. Clippy's `too_many_lines` allows 100 lines without comments.
+//! Functions have at most 70 lines, files at most 600. Clippy's `too_many_lines` allows 100 lines without
+//! comments.
 
 use super::files::{File, Files};
 use super::lexer::{Kind, item_end, line_of, only};

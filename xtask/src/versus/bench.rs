@@ -1,13 +1,17 @@
-//! Beside fio: the rows of `bench`, with the same sizes and depths for as long.
+//! The rows of `bench` beside fio, with the same request sizes, queue depths and durations.
 //!
-//! On a stick that is served in real time both must give the stick's own speed. Our rate is what `bench` infers, behind its start-up; fio's is its
-//! requests over the time that it was asked to count for, once as long a ramp is over (`--ramp_time`). Rows that are clear early are made again until a turn has lasted long
-//! enough for CPU time to show. Both take turns at being first, and a row shows how far its rounds were apart: a busy machine disturbs
-//! both, and what it does is no difference between them. Both work on the same processor, the last one: where requests and who
-//! serves them share a processor changes what a request takes by half. Before the first turn of a row each works once for
-//! nothing. Both begin at the same place, ask one at a time with `pread` and
-//! `pwrite` and several with `io_uring`, and write data that is new in every request (`--refill_buffers`). CPU time is that of our
-//! whole process, and what fio itself reports of its thread: both favour fio.
+//! - On a stick that is served in real time both must measure the stick's throughput.
+//! - Our rate is the one that `bench` infers after its start-up. fio's rate is its requests divided by the
+//!   requested run time, after a ramp of the same length as our start-up (`--ramp_time`).
+//! - A short row is repeated until the turn is long enough for CPU time to be measurable.
+//! - The first one alternates, and each row shows the range of its rounds, because other load disturbs both.
+//! - Both run on the last processor. Sharing a processor with the server of the stick changes the latency by
+//!   up to 50 %.
+//! - Each runs once before the first turn of a row; that run does not count.
+//! - Both start at the same offset. At queue depth 1 they use `pread` and `pwrite`, otherwise `io_uring`.
+//!   Every write has new data (`--refill_buffers`).
+//! - CPU time is that of our whole process, and of fio the part that it reports for its thread. Both favour
+//!   fio.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,38 +28,38 @@ use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedCel
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fio::{escaped, parse};
+use super::peer::run_peer;
 use super::random_reads::process_cpu;
-use super::row::per_request;
-use super::{Row, Sample, run_peer};
+use super::row::{Row, Sample, per_request};
 
-/// What comes before is start-up on fio's side, whose job begins within it, even where ours has none.
+/// The shortest ramp of fio, even if our row has no start-up: fio's own start falls into it. Guess.
 const RAMP_MIN: Duration = Duration::from_secs(1);
 
-/// How long each side works in a turn.
+/// The number and the duration of turns.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns {
-    /// How many of each side.
+    /// Turns of each side.
     pub count: u32,
-    /// Rows of ours are made again until so much time has gone by.
-    pub least: Duration,
-    /// The most that one row takes. Sticks whose requests take seconds get as long for a few of them.
-    pub limit: Duration,
+    /// The shortest duration of a turn: our rows are repeated until then.
+    pub duration_min: Duration,
+    /// The longest duration of a row.
+    pub row_duration_max: Duration,
 }
 
-/// Reads, and with permission writes, of the kinds that `bench` makes. `tell` hears of each turn when it is over.
-pub fn run(device: &Path, may_erase: bool, turns: Turns, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
+/// The default rows of `bench`: reads, and writes if `may_erase`. `progress` receives a line after each turn.
+pub fn run(device: &Path, may_erase: bool, turns: Turns, progress: &dyn Fn(&str)) -> Result<Vec<Row>> {
     stay_on_one_processor()?;
-    cases(may_erase).into_iter().map(|case| compare(device, case, turns, tell)).collect()
+    cases(may_erase).into_iter().map(|case| compare(device, case, turns, progress)).collect()
 }
 
 /// Keeps this program, and fio after it, on the last processor that it may use.
 fn stay_on_one_processor() -> Result<()> {
-    let allowed = sched_getaffinity(None).context("asking on which processors this program may run")?;
+    let allowed = sched_getaffinity(None).context("cannot read the processors of this program")?;
     let last =
         (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)).context("no processor to run on")?;
     let mut one = CpuSet::new();
     one.set(last);
-    sched_setaffinity(None, &one).context("staying on one processor")
+    sched_setaffinity(None, &one).context("cannot pin this program to one processor")
 }
 
 fn cases(may_erase: bool) -> Vec<SpeedCase> {
@@ -72,10 +76,10 @@ fn cases(may_erase: bool) -> Vec<SpeedCase> {
     directions.iter().flat_map(of).collect()
 }
 
-fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) -> Result<Row> {
-    let order = if case.order == Order::Linear { "in order" } else { "random" };
+fn compare(device: &Path, case: SpeedCase, turns: Turns, progress: &dyn Fn(&str)) -> Result<Row> {
+    let order_text = if case.order == Order::Linear { "sequential" } else { "random" };
     let (verb, request, depth) = (case.direction.as_str(), case.request, case.queue_depth);
-    let work = format!("{verb}s/s, {order}, {request}, queue depth {depth}");
+    let work = format!("{verb}s/s, {order_text}, {request}, queue depth {depth}");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (_, mut span) = measure(device, case, u64::MAX, turns)?;
     fio(device, case, span)?;
@@ -91,76 +95,77 @@ fn compare(device: &Path, case: SpeedCase, turns: Turns, tell: &dyn Fn(&str)) ->
             theirs.push(fio(device, case, span)?);
         }
         if let (Some(our), Some(their)) = (ours.last(), theirs.last()) {
-            tell(&format!("{work}: turn {} of {}: {our}, fio {their}", turn + 1, turns.count));
+            progress(&format!("{work}: turn {} of {}: {our}, fio {their}", turn + 1, turns.count));
         }
     }
     Ok(Row::of(work, &ours, &theirs))
 }
 
-/// How long fio works.
+/// The run time of fio.
 #[derive(Debug, Clone, Copy)]
 struct Span {
-    /// Before it counts.
+    /// Before the measurement.
     ramp: Duration,
-    /// While it counts.
+    /// During the measurement.
     counted: Duration,
 }
 
-/// Rows of `bench` until the turn has lasted long enough, and how long fio has to work for the same.
+/// Rows of `bench` until the turn is long enough, and the run time of fio for the same duration.
 fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sample, Span)> {
     let consent = Consent::to_erase(path.to_string_lossy());
     let access = if case.direction == Direction::Write { Access::Erase(&consent) } else { Access::ReadOnly };
     let mut device =
         open(path, &OpenOptions { access, queue_depth: case.queue_depth, ..OpenOptions::default() })?;
-    let budget = Budget { device_time: Some(turns.limit), ..Budget::UNLIMITED };
-    let mut rows: Vec<MadeRow> = Vec::new();
+    let budget = Budget { device_time: Some(turns.row_duration_max), ..Budget::UNLIMITED };
+    let mut rows: Vec<BenchRow> = Vec::new();
     let cpu_before = process_cpu();
-    while lasted(&rows) < turns.least {
+    while duration(&rows) < turns.duration_min {
         let seed = seed.wrapping_add(rows.len() as u64 * 1000);
         let experiment =
             Speed { cases: vec![case], link: None, is_buffered: false, is_thorough: false, seed };
-        let seen = experiment.measure(&mut device, &budget, &mut Silent);
-        let Data::Speed(data) = seen.data else { bail!("bench saw something else") };
-        rows.push(MadeRow::of(data.cells.first().context("bench made no requests")?)?);
+        let observations = experiment.measure(&mut device, &budget, &mut Silent);
+        let Data::Speed(data) = observations.data else { bail!("bench returned no speeds") };
+        rows.push(BenchRow::of(data.cells.first().context("bench made no requests")?)?);
     }
     let cpu = process_cpu() - cpu_before;
     let running = rows.iter().map(|row| row.running).sum::<Duration>();
     let requests = rows.iter().map(|row| row.requests).sum::<usize>() as f64;
     let ramp = rows.iter().map(|row| row.startup).max().unwrap_or_default().max(RAMP_MIN);
-    let sample = Sample { rate: counted(&rows) / running.as_secs_f64(), cpu: per_request(cpu, requests) };
+    let sample =
+        Sample { rate: counted_requests(&rows) / running.as_secs_f64(), cpu: per_request(cpu, requests) };
     Ok((sample, Span { ramp, counted: running }))
 }
 
 /// One row of `bench`.
 #[derive(Debug, Clone, Copy)]
-struct MadeRow {
+struct BenchRow {
     requests: usize,
     startup: Duration,
     running: Duration,
-    /// Requests a second behind the start-up.
+    /// Requests per second after the start-up.
     rate: f64,
 }
 
-impl MadeRow {
+impl BenchRow {
     fn of(cell: &SpeedCell) -> Result<Self> {
         let speed = speed(cell, None).context("bench made too few requests; allow more time (--limit)")?;
-        let lasted = Duration::from_nanos(cell.ended_ns.last().copied().unwrap_or_default());
+        let total = Duration::from_nanos(cell.ended_ns.last().copied().unwrap_or_default());
         let running = Duration::from_secs_f64(speed.seconds);
-        let (requests, startup) = (cell.took_ns.len(), lasted.saturating_sub(running));
+        let (requests, startup) = (cell.took_ns.len(), total.saturating_sub(running));
         Ok(Self { requests, startup, running, rate: speed.requests_per_s() })
     }
 }
 
-fn lasted(rows: &[MadeRow]) -> Duration {
+fn duration(rows: &[BenchRow]) -> Duration {
     rows.iter().map(|row| row.startup + row.running).sum()
 }
 
-/// The requests behind the start-ups.
-fn counted(rows: &[MadeRow]) -> f64 {
+/// The number of requests after the start-ups.
+fn counted_requests(rows: &[BenchRow]) -> f64 {
     rows.iter().map(|row| row.rate * row.running.as_secs_f64()).sum()
 }
 
-/// The same requests for as long by fio, from where `bench` begins.
+/// The same requests by fio, for the same duration, from the same offset.
 fn fio(device: &Path, case: SpeedCase, span: Span) -> Result<Sample> {
     let kind = match (case.direction, case.order) {
         (Direction::Read, Order::Linear) => "read",

@@ -1,8 +1,9 @@
-//! Beside f3: files full of test data, written and checked.
+//! Writing and checking files of test data, compared with f3.
 //!
-//! Both sides write new files of 1 GiB into the same folder and read them back. f3's speeds are those it reports
-//! itself; ours are device time from the first request to the end of the last, a flush included. The CPU time is that in
-//! user space, where the data is made and checked: the copy in the kernel is the same for both.
+//! Both write new files of 1 GiB into the same folder and read them back. f3's throughput is the one that it
+//! reports. Ours is the bytes divided by device time, from the first submission to the last completion, with
+//! a flush. CPU time is user time only: it generates and checks the data, while the copy in the kernel is the
+//! same for both.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,27 +16,27 @@ use flashscope_device::{ByteRange, Bytes, Consent, Device, DeviceExt, Op, Patter
 use flashscope_linux::{Access, LinuxDevice, OpenOptions, open};
 use nix::sys::resource::{UsageWho, getrusage};
 
-use super::row::per_request;
-use super::{ROUNDS, Row, Sample, run_peer};
+use super::peer::{ROUNDS, run_peer};
+use super::row::{Row, Sample, per_request};
 
-/// f3 writes files of this size.
+/// The size of f3's files (f3write).
 const FILE: Bytes = Bytes::gib(1);
 
-/// What we write and read at a time: small enough to stay in a core's second-level cache while the kernel copies it.
+/// Our request size: small enough to stay in the second-level cache while the kernel copies it.
 const REQUEST: Bytes = Bytes::kib(256);
 
-/// Where to write, and how much.
+/// Where to write, and the number of bytes.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where to put the files, in a folder of their own; the default lies in memory.
+    /// Parent of the temporary folder for the files; the default is in memory
     #[arg(long, default_value = "/dev/shm")]
     dir: PathBuf,
-    /// How much each side writes: a multiple of 1 GiB, the size of f3's files.
+    /// Bytes that each side writes: a multiple of 1 GiB, the size of f3's files
     #[arg(long, default_value = "1GiB")]
     size: Bytes,
 }
 
-/// The rows of writing and reading.
+/// The rows of writing and of reading.
 pub fn run(arguments: &Arguments) -> Result<Vec<Row>> {
     let size = arguments.size;
     ensure!(!size.is_zero() && size.is_multiple_of(FILE), "--size must be a multiple of {FILE}, f3's file");
@@ -44,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<Vec<Row>> {
     let folder = folder.with_context(|| format!("cannot write to {}", arguments.dir.display()))?;
     ensure_space(folder.path(), size)?;
     let files = Files { folder: folder.path(), size };
-    // Each side once for nothing, so that neither gets the memory that nobody has touched yet.
+    // One uncounted run of each side, so that no side allocates fresh memory in a counted run.
     let _ = (files.theirs()?, files.ours()?);
     let rounds = (0..ROUNDS).map(|_| Ok((files.theirs()?, files.ours()?))).collect::<Result<Vec<_>>>()?;
     let row = |work: &str, pick: fn(&Turn) -> Sample| {
@@ -62,13 +63,13 @@ fn ensure_space(folder: &Path, size: Bytes) -> Result<()> {
     Ok(())
 }
 
-/// What one side did in one turn.
+/// The samples of one side in one turn.
 struct Turn {
     write: Sample,
     read: Sample,
 }
 
-/// The files of both sides; only one side's exist at a time.
+/// The files of both sides. Only one side's files exist at a time.
 struct Files<'a> {
     folder: &'a Path,
     size: Bytes,
@@ -110,14 +111,14 @@ impl Files<'_> {
         Ok(Turn { write, read })
     }
 
-    /// One request after the other over all of the file.
+    /// Sequential requests over the whole file, at queue depth 1.
     fn requests(&self, mut device: LinuxDevice, op: impl Fn(ByteRange) -> Op) -> Result<Sample> {
         let before = user_time(UsageWho::RUSAGE_SELF)?;
         let started_at = device.now();
         for index in 0..self.size / REQUEST {
             let range = ByteRange::new(REQUEST * index, REQUEST);
             if let Success::Wrong(report) = device.run(op(range))?.outcome? {
-                bail!("what was read is not what was written: {report:?}");
+                bail!("the data read differs from the data written: {report:?}");
             }
         }
         device.run(Op::Flush)?.outcome?;
@@ -144,7 +145,7 @@ fn user_time(who: UsageWho) -> Result<Duration> {
     Ok(Duration::from_secs(seconds) + Duration::from_micros(microseconds))
 }
 
-/// `527.29 MB/s`, in bytes per second. f3's units are powers of two: it calls 2 097 152 sectors 1.00 GB.
+/// Parses `527.29 MB/s` as bytes per second. f3's units are powers of two: 2 097 152 sectors are 1.00 GB.
 fn parse_speed(text: &str) -> Option<f64> {
     let (number, unit) = text.trim().split_once(' ')?;
     let unit: Bytes = format!("1{}iB", unit.strip_suffix("B/s")?).parse().ok()?;
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speeds_are_read_as_f3_means_them() {
+    fn speeds_of_f3_are_parsed_with_binary_units() {
         assert_eq!(parse_speed(" 512.00 MB/s"), Some(536_870_912.0));
         assert_eq!(parse_speed("1.50 GB/s"), Some(1_610_612_736.0));
         assert_eq!(parse_speed("Inf"), None);

@@ -1,8 +1,8 @@
-//! Beside fio: random reads of 4 KiB at queue depths 1 and 32.
+//! Random reads of 4 KiB at queue depths 1 and 32, compared with fio.
 //!
-//! fio's engines are all tried first; the best two stay for the rounds, and the better of them is the peer. Its CPU time
-//! is what fio itself reports: that of the thread that submits, without the kernel's worker threads and without fio's
-//! start. Ours is that of the whole process. Both favour fio.
+//! Every engine of fio runs once. The two fastest run in every round, and the faster of them is the peer.
+//! fio's CPU time is the one that it reports: that of its submitting thread, without kernel threads and
+//! start-up. Ours is that of the whole process. Both favour fio.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,41 +14,43 @@ use flashscope_linux::{OpenOptions, open};
 use serde_json::Value;
 
 use super::bench::{self, Turns};
+use super::peer::{ROUNDS, run_peer};
 use super::random_reads::{READ, measure};
-use super::row::per_request;
-use super::{ROUNDS, Row, Sample, run_peer, zram};
+use super::row::{Row, Sample, per_request};
+use super::zram;
 
-/// What to read.
+/// Which device, and how long.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The disk or image to read, e.g. /dev/zram0.
+    /// Disk or image to read, e.g. /dev/zram0
     #[arg(long)]
     device: PathBuf,
-    /// How long each turn takes, seconds.
+    /// Duration of each turn, seconds
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     seconds: u32,
-    /// Compare the rows of `bench` instead: 1 MiB in order, 4 KiB here and there at depths 1 and 8, for as long as each takes.
+    /// Compare the rows of `bench` instead: sequential 1 MiB, random 4 KiB at queue depths 1 and 8
     #[arg(long)]
     bench: bool,
-    /// With --bench: writes too. What the image file, or the loop device over one, holds is lost.
+    /// With --bench: also write, which destroys the data of the image file or loop device
     #[arg(long, requires = "bench")]
     erase: bool,
-    /// With --bench: how many turns each side takes for each row.
+    /// With --bench: turns of each side per row
     #[arg(long, default_value_t = 5, requires = "bench", value_parser = clap::value_parser!(u32).range(1..=100))]
     turns: u32,
-    /// With --bench: how long a turn takes at least, seconds: rows that are clear before are made again.
+    /// With --bench: shortest duration of a turn, seconds; shorter rows are repeated
     #[arg(long, default_value_t = 10, requires = "bench", value_parser = clap::value_parser!(u64).range(1..=600))]
     least: u64,
-    /// With --bench: how long a row takes at most, seconds. One that tells enough ends before.
+    /// With --bench: longest duration of a row, seconds
     #[arg(long, default_value_t = 20, requires = "bench", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: u64,
 }
 
-/// One of fio's ways to read: its engine and options.
+/// An engine of fio and its options.
 type Engine = &'static [&'static str];
 
-/// One request at a time. What fio recommends for fast devices, in every combination that helps one of them somewhere.
-const ENGINES_ALONE: &[Engine] = &[
+/// Engines for queue depth 1: fio's recommendations for fast devices, in every combination that was the
+/// fastest on some device.
+const ENGINES_DEPTH_1: &[Engine] = &[
     &["psync"],
     &["psync", "--thread"],
     &["psync", "--random_generator=lfsr"],
@@ -61,7 +63,8 @@ const ENGINES_ALONE: &[Engine] = &[
     &["io_uring", "--fixedbufs", "--registerfiles", "--sqthread_poll"],
 ];
 
-/// Many requests at once. psync serves them one after the other, which is the best for a disk that is memory.
+/// Engines for queue depth 32. psync has only one request in flight, which is the fastest for a disk in
+/// memory.
 const ENGINES_QUEUED: &[Engine] = &[
     &["psync"],
     &["pvsync2", "--hipri"],
@@ -94,18 +97,18 @@ const ENGINES_QUEUED: &[Engine] = &[
     &["io_uring", "--fixedbufs", "--registerfiles", "--sqthread_poll"],
 ];
 
-/// The rows of both queue depths. `tell` hears how far it is.
-pub fn run(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Vec<Row>> {
+/// The rows of both queue depths. `progress` receives a line after each turn.
+pub fn run(arguments: &Arguments, progress: &dyn Fn(&str)) -> Result<Vec<Row>> {
     run_peer(Command::new("fio").arg("--version"), "fio")?;
     zram::prepare(&arguments.device)?;
-    // What cannot be opened is refused here, in our words: fio would try every engine on it.
+    // Refuse a device that cannot be opened here: fio would try every engine on it.
     drop(open(&arguments.device, &OpenOptions::default())?);
     if arguments.bench {
-        let [least, limit] = [arguments.least, arguments.limit].map(Duration::from_secs);
-        let turns = Turns { count: arguments.turns, least, limit };
-        return bench::run(&arguments.device, arguments.erase, turns, tell);
+        let [duration_min, row_duration_max] = [arguments.least, arguments.limit].map(Duration::from_secs);
+        let turns = Turns { count: arguments.turns, duration_min, row_duration_max };
+        return bench::run(&arguments.device, arguments.erase, turns, progress);
     }
-    [(1, ENGINES_ALONE), (32, ENGINES_QUEUED)]
+    [(1, ENGINES_DEPTH_1), (32, ENGINES_QUEUED)]
         .into_iter()
         .map(|(queue_depth, engines)| compare(arguments, queue_depth, engines))
         .collect()
@@ -133,7 +136,7 @@ fn compare(arguments: &Arguments, queue_depth: u32, engines: &[Engine]) -> Resul
     rows.max_by(|one, other| one.peer.total_cmp(&other.peer)).context("no engine of fio works on this device")
 }
 
-/// The two fastest of fio's engines. Those that the kernel or the device refuses are left out.
+/// The two fastest engines of fio, without those that the kernel or the device refuses.
 fn qualify(arguments: &Arguments, queue_depth: u32, engines: &[Engine]) -> Result<Vec<Engine>> {
     let mut rates: Vec<(f64, Engine)> = engines
         .iter()
@@ -141,13 +144,13 @@ fn qualify(arguments: &Arguments, queue_depth: u32, engines: &[Engine]) -> Resul
         .collect();
     rates.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     if rates.is_empty() {
-        // None works: show what fio says of the plainest.
+        // No engine works: return fio's error for the first one.
         fio(arguments, queue_depth, engines[0])?;
     }
     Ok(rates.into_iter().take(2).map(|(_, engine)| engine).collect())
 }
 
-/// One turn of fio. It reads only (`--readonly`).
+/// One turn of fio, which only reads (`--readonly`).
 fn fio(arguments: &Arguments, queue_depth: u32, engine: Engine) -> Result<Sample> {
     let mut command = Command::new("fio");
     command
@@ -159,18 +162,19 @@ fn fio(arguments: &Arguments, queue_depth: u32, engine: Engine) -> Result<Sample
         .arg(format!("--ioengine={}", engine[0]))
         .args(&engine[1..]);
     let output = run_peer(&mut command, "fio")?;
-    let asked = Duration::from_secs(arguments.seconds.into());
-    parse(&String::from_utf8_lossy(&output.stdout), "read", asked)
+    let run_time = Duration::from_secs(arguments.seconds.into());
+    parse(&String::from_utf8_lossy(&output.stdout), "read", run_time)
 }
 
-/// fio takes a colon in `--filename` for the end of a name.
+/// Escapes colons, which separate names in fio's `--filename`.
 pub fn escaped(path: &Path) -> String {
     path.display().to_string().replace(':', "\\:")
 }
 
-/// The figures of `read` or `write` in fio's JSON, which warnings may precede, of a job that was asked to count for so long. Its own rate is that of
-/// a longer time: until what was in flight at the end is there, none of which it counts.
-pub fn parse(text: &str, direction: &str, asked: Duration) -> Result<Sample> {
+/// The sample of `read` or `write` in fio's JSON, which warnings may precede. The rate is requests divided by
+/// the requested run time. fio's own rate is too low: its time includes the wait for the last requests, which
+/// it does not count.
+pub fn parse(text: &str, direction: &str, run_time: Duration) -> Result<Sample> {
     let json = text.find('{').map_or("", |start| &text[start..]);
     let document: Value = serde_json::from_str(json).context("fio printed no JSON")?;
     let job = &document["jobs"][0];
@@ -183,5 +187,5 @@ pub fn parse(text: &str, direction: &str, asked: Duration) -> Result<Sample> {
     let seconds = number(job, "job_runtime")? / 1e3;
     let cpu_share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
     let cpu = Duration::from_secs_f64(cpu_share * seconds);
-    Ok(Sample { rate: requests / asked.as_secs_f64(), cpu: per_request(cpu, requests) })
+    Ok(Sample { rate: requests / run_time.as_secs_f64(), cpu: per_request(cpu, requests) })
 }

@@ -1,9 +1,9 @@
-//! Beside flashbench: what the same answers cost on the same stick, served as a block device.
+//! The cost of the same findings, compared with flashbench on the same stick, served as a block device.
 //!
-//! flashbench prints tables and leaves it to a person to read them and to choose the next command. That person is played as
-//! patiently as its README tells: one alignment table, then tables of one, two, three, … open units until one of them is
-//! slow, in linear and in random order. Its tables are read as `import` reads them. Device time is the time that requests
-//! were in flight by the stick's own clock, out of a trace of all of them.
+//! flashbench prints tables; a person reads them and chooses the next command. This task follows the README
+//! of flashbench: one alignment table, then tables of 1, 2, 3, … open units until one of them is slow, with
+//! linear and with random writes. It parses the tables as `import` does. Device time is the sum of latencies
+//! on the stick's own clock, from a trace.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,29 +24,28 @@ use serde_json::Value;
 
 use crate::process::{built_binary, output};
 
-/// Which flashbench, on which stick.
+/// Which flashbench, and which stick.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The flashbench binary.
+    /// Path of flashbench
     #[arg(long, value_name = "PATH", default_value = "flashbench")]
     program: PathBuf,
-    /// The virtual stick that both measure, as `sim serve` takes it. A small erase block keeps flashbench's part short.
+    /// Virtual stick to measure, as for `sim serve`; a small erase block keeps flashbench's part short
     #[arg(long, default_value = "patriot-xt-16g?erase_block=1MiB&capacity=1GiB")]
     stick: String,
-    /// How many times as fast as the stick it is served. Device time is the stick's all the same, but what this machine adds
-    /// to each request counts as many times.
+    /// Speed-up of the served stick; latency that this machine adds counts as many times
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     speed: f64,
 }
 
-/// flashbench's smallest request: at half of it the tables take twice as long.
-const SMALLEST: Bytes = Bytes::kib(16);
-/// Nobody goes on by hand beyond this.
+/// flashbench's smallest request. Half of it would double the duration of the tables.
+const REQUEST_MIN: Bytes = Bytes::kib(16);
+/// The most open units that a person would try by hand. Guess.
 const UNITS_MAX: u32 = 16;
-const ANSWERS: [FindingId; 3] =
+const FINDINGS: [FindingId; 3] =
     [FindingId::EraseBlockBytes, FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom];
 
-/// What one side did, and what it said.
+/// The cost and the findings of one side.
 #[derive(Debug, Serialize)]
 struct Side {
     device_seconds: f64,
@@ -54,7 +53,7 @@ struct Side {
     bytes_written: u64,
     reads: u64,
     writes: u64,
-    /// By finding, as text.
+    /// The findings as text.
     answers: Vec<String>,
 }
 
@@ -66,22 +65,19 @@ pub struct Comparison {
     flashbench: Side,
 }
 
-/// Lets both measure.
+/// Measures the stick with both programs.
 ///
 /// # Errors
-/// Where a stick cannot be served (root and /dev/fuse), or a program is missing or fails.
+/// If the stick cannot be served (root and /dev/fuse are needed), or a program is missing or fails.
 pub fn run(arguments: &Arguments) -> Result<Comparison> {
-    ensure!(
-        rustix::process::geteuid().is_root(),
-        "a stick is served as a block device here; that needs root"
-    );
-    ensure!(Path::new("/dev/fuse").exists(), "a stick is served through FUSE here; there is no /dev/fuse");
+    ensure!(rustix::process::geteuid().is_root(), "serving a stick as a block device needs root");
+    ensure!(Path::new("/dev/fuse").exists(), "serving a stick needs /dev/fuse, which is missing");
     let ours = side(arguments, check)?;
     let flashbench = side(arguments, |device| by_hand(&arguments.program, device))?;
     Ok(Comparison { stick: arguments.stick.clone(), ours, flashbench })
 }
 
-/// Serves the stick to one side, and reads afterwards what that did to it.
+/// Serves the stick to one side, and computes the cost from the trace.
 fn side(arguments: &Arguments, measure: impl Fn(&str) -> Result<Vec<String>>) -> Result<Side> {
     let folder = tempfile::tempdir()?;
     let trace = folder.path().join("trace");
@@ -111,27 +107,27 @@ impl Side {
     }
 }
 
-/// Our own part: one check, with permission to write.
+/// Our side: one check with writes.
 fn check(device: &str) -> Result<Vec<String>> {
     let text =
         output(Command::new(flashscope()?).args(["check", "--erase", "--yes", "--json", "-q", device]))?;
     let document: Value = serde_json::from_str(&text)?;
     let findings = document["findings"].as_array().context("the check has no findings")?;
-    let said = |id: &FindingId| {
+    let text_of = |id: &FindingId| {
         let finding = findings.iter().find(|finding| finding["id"] == id.as_str());
         let text = finding.and_then(|finding| finding["text"].as_str());
         text.unwrap_or("unknown").to_owned()
     };
-    Ok(ANSWERS.iter().map(said).collect())
+    Ok(FINDINGS.iter().map(text_of).collect())
 }
 
-/// flashbench's part, as far as the next answer needs it.
+/// flashbench's side: the tables that the three findings need.
 fn by_hand(program: &Path, device: &str) -> Result<Vec<String>> {
     let mut tables = vec![table(program, device, &["--align", "--blocksize=1024"])?];
     let erase_block = found(&tables, FindingId::EraseBlockBytes).and_then(|finding| finding.bytes());
-    // Whoever sees no erase block takes flashbench's own.
+    // Without a result, use flashbench's default erase block.
     let size = format!("--erasesize={}", erase_block.unwrap_or(Bytes::mib(4)).get());
-    let smallest = format!("--blocksize={}", SMALLEST.get());
+    let smallest = format!("--blocksize={}", REQUEST_MIN.get());
     for (id, order) in [(FindingId::OpenUnitsLinear, None), (FindingId::OpenUnitsRandom, Some("--random"))] {
         let mut units = 1;
         while found(&tables, id).is_none() && units <= UNITS_MAX {
@@ -142,16 +138,16 @@ fn by_hand(program: &Path, device: &str) -> Result<Vec<String>> {
             units += 1;
         }
     }
-    let said = |id: &FindingId| {
+    let text_of = |id: &FindingId| {
         let value = found(&tables, *id).and_then(|finding| finding.value());
         value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
     };
-    Ok(ANSWERS.iter().map(said).collect())
+    Ok(FINDINGS.iter().map(text_of).collect())
 }
 
 /// One table of flashbench.
 fn table(program: &Path, device: &str, arguments: &[&str]) -> Result<Observations> {
-    // Without `-o` flashbench opens its standard input for writing; what it is for is little of the output.
+    // Without `-o` flashbench opens its standard input for writing.
     let mut command = Command::new(program);
     let text = output(command.args(["-o", "/dev/null"]).args(arguments).arg(device).stdin(Stdio::null()))?;
     let log = format!("flashbench {}\n{text}", arguments.join(" "));
@@ -163,7 +159,7 @@ fn found(tables: &[Observations], id: FindingId) -> Option<Finding> {
     infer(tables).into_iter().find(|finding| finding.id == id && finding.value().is_some())
 }
 
-/// The program as it is here.
+/// The flashscope of this repository.
 fn flashscope() -> Result<PathBuf> {
     built_binary("flashscope", &["--release"])
 }
@@ -203,34 +199,34 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            let _gone = kill_process(Pid::from_child(&self.child), Signal::TERM);
-            let _status = self.child.wait();
+            let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+            let _ = self.child.wait();
         }
     }
 }
 
 impl Comparison {
-    /// As a table, what each answered below it.
+    /// The comparison as a table, followed by the findings.
     pub fn table(&self) -> String {
         let mut text =
             format!("{}\n{:<24} {:>12} {:>12} {:>7}\n", self.stick, "", "flashscope", "flashbench", "ratio");
-        for (what, of) in FIGURES {
+        for (name, of) in COST_ROWS {
             let (ours, theirs) = (of(&self.ours), of(&self.flashbench));
-            text += &format!("{what:<24} {ours:>12.1} {theirs:>12.1} {:>7.3}\n", ours / theirs);
+            text += &format!("{name:<24} {ours:>12.1} {theirs:>12.1} {:>7.3}\n", ours / theirs);
         }
-        for (index, id) in ANSWERS.iter().enumerate() {
+        for (index, id) in FINDINGS.iter().enumerate() {
             let (ours, theirs) = (&self.ours.answers[index], &self.flashbench.answers[index]);
             text += &format!("{id:<24} {ours:>12} {theirs:>12}\n");
         }
-        text + "ratio: below 1 where flashscope needs less; its check answers more than these three\n"
+        text + "ratio: below 1 if flashscope needs less; its check has further findings\n"
     }
 }
 
-/// A figure with its name.
-type Figure = (&'static str, fn(&Side) -> f64);
+/// A cost with its name.
+type CostRow = (&'static str, fn(&Side) -> f64);
 
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-const FIGURES: [Figure; 5] = [
+#[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+const COST_ROWS: [CostRow; 5] = [
     ("device time, s", |side| side.device_seconds),
     ("MiB written", |side| side.bytes_written as f64 / Bytes::mib(1).as_f64()),
     ("MiB read", |side| side.bytes_read as f64 / Bytes::mib(1).as_f64()),

@@ -1,23 +1,24 @@
-//! One piece of work, done by both in turns: how the turns compare, how far apart they were, and what that says of the two.
+//! The same work of both sides in alternating rounds: medians, ranges, and the verdict.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// What one side did in one round.
+/// The result of one side in one round.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Requests per second, or bytes per second.
     pub rate: f64,
-    /// CPU time per request or per byte, seconds; `None` where it is too little to be told.
+    /// CPU time per request or per byte, seconds; `None` if it is too short to be measured.
     pub cpu: Option<f64>,
 }
 
-/// The kernel and fio count CPU time by the millisecond: of less than this a ratio would be chance.
+/// The shortest measurable CPU time. The kernel and fio count milliseconds, so 30 ms have an error of about 3
+/// %.
 const CPU_MIN: Duration = Duration::from_millis(30);
 
-/// What each of so many requests took of this CPU time.
+/// CPU time per request, seconds; `None` if the total is too short to be measured.
 pub fn per_request(cpu: Duration, requests: f64) -> Option<f64> {
     (cpu >= CPU_MIN).then(|| cpu.as_secs_f64() / requests)
 }
@@ -27,12 +28,12 @@ impl fmt::Display for Sample {
         write!(formatter, "{:.1}/s and ", self.rate)?;
         match self.cpu {
             Some(cpu) => write!(formatter, "{:.1} us of CPU time each", cpu * 1e6),
-            None => formatter.write_str("too little CPU time to tell"),
+            None => formatter.write_str("too little CPU time to measure"),
         }
     }
 }
 
-/// The smallest and the largest of several figures.
+/// The smallest and the largest of several values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Span {
     low: f64,
@@ -50,23 +51,23 @@ impl Span {
     }
 }
 
-/// Whether both sides saw the same speed.
+/// Whether both sides measured the same speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The medians are within the tolerance.
     Agree,
-    /// The rounds are further apart from each other than the sides are: nothing can be said.
+    /// The rounds differ more than the sides: no conclusion.
     Noise,
-    /// Neither.
+    /// The sides differ more than the rounds.
     Differ,
 }
 
 impl Verdict {
-    /// Speeds that differ by no more are the same.
+    /// The largest relative difference of equal speeds. Guess: the noise between two runs of one program.
     pub const TOLERANCE: f64 = 0.03;
 
-    /// Of the median ratio, and that of each round.
+    /// The verdict for a median ratio and the range of the rounds' ratios.
     fn of(ratio: f64, rounds: Span) -> Self {
         let is_near = |ratio: f64| (ratio - 1.0).abs() <= Self::TOLERANCE;
         match ratio {
@@ -85,34 +86,34 @@ impl Verdict {
     }
 }
 
-/// One piece of work, done by both.
+/// The same work, done by both sides.
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub work: String,
-    /// The medians of both sides, and how far apart their rounds were.
+    /// The medians of both sides, and the ranges of their rounds.
     pub ours: f64,
     pub ours_span: Span,
     pub peer: f64,
     pub peer_span: Span,
-    /// Above 1 where we are faster: the median of the rounds, in each of which both worked on the machine as it then was.
+    /// Above 1 if we are faster: the median of the rounds' ratios.
     pub ratio: f64,
     pub ratio_span: Span,
-    /// Below 1 where we use less CPU time; `None` where no round took enough of it.
+    /// Below 1 if we use less CPU time; `None` if it was too short in every round.
     pub cpu_ratio: Option<f64>,
     pub cpu_ratio_span: Option<Span>,
-    /// Whether both saw the same speed.
+    /// Whether both measured the same speed.
     pub verdict: Verdict,
 }
 
 impl Row {
-    /// Both sides, round by round; samples of one round stand in the same place.
+    /// Compares both sides. Samples of one round have the same index.
     pub fn of(work: String, ours: &[Sample], peer: &[Sample]) -> Self {
         let rates = |side: &[Sample]| side.iter().map(|sample| sample.rate).collect::<Vec<_>>();
         let (ours_rates, peer_rates) = (rates(ours), rates(peer));
         let rates = ratios(&ours_rates, &peer_rates);
         let both = ours.iter().zip(peer).filter_map(|(ours, peer)| Some(ours.cpu? / peer.cpu?));
         let cpus: Vec<f64> = both.collect();
-        let is_told = !cpus.is_empty();
+        let has_cpu = !cpus.is_empty();
         let (ratio, ratio_span) = (median(&rates), Span::of(&rates));
         Self {
             work,
@@ -122,8 +123,8 @@ impl Row {
             peer_span: Span::of(&peer_rates),
             ratio,
             ratio_span,
-            cpu_ratio: is_told.then(|| median(&cpus)),
-            cpu_ratio_span: is_told.then(|| Span::of(&cpus)),
+            cpu_ratio: has_cpu.then(|| median(&cpus)),
+            cpu_ratio_span: has_cpu.then(|| Span::of(&cpus)),
             verdict: Verdict::of(ratio, ratio_span),
         }
     }
@@ -144,7 +145,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// All rows, with what their columns mean.
+/// All rows as a table, with a legend.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
         "{:<56} {:>10} {:>10} {:>6} {:>11}  {:<6} {:>5} {:>11}\n",
@@ -165,8 +166,8 @@ pub fn table(rows: &[Row]) -> String {
             cpu_span
         );
     }
-    text + "ratio: above 1 where we are faster; CPU: below 1 where we use less; both the median of the rounds, with the \
-            smallest and the largest; -: too little to tell.\nagree: within 3 %; noise: further apart, but the rounds differ as much among themselves\n"
+    text + "ratio: above 1 if we are faster; CPU: below 1 if we use less; medians of the rounds, with their range; \
+            -: too little CPU time to measure.\nagree: within 3 %; noise: the rounds differ more than the sides\n"
 }
 
 #[cfg(test)]
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_whether_it_agrees_and_how_far_its_rounds_were_apart() {
+    fn a_row_has_a_verdict_and_the_range_of_its_rounds() {
         let even = row(&[100.0, 101.0, 99.0], &[101.0, 100.0, 102.0]);
         assert_eq!((even.ours, even.peer, even.verdict), (100.0, 101.0, Verdict::Agree));
         assert_eq!((even.ours_span, even.cpu_ratio), (Span { low: 99.0, high: 101.0 }, Some(1.0)));
@@ -191,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn of_little_cpu_time_no_ratio_is_told() {
+    fn a_short_cpu_time_gives_no_ratio() {
         assert_eq!(per_request(Duration::from_millis(60), 3.0), Some(0.02));
         assert_eq!(per_request(Duration::from_millis(3), 300.0), None);
-        let [told, untold] = [Some(4.0), None].map(|cpu| Sample { rate: 10.0, cpu });
-        let row = Row::of("reads".to_owned(), &[told, untold], &[told, told]);
+        let [measured, unmeasured] = [Some(4.0), None].map(|cpu| Sample { rate: 10.0, cpu });
+        let row = Row::of("reads".to_owned(), &[measured, unmeasured], &[measured, measured]);
         assert_eq!((row.cpu_ratio, row.cpu_ratio_span), (Some(1.0), Some(Span { low: 1.0, high: 1.0 })));
-        let row = Row::of("reads".to_owned(), &[told, untold], &[untold, told]);
+        let row = Row::of("reads".to_owned(), &[measured, unmeasured], &[unmeasured, measured]);
         assert_eq!((row.cpu_ratio, row.cpu_ratio_span), (None, None));
         assert!(table(&[row]).contains(" -  "));
     }

@@ -1,4 +1,4 @@
-//! Makes a zram disk fit to be read: an empty one has no size, and one that was never written reads without reading.
+//! Prepares a zram disk for reads: a new one has no size, and reads of unwritten pages touch no memory.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,13 +9,12 @@ use anyhow::{Context, Result};
 use flashscope_device::{Bytes, Lba, Pattern};
 use rustix::fs::OFlags;
 
-/// How large an unused zram disk is made.
+/// The size of a new zram disk.
 const SIZE: Bytes = Bytes::gib(1);
 
 const CHUNK: Bytes = Bytes::mib(1);
 
-/// Gives a zram disk a size if it has none, and contents if it has none. Whatever holds something, and whatever is no
-/// zram disk, is left as it is.
+/// Gives an empty zram disk a size and contents. Leaves a disk with contents and other devices unchanged.
 pub fn prepare(device: &Path) -> Result<()> {
     let Some(sysfs) = sysfs_of(device) else { return Ok(()) };
     if number(&sysfs.join("disksize"), 0)? == 0 {
@@ -30,12 +29,13 @@ pub fn prepare(device: &Path) -> Result<()> {
     Ok(())
 }
 
-/// By the first figure of `mm_stat`: bytes stored, before compression (Documentation/admin-guide/blockdev/zram.rst).
+/// Whether the first number of `mm_stat` is 0: bytes stored, before compression
+/// (Documentation/admin-guide/blockdev/zram.rst).
 fn is_empty(sysfs: &Path) -> Result<bool> {
     Ok(number(&sysfs.join("mm_stat"), 0)? == 0)
 }
 
-/// Its folder in sysfs; `None` for anything but a zram disk.
+/// Its folder in sysfs; `None` for other devices.
 fn sysfs_of(device: &Path) -> Option<PathBuf> {
     let name = device.strip_prefix("/dev").ok()?.to_str()?;
     let digits = name.strip_prefix("zram")?;
@@ -46,25 +46,25 @@ fn sysfs_of(device: &Path) -> Option<PathBuf> {
 fn number(path: &Path, index: usize) -> Result<u64> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let word = text.split_whitespace().nth(index).unwrap_or_default();
-    word.parse().with_context(|| format!("{} does not begin with a number", path.display()))
+    word.parse().with_context(|| format!("{} does not start with a number", path.display()))
 }
 
-/// Fills a disk that is still empty once nobody else can begin to use it.
+/// Fills a disk if it is still empty after it was opened exclusively.
 fn fill(device: &Path, sysfs: &Path) -> Result<()> {
-    let disk = claim(device)?;
+    let disk = open_exclusively(device)?;
     if is_empty(sysfs)? {
         fill_with_test_data(disk, Bytes::new(number(&sysfs.join("disksize"), 0)?))?;
     }
     Ok(())
 }
 
-/// Opens a disk for writing. `O_EXCL` makes the kernel refuse one that is mounted or swapped to, and keeps it from being
-/// while it is open (open(2)).
-fn claim(device: &Path) -> io::Result<File> {
+/// Opens a disk exclusively for writing. With `O_EXCL` the kernel refuses a disk that is mounted or used for
+/// swap, and refuses to mount it while it is open (open(2)).
+fn open_exclusively(device: &Path) -> io::Result<File> {
     File::options().write(true).custom_flags(OFlags::EXCL.bits().cast_signed()).open(device)
 }
 
-/// Test data does not compress, so that every read copies a page.
+/// Fills the disk with the data pattern, which does not compress, so that every read copies a page.
 fn fill_with_test_data(mut disk: File, size: Bytes) -> Result<()> {
     let mut chunk = vec![0; CHUNK.to_usize()];
     let mut first = Lba(0);
@@ -83,22 +83,22 @@ mod tests {
 
     use super::*;
 
-    /// A disk of 1 MiB, which goes away with the last descriptor of it; `None` where loop devices are not to be had.
+    /// A loop device of 1 MiB that disappears with its last descriptor; `None` without loop devices.
     fn disk_in_use() -> Option<(PathBuf, File)> {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(1 << 20).unwrap();
         let attached = Command::new("losetup").args(["--find", "--show"]).arg(image.path()).output();
         let attached = attached.ok().filter(|output| output.status.success())?;
         let path = PathBuf::from(String::from_utf8(attached.stdout).unwrap().trim());
-        let user = claim(&path);
+        let user = open_exclusively(&path);
         assert!(Command::new("losetup").arg("--detach").arg(&path).status().unwrap().success());
         Some((path, user.unwrap()))
     }
 
     #[test]
-    fn a_disk_that_somebody_has_claimed_is_not_opened_for_writing() {
+    fn a_disk_in_use_is_not_opened_for_writing() {
         let Some((path, _user)) = disk_in_use() else { return skip() };
-        assert_eq!(claim(&path).unwrap_err().kind(), ErrorKind::ResourceBusy);
+        assert_eq!(open_exclusively(&path).unwrap_err().kind(), ErrorKind::ResourceBusy);
     }
 
     #[expect(clippy::print_stderr, reason = "a test that did not run says so")]

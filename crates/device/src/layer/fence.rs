@@ -1,4 +1,4 @@
-//! Lets requests through only inside one byte range.
+//! Passes only requests inside one byte range.
 
 use super::refusals::Refusals;
 use crate::contract::{Capabilities, Device, DeviceError};
@@ -6,7 +6,7 @@ use crate::request::{Completion, FailureCause, Op, Tag};
 use crate::time::Instant;
 use crate::units::ByteRange;
 
-/// Refuses whatever touches a byte outside its range, with [`FailureCause::Fenced`].
+/// Refuses every request outside its range with [`FailureCause::Fenced`].
 #[derive(Debug)]
 pub struct Fence<D> {
     device: D,
@@ -15,7 +15,7 @@ pub struct Fence<D> {
 }
 
 impl<D: Device> Fence<D> {
-    /// `device`, inside `fence` only.
+    /// Passes requests inside `fence` to `device`.
     pub fn new(device: D, fence: ByteRange) -> Self {
         Self { device, fence, refusals: Refusals::default() }
     }

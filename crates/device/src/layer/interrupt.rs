@@ -1,4 +1,4 @@
-//! Stops a measurement when somebody asks for it (Ctrl-C), between two requests.
+//! Stops a measurement between two requests when the user interrupts it (Ctrl-C).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,30 +7,30 @@ use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, Tag};
 use crate::time::Instant;
 
-/// The wish to stop. Clones share it; a signal handler may hold one.
+/// A flag that stops a measurement. Clones share it; a signal handler may hold one.
 #[derive(Debug, Default, Clone)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Asks to stop.
+    /// Requests the stop.
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// True once somebody asked.
+    /// True after a request to stop.
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for a signal handler.
+    /// The flag, for a signal handler.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 }
 
-/// Takes no new request once an [`Interrupt`] is requested; those in flight still complete.
+/// Accepts no request after an [`Interrupt`]. Requests in flight still complete.
 #[derive(Debug)]
 pub struct Interruptible<D> {
     device: D,
@@ -38,7 +38,7 @@ pub struct Interruptible<D> {
 }
 
 impl<D: Device> Interruptible<D> {
-    /// `device`, until `interrupt` is requested.
+    /// Passes requests to `device` until `interrupt` is requested.
     pub const fn new(device: D, interrupt: Interrupt) -> Self {
         Self { device, interrupt }
     }

@@ -1,4 +1,4 @@
-//! Counts what a measurement costs, and stops it when its budget is spent.
+//! Counts requests, bytes and device time of a measurement, and stops it at its budget.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::request::{Completion, Op, OpKind, Tag};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// What was asked of a device.
+/// Requests, bytes and device time of a measurement.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Read requests.
@@ -25,7 +25,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Counts one request; its time is counted apart.
+    /// Counts one request, without its time.
     pub fn count(&mut self, kind: OpKind, length: Bytes) {
         match kind {
             OpKind::Read => {
@@ -41,7 +41,7 @@ impl Cost {
     }
 }
 
-/// The most that a measurement may cost. `None`: no limit.
+/// The limits of a measurement. `None`: no limit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Read requests.
@@ -53,25 +53,27 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No limit at all.
+    /// No limits.
     pub const UNLIMITED: Self = Self { reads: None, bytes_written: None, device_time: None };
 
-    /// The limit that one more request of this size, or a pause of this length, would break, in words.
+    /// The limit that one more request of this size, or a pause of this length, would exceed, as text.
     #[must_use]
-    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<String> {
-        if let Some(text) = self.device_time.and_then(|limit| no_time(limit, cost.device_time, pause)) {
+    pub fn exceeded_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<String> {
+        if let Some(text) = self.device_time.and_then(|limit| time_exceeded(limit, cost.device_time, pause)) {
             return Some(text);
         }
         match kind {
             OpKind::Read => {
                 self.reads.filter(|limit| cost.reads >= *limit).map(|limit| format!("{limit} reads"))
             }
-            OpKind::Write => self.bytes_written.and_then(|limit| no_room(limit, cost.bytes_written, length)),
+            OpKind::Write => {
+                self.bytes_written.and_then(|limit| bytes_exceeded(limit, cost.bytes_written, length))
+            }
             OpKind::Flush | OpKind::Discard | OpKind::Pause => None,
         }
     }
 
-    /// What is left of it when so much was spent.
+    /// The rest of the budget after `cost` was spent.
     #[must_use]
     pub fn left(&self, cost: &Cost) -> Self {
         Self {
@@ -82,7 +84,7 @@ impl Budget {
     }
 }
 
-fn no_time(limit: Duration, spent: Duration, pause: Duration) -> Option<String> {
+fn time_exceeded(limit: Duration, spent: Duration, pause: Duration) -> Option<String> {
     let limit_s = limit.as_secs_f64();
     if spent >= limit {
         return Some(format!("{limit_s} s of device time"));
@@ -97,7 +99,7 @@ fn no_time(limit: Duration, spent: Duration, pause: Duration) -> Option<String> 
     })
 }
 
-fn no_room(limit: Bytes, spent: Bytes, length: Bytes) -> Option<String> {
+fn bytes_exceeded(limit: Bytes, spent: Bytes, length: Bytes) -> Option<String> {
     let left = limit.saturating_sub(spent);
     if length <= left {
         return None;
@@ -108,19 +110,19 @@ fn no_room(limit: Bytes, spent: Bytes, length: Bytes) -> Option<String> {
     })
 }
 
-/// Counts every request and refuses, with [`DeviceError::BudgetSpent`], the first that would exceed the budget.
+/// Counts every request. The first one that would exceed the budget is a [`DeviceError::BudgetSpent`].
 #[derive(Debug)]
 pub struct Meter<D> {
     device: D,
     budget: Budget,
     cost: Cost,
     started_at: Option<Instant>,
-    /// What went before.
-    before: Duration,
+    /// Device time that was spent before this meter began.
+    previous_time: Duration,
 }
 
 impl<D: Device> Meter<D> {
-    /// `device`, counted and limited.
+    /// Counts the requests to `device`, within `budget`.
     pub const fn new(device: D, budget: Budget) -> Self {
         let cost = Cost {
             reads: 0,
@@ -132,18 +134,18 @@ impl<D: Device> Meter<D> {
         Self::after(cost, device, budget)
     }
 
-    /// The same, where so much of the budget is spent already.
+    /// The same, where `cost` of the budget is already spent.
     pub const fn after(cost: Cost, device: D, budget: Budget) -> Self {
-        Self { device, budget, cost, started_at: None, before: cost.device_time }
+        Self { device, budget, cost, started_at: None, previous_time: cost.device_time }
     }
 
-    /// What may still be spent.
+    /// The rest of the budget.
     #[must_use]
     pub fn left(&self) -> Budget {
         self.budget.left(&self.cost)
     }
 
-    /// What was asked of the device so far.
+    /// The cost until now.
     #[must_use]
     pub const fn cost(&self) -> Cost {
         self.cost
@@ -162,7 +164,7 @@ impl<D: Device> Device for Meter<D> {
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         let (kind, length) = (op.kind(), op.range().map_or(Bytes::ZERO, |range| range.length));
         let pause = if let Op::Pause { duration } = &op { *duration } else { Duration::ZERO };
-        if let Some(limit) = self.budget.broken_by(&self.cost, kind, length, pause) {
+        if let Some(limit) = self.budget.exceeded_by(&self.cost, kind, length, pause) {
             return Err(DeviceError::BudgetSpent { limit });
         }
         self.started_at.get_or_insert_with(|| self.device.now());
@@ -174,7 +176,7 @@ impl<D: Device> Device for Meter<D> {
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         let completion = self.device.wait()?;
         if let (Some(completion), Some(started_at)) = (&completion, self.started_at) {
-            self.cost.device_time = self.before + completion.completed_at.since(started_at);
+            self.cost.device_time = self.previous_time + completion.completed_at.since(started_at);
         }
         Ok(completion)
     }

@@ -1,4 +1,4 @@
-//! Layers: each wraps any [`Device`](crate::Device), changes one thing and passes the rest through.
+//! Layers: each wraps any [`Device`](crate::Device) and changes one thing.
 
 pub mod fault;
 pub mod fence;

@@ -1,11 +1,11 @@
-//! Takes no writes and no discards: what stands between an experiment and somebody's data.
+//! Refuses writes and discards, to protect a person's data from an experiment.
 
 use super::refusals::Refusals;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, FailureCause, Op, Tag};
 use crate::time::Instant;
 
-/// Refuses whatever would change the device, with [`FailureCause::ReadOnly`].
+/// Refuses every write and discard with [`FailureCause::ReadOnly`].
 #[derive(Debug)]
 pub struct ReadOnly<D> {
     device: D,
@@ -13,7 +13,7 @@ pub struct ReadOnly<D> {
 }
 
 impl<D: Device> ReadOnly<D> {
-    /// `device`, for reading only.
+    /// Passes only reads, flushes and pauses to `device`.
     pub fn new(device: D) -> Self {
         Self { device, refusals: Refusals::default() }
     }

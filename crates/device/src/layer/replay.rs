@@ -1,16 +1,17 @@
-//! A recorded trace as a device: the same requests get the same times again, with no stick at hand.
+//! A recorded trace as a device: the same requests get the same times again, without the stick.
 
 use std::collections::VecDeque;
 
-use super::trace::traced_range;
+use super::trace::range_in_trace;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, FailureCause, Op, RequestError, Success, Tag};
 use crate::time::Instant;
 use crate::trace::TraceRecord;
 
-/// Answers from a trace. A request that differs from the recorded one is [`DeviceError::ReplayDiverged`].
+/// Replays the completions of a trace. A request that differs from the recorded one is a
+/// [`DeviceError::ReplayDiverged`].
 ///
-/// Traces hold no data: checked reads succeed unchecked, byte reads come home zeroed.
+/// Traces hold no data: checked reads succeed without a check, and reads of bytes return zeros.
 #[derive(Debug)]
 pub struct Replay {
     capabilities: Capabilities,
@@ -21,7 +22,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A device with these capabilities that answers from these records.
+    /// A device with these capabilities that replays these records.
     #[must_use]
     pub const fn new(capabilities: Capabilities, records: Vec<TraceRecord>) -> Self {
         Self { capabilities, records, position: 0, now: Instant::ZERO, waiting: VecDeque::new() }
@@ -30,7 +31,7 @@ impl Replay {
     fn diverged(&self, op: &Op, record: Option<&TraceRecord>) -> DeviceError {
         DeviceError::ReplayDiverged {
             position: self.position,
-            asked: format!("{} of {}", op.kind(), traced_range(op)),
+            asked: format!("{} of {}", op.kind(), range_in_trace(op)),
             recorded: record.map_or_else(
                 || "the end of the trace".to_owned(),
                 |record| format!("{} of {}", record.kind, record.range),
@@ -51,7 +52,7 @@ impl Device for Replay {
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         let record = self.records.get(self.position).copied();
         let Some(record) =
-            record.filter(|record| record.kind == op.kind() && record.range == traced_range(&op))
+            record.filter(|record| record.kind == op.kind() && record.range == range_in_trace(&op))
         else {
             return Err(self.diverged(&op, record.as_ref()));
         };

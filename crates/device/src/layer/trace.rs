@@ -1,4 +1,5 @@
-//! Records every request with its times, so that a measurement can be looked at, or replayed without the stick.
+//! Records every request with its times, so that a measurement can be inspected, or replayed without the
+//! stick.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -9,21 +10,21 @@ use crate::time::Instant;
 use crate::trace::{TraceRecord, TraceWriter};
 use crate::units::{ByteRange, Bytes};
 
-/// Where records go.
+/// Receives records.
 pub trait RecordSink {
-    /// Takes one.
+    /// Stores one record.
     fn take(&mut self, record: TraceRecord);
 }
 
-/// In memory, all of them.
+/// Stores all records in memory.
 impl RecordSink for Vec<TraceRecord> {
     fn take(&mut self, record: TraceRecord) {
         self.push(record);
     }
 }
 
-/// Into a file. After the first error nothing more is written, and [`TraceFile::finish`] returns that error: a full disk
-/// is no reason for the device to fail.
+/// Writes records to a file. After the first error it writes nothing more, and [`TraceFile::finish`] returns
+/// that error: the device must not fail because a disk is full.
 #[derive(Debug)]
 pub struct TraceFile<W> {
     writer: TraceWriter<W>,
@@ -31,7 +32,7 @@ pub struct TraceFile<W> {
 }
 
 impl<W: Write> TraceFile<W> {
-    /// Records go to this writer.
+    /// Writes records to this writer.
     pub const fn new(writer: TraceWriter<W>) -> Self {
         Self { writer, error: None }
     }
@@ -39,7 +40,7 @@ impl<W: Write> TraceFile<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// The first error there was; the file then counts as cut off.
+    /// The first error of the writer. The file then counts as incomplete.
     pub fn finish(self) -> io::Result<W> {
         match self.error {
             Some(error) => Err(error),
@@ -56,27 +57,27 @@ impl<W: Write> RecordSink for TraceFile<W> {
     }
 }
 
-/// Hands a record of every completed request to a sink, in order of completion.
+/// Passes a record of every completed request to a sink, in order of completion.
 #[derive(Debug)]
 pub struct Trace<D, S = Vec<TraceRecord>> {
     device: D,
-    asked: HashMap<Tag, (OpKind, ByteRange)>,
+    in_flight: HashMap<Tag, (OpKind, ByteRange)>,
     sink: S,
 }
 
-/// The range of a request as traces write it: empty for those that have none.
+/// The range of a request in a trace: empty for a request without one.
 #[must_use]
-pub fn traced_range(op: &Op) -> ByteRange {
+pub fn range_in_trace(op: &Op) -> ByteRange {
     op.range().unwrap_or(ByteRange::new(Bytes::ZERO, Bytes::ZERO))
 }
 
 impl<D: Device> Trace<D> {
-    /// `device`, recorded in memory.
+    /// Records the requests to `device` in memory.
     pub fn new(device: D) -> Self {
         Self::into_sink(device, Vec::new())
     }
 
-    /// What was recorded so far.
+    /// The records until now.
     #[must_use]
     pub fn records(&self) -> &[TraceRecord] {
         &self.sink
@@ -84,12 +85,12 @@ impl<D: Device> Trace<D> {
 }
 
 impl<D: Device, S: RecordSink> Trace<D, S> {
-    /// `device`, recorded in `sink`.
+    /// Passes the records of `device` to `sink`.
     pub fn into_sink(device: D, sink: S) -> Self {
-        Self { device, asked: HashMap::new(), sink }
+        Self { device, in_flight: HashMap::new(), sink }
     }
 
-    /// The sink, with all that was recorded.
+    /// The device, and the sink with all records.
     #[must_use]
     pub fn into_inner(self) -> (D, S) {
         (self.device, self.sink)
@@ -106,16 +107,16 @@ impl<D: Device, S: RecordSink> Device for Trace<D, S> {
     }
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        let asked = (op.kind(), traced_range(&op));
+        let request = (op.kind(), range_in_trace(&op));
         self.device.submit(tag, op)?;
-        self.asked.insert(tag, asked);
+        self.in_flight.insert(tag, request);
         Ok(())
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         let completion = self.device.wait()?;
         if let Some(completion) = &completion
-            && let Some((kind, range)) = self.asked.remove(&completion.tag)
+            && let Some((kind, range)) = self.in_flight.remove(&completion.tag)
         {
             self.sink.take(TraceRecord {
                 kind,

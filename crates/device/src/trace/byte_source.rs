@@ -1,4 +1,4 @@
-//! Bytes one by one, counted and summed.
+//! Reads a trace byte by byte, and keeps its position and checksum.
 
 use std::io::{BufReader, ErrorKind, Read};
 
@@ -6,7 +6,7 @@ use super::checksum::Checksum;
 use super::error::TraceError;
 use super::varint::BYTES_MAX;
 
-/// Why a value could not be read: the file ends, or it cannot be.
+/// Why a value could not be read: the file ends, or it is damaged or unreadable.
 #[derive(Debug)]
 pub enum Stop {
     End,
@@ -19,7 +19,7 @@ impl From<TraceError> for Stop {
     }
 }
 
-/// A reader that knows how far it is.
+/// A reader with its position and the checksum of all bytes until there.
 #[derive(Debug)]
 pub struct ByteSource<R> {
     reader: BufReader<R>,
@@ -58,7 +58,7 @@ impl<R: Read> ByteSource<R> {
         }
     }
 
-    /// The next number of varying length.
+    /// The next number of variable length.
     pub fn number(&mut self) -> Result<u64, Stop> {
         let mut value = 0;
         for index in 0..BYTES_MAX {
@@ -76,7 +76,7 @@ impl<R: Read> ByteSource<R> {
         Err(self.damaged("a number of more than 64 bits"))
     }
 
-    /// The next number of eight bytes, low ones first.
+    /// The next 64-bit number, little-endian.
     pub fn fixed(&mut self) -> Result<u64, Stop> {
         let mut bytes = [0; 8];
         for byte in &mut bytes {
@@ -85,13 +85,13 @@ impl<R: Read> ByteSource<R> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// The next text of at most `longest` bytes; its length stands in front.
+    /// The next text of at most `longest` bytes. Its length precedes it.
     pub fn text(&mut self, what: &str, longest: u64) -> Result<String, Stop> {
         let length = self.number()?;
         if length > longest {
             return Err(self.damaged(format!("a {what} of {length} bytes; at most {longest} are allowed")));
         }
         let bytes: Vec<u8> = (0..length).map(|_| self.byte()).collect::<Result<_, _>>()?;
-        String::from_utf8(bytes).map_err(|_| self.damaged(format!("a {what} that is no UTF-8")))
+        String::from_utf8(bytes).map_err(|_| self.damaged(format!("a {what} that is not UTF-8")))
     }
 }

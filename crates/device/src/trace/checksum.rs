@@ -1,6 +1,6 @@
 //! A checksum over a trace: FNV-1a with 64 bits (G. Fowler, L. C. Noll, K.-P. Vo, RFC 9923).
 
-/// The sum of the bytes so far.
+/// The checksum of the bytes until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checksum(u64);
 

@@ -1,37 +1,37 @@
-//! Traces that cannot be read.
+//! Errors of reading a trace.
 
-/// What is wrong with a trace, and at which byte of it.
+/// Why a trace cannot be read, and at which byte.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The file is something else.
-    #[error("this is no flashscope trace: it does not begin with the eight bytes 89 46 53 54 0d 0a 1a 0a")]
+    /// The file is not a trace.
+    #[error("this is not a flashscope trace: it does not begin with the eight bytes 89 46 53 54 0d 0a 1a 0a")]
     NotATrace,
-    /// A newer flashscope wrote it.
+    /// The trace has a newer format.
     #[error("the trace has format {version}, and this flashscope reads format 1; a newer one may read it")]
     Version {
-        /// Its version.
+        /// The version of its format.
         version: u64,
     },
     /// The file ends inside its header.
-    #[error("the trace ends inside its header, at byte {position}; nothing of it can be used")]
+    #[error("the trace ends inside its header, at byte {position}, and cannot be used")]
     CutHeader {
-        /// Where it ends.
+        /// The length of the file, bytes.
         position: u64,
     },
-    /// Bytes that no trace has.
+    /// The trace holds invalid bytes.
     #[error("the trace is damaged at byte {position}: {what}")]
     Damaged {
-        /// Where.
+        /// The byte.
         position: u64,
-        /// What is there.
+        /// The problem.
         what: String,
     },
-    /// It cannot be read from.
+    /// Reading failed.
     #[error("the trace cannot be read at byte {position}: {source}")]
     Io {
-        /// Where.
+        /// The byte.
         position: u64,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

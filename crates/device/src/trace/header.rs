@@ -1,4 +1,4 @@
-//! What stands in front of a trace's requests: the device, its clock, and what decided its chance.
+//! The header of a trace: the device, its clock, and its random seed.
 
 use std::io::Read;
 
@@ -8,6 +8,8 @@ use super::{MAGIC, VERSION, varint};
 use crate::contract::Capabilities;
 use crate::units::Bytes;
 
+// Limits of the two texts, bytes. A reader refuses longer ones, so that a damaged length allocates little
+// memory.
 const LABEL_MAX: u64 = 4 << 10;
 const PROFILE_MAX: u64 = 1 << 20;
 
@@ -16,32 +18,32 @@ const DISCARD: u64 = 2;
 const REAL_CLOCK: u64 = 4;
 const SEEDED: u64 = 8;
 
-/// Whose time a trace has.
+/// The clock of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockKind {
-    /// A virtual stick's own.
+    /// The clock of a virtual stick.
     Virtual,
-    /// The host's.
+    /// The host's clock.
     Real,
 }
 
-/// What a trace says before its requests.
+/// The header of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceHeader {
-    /// The traced device's.
+    /// The capabilities of the traced device.
     pub capabilities: Capabilities,
-    /// Whose time it is.
+    /// The clock of its times.
     pub clock: ClockKind,
-    /// What decided the device's chance, if that is known.
+    /// The random seed of a virtual stick; `None` if it has none or it is unknown.
     pub seed: Option<u64>,
-    /// What was traced, as a person would say it; at most 4 KiB.
+    /// The name of the traced device; at most 4 KiB.
     pub label: String,
-    /// The virtual stick's profile, as TOML; empty for other devices; at most 1 MiB.
+    /// The virtual stick's profile as TOML, at most 1 MiB; empty for other devices.
     pub profile: String,
 }
 
 impl TraceHeader {
-    /// The header as bytes. A text that is too long is cut.
+    /// The header as bytes. A text beyond its limit is truncated.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let flag = |holds: bool, bit: u64| if holds { bit } else { 0 };

@@ -1,7 +1,7 @@
-//! Traces in files: every request with its times, in a few bytes each. The format is described in `docs/trace.md`.
+//! Trace files: every request with its times, in 6 to 7 bytes. `docs/trace.md` describes the format.
 //!
-//! [`TraceWriter`] writes while requests complete and holds none of them; [`TraceReader`] gives them back one by one and
-//! says whether the file is whole; [`Playback`] asks them of another device.
+//! [`TraceWriter`] writes each request when it completes and keeps none in memory. [`TraceReader`] returns
+//! them one by one and reports whether the file is complete. [`Playback`] replays them on another device.
 
 mod byte_source;
 mod checksum;
@@ -15,13 +15,13 @@ mod writer;
 
 pub use error::TraceError;
 pub use header::{ClockKind, TraceHeader};
-pub use playback::{Pace, Playback, Played};
+pub use playback::{Playback, PlaybackOptions, Played};
 pub use reader::{Ending, TraceReader};
 pub use record::TraceRecord;
 pub use writer::TraceWriter;
 
-/// The first bytes of a trace. As in PNG (RFC 2083, 12.11), a byte above 127 and two kinds of line end show what a
-/// transfer as text has done.
+/// The first bytes of a trace. As in PNG (RFC 2083, 12.11), a byte above 127 and two kinds of line end reveal
+/// that a transfer changed the file as text.
 const MAGIC: [u8; 8] = *b"\x89FST\r\n\x1a\n";
 
 /// The version of the format written here.

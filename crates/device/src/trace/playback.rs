@@ -1,7 +1,7 @@
-//! The requests of a trace, asked of another device.
+//! Replays the requests of a trace on another device.
 //!
-//! They go out in the order in which they were submitted, and never with more of them in flight than there were then. Where
-//! the traced device had nothing to do, the other one pauses as long.
+//! Requests are submitted in their original order, with at most the original queue depth. Where the traced
+//! device was idle, the other device pauses for the same time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,126 +14,130 @@ use crate::request::{Completion, Op, OpKind, Tag};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// How fast requests go out.
+/// Idle time and queue depth of a playback.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
-    /// Leave out the times in which the traced device was idle.
+pub struct PlaybackOptions {
+    /// Skip the idle times of the traced device.
     pub skips_idle: bool,
-    /// How many requests may be in flight; `None`: as many as there were.
+    /// The largest queue depth; `None`: the recorded one.
     pub queue_depth: Option<u32>,
 }
 
-/// A request that was played back.
+/// A replayed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Played {
-    /// As the trace has it.
+    /// The request in the trace.
     pub recorded: TraceRecord,
-    /// How long the other device took.
+    /// Its latency on the other device.
     pub latency: Duration,
-    /// Whether it succeeded there.
+    /// Whether it succeeded on the other device.
     pub succeeded: bool,
 }
 
-/// When one request goes out.
+/// One request, and when to submit it.
 #[derive(Debug, Clone, Copy)]
-struct Cue {
+struct ScheduledRequest {
     record: TraceRecord,
-    /// How many requests were in flight.
+    /// The number of other requests in flight at its submission.
     in_flight: u32,
-    /// How long the device had been idle.
+    /// The idle time of the device before its submission.
     idle: Duration,
 }
 
-/// A trace, ready to be played back.
+/// A trace, ready for playback.
 #[derive(Debug)]
 pub struct Playback {
-    cues: Vec<Cue>,
+    schedule: Vec<ScheduledRequest>,
 }
 
 impl Playback {
-    /// The requests of a trace, in any order. Pauses count as idle time.
+    /// A playback of these requests, given in any order. Pauses count as idle time.
     #[must_use]
     pub fn new(mut records: Vec<TraceRecord>) -> Self {
         records.retain(|record| record.kind != OpKind::Pause);
         records.sort_by_key(|record| record.submitted_at);
         let mut in_flight = BinaryHeap::new();
         let mut last_completed = records.first().map_or(Instant::ZERO, |record| record.submitted_at);
-        let cues = records.into_iter().map(|record| {
+        let schedule = records.into_iter().map(|record| {
             while in_flight.peek().is_some_and(|Reverse(completed_at)| *completed_at <= record.submitted_at) {
                 in_flight.pop();
             }
             let idle = record.submitted_at.since(last_completed);
-            let cue = Cue { record, in_flight: u32::try_from(in_flight.len()).unwrap_or(u32::MAX), idle };
+            let scheduled = ScheduledRequest {
+                record,
+                in_flight: u32::try_from(in_flight.len()).unwrap_or(u32::MAX),
+                idle,
+            };
             in_flight.push(Reverse(record.completed_at));
             last_completed = last_completed.max(record.completed_at);
-            cue
+            scheduled
         });
-        Self { cues: cues.collect() }
+        Self { schedule: schedule.collect() }
     }
 
-    /// How many requests there are.
+    /// The number of requests.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.cues.len()
+        self.schedule.len()
     }
 
-    /// True if there are none.
+    /// True without requests.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.cues.is_empty()
+        self.schedule.is_empty()
     }
 
-    /// The end of the highest range: how large a device must be.
+    /// The end of the highest range: the smallest capacity of a device for this playback.
     #[must_use]
-    pub fn reach(&self) -> Bytes {
-        self.cues.iter().map(|cue| cue.record.range.end()).max().unwrap_or(Bytes::ZERO)
+    pub fn required_capacity(&self) -> Bytes {
+        self.schedule.iter().map(|scheduled| scheduled.record.range.end()).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// From the first submission to the last completion, as the trace has it.
+    /// The time from the first submission to the last completion in the trace.
     #[must_use]
     pub fn recorded_time(&self) -> Duration {
-        let first = self.cues.first().map_or(Instant::ZERO, |cue| cue.record.submitted_at);
-        let last = self.cues.iter().map(|cue| cue.record.completed_at).max().unwrap_or(first);
+        let first = self.schedule.first().map_or(Instant::ZERO, |scheduled| scheduled.record.submitted_at);
+        let last = self.schedule.iter().map(|scheduled| scheduled.record.completed_at).max().unwrap_or(first);
         last.since(first)
     }
 
-    /// Asks everything of `device`; writes carry `pattern`, reads are for their time alone. The requests come back in the
-    /// order in which they were submitted.
+    /// Replays all requests on `device`. Writes carry `pattern`; reads return no data. The results are in
+    /// order of submission.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device failed. A failed request is in the result.
+    /// [`DeviceError`] if the device failed. A failed request is a result.
     pub fn run(
         &self,
         device: &mut impl Device,
-        pace: Pace,
+        options: PlaybackOptions,
         pattern: Pattern,
     ) -> Result<Vec<Played>, DeviceError> {
-        let mut stage = Stage { device, in_flight: HashMap::new(), played: Vec::with_capacity(self.len()) };
-        for cue in &self.cues {
-            let others = pace.queue_depth.map_or(cue.in_flight, |depth| depth.max(1) - 1);
-            stage.wait_until(others)?;
-            if !cue.idle.is_zero() && !pace.skips_idle {
-                stage.pause(cue.idle)?;
+        let mut player = Player { device, in_flight: HashMap::new(), played: Vec::with_capacity(self.len()) };
+        for scheduled in &self.schedule {
+            let others = options.queue_depth.map_or(scheduled.in_flight, |depth| depth.max(1) - 1);
+            player.wait_until(others)?;
+            if !scheduled.idle.is_zero() && !options.skips_idle {
+                player.pause(scheduled.idle)?;
             }
-            stage.submit(cue, pattern)?;
+            player.submit(scheduled, pattern)?;
         }
-        stage.wait_until(0)?;
-        Ok(stage.played)
+        player.wait_until(0)?;
+        Ok(player.played)
     }
 }
 
-/// The device and what is in flight.
-struct Stage<'device, D> {
+/// The device, and the requests in flight on it.
+struct Player<'device, D> {
     device: &'device mut D,
     in_flight: HashMap<Tag, usize>,
     played: Vec<Played>,
 }
 
-impl<D: Device> Stage<'_, D> {
-    /// Waits until no more than `others` requests are in flight, and the device has room for another.
+impl<D: Device> Player<'_, D> {
+    /// Waits until at most `others` requests are in flight and the device accepts another one.
     fn wait_until(&mut self, others: u32) -> Result<(), DeviceError> {
-        let most = others.min(self.device.capabilities().queue_depth.saturating_sub(1)) as usize;
-        while self.in_flight.len() > most
+        let others = others.min(self.device.capabilities().queue_depth.saturating_sub(1)) as usize;
+        while self.in_flight.len() > others
             && let Some(completion) = self.device.wait()?
         {
             self.settle(&completion);
@@ -147,8 +151,8 @@ impl<D: Device> Stage<'_, D> {
         self.device.wait().map(drop)
     }
 
-    fn submit(&mut self, cue: &Cue, pattern: Pattern) -> Result<(), DeviceError> {
-        let record = cue.record;
+    fn submit(&mut self, scheduled: &ScheduledRequest, pattern: Pattern) -> Result<(), DeviceError> {
+        let record = scheduled.record;
         let op = match record.kind {
             OpKind::Read => Op::read(record.range),
             OpKind::Write => Op::write(record.range, pattern),
@@ -171,5 +175,5 @@ impl<D: Device> Stage<'_, D> {
     }
 }
 
-/// No request's tag.
+/// The tag of pauses. No other request has it.
 const PAUSE: Tag = Tag(u64::MAX);

@@ -1,4 +1,4 @@
-//! Reads a trace, one request at a time.
+//! Reads a trace request by request.
 
 use std::io::Read;
 
@@ -10,11 +10,11 @@ use super::record::{Context, END, TraceRecord};
 /// How a trace ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With its count and checksum, both right.
+    /// It ends with the correct number of requests and the correct checksum.
     Complete,
-    /// In the middle: whoever wrote it was stopped. All whole requests were given.
+    /// It ends in the middle: the writer was stopped. The reader returned all complete requests.
     CutOff {
-        /// The file's length, bytes.
+        /// The length of the file, bytes.
         position: u64,
     },
 }
@@ -34,20 +34,20 @@ impl<R: Read> TraceReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`TraceError`] if this is no trace, or none that this version reads.
+    /// [`TraceError`] if this is not a trace, or one of an unknown format.
     pub fn new(reader: R) -> Result<Self, TraceError> {
         let mut bytes = ByteSource::new(reader);
         let header = TraceHeader::decode(&mut bytes)?;
         Ok(Self { bytes, header, context: Context::default(), records: 0, ending: None, failed: false })
     }
 
-    /// What the trace says before its requests.
+    /// The header of the trace.
     #[must_use]
     pub const fn header(&self) -> &TraceHeader {
         &self.header
     }
 
-    /// How the trace ends; `None` before its last request was read, or after an error.
+    /// How the trace ends; `None` before the last request was read, and after an error.
     #[must_use]
     pub const fn ending(&self) -> Option<Ending> {
         self.ending
@@ -67,19 +67,19 @@ impl<R: Read> TraceReader<R> {
     fn read_end(&mut self) -> Result<(), Stop> {
         let count = self.bytes.number()?;
         if count != self.records {
-            let what = format!("it says that it has {count} requests, and has {}", self.records);
+            let what = format!("its end counts {count} requests, but it holds {}", self.records);
             return Err(self.bytes.damaged(what));
         }
         let sum = self.bytes.checksum();
         if self.bytes.fixed()? != sum {
             return Err(self
                 .bytes
-                .damaged("the checksum is wrong: some of its requests are not as they were written"));
+                .damaged("the checksum is wrong: the trace was changed after it was written"));
         }
         match self.bytes.byte() {
             Err(Stop::End) => Ok(()),
             Err(error) => Err(error),
-            Ok(_) => Err(self.bytes.damaged("something follows its end")),
+            Ok(_) => Err(self.bytes.damaged("data follows its end")),
         }
     }
 }

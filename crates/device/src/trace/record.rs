@@ -1,7 +1,8 @@
 //! One request in a trace, as data and as bytes.
 //!
-//! A byte of flags comes first; what it says is as expected is left out. Offsets count from the previous request's end,
-//! submission from the previous completion, so that requests one after another cost little.
+//! A byte of flags precedes each record; fields with the expected value are left out. An offset is relative
+//! to the end of the previous request, a submission to the previous completion, so that sequential requests
+//! need few bytes.
 
 use std::io::Read;
 
@@ -16,11 +17,11 @@ use crate::units::{ByteRange, Bytes, SECTOR};
 /// One completed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceRecord {
-    /// What was asked.
+    /// The kind of the request.
     pub kind: OpKind,
-    /// Of which range; empty at offset 0 for a flush or a pause.
+    /// Its range; empty at offset 0 for a flush or a pause.
     pub range: ByteRange,
-    /// When the device took it.
+    /// When the device accepted it.
     pub submitted_at: Instant,
     /// When the device finished it.
     pub completed_at: Instant,
@@ -30,19 +31,19 @@ pub struct TraceRecord {
 
 const KINDS: [OpKind; 5] = [OpKind::Read, OpKind::Write, OpKind::Flush, OpKind::Discard, OpKind::Pause];
 const KIND: u8 = 0b111;
-/// In place of a kind: the end of the records.
+/// The kind that marks the end of the records.
 pub(super) const END: u8 = KIND;
 const FAILED: u8 = 1 << 3;
-/// The request begins where the previous one ended.
+/// The request starts at the end of the previous one.
 const CONTINUES: u8 = 1 << 4;
-/// It is as long as the previous one of its kind.
+/// It has the length of the previous request of its kind.
 const SAME_LENGTH: u8 = 1 << 5;
-/// It was submitted at the instant at which the previous one completed.
+/// It was submitted at the instant of the previous completion.
 const AT_ONCE: u8 = 1 << 6;
-/// Offset and length are in bytes: they are no whole sectors.
+/// Offset and length are in bytes, because they are not multiples of a sector.
 const IN_BYTES: u8 = 1 << 7;
 
-/// What the next record is told relative to.
+/// The previous record, from which the next one differs.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Context {
     end: u64,
@@ -100,7 +101,7 @@ impl Context {
         self.completed_at = completed_at.max(submitted_at);
     }
 
-    /// Reads the rest of a record behind its flags.
+    /// Reads the rest of a record after its flags.
     pub(super) fn decode<R: Read>(
         &mut self,
         flags: u8,
@@ -120,7 +121,7 @@ impl Context {
         let submitted_at = varint::step(self.completed_at, folded);
         let latency = bytes.number()?;
         let Some(completed_at) = submitted_at.checked_add(latency) else {
-            return Err(bytes.damaged("a request that completes after the end of time"));
+            return Err(bytes.damaged("a completion time beyond 64 bits"));
         };
         self.completed_at = completed_at;
         Ok(TraceRecord {

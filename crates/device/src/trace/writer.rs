@@ -1,4 +1,4 @@
-//! Writes a trace while its requests complete.
+//! Writes a trace, request by request.
 
 use std::io::{self, Write};
 
@@ -7,67 +7,67 @@ use super::header::TraceHeader;
 use super::record::{Context, END, TraceRecord};
 use super::varint;
 
-/// Writes one trace. Each record goes out as it comes; give it a buffered writer. Without [`TraceWriter::finish`] the
-/// file is readable all the same, but counts as cut off.
+/// Writes one trace. Each record is written at once, so `W` should be buffered. Without
+/// [`TraceWriter::finish`] the file is readable but counts as incomplete.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     writer: W,
     context: Context,
     checksum: Checksum,
     records: u64,
-    scratch: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace.
+    /// Starts a trace.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The writer's error.
     pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
         let mut trace = Self {
             writer,
             context: Context::default(),
             checksum: Checksum::new(),
             records: 0,
-            scratch: header.encode(),
+            buffer: header.encode(),
         };
-        trace.pour()?;
+        trace.write_buffered()?;
         Ok(trace)
     }
 
     /// Adds a request.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The writer's error.
     pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
-        self.context.encode(record, &mut self.scratch);
+        self.context.encode(record, &mut self.buffer);
         self.records += 1;
-        self.pour()
+        self.write_buffered()
     }
 
     /// Ends the trace with its count and checksum, and flushes the writer.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The writer's error.
     pub fn finish(mut self) -> io::Result<W> {
-        self.scratch.push(END);
-        varint::push(&mut self.scratch, self.records);
-        self.pour()?;
+        self.buffer.push(END);
+        varint::push(&mut self.buffer, self.records);
+        self.write_buffered()?;
         self.writer.write_all(&self.checksum.get().to_le_bytes())?;
         self.writer.flush()?;
         Ok(self.writer)
     }
 
-    /// How many requests it has so far.
+    /// The number of requests until now.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.records
     }
 
-    fn pour(&mut self) -> io::Result<()> {
-        self.scratch.iter().for_each(|byte| self.checksum.add(*byte));
-        self.writer.write_all(&self.scratch)?;
-        self.scratch.clear();
+    fn write_buffered(&mut self) -> io::Result<()> {
+        self.buffer.iter().for_each(|byte| self.checksum.add(*byte));
+        self.writer.write_all(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 }

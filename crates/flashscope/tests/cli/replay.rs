@@ -122,7 +122,7 @@ fn what_cannot_be_replayed_exits_with_2() {
     fs::write(path, &bytes).unwrap();
     assert_refused(&["sim", "replay", path, "generic-2g"], 2, &["damaged at byte"]);
     fs::write(path, "a text").unwrap();
-    assert_refused(&["sim", "replay", path, "generic-2g"], 2, &["no flashscope trace"]);
+    assert_refused(&["sim", "replay", path, "generic-2g"], 2, &["not a flashscope trace"]);
 }
 
 #[test]
@@ -140,5 +140,5 @@ fn faults_of_a_target_are_named_and_take_effect() {
     assert!(stderr(&output).contains("read-errors:share=1"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(3));
     fs::write(&profile, format!("fault = [\"wrap:real=-1\"]\n{good}")).unwrap();
-    assert_refused(&["check", &format!("sim:{}", profile.display())], 2, &["'-1' is no value for real"]);
+    assert_refused(&["check", &format!("sim:{}", profile.display())], 2, &["'-1' is not a value for real"]);
 }

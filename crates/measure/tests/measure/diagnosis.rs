@@ -1,5 +1,5 @@
 //! Truth tests: virtual sticks with one ailment, with two and with none, and which layer the diagnosis names. What each gains where
-//! it is cured is measured by `cargo xtask diagnose`.
+//! it is cured is measured by `cargo xtask validate diagnose`.
 
 use std::time::Duration;
 

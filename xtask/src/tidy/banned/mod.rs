@@ -1,4 +1,5 @@
-//! Banned phrases: words that a storage engineer would not understand, each with the word to use. The list is `banned.toml`.
+//! Banned phrases: words that a storage engineer would not understand, each with the word to use. The list is
+//! `banned.toml`.
 
 mod passages;
 mod phrase;

@@ -1,7 +1,7 @@
 //! The text of a file in which phrases are looked for.
 //!
-//! Names of data are left out: a string, or a piece of code in backticks, that is one word, and the keys of TOML. They are JSON
-//! fields and run-file fields, which are contracts.
+//! Names of data are left out: a string, or a piece of code in backticks, that is one word, and the keys of
+//! TOML. They are JSON fields and run-file fields, which are contracts.
 
 use super::Scope;
 use crate::tidy::files::File;

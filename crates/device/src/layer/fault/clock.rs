@@ -1,29 +1,30 @@
-//! A clock that is set apart from the device's: hidden work takes none of its time, and delays are added to it.
+//! A layer's clock: the device's clock without hidden work and with added delays.
 
 use std::time::Duration;
 
 use crate::time::Instant;
 
-/// How far a layer's clock has moved from its device's.
+/// The difference between a layer's clock and the clock of its device.
 #[derive(Debug, Default)]
-pub struct Shift {
+pub struct ClockOffset {
     hidden: Duration,
     added: Duration,
 }
 
-impl Shift {
-    /// The layer's instant for the device's. Never goes back: only time that has passed below is ever hidden.
+impl ClockOffset {
+    /// The layer's instant for an instant of the device. It never decreases: only elapsed device time is
+    /// hidden.
     pub fn of(&self, instant: Instant) -> Instant {
         let later = instant + self.added;
         Instant::ZERO + later.since(Instant::ZERO).saturating_sub(self.hidden)
     }
 
-    /// Takes out time that passed below for work of the layer's own.
+    /// Hides device time that the layer used for its own requests.
     pub fn hide(&mut self, duration: Duration) {
         self.hidden += duration;
     }
 
-    /// Puts in time that did not pass below.
+    /// Adds time that did not pass on the device.
     pub fn add(&mut self, duration: Duration) {
         self.added += duration;
     }

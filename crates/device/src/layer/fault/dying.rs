@@ -1,58 +1,58 @@
-//! A device that gets slower, and fails more often, with every byte written to it.
+//! A device that wears out: latency and error rate grow with every byte written.
 
 use std::collections::HashMap;
 
-use super::clock::Shift;
-use super::failing::{Chance, Failing};
+use super::clock::ClockOffset;
+use super::failing::{Failing, RandomSource};
 use super::spec::DyingSpec;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, OpKind, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};
 
-/// A device that dies as [`DyingSpec`] says.
+/// A device that wears out as [`DyingSpec`] describes.
 #[derive(Debug)]
 pub struct Dying<D> {
     device: D,
     spec: DyingSpec,
     written: Bytes,
-    chance: Chance,
+    random: RandomSource,
     failing: Failing,
-    shift: Shift,
+    offset: ClockOffset,
     submitted: HashMap<Tag, (Instant, OpKind)>,
 }
 
 impl<D: Device> Dying<D> {
-    /// `device`, dying; `seed` decides which requests fail and how long each is held up.
+    /// `device`, wearing out; `seed` selects the failing requests and the delays.
     pub fn new(device: D, spec: DyingSpec, seed: u64) -> Self {
         Self {
             device,
             spec,
             written: Bytes::ZERO,
-            chance: Chance::new(seed),
+            random: RandomSource::new(seed),
             failing: Failing::default(),
-            shift: Shift::default(),
+            offset: ClockOffset::default(),
             submitted: HashMap::new(),
         }
     }
 
-    /// How ill it is: 0 before it begins, 1 at the full measure.
+    /// From 0, no effect, to 1, the full error rate and delay.
     fn severity(&self) -> f64 {
         let excess = self.written.saturating_sub(self.spec.after);
         (excess.as_f64() / self.spec.over.as_f64()).min(1.0)
     }
 
-    fn strikes(&mut self, op: &Op) -> Option<ByteRange> {
-        let struck = op.range().filter(|_| matches!(op.kind(), OpKind::Read | OpKind::Write))?;
+    fn should_fail(&mut self, op: &Op) -> Option<ByteRange> {
+        let failing_range = op.range().filter(|_| matches!(op.kind(), OpKind::Read | OpKind::Write))?;
         let probability = self.spec.errors * self.severity();
-        self.chance.happens(probability).then_some(struck)
+        self.random.happens(probability).then_some(failing_range)
     }
 
-    fn hold_up(&mut self, kind: OpKind) {
+    fn add_delay(&mut self, kind: OpKind) {
         let severity = self.severity();
         if kind != OpKind::Pause && severity > 0.0 {
-            let delay = self.spec.delay.as_secs_f64() * severity * self.chance.exponential();
-            self.shift.add(std::time::Duration::try_from_secs_f64(delay).unwrap_or_default());
+            let delay = self.spec.delay.as_secs_f64() * severity * self.random.exponential();
+            self.offset.add(std::time::Duration::try_from_secs_f64(delay).unwrap_or_default());
         }
     }
 }
@@ -63,13 +63,13 @@ impl<D: Device> Device for Dying<D> {
     }
 
     fn now(&self) -> Instant {
-        self.shift.of(self.device.now())
+        self.offset.of(self.device.now())
     }
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         let submitted = (self.now(), op.kind());
         let length = op.range().map_or(Bytes::ZERO, |range| range.length);
-        match self.strikes(&op) {
+        match self.should_fail(&op) {
             Some(range) => self.failing.submit(&mut self.device, tag, op, range)?,
             None => self.device.submit(tag, op)?,
         }
@@ -85,9 +85,9 @@ impl<D: Device> Device for Dying<D> {
         let (submitted_at, kind) = self
             .submitted
             .remove(&completion.tag)
-            .unwrap_or((self.shift.of(completion.submitted_at), OpKind::Pause));
-        self.hold_up(kind);
-        let completed_at = self.shift.of(completion.completed_at);
-        Ok(Some(self.failing.settle(Completion { submitted_at, completed_at, ..completion })))
+            .unwrap_or((self.offset.of(completion.submitted_at), OpKind::Pause));
+        self.add_delay(kind);
+        let completed_at = self.offset.of(completion.completed_at);
+        Ok(Some(self.failing.complete(Completion { submitted_at, completed_at, ..completion })))
     }
 }

@@ -1,37 +1,37 @@
-//! Faults that cannot be.
+//! Errors of fault descriptions.
 
-/// A text that is no fault, or a fault that a device cannot have.
+/// A text that describes no fault, or a fault that does not fit a device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// No fault has this name.
-    #[error("there is no fault '{}'; there are {known}", name.escape_debug())]
+    #[error("unknown fault '{}'; the faults are {known}", name.escape_debug())]
     Unknown {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are, joined with commas.
+        /// All names, joined with commas.
         known: String,
     },
     /// The fault has no such key.
-    #[error("the fault {fault} has no '{}'; it knows {known}", key.escape_debug())]
+    #[error("the fault {fault} has no key '{}'; its keys are {known}", key.escape_debug())]
     UnknownKey {
         /// The fault.
         fault: &'static str,
         /// The key.
         key: String,
-        /// The keys there are, joined with commas.
+        /// All keys, joined with commas.
         known: String,
     },
-    /// A key that is needed is not given.
+    /// A required key is missing.
     #[error("the fault {fault} needs {key}, such as {fault}:{example}")]
     Missing {
         /// The fault.
         fault: &'static str,
         /// The key or keys.
         key: &'static str,
-        /// How it may look.
+        /// An example.
         example: &'static str,
     },
-    /// A key is given twice, or together with one that says the same otherwise.
+    /// A key is given twice, or together with a key that excludes it.
     #[error("the fault {fault} takes {key} once")]
     Twice {
         /// The fault.
@@ -39,24 +39,24 @@ pub enum FaultError {
         /// The key.
         key: String,
     },
-    /// A value that cannot be read, or is out of bounds.
-    #[error("'{}' is no value for {key} of the fault {fault}: {allowed}", value.escape_debug())]
+    /// A value is invalid or out of bounds.
+    #[error("'{}' is not a value for {key} of the fault {fault}: {allowed}", value.escape_debug())]
     Value {
         /// The fault.
         fault: &'static str,
         /// The key.
         key: &'static str,
-        /// What was given.
+        /// The value.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
-    /// A fault that this device cannot have.
+    /// The fault does not fit this device.
     #[error("the fault {fault} does not fit this device: {why}")]
     Misfit {
         /// The fault, as text.
         fault: String,
-        /// Key, value and bounds.
+        /// The reason: key, value and bounds.
         why: String,
     },
 }

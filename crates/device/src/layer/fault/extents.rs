@@ -1,4 +1,4 @@
-//! Data that a layer keeps for a device: ranges of sectors, each a reference to the data pattern or literal bytes.
+//! Data that a layer stores for a device: ranges of sectors, each a pattern reference or bytes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use crate::pattern::{BLOCK, Pattern};
 use crate::units::Lba;
 
-/// What some sectors hold.
+/// The data of consecutive sectors.
 #[derive(Debug, Clone)]
 pub struct Held {
-    /// Which address the first of them was written to.
+    /// The address to which the first sector was written.
     pub home: u64,
     /// Their data.
     pub data: Data,
 }
 
-/// Data of some sectors.
+/// Data of consecutive sectors.
 #[derive(Debug, Clone)]
 pub enum Data {
-    /// The pattern's blocks for the addresses they were written to.
+    /// The pattern's blocks of the addresses that were written.
     Pattern(Pattern),
-    /// These bytes, from this block on.
+    /// These bytes, starting with this block.
     Bytes(Arc<[u8]>, usize),
 }
 
@@ -35,7 +35,7 @@ impl Held {
         Self { home: self.home + sectors, data }
     }
 
-    /// Writes the data out; `out` is as long as the sectors wanted.
+    /// Copies the data to `out`, whose length selects the number of sectors.
     pub fn fill(&self, out: &mut [u8]) {
         match &self.data {
             Data::Pattern(pattern) => pattern.fill(Lba(self.home), out),
@@ -43,7 +43,7 @@ impl Held {
         }
     }
 
-    /// Whether `next` goes on where `sectors` of this end.
+    /// Whether `next` continues this data after `sectors` sectors.
     fn continues_with(&self, sectors: u64, next: &Self) -> bool {
         match (&self.data, &next.data) {
             (Data::Pattern(ours), Data::Pattern(theirs)) => {
@@ -54,12 +54,12 @@ impl Held {
     }
 }
 
-/// Ranges of sectors that hold something; no two overlap.
+/// Ranges of sectors with data. Ranges do not overlap.
 #[derive(Debug, Default)]
 pub struct Extents(BTreeMap<u64, (u64, Held)>);
 
 impl Extents {
-    /// Forgets what these sectors held.
+    /// Removes the data of these sectors.
     pub fn remove(&mut self, sectors: Range<u64>) {
         let before = self.0.range(..sectors.start).next_back().map(|(start, (end, _))| (*start, *end));
         if let Some((start, _)) = before.filter(|(_, end)| *end > sectors.start)
@@ -79,7 +79,7 @@ impl Extents {
         }
     }
 
-    /// These sectors now hold this; one range with what goes on without a break.
+    /// Stores data for these sectors. Extends the range before them if the data continues it.
     pub fn insert(&mut self, sectors: Range<u64>, held: Held) {
         self.remove(sectors.clone());
         if let Some((start, (end, before))) = self.0.range_mut(..sectors.start).next_back()
@@ -92,7 +92,7 @@ impl Extents {
         self.0.insert(sectors.start, (sectors.end, held));
     }
 
-    /// What lies within these sectors, cut to them, in order.
+    /// The data within these sectors, clipped to them, in order of address.
     pub fn within(&self, sectors: Range<u64>) -> impl Iterator<Item = (Range<u64>, Held)> {
         let before = self.0.range(..sectors.start).next_back();
         let inside = self.0.range(sectors.clone());
@@ -102,7 +102,7 @@ impl Extents {
         })
     }
 
-    /// Whether any of these sectors holds something.
+    /// Whether any of these sectors has data.
     pub fn touches(&self, sectors: Range<u64>) -> bool {
         self.within(sectors).next().is_some()
     }
@@ -121,7 +121,7 @@ mod tests {
 
     const SECTORS: u64 = 64;
 
-    /// Whose data lies where: a plain array to hold the extents against.
+    /// The extents as an array: for each sector, the address that was written.
     fn model(extents: &Extents) -> Vec<Option<u64>> {
         let mut sectors = vec![None; index(SECTORS)];
         for (range, held) in extents.within(0..SECTORS) {
@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn extents_are_a_plain_array(steps in proptest::collection::vec((0..SECTORS, 1..20u64, 0..4u64), 1..60)) {
+        fn extents_equal_an_array_model(steps in proptest::collection::vec((0..SECTORS, 1..20u64, 0..4u64), 1..60)) {
             let mut extents = Extents::default();
             let mut array = vec![None; index(SECTORS)];
             for (start, length, home) in steps {

@@ -1,4 +1,4 @@
-//! Requests that take their time and then fail, while the device below does something harmless in their place.
+//! Requests that fail after a normal latency. The device below reads the same range instead.
 
 use std::collections::HashMap;
 
@@ -10,20 +10,20 @@ use crate::contract::{Device, DeviceError};
 use crate::request::{Completion, FailureCause, Op, OpKind, RequestError, Tag};
 use crate::units::ByteRange;
 
-/// A request that will fail.
+/// A request that must fail.
 #[derive(Debug)]
-struct Doomed {
+struct FailingRequest {
     kind: OpKind,
     range: ByteRange,
     buffer: Option<Buffer>,
 }
 
-/// Doomed requests under way.
+/// The failing requests in flight.
 #[derive(Debug, Default)]
-pub struct Failing(HashMap<Tag, Doomed>);
+pub struct Failing(HashMap<Tag, FailingRequest>);
 
 impl Failing {
-    /// Has the device read `range` for its time alone, and the request `op` fail afterwards.
+    /// Submits a read of `range` in place of `op`, whose completion will be an error.
     pub fn submit(
         &mut self,
         device: &mut impl Device,
@@ -32,23 +32,23 @@ impl Failing {
         range: ByteRange,
     ) -> Result<(), DeviceError> {
         device.submit(tag, Op::read(range))?;
-        self.0.insert(tag, Doomed { kind: op.kind(), range, buffer: op.into_buffer() });
+        self.0.insert(tag, FailingRequest { kind: op.kind(), range, buffer: op.into_buffer() });
         Ok(())
     }
 
-    /// The completion as the host sees it: that of a doomed request is a medium error.
-    pub fn settle(&mut self, completion: Completion) -> Completion {
-        let Some(doomed) = self.0.remove(&completion.tag) else { return completion };
-        let error = RequestError::new(doomed.kind, Some(doomed.range), FailureCause::Medium);
-        Completion { outcome: Err(error), buffer: doomed.buffer, ..completion }
+    /// The completion for the host: a medium error if the request must fail.
+    pub fn complete(&mut self, completion: Completion) -> Completion {
+        let Some(failing) = self.0.remove(&completion.tag) else { return completion };
+        let error = RequestError::new(failing.kind, Some(failing.range), FailureCause::Medium);
+        Completion { outcome: Err(error), buffer: failing.buffer, ..completion }
     }
 }
 
-/// Chance from a seed.
+/// Random numbers from a seed.
 #[derive(Debug)]
-pub struct Chance(Xoshiro256PlusPlus);
+pub struct RandomSource(Xoshiro256PlusPlus);
 
-impl Chance {
+impl RandomSource {
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }

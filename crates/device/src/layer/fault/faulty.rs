@@ -11,10 +11,11 @@ use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, Tag};
 use crate::time::Instant;
 
-/// A device that fails as its list of [`FaultSpec`]s says.
+/// A device with the faults of a list of [`FaultSpec`]s.
 ///
-/// Whatever their order in the list, a counterfeit lies closest to the device, then come power cuts and unplugging, then
-/// errors, then slow dying; those of one kind in the order of the list. What one refuses, those below it do not count.
+/// The layers have a fixed order. Closest to the device is a counterfeit, then power cuts and unplugging,
+/// then errors, then wear-out. Faults of one kind keep the order of the list. A request that one layer
+/// refuses does not reach the layers below it.
 pub struct Faulty<'device> {
     device: Box<dyn Device + Send + 'device>,
     log: FaultLog,
@@ -27,10 +28,10 @@ impl std::fmt::Debug for Faulty<'_> {
 }
 
 impl<'device> Faulty<'device> {
-    /// `device` with these faults; all chance comes from `seed`.
+    /// `device` with these faults; `seed` determines every random draw.
     ///
     /// # Errors
-    /// [`FaultError::Misfit`] for a counterfeit that this device cannot play.
+    /// [`FaultError::Misfit`] if a counterfeit does not fit this device.
     pub fn new(
         device: impl Device + Send + 'device,
         faults: &[FaultSpec],
@@ -46,14 +47,14 @@ impl<'device> Faulty<'device> {
         Ok(Self { device, log })
     }
 
-    /// What happened so far, and will; it can be kept while the device is in other hands.
+    /// The log of this device. It can be kept while the device is lent out, and still receives events.
     #[must_use]
     pub fn log(&self) -> FaultLog {
         self.log.clone()
     }
 }
 
-/// Sets the seeds of two faults apart: fractional digits of the golden ratio.
+/// The difference between the seeds of two faults: fractional digits of the golden ratio.
 const STREAM: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const fn depth(fault: &FaultSpec) -> u8 {

@@ -1,4 +1,4 @@
-//! What happened to a faulty device, for whoever holds the log while the device is in other hands.
+//! The events of a faulty device, readable while the device is lent out.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,32 +10,32 @@ use crate::units::{ByteRange, Bytes};
 #[derive(Debug, Default, Clone)]
 pub struct FaultLog(Arc<Mutex<Vec<FaultEvent>>>);
 
-/// Something that happened once.
+/// A power cut or an unplugging.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultEvent {
     /// When, on the faulty device's clock.
     pub at: Instant,
-    /// True if the device stays away.
+    /// True if the device was unplugged and stays away.
     pub is_gone: bool,
-    /// What that cost.
+    /// The lost writes.
     pub lost: Loss,
 }
 
-/// Writes that were acknowledged and are not there.
+/// Acknowledged writes whose data is lost.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// How many writes lost all or some of their data.
+    /// The number of writes that lost data.
     pub requests: u64,
-    /// How much data they lost.
+    /// The lost bytes.
     pub bytes: Bytes,
-    /// The first ranges lost, in the order of writing; at most [`Loss::RANGES_MAX`].
+    /// The first lost ranges, in order of writing; at most [`Loss::RANGES_MAX`].
     pub ranges: Vec<ByteRange>,
-    /// How many requests were under way and never answered, or answered with an error.
+    /// The number of requests in flight that never completed, or completed with an error.
     pub unanswered: u64,
 }
 
 impl FaultLog {
-    /// What happened so far.
+    /// The events until now.
     #[must_use]
     pub fn events(&self) -> Vec<FaultEvent> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -47,7 +47,7 @@ impl FaultLog {
 }
 
 impl Loss {
-    /// A report names so many ranges.
+    /// The largest number of ranges in a report. Guess: 8 ranges fit on three lines.
     pub const RANGES_MAX: usize = 8;
 
     pub(super) fn count(&mut self, range: ByteRange) {
@@ -76,6 +76,6 @@ impl fmt::Display for Loss {
             let more = if self.requests as usize > self.ranges.len() { ", …" } else { "" };
             write!(formatter, " (first {}{more})", ranges.join(", "))?;
         }
-        write!(formatter, "; requests under way: {}", self.unanswered)
+        write!(formatter, "; requests in flight: {}", self.unanswered)
     }
 }

@@ -1,22 +1,23 @@
-//! Makes a device fail on purpose: counterfeits, errors, unplugging, power cuts and slow dying, each from a short text
-//! such as `wrap:real=2GiB`, and the same way for the same seed.
+//! Injects faults: counterfeit capacity, errors, unplugging, power cuts and wear-out. A short text such as
+//! `wrap:real=2GiB` describes a fault. The same seed gives the same failures.
 //!
-//! [`FaultSpec`] is what is wrong, [`Faulty`] a device with it, [`FaultLog`] what happened. Each fault is a layer of its own.
+//! [`FaultSpec`] describes a fault, [`Faulty`] is a device with faults, [`FaultLog`] lists the events. Each
+//! fault is its own layer.
 
+mod address_map;
 mod clock;
 mod counterfeit;
-mod drive;
 mod dying;
 mod error;
 mod errors;
 mod extents;
 mod failing;
 mod faulty;
-mod gather;
 mod log;
 mod power_cut;
 mod quantity;
 mod spec;
+mod split_request;
 mod text;
 mod volatile;
 
@@ -28,6 +29,6 @@ pub use faulty::Faulty;
 pub use log::{FaultEvent, FaultLog, Loss};
 pub use power_cut::PowerCut;
 pub use spec::{
-    CounterfeitSpec, CutSpec, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, GhostCache, Lookup, Survivors,
-    Trigger,
+    CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, Lookup,
+    Survivors, Trigger,
 };

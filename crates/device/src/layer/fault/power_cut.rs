@@ -1,14 +1,14 @@
-//! Power that goes: the device stays away, or comes back without what its volatile cache held.
+//! A power cut: the device stays away, or returns without the contents of its volatile cache.
 //!
-//! Until then every request takes the time it takes without this layer. To be able to lose a write, the layer reads what
-//! was there before it, and hides the time of that read from its clock; writes are then not in flight together. Without a
-//! cache it reads nothing.
+//! Before the cut every request has its usual latency. To undo a lost write, the layer reads the old data
+//! before each write and hides the time of that read from its clock; writes are then not in flight together.
+//! Without a cache it reads nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::clock::Shift;
-use super::failing::Chance;
+use super::clock::ClockOffset;
+use super::failing::RandomSource;
 use super::log::{FaultEvent, FaultLog, Loss};
 use super::spec::{CutSpec, Trigger};
 use super::volatile::{CachedWrite, Volatile};
@@ -18,19 +18,19 @@ use crate::request::{Completion, FailureCause, Op, OpKind, Payload, ReadInto, Re
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};
 
-/// A device whose power goes once.
+/// A device with one power cut.
 #[derive(Debug)]
 pub struct PowerCut<D> {
     device: D,
     spec: CutSpec,
-    comes_back: bool,
+    is_temporary: bool,
     log: FaultLog,
-    chance: Chance,
+    random: RandomSource,
     state: State,
     volatile: Volatile,
-    shift: Shift,
+    offset: ClockOffset,
     requests: u64,
-    moved: Bytes,
+    transferred: Bytes,
     pending: HashMap<Tag, Pending>,
     ready: VecDeque<Completion>,
 }
@@ -39,7 +39,7 @@ pub struct PowerCut<D> {
 enum State {
     Before,
     Gone,
-    Back,
+    Returned,
 }
 
 /// A request in flight.
@@ -52,20 +52,20 @@ struct Pending {
 }
 
 impl<D: Device> PowerCut<D> {
-    /// `device`, whose power goes as `spec` says, and comes back or does not. `log` is told what that cost; `seed`
-    /// decides what survives.
-    pub fn new(device: D, spec: CutSpec, comes_back: bool, log: FaultLog, seed: u64) -> Self {
+    /// `device` with the power cut of `spec`. The power returns if `is_temporary`. `log` receives the lost
+    /// writes; `seed` decides which writes survive.
+    pub fn new(device: D, spec: CutSpec, is_temporary: bool, log: FaultLog, seed: u64) -> Self {
         Self {
             device,
             spec,
-            comes_back,
+            is_temporary,
             log,
-            chance: Chance::new(seed),
+            random: RandomSource::new(seed),
             state: State::Before,
             volatile: Volatile::new(spec.cache),
-            shift: Shift::default(),
+            offset: ClockOffset::default(),
             requests: 0,
-            moved: Bytes::ZERO,
+            transferred: Bytes::ZERO,
             pending: HashMap::new(),
             ready: VecDeque::new(),
         }
@@ -74,13 +74,13 @@ impl<D: Device> PowerCut<D> {
     fn is_due(&self) -> bool {
         self.state == State::Before
             && match self.spec.trigger {
-                Trigger::Requests(most) => self.requests > most,
-                Trigger::Moved(most) => self.moved > most,
+                Trigger::Requests(limit) => self.requests > limit,
+                Trigger::Transferred(limit) => self.transferred > limit,
                 Trigger::At(time) => self.now() >= Instant::ZERO + time,
             }
     }
 
-    /// The instant of the cut, if it is known beforehand.
+    /// The instant of the cut, if it is known in advance.
     fn known_cut(&self) -> Option<Instant> {
         match self.spec.trigger {
             Trigger::At(time) if self.state == State::Before => Some(Instant::ZERO + time),
@@ -91,40 +91,40 @@ impl<D: Device> PowerCut<D> {
     fn check_present(&self, during: &str) -> Result<(), DeviceError> {
         match self.state {
             State::Gone => Err(DeviceError::Gone { during: during.to_owned() }),
-            State::Before | State::Back => Ok(()),
+            State::Before | State::Returned => Ok(()),
         }
     }
 
-    /// Has the device do something of which the host sees neither completion nor time. Nothing may be in flight.
-    fn quietly(&mut self, op: Op) -> Result<Option<Completion>, DeviceError> {
+    /// Runs a request whose completion and time the host does not see. Nothing may be in flight.
+    fn run_hidden(&mut self, op: Op) -> Result<Option<Completion>, DeviceError> {
         self.device.submit(Tag::default(), op)?;
         let completion = self.device.wait()?;
-        self.shift.hide(completion.as_ref().map_or(Duration::ZERO, Completion::latency));
+        self.offset.hide(completion.as_ref().map_or(Duration::ZERO, Completion::latency));
         Ok(completion)
     }
 
-    /// Collects everything that is in flight; the host gets it from `ready`.
+    /// Waits for all requests in flight and puts their completions into `ready`.
     fn drain(&mut self) -> Result<(), DeviceError> {
         while let Some(completion) = self.device.wait()? {
-            self.settle(completion)?;
+            self.complete(completion)?;
         }
         Ok(())
     }
 
-    /// The part of a write that the cache could lose.
-    fn at_risk(&self, op: &Op) -> Option<ByteRange> {
+    /// The part of a write that the cache may lose.
+    fn range_at_risk(&self, op: &Op) -> Option<ByteRange> {
         let capabilities = self.device.capabilities();
         let range = op.range().filter(|_| op.kind() == OpKind::Write && self.state == State::Before)?;
         capabilities.admit(op).ok()?;
         self.volatile.tail(range, capabilities.logical_block)
     }
 
-    /// What a write replaces, if the cache could lose it.
-    fn before(&mut self, op: &Op) -> Result<Option<CachedWrite>, DeviceError> {
-        let Some(range) = self.at_risk(op) else { return Ok(None) };
+    /// The write with the data that it replaces, if the cache may lose it.
+    fn cached_write(&mut self, op: &Op) -> Result<Option<CachedWrite>, DeviceError> {
+        let Some(range) = self.range_at_risk(op) else { return Ok(None) };
         self.drain()?;
         let into = ReadInto::Bytes(Buffer::zeroed(range.length));
-        let read = self.quietly(Op::Read { range, into })?;
+        let read = self.run_hidden(Op::Read { range, into })?;
         let before = read.filter(|read| read.outcome.is_ok()).and_then(|read| read.buffer);
         let payload = match op {
             Op::Write { payload: Payload::Pattern(pattern), .. } => Some(Payload::Pattern(*pattern)),
@@ -138,9 +138,9 @@ impl<D: Device> PowerCut<D> {
         Ok(both.map(|(before, payload)| CachedWrite { range, before, payload, is_acknowledged: false }))
     }
 
-    /// Takes a completion from below: the host gets it, unless the power went before it came.
-    fn settle(&mut self, completion: Completion) -> Result<(), DeviceError> {
-        let completed_at = self.shift.of(completion.completed_at);
+    /// Puts a completion into `ready`, unless the power was cut before it.
+    fn complete(&mut self, completion: Completion) -> Result<(), DeviceError> {
+        let completed_at = self.offset.of(completion.completed_at);
         let is_pause = self.pending.get(&completion.tag).is_some_and(|pending| pending.kind == OpKind::Pause);
         if !is_pause && self.known_cut().is_some_and(|cut| completed_at > cut) {
             return self.cut(Some(completion));
@@ -157,21 +157,21 @@ impl<D: Device> PowerCut<D> {
         Ok(())
     }
 
-    /// The power goes; `struck` came back from below, but too late.
-    fn cut(&mut self, struck: Option<Completion>) -> Result<(), DeviceError> {
+    /// Cuts the power. `late` is a completion that came after the cut.
+    fn cut(&mut self, late: Option<Completion>) -> Result<(), DeviceError> {
         let at = self.known_cut().unwrap_or_else(|| self.now());
-        self.state = if self.comes_back { State::Back } else { State::Gone };
+        self.state = if self.is_temporary { State::Returned } else { State::Gone };
         let mut lost = Loss::default();
-        let mut next = struck;
+        let mut next = late;
         while let Some(completion) = next.take().map_or_else(|| self.device.wait(), |one| Ok(Some(one)))? {
             self.abort(completion, &mut lost);
         }
-        self.forget(&mut lost)?;
-        self.log.note(FaultEvent { at, is_gone: !self.comes_back, lost });
+        self.discard_cache(&mut lost)?;
+        self.log.note(FaultEvent { at, is_gone: !self.is_temporary, lost });
         Ok(())
     }
 
-    /// A request that was in flight: if the device comes back, it fails.
+    /// Fails a request that was in flight. The host sees the failure only if the power returns.
     fn abort(&mut self, completion: Completion, lost: &mut Loss) {
         let Some(pending) = self.pending.remove(&completion.tag) else { return };
         if let Some(write) = pending.write.filter(|_| completion.outcome.is_ok()) {
@@ -183,24 +183,25 @@ impl<D: Device> PowerCut<D> {
             lost.unanswered += 1;
             Err(RequestError::new(pending.kind, pending.range, FailureCause::Medium))
         };
-        if self.comes_back {
-            let (submitted_at, completed_at) = (pending.submitted_at, self.shift.of(completion.completed_at));
+        if self.is_temporary {
+            let (submitted_at, completed_at) =
+                (pending.submitted_at, self.offset.of(completion.completed_at));
             self.ready.push_back(Completion { submitted_at, completed_at, outcome, ..completion });
         }
     }
 
-    /// Undoes what the cache held, and does again what survives.
-    fn forget(&mut self, lost: &mut Loss) -> Result<(), DeviceError> {
+    /// Undoes all writes in the cache, then repeats those that survive.
+    fn discard_cache(&mut self, lost: &mut Loss) -> Result<(), DeviceError> {
         let logical_block = self.device.capabilities().logical_block;
-        let fates = self.volatile.cut(self.spec.survivors, logical_block, &mut self.chance);
-        for fate in fates.iter().rev() {
-            self.quietly(fate.undo())?;
+        let outcomes = self.volatile.cut(self.spec.survivors, logical_block, &mut self.random);
+        for outcome in outcomes.iter().rev() {
+            self.run_hidden(outcome.undo())?;
         }
-        for fate in &fates {
-            if let Some(op) = fate.redo() {
-                self.quietly(op)?;
+        for outcome in &outcomes {
+            if let Some(op) = outcome.redo() {
+                self.run_hidden(op)?;
             }
-            if let Some(range) = fate.lost().filter(|_| fate.write.is_acknowledged) {
+            if let Some(range) = outcome.lost().filter(|_| outcome.write.is_acknowledged) {
                 lost.count(range);
             }
         }
@@ -214,13 +215,13 @@ impl<D: Device> Device for PowerCut<D> {
     }
 
     fn now(&self) -> Instant {
-        self.shift.of(self.device.now())
+        self.offset.of(self.device.now())
     }
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         let (kind, range, submitted_at) = (op.kind(), op.range(), self.now());
         self.requests += 1;
-        self.moved += match kind {
+        self.transferred += match kind {
             OpKind::Read | OpKind::Write => range.map_or(Bytes::ZERO, |range| range.length),
             _ => Bytes::ZERO,
         };
@@ -228,7 +229,7 @@ impl<D: Device> Device for PowerCut<D> {
             self.cut(None)?;
         }
         self.check_present(&kind.to_string())?;
-        let write = self.before(&op)?;
+        let write = self.cached_write(&op)?;
         self.check_present(&kind.to_string())?;
         self.device.submit(tag, op)?;
         self.pending.insert(tag, Pending { kind, range, submitted_at, write });
@@ -242,7 +243,7 @@ impl<D: Device> Device for PowerCut<D> {
             }
             self.check_present("wait")?;
             let Some(completion) = self.device.wait()? else { return Ok(None) };
-            self.settle(completion)?;
+            self.complete(completion)?;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sizes, times and ranges as texts of faults have them: exact, and without spaces.
+//! Sizes, times and ranges in fault descriptions: exact, without spaces.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::units::{ByteRange, Bytes};
 const SIZES: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
 const TIMES: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 
-/// About thirty years: longer than any clock here runs.
+/// The longest time: 10^18 ns, about 32 years, so that it fits into 64 bits.
 const TIME_MAX_NS: f64 = 1e18;
 
-/// The largest unit that gives a whole number.
+/// A size with the largest unit that gives a whole number.
 pub fn size(bytes: Bytes) -> String {
     let whole = |(_, unit): &&(&str, u64)| !bytes.is_zero() && bytes.get().is_multiple_of(*unit);
     match SIZES.iter().find(whole) {
@@ -19,7 +19,7 @@ pub fn size(bytes: Bytes) -> String {
     }
 }
 
-/// The largest unit that gives a whole number.
+/// A time with the largest unit that gives a whole number.
 pub fn time(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();
     let whole = |(_, unit): &&(&str, u64)| nanoseconds.is_multiple_of(u128::from(*unit));
@@ -32,7 +32,7 @@ pub fn range(range: ByteRange) -> String {
     format!("{}+{}", size(range.offset), size(range.length))
 }
 
-/// Reads `12.5s`, `300ms`, `20us` or `5ns`.
+/// Parses `12.5s`, `300ms`, `20us` or `5ns`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
 pub fn parse_time(text: &str) -> Option<Duration> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -47,7 +47,7 @@ pub fn parse_time(text: &str) -> Option<Duration> {
     (0.0..=TIME_MAX_NS).contains(&nanoseconds).then(|| Duration::from_nanos(nanoseconds as u64))
 }
 
-/// Reads `OFFSET+LENGTH`, in sizes.
+/// Parses `OFFSET+LENGTH`, both sizes.
 pub fn parse_range(text: &str) -> Option<ByteRange> {
     let (offset, length) = text.split_once('+')?;
     let range = ByteRange::new(offset.parse().ok()?, length.parse().ok()?);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_exact_both_ways() {
+    fn times_are_parsed_and_shown_exactly() {
         for (text, nanoseconds, shown) in [
             ("12.5s", 12_500_000_000, "12500ms"),
             ("2s", 2_000_000_000, "2s"),

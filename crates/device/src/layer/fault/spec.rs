@@ -1,4 +1,4 @@
-//! What can be wrong with a device, as data.
+//! Descriptions of faults, as data.
 
 use std::time::Duration;
 
@@ -6,129 +6,131 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{ByteRange, Bytes};
 
-/// One thing that is wrong with a device. Its text form (`FromStr`, `Display`) is described in `docs/simulator.md`.
+/// One fault of a device. `docs/simulator.md` describes its text form (`FromStr`, `Display`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum FaultSpec {
-    /// It holds less than it claims.
+    /// The device holds less than it reports.
     Counterfeit(CounterfeitSpec),
-    /// Some reads fail.
+    /// A share of the reads fails.
     ReadErrors(ErrorSpec),
-    /// Some writes fail.
+    /// A share of the writes fails.
     WriteErrors(ErrorSpec),
-    /// It is pulled out and stays away.
+    /// The device is unplugged and stays away.
     Unplug(CutSpec),
-    /// Its power fails and comes back.
+    /// The power fails and returns.
     PowerCut(CutSpec),
-    /// It gets slower and fails more often with every byte written.
+    /// The device wears out: latency and error rate grow with every byte written.
     Dying(DyingSpec),
 }
 
-/// A drive that claims more than it holds.
+/// A drive that reports more than it holds.
 ///
-/// An address is first taken modulo `wrap`, and what then lies behind `real` is dropped. Good,
-/// bad, limbo, wrap-around and chain drives are all made of these parameters, as in the drives that the self-test of f3probe
-/// emulates (M. Machado, f3, Fight Flash Fraud).
+/// An address is first taken modulo `wrap`. The data is dropped if the result is `real` or more. These
+/// parameters describe good, bad, limbo, wrap-around and chain drives, as in the self-test of f3probe (M.
+/// Machado, f3, Fight Flash Fraud).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CounterfeitSpec {
-    /// How much it really holds; 0: nothing at all.
+    /// The real capacity; 0 if it stores nothing.
     pub real: Bytes,
-    /// Where addresses start over; `None`: nowhere.
+    /// The size after which addresses wrap to 0; `None` if they do not.
     pub wrap: Option<Bytes>,
-    /// How much it claims to hold; `None`: what the device below claims.
+    /// The reported capacity; `None`: that of the device below.
     pub fake: Option<Bytes>,
-    /// What reads of dropped data give.
+    /// The data that reads of dropped sectors return.
     pub reads: DroppedReads,
-    /// A cache that gives freshly dropped data back all the same.
-    pub cache: Option<GhostCache>,
+    /// A cache that returns recently dropped data.
+    pub cache: Option<DroppedDataCache>,
     /// The logical block; `None`: that of the device below.
     pub block: Option<Bytes>,
 }
 
-/// What a read of dropped data gives.
+/// The data that a read of dropped sectors returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DroppedReads {
     /// Zero bytes.
     Zeros,
-    /// Bytes of 0xff, as erased flash has them.
+    /// Bytes of 0xff, as in erased flash.
     Ones,
-    /// What looks like somebody's old data; always the same in the same place.
+    /// Pseudo-random data that looks like old files; constant for each sector.
     Garbage,
 }
 
-/// A cache for data that is dropped. An address has one place in it, the address modulo the cache's size.
+/// A direct-mapped cache for dropped data: the slot of an address is the address modulo the cache's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GhostCache {
-    /// How much it holds.
+pub struct DroppedDataCache {
+    /// The size of the cache.
     pub size: Bytes,
-    /// Whether it knows whose data it holds.
+    /// Whether it compares addresses.
     pub lookup: Lookup,
 }
 
-/// Whether a cache knows whose data it holds.
+/// Whether a cache compares addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup {
-    /// It gives data back for the address it was written to.
+    /// It returns data only for the address that was written.
     Strict,
-    /// It gives whatever lies in an address's place, whoever wrote it.
+    /// It returns the data of the slot for any address that maps to it.
     Loose,
 }
 
-/// Which requests of one kind fail with a medium error: a share of those that touch a range.
+/// The share of requests of one kind that fail with a medium error, optionally in one range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorSpec {
-    /// Above 0 and up to 1.
+    /// The share of failing requests: above 0, at most 1.
     pub share: f64,
-    /// `None`: everywhere.
+    /// Only requests that overlap this range fail; `None`: the whole device.
     pub range: Option<ByteRange>,
 }
 
-/// When the power goes, and what that costs.
+/// When the power is cut, and which writes are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutSpec {
-    /// When.
+    /// When the power is cut.
     pub trigger: Trigger,
-    /// How much of what was written since the last flush is still in memory that forgets.
+    /// The size of the volatile write cache.
     pub cache: Bytes,
-    /// What becomes of that.
+    /// Which cached writes survive.
     pub survivors: Survivors,
 }
 
-/// When something happens.
+/// When the power is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// Once the device has taken this many requests.
+    /// After this number of requests.
     Requests(u64),
-    /// Once this much was read and written.
-    Moved(Bytes),
+    /// After this number of bytes read and written.
+    Transferred(Bytes),
     /// At this device time.
     At(Duration),
 }
 
-/// What a power cut leaves of the writes in a volatile cache.
+/// Which writes in a volatile cache survive a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survivors {
-    /// Nothing.
+    /// None.
     None,
-    /// Chance decides of each: all of it, nothing, or its first sectors. A cache need not write back in order.
+    /// A random draw decides for each write: all of it, nothing, or its first sectors. The order of writes
+    /// does not matter.
     Some,
 }
 
-/// How a device dies: errors and delays grow in proportion to what was written, from nothing to their full measure.
+/// How a device wears out: error rate and delay grow linearly with the bytes written, from zero to their full
+/// value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DyingSpec {
-    /// How much can be written before it begins.
+    /// Bytes written before the first effect.
     pub after: Bytes,
-    /// How much more brings errors and delays to their full measure.
+    /// Further bytes until error rate and delay have their full value.
     pub over: Bytes,
-    /// The share of reads and writes that fail in the end, from 0 to 1.
+    /// The full error rate of reads and writes, from 0 to 1.
     pub errors: f64,
-    /// How much longer a request takes in the end, on average (exponential).
+    /// The mean of the full delay per request (exponential distribution).
     pub delay: Duration,
 }
 
 impl CounterfeitSpec {
-    /// A drive of this size with nothing else to it.
+    /// A drive with this real capacity, and defaults otherwise.
     #[must_use]
     pub const fn holding(real: Bytes) -> Self {
         Self { real, wrap: None, fake: None, reads: DroppedReads::Zeros, cache: None, block: None }

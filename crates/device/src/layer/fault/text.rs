@@ -1,4 +1,4 @@
-//! Faults as text: `NAME:key=value,key=value`. What is shown reads back as the same fault.
+//! Faults as text: `NAME:key=value,key=value`. The text of a fault parses to the same fault.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 use super::error::FaultError;
 use super::quantity;
 use super::spec::{
-    CounterfeitSpec, CutSpec, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, GhostCache, Lookup, Survivors,
-    Trigger,
+    CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, Lookup,
+    Survivors, Trigger,
 };
 use crate::units::{Bytes, SECTOR};
 
@@ -16,13 +16,14 @@ const ERROR_KEYS: &[&str] = &["share", "range"];
 const CUT_KEYS: &[&str] = &["after", "at", "cache", "survivors"];
 const DYING_KEYS: &[&str] = &["after", "over", "errors", "delay"];
 
-/// No card holds more, and no fake claims more: the end of 48-bit sector addresses.
+/// The largest capacity: the limit of 48-bit sector addresses.
 const SIZE_MAX: Bytes = Bytes::gib(128 << 20);
 
-/// What a card's controller may keep in volatile memory, with room to spare; it is kept in the host's memory here.
+/// The largest volatile cache. Guess: far more than a controller has; the simulation keeps it in the host's
+/// memory.
 const CACHE_MAX: Bytes = Bytes::gib(1);
 
-/// What a controller takes as its cache where nothing is said: a few erase blocks' worth of pages.
+/// The default volatile cache. Guess: the pages of a few open erase blocks.
 const CACHE_DEFAULT: Bytes = Bytes::mib(2);
 
 impl FromStr for FaultSpec {
@@ -86,17 +87,19 @@ fn counterfeit(fault: &'static str, text: &str) -> Result<CounterfeitSpec, Fault
                 ],
             )?
             .unwrap_or(DroppedReads::Zeros),
-        cache: ghost_cache(&mut values, block.unwrap_or(SECTOR))?,
+        cache: dropped_data_cache(&mut values, block.unwrap_or(SECTOR))?,
         block,
     })
 }
 
-fn ghost_cache(values: &mut Values, least: Bytes) -> Result<Option<GhostCache>, FaultError> {
+fn dropped_data_cache(values: &mut Values, least: Bytes) -> Result<Option<DroppedDataCache>, FaultError> {
     let size = values.size("cache", least, CACHE_MAX)?;
     let lookup = values.choice("lookup", &[("strict", Lookup::Strict), ("loose", Lookup::Loose)])?;
     match (size, lookup) {
         (None, Some(_)) => Err(values.missing("cache", "real=2GiB,cache=256MiB,lookup=loose")),
-        (size, lookup) => Ok(size.map(|size| GhostCache { size, lookup: lookup.unwrap_or(Lookup::Strict) })),
+        (size, lookup) => {
+            Ok(size.map(|size| DroppedDataCache { size, lookup: lookup.unwrap_or(Lookup::Strict) }))
+        }
     }
 }
 
@@ -129,7 +132,7 @@ fn cut(fault: &'static str, text: &str, cache: Bytes) -> Result<CutSpec, FaultEr
 fn trigger(text: &str) -> Option<Trigger> {
     match text.parse() {
         Ok(requests) => Some(Trigger::Requests(requests)),
-        Err(_) => text.parse().ok().map(Trigger::Moved),
+        Err(_) => text.parse().ok().map(Trigger::Transferred),
     }
 }
 
@@ -150,7 +153,7 @@ fn dying(fault: &'static str, text: &str) -> Result<DyingSpec, FaultError> {
     })
 }
 
-/// The keys and values of one fault, each taken once.
+/// The keys and values of one fault. Each key occurs once.
 struct Values {
     fault: &'static str,
     pairs: Vec<(&'static str, String)>,
@@ -184,7 +187,7 @@ impl Values {
         Err(FaultError::UnknownKey { fault: self.fault, key: key.to_owned(), known: known.join(", ") })
     }
 
-    /// The value of `key`, if it is given and `read` understands it.
+    /// The value of `key` as parsed by `read`; `None` without the key.
     fn parsed<T>(
         &mut self,
         key: &'static str,
@@ -228,7 +231,7 @@ impl Values {
     }
 }
 
-/// Enough of a text to recognise it.
+/// The first 40 characters: enough to recognise the text.
 fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -277,7 +280,7 @@ fn show_errors(spec: &ErrorSpec) -> Vec<String> {
 fn show_cut(spec: &CutSpec) -> Vec<String> {
     let when = match spec.trigger {
         Trigger::Requests(requests) => format!("after={requests}"),
-        Trigger::Moved(bytes) => format!("after={}", quantity::size(bytes)),
+        Trigger::Transferred(bytes) => format!("after={}", quantity::size(bytes)),
         Trigger::At(time) => format!("at={}", quantity::time(time)),
     };
     let survivors = match spec.survivors {

@@ -1,36 +1,36 @@
-//! Writes that are acknowledged but still in memory that forgets, with what was there before them.
+//! A volatile write cache: acknowledged writes that a power cut may lose, with the data that they replace.
 
 use std::collections::VecDeque;
 
-use super::failing::Chance;
+use super::failing::RandomSource;
 use super::spec::Survivors;
 use crate::buffer::Buffer;
 use crate::request::{Op, Payload};
 use crate::units::{ByteRange, Bytes};
 
-/// One write that a power cut can undo.
+/// One cached write.
 #[derive(Debug, Clone)]
 pub struct CachedWrite {
-    /// Where.
+    /// Its range.
     pub range: ByteRange,
-    /// What was there before.
+    /// The data that it replaces.
     pub before: Buffer,
-    /// What was written.
+    /// The written data.
     pub payload: Payload,
-    /// Whether the host was told that it succeeded.
+    /// Whether the host received its completion.
     pub is_acknowledged: bool,
 }
 
-/// What a power cut does to one write.
+/// The effect of a power cut on one write.
 #[derive(Debug, Clone)]
-pub struct Fate {
+pub struct CutOutcome {
     /// The write.
     pub write: CachedWrite,
-    /// How much of it is on the flash afterwards, from its start.
+    /// The bytes from its start that are in the flash afterwards.
     pub kept: Bytes,
 }
 
-/// A volatile write cache: the youngest writes, up to its size.
+/// The newest writes, up to the size of the cache.
 #[derive(Debug)]
 pub struct Volatile {
     size: Bytes,
@@ -43,14 +43,15 @@ impl Volatile {
         Self { size, held: Bytes::ZERO, writes: VecDeque::new() }
     }
 
-    /// The part of a write that the cache can hold: its end, in whole blocks. The rest goes to the flash at once.
+    /// The part of a write that fits into the cache: its end, in whole blocks. The rest is programmed at
+    /// once.
     pub fn tail(&self, range: ByteRange, logical_block: Bytes) -> Option<ByteRange> {
         let length = range.length.min(self.size).round_down(logical_block);
         let kept = ByteRange::new(range.end().saturating_sub(length), length);
         (!length.is_zero()).then_some(kept)
     }
 
-    /// Takes a write; the oldest ones go to the flash to make room.
+    /// Adds a write. The oldest writes leave the cache and are durable.
     pub fn push(&mut self, write: CachedWrite) {
         self.held += write.range.length;
         self.writes.push_back(write);
@@ -61,38 +62,43 @@ impl Volatile {
         }
     }
 
-    /// Everything is on the flash.
+    /// Makes all writes durable.
     pub fn flush(&mut self) {
         self.held = Bytes::ZERO;
         self.writes.clear();
     }
 
-    /// Empties the cache as a power cut does, oldest write first.
-    pub fn cut(&mut self, survivors: Survivors, logical_block: Bytes, chance: &mut Chance) -> Vec<Fate> {
+    /// Empties the cache as a power cut does, and returns the effect on each write, oldest first.
+    pub fn cut(
+        &mut self,
+        survivors: Survivors,
+        logical_block: Bytes,
+        random: &mut RandomSource,
+    ) -> Vec<CutOutcome> {
         self.held = Bytes::ZERO;
-        let kept = |range: ByteRange, chance: &mut Chance| match (survivors, chance.below(3)) {
+        let kept = |range: ByteRange, random: &mut RandomSource| match (survivors, random.below(3)) {
             (Survivors::None, _) | (Survivors::Some, 0) => Bytes::ZERO,
             (Survivors::Some, 1) => range.length,
-            (Survivors::Some, _) => logical_block * chance.below(range.length / logical_block),
+            (Survivors::Some, _) => logical_block * random.below(range.length / logical_block),
         };
-        self.writes.drain(..).map(|write| Fate { kept: kept(write.range, chance), write }).collect()
+        self.writes.drain(..).map(|write| CutOutcome { kept: kept(write.range, random), write }).collect()
     }
 }
 
-impl Fate {
-    /// What is lost of the write.
+impl CutOutcome {
+    /// The lost part of the write; `None` if all of it survives.
     pub fn lost(&self) -> Option<ByteRange> {
         let range = self.write.range;
         let lost = ByteRange::new(range.offset + self.kept, range.length.saturating_sub(self.kept));
         (!lost.length.is_zero()).then_some(lost)
     }
 
-    /// The request that puts back what was there before.
+    /// The request that restores the old data.
     pub fn undo(&self) -> Op {
         Op::Write { range: self.write.range, payload: Payload::Bytes(self.write.before.clone()) }
     }
 
-    /// The request that writes what is kept.
+    /// The request that writes the surviving part; `None` if nothing survives.
     pub fn redo(&self) -> Option<Op> {
         let range = ByteRange::new(self.write.range.offset, self.kept);
         let payload = match &self.write.payload {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Faulty;
-use flashscope_device::trace::{Ending, Pace, Playback, TraceHeader, TraceReader};
+use flashscope_device::trace::{Ending, PlaybackOptions, Playback, TraceHeader, TraceReader};
 use flashscope_device::{Bytes, Device, Pattern};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
@@ -78,13 +78,13 @@ fn usage(error: String) -> Failure {
 }
 
 fn check_fits(playback: &Playback, target: &Target) -> Result<(), Failure> {
-    let (reach, profile) = (playback.reach(), &target.profile);
-    if reach <= profile.capacity {
+    let (required, profile) = (playback.required_capacity(), &target.profile);
+    if required <= profile.capacity {
         return Ok(());
     }
-    let enough = reach.round_up(Bytes::gib(1)).get() >> 30;
+    let enough = required.round_up(Bytes::gib(1)).get() >> 30;
     Err(usage(format!(
-        "the trace reaches to {reach}, and {} holds {}; try '{}?capacity={enough}GiB'",
+        "the trace needs {required}, and {} holds {}; try '{}?capacity={enough}GiB'",
         profile.name, profile.capacity, profile.name
     )))
 }
@@ -96,12 +96,12 @@ fn replay(
     target: &Target,
     printer: &Printer,
 ) -> Result<Comparison, Failure> {
-    let pace = Pace { skips_idle: arguments.as_fast_as_possible, queue_depth: arguments.queue_depth };
+    let options = PlaybackOptions { skips_idle: arguments.as_fast_as_possible, queue_depth: arguments.queue_depth };
     let mut stick = VirtualStick::new(&target.profile, target.seed);
     let mut device = Faulty::new(&mut stick, &target.faults, target.seed).or_exit_bare(Exit::Usage)?;
     let log = device.log();
     let started_at = device.now();
-    let played = playback.run(&mut device, pace, Pattern::new(target.seed));
+    let played = playback.run(&mut device, options, Pattern::new(target.seed));
     let time = device.now().since(started_at);
     drop(device);
     log.events().iter().for_each(|event| printer.remark(event));

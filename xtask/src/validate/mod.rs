@@ -1,0 +1,33 @@
+//! `cargo xtask validate`: what flashscope reports and simulates, compared with known truth.
+
+pub mod diagnose;
+pub mod fidelity;
+pub mod oracle;
+pub mod true_speed;
+pub mod zoo;
+
+/// What to validate.
+#[derive(Debug, clap::Subcommand)]
+pub enum Task {
+    /// Compare the findings on random sticks with the truth
+    Zoo(zoo::Arguments),
+    /// Compare the diagnoses of sticks with known faults with the real gain of each repair
+    Diagnose(diagnose::Arguments),
+    /// Compare virtual sticks with the published tables they were made from
+    Fidelity(fidelity::Arguments),
+    /// Compare the data of every translation layer with a simple model, with power cuts
+    Oracle(oracle::Arguments),
+    /// Compare the speeds of `bench write` with those of a long run
+    TrueSpeed(true_speed::Arguments),
+}
+
+/// Runs one validation.
+pub fn run(task: &Task) -> anyhow::Result<()> {
+    match task {
+        Task::Zoo(arguments) => zoo::run(arguments),
+        Task::Diagnose(arguments) => diagnose::run(arguments),
+        Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Oracle(arguments) => oracle::run(arguments),
+        Task::TrueSpeed(arguments) => true_speed::run(arguments),
+    }
+}
