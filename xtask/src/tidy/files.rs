@@ -45,7 +45,7 @@ impl File {
         folders.iter().any(|folder| self.path.contains(folder)) || self.path.ends_with("/tests.rs")
     }
 
-    /// Whether it is our own text: not test data, not generated, not a licence.
+    /// Whether it is not test data.
     pub fn is_ours(&self) -> bool {
         !self.path.starts_with("testdata/") && !self.path.contains("/testdata/")
     }

@@ -5,10 +5,13 @@ use super::imports::Crate;
 use super::violation::Violation;
 
 /// The top-level modules of a crate from bottom to top. A crate without an entry has no declared order yet.
-const ORDERS: [(&str, &[&str]); 1] = [(
-    "crates/device",
-    &["units", "time", "buffer", "consent", "pattern", "request", "contract", "memory", "trace", "layer"],
-)];
+const ORDERS: [(&str, &[&str]); 2] = [
+    (
+        "crates/device",
+        &["units", "time", "buffer", "consent", "pattern", "request", "contract", "memory", "trace", "layer"],
+    ),
+    ("xtask", &["process", "output", "threads", "docs", "lab", "speed", "tidy", "validate", "versus", "ci"]),
+];
 
 /// Every import of a higher module, and every module that its crate's list lacks.
 pub fn check(files: &Files) -> Vec<Violation> {

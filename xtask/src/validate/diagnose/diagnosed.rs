@@ -42,9 +42,9 @@ impl DiagnosedCase {
     pub fn of(case: Case) -> Result<Self, ZooError> {
         let mut device = case.device()?;
         let survey = Survey::new(true, case.survey_seed);
-        let mut seen = survey.fill(&mut device, &mut Silent);
-        seen.extend(survey.run(&mut device, &mut Silent));
-        let diagnosis = diagnose(&seen, &infer(&seen), &attachment(&case));
+        let mut observations = survey.fill(&mut device, &mut Silent);
+        observations.extend(survey.run(&mut device, &mut Silent));
+        let diagnosis = diagnose(&observations, &infer(&observations), &attachment(&case));
         let small_files = case.gains_of_small_files()?;
         Ok(Self { case, diagnosis, small_files })
     }

@@ -108,10 +108,10 @@ pub enum Trigger {
 /// Which writes in a volatile cache survive a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survivors {
-    /// None.
+    /// No write survives.
     None,
-    /// A random draw decides for each write: all of it, nothing, or its first sectors. The order of writes
-    /// does not matter.
+    /// A random draw decides for each write: all of it survives, nothing, or its first sectors. The draws do
+    /// not depend on the order of the writes.
     Some,
 }
 
