@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use flashscope_probe::Silent;
-use flashscope_probe::diagnosis::{Attachment, Bottleneck, Cost, Diagnosis, Driver, Link, Volume, diagnose};
-use flashscope_probe::inference::infer;
-use flashscope_probe::survey::Survey;
+use flashscope_infer::diagnose;
+use flashscope_infer::infer;
+use flashscope_measure::Silent;
+use flashscope_measure::survey::Survey;
+use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis};
 use flashscope_zoo::{Ailment as Fault, Patient as Case, ZooError};
 
 /// A test case and its diagnosis.

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Faulty;
-use flashscope_device::trace::{Ending, PlaybackOptions, Playback, TraceHeader, TraceReader};
+use flashscope_device::trace::{Ending, Playback, PlaybackOptions, TraceHeader, TraceReader};
 use flashscope_device::{Bytes, Device, Pattern};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
@@ -96,7 +96,8 @@ fn replay(
     target: &Target,
     printer: &Printer,
 ) -> Result<Comparison, Failure> {
-    let options = PlaybackOptions { skips_idle: arguments.as_fast_as_possible, queue_depth: arguments.queue_depth };
+    let options =
+        PlaybackOptions { skips_idle: arguments.as_fast_as_possible, queue_depth: arguments.queue_depth };
     let mut stick = VirtualStick::new(&target.profile, target.seed);
     let mut device = Faulty::new(&mut stick, &target.faults, target.seed).or_exit_bare(Exit::Usage)?;
     let log = device.log();
