@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_sim::profile::{Basis, CollectionVictim, PageMapped, Policy, State};
+use flashscope_sim::profile::{Basis, GcVictim, PageMapped, Policy, State};
 use flashscope_sim::{Profile, VirtualStick};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -107,7 +107,7 @@ fn page_mapped(capacity: Bytes) -> anyhow::Result<Profile> {
     profile.policy = Policy::PageMapped(PageMapped {
         basis: Basis::Assumed,
         over_provisioning: 0.07,
-        victim: CollectionVictim::Greedy,
+        victim: GcVictim::Greedy,
         hot_cold: false,
         background_share: 0.0,
         copy_page_us: 1000.0,

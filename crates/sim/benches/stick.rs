@@ -1,10 +1,10 @@
-//! How many requests a second the virtual stick serves on one core. Targets: 10 M for requests that merge nothing, 2 M for
-//! requests that merge each time, 1 M for a page-mapped stick that collects all the time.
+//! Requests per second of the virtual stick on one core. Targets: 10 M without merges, 2 M with a merge for each request, 1 M for
+//! a page-mapped stick with constant garbage collection.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_sim::profile::{Basis, CollectionVictim, PageMapped, Policy, State};
+use flashscope_sim::profile::{Basis, GcVictim, PageMapped, Policy, State};
 use flashscope_sim::{Profile, VirtualStick, target};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// One request after another, from the start of the stick to its end and again.
+/// Sequential writes over the whole stick, wrapping around.
 #[divan::bench(args = STICKS)]
 fn sequential_64_kib_writes(bencher: Bencher, name: &str) {
     let length = Bytes::kib(64);
@@ -25,7 +25,7 @@ fn sequential_64_kib_writes(bencher: Bencher, name: &str) {
     });
 }
 
-/// Anywhere on the stick.
+/// Reads at random offsets.
 #[divan::bench(args = STICKS)]
 fn random_4_kib_reads(bencher: Bencher, name: &str) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -35,7 +35,7 @@ fn random_4_kib_reads(bencher: Bencher, name: &str) {
     });
 }
 
-/// Into one erase block more than can be open, in turn.
+/// Round-robin over one erase block more than can be open.
 #[divan::bench]
 fn thrashing_4_mib_blocks(bencher: Bencher) {
     let (block, length) = (Bytes::mib(4), Bytes::kib(64));
@@ -45,15 +45,15 @@ fn thrashing_4_mib_blocks(bencher: Bencher) {
     });
 }
 
-/// A page at a time, anywhere on a stick that maps each page and has been overwritten endlessly.
+/// Single pages at random offsets of a page-mapped stick in steady state.
 #[divan::bench]
-fn random_page_writes_with_collection(bencher: Bencher) {
+fn random_page_writes_with_gc(bencher: Bencher) {
     let Some(mut stick) = page_mapped() else { return };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let length = stick.profile().ftl.page;
     serve_on(bencher, &mut stick, |_, capacity| {
-        let place = below(&mut random, capacity / length);
-        Op::write(ByteRange::new(length * place, length), Pattern::new(7))
+        let page = below(&mut random, capacity / length);
+        Op::write(ByteRange::new(length * page, length), Pattern::new(7))
     });
 }
 
@@ -64,7 +64,7 @@ fn page_mapped() -> Option<VirtualStick> {
     profile.policy = Policy::PageMapped(PageMapped {
         basis: Basis::Assumed,
         over_provisioning: 0.07,
-        victim: CollectionVictim::Greedy,
+        victim: GcVictim::Greedy,
         hot_cold: false,
         background_share: 0.0,
         copy_page_us: 1000.0,
@@ -74,14 +74,14 @@ fn page_mapped() -> Option<VirtualStick> {
     Some(VirtualStick::new(&profile, 1))
 }
 
-/// Reads and writes of 4 KiB to 256 KiB, half of each, anywhere on the stick.
+/// Reads and writes of 4 KiB to 256 KiB at random offsets, half of each.
 #[divan::bench(args = STICKS)]
 fn mixed_requests(bencher: Bencher, name: &str) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     serve(bencher, name, |_, capacity| {
         let length = Bytes::kib(4 << below(&mut random, 7));
-        let places = capacity.saturating_sub(length) / Bytes::kib(4);
-        let range = ByteRange::new(Bytes::kib(4) * below(&mut random, places), length);
+        let offsets = capacity.saturating_sub(length) / Bytes::kib(4);
+        let range = ByteRange::new(Bytes::kib(4) * below(&mut random, offsets), length);
         if below(&mut random, 2) == 0 { Op::read(range) } else { Op::write(range, Pattern::new(7)) }
     });
 }
@@ -91,7 +91,7 @@ fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
 }
 
-/// Serves what `op` makes of each step and of the stick's capacity.
+/// Serves the requests that `op` makes from each step and the stick's capacity.
 fn serve(bencher: Bencher, name: &str, op: impl FnMut(u64, Bytes) -> Op) {
     let Ok(mut stick) = target::open(name) else { return };
     serve_on(bencher, &mut stick, op);

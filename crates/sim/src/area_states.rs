@@ -1,10 +1,10 @@
-//! What an area is to the controller: never written, written, or discarded. Each may answer at another speed.
+//! The state of areas: never written, written, or discarded. Each state may have its own speed.
 
 use flashscope_device::Bytes;
 
 use crate::profile::{Profile, State};
 
-/// What lies at an offset.
+/// The state of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Area {
     NeverWritten,
@@ -12,7 +12,7 @@ pub(crate) enum Area {
     Trimmed,
 }
 
-/// Two bits for each unit of the stick.
+/// The state of every unit, two bits each.
 #[derive(Debug, Clone)]
 pub(crate) struct AreaStates {
     unit_bytes: u64,
@@ -23,11 +23,11 @@ pub(crate) struct AreaStates {
 }
 
 impl AreaStates {
-    /// `None` where no number of the profile depends on it.
+    /// `None` if no number of the profile depends on area states.
     pub(crate) fn new(profile: &Profile) -> Option<Self> {
-        let plain = (profile.read.never_written_factor - 1.0).abs() < f64::EPSILON;
-        let shrinking = profile.slc_cache.as_ref().is_some_and(|cache| cache.free_share > 0.0);
-        if plain && !shrinking && profile.states.is_none() {
+        let is_uniform = (profile.read.never_written_factor - 1.0).abs() < f64::EPSILON;
+        let has_dynamic_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.free_share > 0.0);
+        if is_uniform && !has_dynamic_cache && profile.states.is_none() {
             return None;
         }
         let unit = profile.states.as_ref().and_then(|states| states.unit).unwrap_or(profile.ftl.erase_block);
@@ -49,7 +49,7 @@ impl AreaStates {
     }
 
     pub(crate) fn at(&self, offset: u64) -> Area {
-        let (word, bit) = place(offset / self.unit_bytes);
+        let (word, bit) = word_and_bit(offset / self.unit_bytes);
         if self.written[word] & bit != 0 {
             Area::Written
         } else if self.trimmed[word] & bit != 0 {
@@ -59,20 +59,20 @@ impl AreaStates {
         }
     }
 
-    /// A write fills every unit that it touches.
+    /// Marks every unit that a write overlaps as written.
     pub(crate) fn write(&mut self, start: u64, end: u64) {
         for unit in start / self.unit_bytes..end.div_ceil(self.unit_bytes) {
-            let (word, bit) = place(unit);
+            let (word, bit) = word_and_bit(unit);
             self.units_written += u64::from(self.written[word] & bit == 0);
             self.written[word] |= bit;
         }
     }
 
-    /// A discard empties every unit that it covers and that held something; the last may be cut off by the end of the stick.
+    /// Marks every written unit that a discard covers wholly as trimmed. The end of the stick may cut the last unit short.
     pub(crate) fn discard(&mut self, start: u64, end: u64) {
         let last = if end >= self.capacity { end.div_ceil(self.unit_bytes) } else { end / self.unit_bytes };
         for unit in start.div_ceil(self.unit_bytes)..last {
-            let (word, bit) = place(unit);
+            let (word, bit) = word_and_bit(unit);
             let held = self.written[word] & bit;
             self.units_written -= u64::from(held != 0);
             self.written[word] &= !bit;
@@ -80,14 +80,14 @@ impl AreaStates {
         }
     }
 
-    /// How many bytes hold nothing.
+    /// The bytes that hold no data.
     pub(crate) const fn free_bytes(&self) -> u64 {
         self.capacity.saturating_sub(self.units_written * self.unit_bytes)
     }
 }
 
-/// The word and the bit of a unit.
-fn place(unit: u64) -> (usize, u64) {
+/// The index of a unit's word, and its bit.
+fn word_and_bit(unit: u64) -> (usize, u64) {
     (Bytes::new(unit / 64).to_usize(), 1 << (unit % 64))
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_fills_what_it_touches_and_a_discard_empties_what_it_covers() {
+    fn write_marks_overlapped_units_and_discard_clears_covered_units() {
         let text =
             Profile::text("generic-2g").unwrap().to_owned() + "\n[states]\nbasis = \"assumed\"\nunit = 4096";
         let mut areas = AreaStates::new(&Profile::parse(&text).unwrap()).unwrap();

@@ -1,32 +1,23 @@
-//! The controller: what a command costs behind the link, and what it changes inside.
+//! The controller: the time of a command behind the link, and its effect on the state inside.
 
 use flashscope_device::{ByteRange, FailureCause, Op, RequestError};
 
 use crate::area_states::{Area, AreaStates};
-use crate::chance::Chance;
-use crate::conditions::{Conditions, Ground};
-use crate::ftl::{Ftl, Inconsistency};
+use crate::command::Command;
+use crate::conditions::{Conditions, WriteTarget};
+use crate::ftl::{Inconsistency, TranslationLayer, audit_contents, translation_layer};
 use crate::profile::Profile;
 use crate::reads::Reads;
+use crate::rng::StreamRng;
 use crate::statistics::Statistics;
 use crate::writes::Writes;
-
-/// One command's bytes, and what their way over the link takes; the controller overlaps its own work with it where it can.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Command {
-    /// The device time at which it reaches the controller, before its data.
-    pub(crate) at_ns: u64,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) transfer_ns: u64,
-}
 
 /// Everything of a stick between the link and its contents.
 #[derive(Debug, Clone)]
 pub(crate) struct Controller {
     reads: Reads,
     writes: Writes,
-    ftl: Ftl,
+    ftl: Box<dyn TranslationLayer>,
     areas: Option<AreaStates>,
     conditions: Option<Box<Conditions>>,
     page_programs: u64,
@@ -37,73 +28,73 @@ impl Controller {
         Self {
             reads: Reads::new(profile),
             writes: Writes::new(profile),
-            ftl: Ftl::new(profile, Chance::new(seed, 1)),
+            ftl: translation_layer(profile, StreamRng::new(seed, 1)),
             areas: AreaStates::new(profile),
-            conditions: Conditions::new(profile, Chance::new(seed, 3)),
+            conditions: Conditions::new(profile, StreamRng::new(seed, 3)),
             page_programs: 0,
         }
     }
 
-    /// The time of a read command, its transfer included.
+    /// The time of a read command with its transfer.
     pub(crate) fn read_ns(&mut self, command: Command) -> u64 {
-        self.rest_until(command.at_ns);
+        self.idle_until(command.at_ns);
         let ideal_ns = self.reads.command_ns(command, self.area(command.start));
         let Some(conditions) = &mut self.conditions else { return ideal_ns };
         conditions.read_ns(command, ideal_ns)
     }
 
-    /// The time of a write command, its transfer included.
+    /// The time of a write command with its transfer.
     pub(crate) fn write_ns(&mut self, command: Command) -> u64 {
-        self.rest_until(command.at_ns);
-        self.reads.forget(command.start, command.end);
-        let write = self.writes.command(command, &mut self.ftl);
+        self.idle_until(command.at_ns);
+        self.reads.invalidate(command.start, command.end);
+        let write = self.writes.command(command, &mut *self.ftl);
         self.page_programs += write.pages;
-        let ground = self.conditions.is_some().then(|| self.ground(command.start));
+        let target = self.conditions.is_some().then(|| self.write_target(command.start));
         if let Some(areas) = &mut self.areas {
             areas.write(command.start, command.end);
         }
-        let (Some(conditions), Some(ground)) = (&mut self.conditions, ground) else {
+        let (Some(conditions), Some(target)) = (&mut self.conditions, target) else {
             return write.time_ns();
         };
-        conditions.write_ns(command, write, ground)
+        conditions.write_ns(command, write, target)
     }
 
-    /// What a flush waits for, beside its command.
+    /// The time of a flush, without its command.
     pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
-        self.rest_until(at_ns);
+        self.idle_until(at_ns);
         self.writes.flush();
         let copying_ns = self.ftl.flush();
         let Some(conditions) = &mut self.conditions else { return copying_ns };
         conditions.flush_ns(at_ns) + copying_ns
     }
 
-    /// Nothing from `start` to `end` is wanted any more. Takes no time beside the command.
+    /// Discards the bytes from `start` to `end`. Takes no time beside the command.
     pub(crate) fn discard(&mut self, start: u64, end: u64) {
-        self.reads.forget(start, end);
+        self.reads.invalidate(start, end);
         self.ftl.discard(start, end);
         if let Some(areas) = &mut self.areas {
             areas.discard(start, end);
         }
     }
 
-    /// Nothing is asked for until this instant of device time.
-    pub(crate) fn rest_until(&mut self, at_ns: u64) {
+    /// The stick is idle until this instant of device time.
+    pub(crate) fn idle_until(&mut self, at_ns: u64) {
         if let Some(conditions) = &mut self.conditions {
-            conditions.rest_until(at_ns, &mut self.ftl);
+            conditions.idle_until(at_ns, &mut *self.ftl);
         }
     }
 
-    /// Checks that the books of the translation layer agree, and that it holds every page that is not blank.
+    /// Checks the invariants of the translation layer, and that it holds every page that is not blank.
     pub(crate) fn audit(
         &self,
         profile: &Profile,
         is_blank: impl Fn(ByteRange) -> bool,
     ) -> Result<(), Inconsistency> {
         self.ftl.audit()?;
-        self.ftl.audit_contents(profile, is_blank)
+        audit_contents(&*self.ftl, profile, is_blank)
     }
 
-    /// Whether the medium could do what was asked for.
+    /// An error if the request fails with a medium error.
     pub(crate) fn outcome(&self, op: &Op) -> Result<(), RequestError> {
         match &self.conditions {
             Some(conditions) if conditions.fails(op) => {
@@ -117,16 +108,16 @@ impl Controller {
         self.areas.as_ref().map_or(Area::Written, |areas| areas.at(start))
     }
 
-    fn ground(&self, start: u64) -> Ground {
-        Ground {
+    fn write_target(&self, start: u64) -> WriteTarget {
+        WriteTarget {
             empty: self.area(start) != Area::Written,
             free_bytes: self.areas.as_ref().map_or(0, AreaStates::free_bytes),
             erases: self.ftl.counts().erases,
         }
     }
 
-    /// Adds what happened inside to what the stick counts itself.
-    pub(crate) fn count(&self, statistics: Statistics, profile: &Profile) -> Statistics {
+    /// Adds the counters of the controller.
+    pub(crate) fn add_counters(&self, statistics: Statistics, profile: &Profile) -> Statistics {
         let counts = self.ftl.counts();
         let mut statistics = Statistics {
             page_programs: self.page_programs + counts.pages_copied,
@@ -136,7 +127,7 @@ impl Controller {
             ..statistics
         };
         if let Some(conditions) = &self.conditions {
-            conditions.count(&mut statistics);
+            conditions.add_counters(&mut statistics);
         }
         statistics.bytes_programmed = profile.ftl.page * statistics.page_programs;
         statistics

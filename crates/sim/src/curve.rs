@@ -1,14 +1,14 @@
-//! A profile's curve in nanoseconds: straight lines between points.
+//! A profile's curve in nanoseconds: linear interpolation between points.
 
-use crate::link::nanoseconds;
+use crate::arithmetic::nanoseconds;
 use crate::profile;
 
-/// Points in order of size, at least one.
+/// Points in ascending order of size, at least one.
 #[derive(Debug, Clone)]
 pub(crate) struct Curve {
     knots: Vec<Knot>,
-    /// Beyond the last point the last line goes on; without it the last time stays.
-    goes_on: bool,
+    /// Whether the last line is extrapolated beyond the last point. Otherwise the last time holds.
+    extrapolates: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -18,19 +18,19 @@ struct Knot {
 }
 
 impl Curve {
-    /// A curve that goes on beyond its last point as its last line does: a larger request takes longer.
+    /// A curve that is extrapolated linearly beyond its last point: a larger request takes longer.
     pub(crate) fn rising(curve: &profile::Curve) -> Self {
-        Self { goes_on: matches!(curve, profile::Curve::Knots(_)), ..Self::level(curve) }
+        Self { extrapolates: matches!(curve, profile::Curve::Knots(_)), ..Self::level(curve) }
     }
 
-    /// A curve that stays at its last time.
+    /// A curve that is constant beyond its last point.
     pub(crate) fn level(curve: &profile::Curve) -> Self {
         let knots =
             curve.knots().iter().map(|knot| Knot { bytes: knot.0.get(), ns: nanoseconds(knot.1) }).collect();
-        Self { knots, goes_on: false }
+        Self { knots, extrapolates: false }
     }
 
-    /// The same curve, so many times as high.
+    /// The same curve, multiplied by `factor`.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -44,15 +44,15 @@ impl Curve {
         self
     }
 
-    /// The time of so many bytes. Below the first point its time holds.
+    /// The time of a size. Below the first point the first time holds.
     pub(crate) fn ns(&self, bytes: u64) -> u64 {
         let above = self.knots.partition_point(|knot| knot.bytes < bytes);
         match *self.knots.as_slice() {
             [] => 0,
-            [only] if self.goes_on => only.ns * bytes.max(only.bytes) / only.bytes,
+            [only] if self.extrapolates => only.ns * bytes.max(only.bytes) / only.bytes,
             [only] => only.ns,
             [first, ..] if above == 0 => first.ns,
-            [.., last] if above == self.knots.len() && !self.goes_on => last.ns,
+            [.., last] if above == self.knots.len() && !self.extrapolates => last.ns,
             ref knots => {
                 between(knots[above.min(knots.len() - 1) - 1], knots[above.min(knots.len() - 1)], bytes)
             }
@@ -60,7 +60,7 @@ impl Curve {
     }
 }
 
-/// On the line through two points; never below zero.
+/// Interpolates on the line through two points; at least zero.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_lead_from_point_to_point() {
+    fn points_are_interpolated_and_extrapolated() {
         let points = curve(&[(4, 100.0), (8, 300.0), (16, 400.0)]);
         assert_eq!(
             us(&Curve::rising(&points), &[1, 4, 6, 8, 12, 16, 32]),
@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_stays_and_a_single_point_rises_in_proportion() {
+    fn constant_is_flat_and_single_point_is_proportional() {
         assert_eq!(us(&Curve::rising(&profile::Curve::Constant(70.0)), &[1, 4096]), [70, 70]);
         assert_eq!(us(&Curve::level(&profile::Curve::Constant(70.0)), &[1, 4096]), [70, 70]);
         assert_eq!(us(&Curve::rising(&curve(&[(4, 100.0)])), &[2, 4, 8]), [100, 100, 200]);
     }
 
     #[test]
-    fn a_falling_curve_never_takes_less_than_nothing() {
+    fn falling_curve_is_never_negative() {
         assert_eq!(us(&Curve::rising(&curve(&[(4, 300.0), (8, 100.0)])), &[8, 16]), [100, 0]);
     }
 }

@@ -1,22 +1,22 @@
-//! The virtual stick: a USB stick or SD card in virtual time, whose truth is known.
+//! The virtual stick: a USB stick or SD card in virtual time, whose parameters are known.
 //!
-//! A [`VirtualStick`] implements the [`Device`](flashscope_device::Device) contract. Behind it are a link that cuts
-//! requests into commands, a controller with a read-ahead and a flash translation layer that keeps some erase blocks open, and the
-//! true contents. All of its numbers come from a [`Profile`], a TOML file that names its sources; all of its chance comes
-//! from a seed. The same profile and seed answer the same requests in the same virtual time, on every machine.
+//! A [`VirtualStick`] implements the [`Device`](flashscope_device::Device) contract. Inside are a link that splits requests
+//! into commands, a controller with caches and a flash translation layer, and the true contents. All numbers come from a
+//! [`Profile`], a TOML file that names its sources; all random choices come from a seed. The same profile and seed serve the
+//! same requests in the same virtual time, on every machine.
 //!
-//! What the model is, and what it leaves out: `docs/simulator.md`.
+//! The model and its limits: `docs/simulator.md`.
 
 #![deny(missing_docs)]
 
 mod area_states;
+mod arithmetic;
 mod background;
-mod chance;
+mod command;
 mod conditions;
 mod contents;
 mod controller;
 mod curve;
-mod factor;
 mod ftl;
 mod link;
 mod noise;
@@ -24,6 +24,7 @@ pub mod profile;
 mod read_cache;
 mod reads;
 mod regions;
+mod rng;
 mod slc_cache;
 mod statistics;
 mod stick;

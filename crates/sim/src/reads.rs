@@ -1,25 +1,26 @@
-//! How long a read command takes: command, access, boundaries, data.
+//! The latency of a read command: access, boundaries, data.
 
 use crate::area_states::Area;
-use crate::controller::Command;
-use crate::link::nanoseconds;
+use crate::arithmetic::nanoseconds;
+use crate::command::Command;
 use crate::profile::{Boundary, Profile};
 use crate::read_cache::ReadCaches;
 
+/// The latency model of reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
     access_ns: u64,
     access_never_written_ns: u64,
     access_trimmed_ns: u64,
     read_ahead_saves_ns: u64,
-    boundaries: Vec<Edge>,
+    boundaries: Vec<BoundaryNs>,
     read_ahead_at: Option<u64>,
     caches: Option<ReadCaches>,
 }
 
 /// A profile's boundary in nanoseconds.
 #[derive(Debug, Clone)]
-struct Edge {
+struct BoundaryNs {
     period: u64,
     phase: u64,
     across_ns: i64,
@@ -27,7 +28,7 @@ struct Edge {
     after_ns: Option<i64>,
 }
 
-impl Edge {
+impl BoundaryNs {
     fn new(boundary: &Boundary) -> Self {
         let signed = |us: f64| {
             let ns = nanoseconds(us.abs()).cast_signed();
@@ -42,9 +43,9 @@ impl Edge {
         }
     }
 
-    /// What a command from `start` to `end` feels of this boundary; `None` if it does not meet one.
-    fn felt_ns(&self, start: u64, end: u64) -> Option<i64> {
-        // The offset is shifted so that boundaries lie at multiples of the period.
+    /// The extra time of a command from `start` to `end`; `None` if no boundary of this period applies.
+    fn extra_ns(&self, start: u64, end: u64) -> Option<i64> {
+        // Shifted offsets have their boundaries at multiples of the period.
         let shift = self.period - self.phase;
         let last = (end + shift) / self.period * self.period;
         if last == start + shift {
@@ -52,7 +53,7 @@ impl Edge {
         } else if last < start + shift {
             None
         } else if last == end + shift {
-            // One may lie inside too, if the command is longer than the period.
+            // A command longer than the period may also cross one.
             let crosses = last - self.period > start + shift;
             Some(if crosses { self.across_ns } else { self.before_ns })
         } else {
@@ -65,8 +66,8 @@ impl Reads {
     pub(crate) fn new(profile: &Profile) -> Self {
         let read = &profile.read;
         let trimmed_factor = profile.states.as_ref().and_then(|states| states.read_trimmed_factor);
-        let mut boundaries: Vec<Edge> = read.boundary.iter().map(Edge::new).collect();
-        boundaries.sort_by_key(|edge| std::cmp::Reverse(edge.period));
+        let mut boundaries: Vec<BoundaryNs> = read.boundary.iter().map(BoundaryNs::new).collect();
+        boundaries.sort_by_key(|boundary| std::cmp::Reverse(boundary.period));
         Self {
             access_ns: nanoseconds(read.access_us),
             access_never_written_ns: nanoseconds(read.access_us * read.never_written_factor),
@@ -80,32 +81,32 @@ impl Reads {
         }
     }
 
-    /// The time of a read command, its transfer included.
+    /// The time of a read command with its transfer.
     pub(crate) fn command_ns(&mut self, command: Command, area: Area) -> u64 {
         let Command { start, end, transfer_ns, .. } = command;
         let continues = self.read_ahead_at.replace(end) == Some(start);
         if let Some(hit_ns) = self.caches.as_mut().and_then(|caches| caches.read(start, end)) {
             return hit_ns + transfer_ns;
         }
-        let access = match area {
+        let access_ns = match area {
             Area::Written => self.access_ns,
             Area::NeverWritten => self.access_never_written_ns,
             Area::Trimmed => self.access_trimmed_ns,
         };
-        let saved = if continues { self.read_ahead_saves_ns } else { 0 };
-        access.saturating_sub(saved).saturating_add_signed(self.boundary_ns(start, end)) + transfer_ns
+        let saved_ns = if continues { self.read_ahead_saves_ns } else { 0 };
+        access_ns.saturating_sub(saved_ns).saturating_add_signed(self.boundary_ns(start, end)) + transfer_ns
     }
 
-    /// Forgets what was read ahead, as something else came between, and what caches held of this range.
-    pub(crate) fn forget(&mut self, start: u64, end: u64) {
+    /// Ends the read-ahead run, and invalidates this range in the caches.
+    pub(crate) fn invalidate(&mut self, start: u64, end: u64) {
         self.read_ahead_at = None;
         if let Some(caches) = &mut self.caches {
-            caches.forget(start, end);
+            caches.invalidate(start, end);
         }
     }
 
     fn boundary_ns(&self, start: u64, end: u64) -> i64 {
-        self.boundaries.iter().find_map(|edge| edge.felt_ns(start, end)).unwrap_or(0)
+        self.boundaries.iter().find_map(|boundary| boundary.extra_ns(start, end)).unwrap_or(0)
     }
 }
 
@@ -114,14 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boundary_is_felt_across_and_before_but_not_after() {
-        let edge = Edge { period: 32, phase: 16, across_ns: 7, before_ns: -3, after_ns: None };
-        let felt = [(8, 16), (12, 20), (16, 24), (0, 8), (44, 48), (40, 56), (48, 80), (16, 48), (0, 48)]
-            .map(|(start, end)| edge.felt_ns(start, end));
+    fn boundary_applies_across_and_before_and_optionally_after() {
+        let boundary = BoundaryNs { period: 32, phase: 16, across_ns: 7, before_ns: -3, after_ns: None };
+        let extra_ns = [(8, 16), (12, 20), (16, 24), (0, 8), (44, 48), (40, 56), (48, 80), (16, 48), (0, 48)]
+            .map(|(start, end)| boundary.extra_ns(start, end));
         let (none, before, across) = (None, Some(-3), Some(7));
-        assert_eq!(felt, [before, across, none, none, before, across, before, before, across]);
-        let edge = Edge { after_ns: Some(2), ..edge };
-        let felt = [(8, 16), (16, 24), (17, 24), (16, 49)].map(|(start, end)| edge.felt_ns(start, end));
-        assert_eq!(felt, [before, Some(2), none, across]);
+        assert_eq!(extra_ns, [before, across, none, none, before, across, before, before, across]);
+        let boundary = BoundaryNs { after_ns: Some(2), ..boundary };
+        let extra_ns =
+            [(8, 16), (16, 24), (17, 24), (16, 49)].map(|(start, end)| boundary.extra_ns(start, end));
+        assert_eq!(extra_ns, [before, Some(2), none, across]);
     }
 }

@@ -1,10 +1,10 @@
-//! Parts of the stick that are slower than the rest, or fail.
+//! Ranges of the stick that are slower than the rest, or fail.
 
 use flashscope_device::ByteRange;
 
-use crate::profile::{Fails, Region};
+use crate::profile::{FailingOp, Region};
 
-/// The regions of a profile, in its order.
+/// The regions of a profile, in the profile's order.
 #[derive(Debug, Clone)]
 pub(crate) struct Regions(Vec<Region>);
 
@@ -13,26 +13,26 @@ impl Regions {
         Self(regions.to_vec())
     }
 
-    /// The factor on a read that begins here.
+    /// The factor on a read that starts here.
     pub(crate) fn read_factor(&self, start: u64) -> f64 {
         self.at(start).map_or(1.0, |region| region.read_factor)
     }
 
-    /// The factor on a write that begins here.
+    /// The factor on a write that starts here.
     pub(crate) fn write_factor(&self, start: u64) -> f64 {
         self.at(start).map_or(1.0, |region| region.write_factor)
     }
 
-    /// True if a request of this range meets a bad part.
-    pub(crate) fn fail(&self, range: ByteRange, write: bool) -> bool {
+    /// True if a request overlaps a region in which it fails.
+    pub(crate) fn fails(&self, range: ByteRange, is_write: bool) -> bool {
         let fails = |region: &Region| match region.fails {
             None => false,
-            Some(Fails::Read) => !write,
-            Some(Fails::Write) => write,
-            Some(Fails::Both) => true,
+            Some(FailingOp::Read) => !is_write,
+            Some(FailingOp::Write) => is_write,
+            Some(FailingOp::Both) => true,
         };
-        let touches = |region: &Region| ByteRange::new(region.start, region.length).overlaps(range);
-        self.0.iter().any(|region| fails(region) && touches(region))
+        let overlaps = |region: &Region| ByteRange::new(region.start, region.length).overlaps(range);
+        self.0.iter().any(|region| fails(region) && overlaps(region))
     }
 
     fn at(&self, start: u64) -> Option<&Region> {

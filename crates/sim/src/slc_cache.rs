@@ -1,13 +1,14 @@
-//! A cache in single-level cells: fast while there is room, and a debt to be folded into dense cells.
+//! An SLC cache: fast while there is room; its data must be folded into dense cells later.
 //!
-//! What a write would have cost the translation layer is not lost: it joins the debt, and is paid in proportion as the cache is
-//! folded. So a cache that took scattered writes folds slowly.
+//! The copying time of the translation layer is deferred, not lost: it is added in proportion when the cache is folded. So a
+//! cache with random writes folds slowly.
 
-use crate::factor::{share, times};
-use crate::link::nanoseconds;
+use crate::arithmetic::nanoseconds;
+use crate::arithmetic::{share, times};
 use crate::profile::{Profile, WhenFull};
 use crate::writes::WriteCommand;
 
+/// The state of an SLC cache.
 #[derive(Debug, Clone)]
 pub(crate) struct SlcCache {
     page_bytes: u64,
@@ -18,11 +19,11 @@ pub(crate) struct SlcCache {
     fold_ns_per_byte: f64,
     when_full: WhenFull,
     held_bytes: u64,
-    copying_ns: u64,
+    deferred_copying_ns: u64,
     folded_bytes: u64,
 }
 
-/// What the flash has to do for a write: `program_ns` beside the data's way, `then_ns` after it.
+/// The work of the flash for a write: `program_ns` overlaps with the data transfer, `then_ns` follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) program_ns: u64,
@@ -41,14 +42,14 @@ impl SlcCache {
             fold_ns_per_byte: 1e3 / cache.fold_megabytes_per_s,
             when_full: cache.when_full,
             held_bytes: 0,
-            copying_ns: 0,
+            deferred_copying_ns: 0,
             folded_bytes: 0,
         })
     }
 
-    /// Takes a write for which the flash would do `work` without a cache, while `free_bytes` hold nothing. A page that the write
-    /// before has begun has its room already.
-    pub(crate) fn take(&mut self, write: WriteCommand, work: Work, free_bytes: u64) -> Work {
+    /// The work of a write, which would be `work` without a cache. `free_bytes` of the stick hold no data. A page that the
+    /// previous write has begun takes no new room.
+    pub(crate) fn write(&mut self, write: WriteCommand, work: Work, free_bytes: u64) -> Work {
         let bytes = write.fresh_pages * self.page_bytes;
         let over = (self.held_bytes + bytes).saturating_sub(self.room_bytes(free_bytes));
         if over > 0 && self.when_full == WhenFull::Direct {
@@ -56,13 +57,13 @@ impl SlcCache {
         }
         let folding_ns = self.fold(over.min(self.held_bytes));
         self.held_bytes += bytes;
-        self.copying_ns += work.then_ns;
+        self.deferred_copying_ns += work.then_ns;
         Work { program_ns: self.overhead_ns + write.pages * self.page_program_ns, then_ns: folding_ns }
     }
 
-    /// Folds in the background for at most this time, and returns what it took.
+    /// Folds in the background for at most this time, and returns the time used.
     pub(crate) fn fold_for(&mut self, budget_ns: u64) -> u64 {
-        let all_ns = self.debt_ns();
+        let all_ns = self.fold_all_ns();
         if all_ns <= budget_ns {
             return self.fold(self.held_bytes);
         }
@@ -82,18 +83,18 @@ impl SlcCache {
         self.fixed_bytes + times(free_bytes, self.free_share)
     }
 
-    /// What folding all of it takes.
-    fn debt_ns(&self) -> u64 {
-        times(self.held_bytes, self.fold_ns_per_byte) + self.copying_ns
+    /// The time to fold everything.
+    fn fold_all_ns(&self) -> u64 {
+        times(self.held_bytes, self.fold_ns_per_byte) + self.deferred_copying_ns
     }
 
-    /// Folds so many of the bytes it holds, with their share of the copying, and returns what that takes.
+    /// Folds this number of bytes with their share of the deferred copying, and returns the time.
     fn fold(&mut self, bytes: u64) -> u64 {
         if bytes == 0 {
             return 0;
         }
-        let copying_ns = share(self.copying_ns, bytes, self.held_bytes);
-        self.copying_ns -= copying_ns;
+        let copying_ns = share(self.deferred_copying_ns, bytes, self.held_bytes);
+        self.deferred_copying_ns -= copying_ns;
         self.held_bytes -= bytes;
         self.folded_bytes += bytes;
         copying_ns + times(bytes, self.fold_ns_per_byte)

@@ -1,32 +1,32 @@
-//! What happened inside: the counters a real controller keeps to itself.
+//! Counters inside the stick, which a real controller does not expose.
 
 use flashscope_device::Bytes;
 
-/// What a virtual stick did since it was made.
+/// The counters of a virtual stick since its creation.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Statistics {
     /// Commands on the link.
     pub commands: u64,
-    /// Bytes the host wrote.
+    /// Bytes written by the host.
     pub bytes_written: Bytes,
     /// Pages programmed: for the host, for merges, and for folding.
     pub page_programs: u64,
-    /// Pages that were copied, by merges and by collection.
+    /// Pages copied by merges and garbage collection.
     pub pages_copied: u64,
     /// Bytes programmed: pages times their size.
     pub bytes_programmed: Bytes,
-    /// Erase blocks whose data had to be copied.
+    /// Merges: erase blocks whose data was copied.
     pub merges: u64,
     /// Erase blocks erased.
     pub erases: u64,
-    /// Requests that were held up.
+    /// Requests with an outlier delay.
     pub outliers: u64,
-    /// What the SLC cache holds.
+    /// Bytes in the SLC cache.
     pub slc_cache_bytes: Bytes,
-    /// Pages that were folded from it into dense cells.
+    /// Pages folded from the SLC cache into dense cells.
     pub pages_folded: u64,
-    /// Writes that were stalled by collection.
+    /// Garbage-collection stalls.
     pub stalls: u64,
-    /// Commands that were served slowly because the stick was hot.
+    /// Commands served while thermally throttled.
     pub hot_commands: u64,
 }

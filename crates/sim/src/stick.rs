@@ -1,4 +1,4 @@
-//! The virtual stick itself: the contract on the outside, the parts of the model inside.
+//! The virtual stick: the `Device` contract over the parts of the model.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,18 @@ use flashscope_device::{
     SECTOR, Success, Tag,
 };
 
-use crate::chance::Chance;
 use crate::contents::Contents;
 use crate::controller::Controller;
 use crate::ftl::Inconsistency;
 use crate::link::Link;
-use crate::noise::HoldUps;
+use crate::noise::RequestNoise;
 use crate::profile::Profile;
+use crate::rng::StreamRng;
 use crate::statistics::Statistics;
 
-// The host queues, whether the link does or not.
+// The host queues requests even if the link does not. 32: the usual depth of Linux block devices.
 const QUEUE_DEPTH: u32 = 32;
+// Guess: larger than any request of an experiment.
 const REQUEST_MAX: Bytes = Bytes::mib(64);
 
 /// A USB stick or SD card in virtual time, deterministic from its profile and seed.
@@ -31,11 +32,11 @@ pub struct VirtualStick {
     link: Link,
     controller: Controller,
     contents: Contents,
-    hold_ups: HoldUps,
+    noise: RequestNoise,
 }
 
 impl VirtualStick {
-    /// A new stick, never written, made as `profile` says; `seed` decides all that is left to chance.
+    /// A new stick with blank contents. `seed` determines every random choice.
     #[must_use]
     pub fn new(profile: &Profile, seed: u64) -> Self {
         let capabilities = Capabilities {
@@ -55,51 +56,51 @@ impl VirtualStick {
             link: Link::new(profile),
             controller: Controller::new(profile, seed),
             contents: Contents::new(profile.capacity),
-            hold_ups: HoldUps::new(&profile.noise, Chance::new(seed, 2)),
+            noise: RequestNoise::new(&profile.noise, StreamRng::new(seed, 2)),
             profile: profile.clone(),
         }
     }
 
-    /// What the stick is made of.
+    /// The profile of the stick.
     #[must_use]
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// The seed of everything left to chance.
+    /// The random seed.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What happened inside so far; a request counts when it is submitted.
+    /// The counters so far. A request counts when it is submitted.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let counted = self.link.count(self.hold_ups.count(Statistics::default()));
-        self.controller.count(counted, &self.profile)
+        let statistics = self.link.add_counters(self.noise.add_counters(Statistics::default()));
+        self.controller.add_counters(statistics, &self.profile)
     }
 
-    /// Checks that the books of the translation layer agree, and that it holds every page that has contents. Walks over
-    /// the whole stick.
+    /// Checks the invariants of the translation layer, and that it holds every page with contents. Walks over the whole
+    /// stick.
     ///
     /// # Errors
-    /// [`Inconsistency`] says what contradicts what: a fault of the simulator.
+    /// [`Inconsistency`] names the failed invariant: a bug of the simulator.
     pub fn audit(&self) -> Result<(), Inconsistency> {
         self.controller.audit(&self.profile, |range| self.contents.is_blank(range))
     }
 
-    /// When the request ends, and how.
+    /// The end and the outcome of a request.
     fn perform(&mut self, op: &mut Op) -> (Instant, Result<Success, RequestError>) {
         if let Err(refusal) = self.capabilities.admit(op) {
             return (self.link.refuse(self.now), Err(refusal));
         }
-        let completed_at = self.link.serve(self.now, op, &mut self.controller, &mut self.hold_ups);
-        let outcome = self.controller.outcome(op).map(|()| self.carry_out(op));
+        let completed_at = self.link.serve(self.now, op, &mut self.controller, &mut self.noise);
+        let outcome = self.controller.outcome(op).map(|()| self.apply_to_contents(op));
         (completed_at, outcome)
     }
 
-    /// Does to the contents what the request says.
-    fn carry_out(&mut self, op: &mut Op) -> Success {
+    /// Applies a request to the contents.
+    fn apply_to_contents(&mut self, op: &mut Op) -> Success {
         match op {
             Op::Read { into: ReadInto::Timing, .. } | Op::Flush | Op::Pause { .. } => {}
             Op::Read { range, into: ReadInto::Check(pattern) } => {
@@ -115,10 +116,10 @@ impl VirtualStick {
         Success::Done
     }
 
-    /// Queues a completion behind those that come no later.
+    /// Queues a completion in order of completion time.
     fn complete(&mut self, completion: Completion) {
-        let later = |other: &&Completion| other.completed_at > completion.completed_at;
-        match self.in_flight.iter().rev().take_while(later).count() {
+        let is_later = |other: &&Completion| other.completed_at > completion.completed_at;
+        match self.in_flight.iter().rev().take_while(is_later).count() {
             0 => self.in_flight.push_back(completion),
             overtaken => self.in_flight.insert(self.in_flight.len() - overtaken, completion),
         }

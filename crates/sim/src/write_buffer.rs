@@ -1,12 +1,12 @@
-//! A write buffer in the controller's memory: a write completes when its data is there, and waits only where there is no room.
+//! A write buffer in the controller's memory: a write completes when its data has arrived, and waits only for room.
 
 use std::collections::VecDeque;
 
-use crate::factor::share;
-use crate::link::nanoseconds;
+use crate::arithmetic::nanoseconds;
+use crate::arithmetic::share;
 use crate::profile::Profile;
 
-/// Writes on their way from memory to flash, in order. Instants are device time.
+/// Writes in the buffer, in order of arrival. Instants are device time.
 #[derive(Debug, Clone)]
 pub(crate) struct WriteBuffer {
     size_bytes: u64,
@@ -14,8 +14,8 @@ pub(crate) struct WriteBuffer {
     held_bytes: u64,
     held: VecDeque<Held>,
     flash_busy_until_ns: u64,
-    /// How long reads have held up what is under way; `Held::done_ns` does not know of it.
-    held_up_ns: u64,
+    /// The delay of buffered writes by reads; not included in `Held::done_ns`.
+    read_delay_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ struct Held {
     bytes: u64,
 }
 
-/// What arrives: data that takes `transfer_ns` on its way, and `flash_ns` from memory to flash.
+/// A write that arrives: `transfer_ns` on the link, then `flash_ns` from memory to flash.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub(crate) at_ns: u64,
@@ -42,41 +42,41 @@ impl WriteBuffer {
             held_bytes: 0,
             held: VecDeque::new(),
             flash_busy_until_ns: 0,
-            held_up_ns: 0,
+            read_delay_ns: 0,
         })
     }
 
-    /// Takes a write, and returns when it completes, in nanoseconds after its arrival. Its transfer begins when there is room for it.
-    pub(crate) fn take(&mut self, arrival: Arrival) -> u64 {
+    /// Accepts a write, and returns the time from its arrival to its completion. Its transfer starts when there is room.
+    pub(crate) fn accept(&mut self, arrival: Arrival) -> u64 {
         let Arrival { at_ns, bytes, transfer_ns, flash_ns } = arrival;
-        let begins_ns = self.room_at_ns(at_ns, bytes);
-        let arrived_ns = begins_ns.saturating_add(self.accept_ns + transfer_ns);
-        let done_ns = self.flash_busy_until_ns.max(begins_ns).saturating_add(flash_ns).max(arrived_ns);
+        let start_ns = self.room_at_ns(at_ns, bytes);
+        let arrived_ns = start_ns.saturating_add(self.accept_ns + transfer_ns);
+        let done_ns = self.flash_busy_until_ns.max(start_ns).saturating_add(flash_ns).max(arrived_ns);
         self.flash_busy_until_ns = done_ns;
         self.held_bytes += bytes;
-        self.held.push_back(Held { done_ns: done_ns - self.held_up_ns, bytes });
+        self.held.push_back(Held { done_ns: done_ns - self.read_delay_ns, bytes });
         arrived_ns - at_ns + self.overflow_ns(bytes, flash_ns)
     }
 
-    /// How long until all of it is in the flash.
+    /// The time until the buffer is empty.
     pub(crate) const fn drain_ns(&self, at_ns: u64) -> u64 {
         self.flash_busy_until_ns.saturating_sub(at_ns)
     }
 
-    /// A read goes first: what is under way is done so much later.
-    pub(crate) const fn hold_up(&mut self, at_ns: u64, ns: u64) {
+    /// Delays all buffered writes by a read, which has priority.
+    pub(crate) const fn delay(&mut self, at_ns: u64, ns: u64) {
         if self.flash_busy_until_ns > at_ns {
-            self.held_up_ns += ns;
+            self.read_delay_ns += ns;
             self.flash_busy_until_ns += ns;
         }
     }
 
-    /// When there is room for `bytes`, not before `at_ns`; a write larger than the buffer waits until that is empty. Forgets what is done by
-    /// then.
+    /// The time at which there is room for `bytes`, at least `at_ns`. A write larger than the buffer waits until it is empty.
+    /// Removes completed writes.
     fn room_at_ns(&mut self, at_ns: u64, bytes: u64) -> u64 {
         let mut ready_ns = at_ns;
         while let Some(first) = self.held.front() {
-            let done_ns = first.done_ns + self.held_up_ns;
+            let done_ns = first.done_ns + self.read_delay_ns;
             let fits = self.held_bytes + bytes <= self.size_bytes;
             if done_ns > at_ns && fits {
                 break;
@@ -88,7 +88,7 @@ impl WriteBuffer {
         ready_ns
     }
 
-    /// What a write larger than the buffer waits for: the part that has no room is programmed first.
+    /// The wait of a write larger than the buffer: the part without room is programmed first.
     const fn overflow_ns(&self, bytes: u64, flash_ns: u64) -> u64 {
         share(flash_ns, bytes.saturating_sub(self.size_bytes), bytes)
     }
@@ -108,33 +108,33 @@ mod tests {
     }
 
     fn take(buffer: &mut WriteBuffer, at_ns: u64, bytes: u64) -> u64 {
-        buffer.take(Arrival { at_ns, bytes, transfer_ns: 7, flash_ns: 500 })
+        buffer.accept(Arrival { at_ns, bytes, transfer_ns: 7, flash_ns: 500 })
     }
 
     #[test]
-    fn a_write_waits_for_room_and_no_longer() {
+    fn write_waits_only_for_room() {
         let mut buffer = buffer();
         assert_eq!([take(&mut buffer, 0, 50), take(&mut buffer, 10, 50)], [10, 10]);
-        // The first is in the flash at 500, the second at 1000: the third waits for the first.
+        // The first is programmed at 500, the second at 1000: the third waits for the first.
         assert_eq!(take(&mut buffer, 20, 10), 480 + 10);
         assert_eq!(buffer.drain_ns(600), 900);
-        // All of the next needs the buffer for itself.
+        // The next needs the whole buffer.
         assert_eq!(take(&mut buffer, 600, 100), 900 + 10);
         assert_eq!(buffer.drain_ns(1500), 500);
     }
 
     #[test]
-    fn a_read_holds_up_what_is_under_way() {
+    fn read_delays_buffered_writes() {
         let mut buffer = buffer();
         take(&mut buffer, 0, 100);
-        buffer.hold_up(100, 30);
+        buffer.delay(100, 30);
         assert_eq!(take(&mut buffer, 100, 100), 430 + 10);
-        buffer.hold_up(5000, 30);
+        buffer.delay(5000, 30);
         assert_eq!(buffer.drain_ns(5000), 0);
     }
 
     #[test]
-    fn more_than_the_buffer_waits_for_the_rest() {
+    fn write_larger_than_the_buffer_waits_for_the_overflow() {
         assert_eq!(take(&mut buffer(), 0, 200), 10 + 250);
     }
 }

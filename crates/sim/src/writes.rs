@@ -1,30 +1,31 @@
-//! How long a write command takes when nothing has to be copied, and which path it takes.
+//! The latency of a write command without copying, and its path.
 
-use crate::controller::Command;
+use crate::arithmetic::{nanoseconds, pages_touched};
+use crate::command::Command;
 use crate::curve::Curve;
-use crate::ftl::{Ftl, Placement};
-use crate::link::nanoseconds;
+use crate::ftl::{Placement, TranslationLayer};
 use crate::profile::{self, Profile};
 
+/// The latency model of writes.
 #[derive(Debug, Clone)]
 pub(crate) struct Writes {
     page_bytes: u64,
     timing: Timing,
-    small: Option<Small>,
+    small: Option<SmallWrites>,
     continues_at: Option<u64>,
-    /// Where the last command through the translation layer ended, if nothing was flushed since: the page there is in the controller's
+    /// The end of the last command through the translation layer; `None` after a flush. Its last page is in the controller's
     /// buffer.
     buffered_to: Option<u64>,
 }
 
-/// What programming takes: from the pages a command touches, or as it was measured.
+/// The programming time: from the number of pages, or as measured.
 #[derive(Debug, Clone)]
 enum Timing {
     Pages { overhead_ns: u64, page_program_ns: u64, partial_page_ns: u64 },
     Curves(Curves),
 }
 
-/// The time of a command by its size, in each of three situations.
+/// The time of a command by its size, for sequential, switching and random commands.
 #[derive(Debug, Clone)]
 struct Curves {
     append: Curve,
@@ -43,7 +44,7 @@ impl Curves {
         }
     }
 
-    /// A command that switches and jumps takes the longer of both times.
+    /// The time of a command. One that switches and jumps takes the longer of both times.
     fn ns(&self, bytes: u64, placement: Placement, continues: bool) -> u64 {
         match (placement.switched && !continues, placement.jumped && !continues) {
             (false, false) => self.append.ns(bytes),
@@ -55,14 +56,14 @@ impl Curves {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Small {
+struct SmallWrites {
     bytes_max: u64,
     write_ns: u64,
     ns_per_kib: u64,
 }
 
-impl Small {
-    /// A write of so many bytes that goes to the log of small ones.
+impl SmallWrites {
+    /// The cost of a command on the path of small writes.
     const fn command(&self, bytes: u64, transfer_ns: u64) -> WriteCommand {
         WriteCommand {
             flash_ns: self.write_ns + self.ns_per_kib * bytes / 1024 + transfer_ns,
@@ -75,24 +76,24 @@ impl Small {
     }
 }
 
-/// A write command's time, and what it programs.
+/// The time of a write command, and the pages it programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WriteCommand {
-    /// What the flash does for the data itself; it overlaps with the data's way here.
+    /// The time of the flash for the data; it overlaps with the transfer.
     pub(crate) flash_ns: u64,
-    /// What the data's way takes at the least.
+    /// The minimum time: overhead and transfer.
     pub(crate) floor_ns: u64,
-    /// What had to be copied for it.
+    /// The time of copies for this command.
     pub(crate) copying_ns: u64,
     pub(crate) pages: u64,
-    /// Those of them that the command before has not begun.
+    /// The pages that the previous command has not begun.
     pub(crate) fresh_pages: u64,
-    /// True if it went to the log of small writes, out of sight of the open units.
+    /// True if it took the path of small writes, which does not touch the open units.
     pub(crate) small: bool,
 }
 
 impl WriteCommand {
-    /// Its time, the transfer included.
+    /// The total time with the transfer.
     pub(crate) fn time_ns(&self) -> u64 {
         self.flash_ns.max(self.floor_ns) + self.copying_ns
     }
@@ -114,7 +115,7 @@ impl Timing {
 
 impl Writes {
     pub(crate) fn new(profile: &Profile) -> Self {
-        let small = profile.small_writes.as_ref().map(|small| Small {
+        let small = profile.small_writes.as_ref().map(|small| SmallWrites {
             bytes_max: small.up_to.get(),
             write_ns: nanoseconds(small.write_us),
             ns_per_kib: nanoseconds(small.per_kib_us),
@@ -128,8 +129,8 @@ impl Writes {
         }
     }
 
-    /// Sends a write command its way: past the translation layer if it is small and continues nothing, otherwise through it.
-    pub(crate) fn command(&mut self, command: Command, ftl: &mut Ftl) -> WriteCommand {
+    /// Serves a write command: a small non-sequential one on its own path, every other one through the translation layer.
+    pub(crate) fn command(&mut self, command: Command, ftl: &mut dyn TranslationLayer) -> WriteCommand {
         let Command { start, end, transfer_ns, .. } = command;
         let continues = self.continues_at.replace(end) == Some(start);
         let bytes = end - start;
@@ -144,18 +145,19 @@ impl Writes {
             Timing::Curves(curves) => (curves.ns(bytes, placement, continues), transfer_ns),
         };
         let pages = pages_touched(start, end, self.page_bytes);
-        let goes_on = self.buffered_to.replace(end) == Some(start) && !start.is_multiple_of(self.page_bytes);
-        let fresh_pages = pages - u64::from(goes_on);
+        let continues_page =
+            self.buffered_to.replace(end) == Some(start) && !start.is_multiple_of(self.page_bytes);
+        let fresh_pages = pages - u64::from(continues_page);
         let copying_ns = placement.copying_ns;
         WriteCommand { flash_ns, floor_ns, copying_ns, pages, fresh_pages, small: false }
     }
 
-    /// The controller's buffer is emptied: what goes on in the middle of a page takes a page of its own.
+    /// Empties the controller's buffer: a command that continues inside a page programs a new page.
     pub(crate) const fn flush(&mut self) {
         self.buffered_to = None;
     }
 
-    /// The time of programming in place.
+    /// The programming time of the pages that a command touches.
     fn pages_ns(&self, command: Command) -> u64 {
         let Timing::Pages { overhead_ns, page_program_ns, partial_page_ns } = self.timing else { return 0 };
         let Command { start, end, .. } = command;
@@ -165,20 +167,16 @@ impl Writes {
     }
 }
 
-/// How many pages hold a byte of the range.
-pub(crate) const fn pages_touched(start: u64, end: u64, page_bytes: u64) -> u64 {
-    end.div_ceil(page_bytes) - start / page_bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::ftl::translation_layer;
+    use crate::rng::StreamRng;
 
     const KIB: u64 = 1 << 10;
 
     #[test]
-    fn a_small_command_is_small_only_where_it_continues_nothing() {
+    fn small_path_takes_only_non_sequential_small_commands() {
         let profile = Profile::builtin("patriot-xt-16g").unwrap();
         let small = sent(&profile, &[(0, 16), (16, 32), (64, 80), (80, 200), (200, 208), (8, 40)]);
         assert_eq!(
@@ -187,17 +185,17 @@ mod tests {
         );
     }
 
-    /// What becomes of commands with these starts and ends in KiB.
+    /// The costs of commands with these starts and ends in KiB.
     fn sent(profile: &Profile, commands: &[(u64, u64)]) -> impl Iterator<Item = WriteCommand> {
-        let (mut writes, mut ftl) = (Writes::new(profile), Ftl::new(profile, Chance::new(1, 1)));
+        let (mut writes, mut ftl) = (Writes::new(profile), translation_layer(profile, StreamRng::new(1, 1)));
         commands.iter().map(move |(start, end)| {
             let (start, end) = (start * KIB, end * KIB);
-            writes.command(Command { at_ns: 0, start, end, transfer_ns: 0 }, &mut ftl)
+            writes.command(Command { at_ns: 0, start, end, transfer_ns: 0 }, &mut *ftl)
         })
     }
 
     #[test]
-    fn a_curve_tells_going_on_from_switching_and_jumping() {
+    fn curve_distinguishes_sequential_switching_and_random_commands() {
         let text = Profile::text("transcend-8g").unwrap();
         let (before, after) = text.split_once("[write]").unwrap();
         let (_, after) = after.split_once("\n\n").unwrap();
@@ -205,8 +203,8 @@ mod tests {
                      switch_us = 300\njump_us = [[\"4KiB\", 2000]]\n\n";
         let profile = Profile::parse(&format!("{before}{curve}{after}")).unwrap();
         let block = 4096;
-        // Into the FAT area first, so that everything behind it switches once.
-        let places = [
+        // Offsets and lengths in KiB.
+        let writes = [
             (8 * block, 4),
             (8 * block + 4, 8),
             (9 * block, 4),
@@ -214,16 +212,9 @@ mod tests {
             (8 * block + 32, 4),
             (9 * block + 64, 8),
         ];
-        let commands = places.map(|(start, length)| (start, start + length));
+        let commands = writes.map(|(start, length)| (start, start + length));
         let times: Vec<u64> =
             sent(&profile, &commands).map(|write| (write.time_ns() - write.copying_ns) / 1000).collect();
         assert_eq!(times, [10, 20, 300, 300, 2000, 4000]);
-    }
-
-    #[test]
-    fn pages_are_counted_where_they_are_touched() {
-        let touched = [(0, 32), (0, 120), (120, 240), (31, 33), (16, 24)]
-            .map(|(start, end)| pages_touched(start * KIB, end * KIB, 32 * KIB));
-        assert_eq!(touched, [1, 4, 5, 2, 1]);
     }
 }

@@ -1,6 +1,6 @@
-//! Caches and buffers, areas that hold nothing, the controller's own work, regions, wear and heat: each against a truth worked out
-//! by hand. The stick of these tests has round numbers: a command costs 100 us, 64 KiB take 2048 us on the link, a page of 16
-//! KiB takes 1 ms and as much again for each command in all, an access 400 us, a merge 50 ms.
+//! Caches and buffers, area states, background work, regions, wear and heat, each against times worked out by hand. The stick of
+//! these tests has round numbers: a command costs 100 us, 64 KiB take 2048 us on the link, a page of 16 KiB takes 1 ms to
+//! program, an access 400 us, a merge 50 ms.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -100,7 +100,7 @@ write_factor = 3.0
 
 const KIB_64: Bytes = Bytes::kib(64);
 
-/// The plain stick with these tables, each with its replacements.
+/// The plain stick with these additional tables.
 fn stick(tables: &[&str]) -> VirtualStick {
     VirtualStick::new(&Profile::parse(&format!("{PLAIN}{}", tables.concat())).unwrap(), 1)
 }
@@ -121,7 +121,7 @@ fn read(stick: &mut VirtualStick, offset: Bytes, length: Bytes) -> u128 {
     run(stick, Op::read(ByteRange::new(offset, length))).as_micros()
 }
 
-/// Microseconds of each of `count` writes of 64 KiB, one behind the other, from `offset` on.
+/// Microseconds of each of `count` sequential writes of 64 KiB from `offset` on.
 fn sequential(stick: &mut VirtualStick, offset: Bytes, count: u64) -> Vec<u128> {
     (0..count).map(|step| write(stick, offset + KIB_64 * step, KIB_64)).collect()
 }
@@ -131,16 +131,16 @@ fn discard(stick: &mut VirtualStick, offset: Bytes, length: Bytes) {
 }
 
 #[test]
-fn without_any_table_the_round_stick_takes_round_times() {
+fn plain_stick_has_its_documented_times() {
     let mut stick = stick(&[]);
     assert_eq!(sequential(&mut stick, Bytes::ZERO, 3), [4200; 3]);
     assert_eq!(read(&mut stick, Bytes::ZERO, KIB_64), 2548);
 }
 
 #[test]
-fn an_slc_cache_is_fast_until_it_is_full() {
+fn slc_cache_is_fast_until_exhausted() {
     let mut stick = stick(&[SLC]);
-    // 16 writes of 64 KiB: 900 us of flash behind 2148 us of overhead and data. Then past the cache.
+    // 16 writes of 64 KiB: 900 us of flash overlap with 2148 us of overhead and data. Then writes bypass the cache.
     assert_eq!(sequential(&mut stick, Bytes::ZERO, 16), [2248; 16]);
     assert_eq!(stick.statistics().slc_cache_bytes, Bytes::mib(1));
     assert_eq!(sequential(&mut stick, Bytes::mib(1), 4), [4200; 4]);
@@ -150,18 +150,18 @@ fn an_slc_cache_is_fast_until_it_is_full() {
 }
 
 #[test]
-fn a_page_of_two_commands_takes_room_in_an_slc_cache_once() {
+fn slc_cache_counts_a_page_of_two_commands_once() {
     let length = Bytes::kib(24);
     let write_all = |stick: &mut VirtualStick, steps: std::ops::Range<u64>| {
         for step in steps {
             write(stick, length * step, length);
         }
     };
-    let mut in_a_row = stick(&[SLC]);
-    write_all(&mut in_a_row, 0..8);
-    assert_eq!(in_a_row.statistics().slc_cache_bytes, length * 8);
-    write_all(&mut in_a_row, 8..100);
-    assert_eq!(Some(in_a_row.statistics().slc_cache_bytes), in_a_row.profile().truth().slc_cache);
+    let mut sequential = stick(&[SLC]);
+    write_all(&mut sequential, 0..8);
+    assert_eq!(sequential.statistics().slc_cache_bytes, length * 8);
+    write_all(&mut sequential, 8..100);
+    assert_eq!(Some(sequential.statistics().slc_cache_bytes), sequential.profile().truth().slc_cache);
     let mut flushed = stick(&[SLC]);
     for step in 0..8 {
         write(&mut flushed, length * step, length);
@@ -171,7 +171,7 @@ fn a_page_of_two_commands_takes_room_in_an_slc_cache_once() {
 }
 
 #[test]
-fn a_full_slc_cache_may_make_room_by_folding() {
+fn exhausted_slc_cache_folds_before_each_write() {
     let mut stick = stick(&[&SLC.replace("direct", "fold")]);
     sequential(&mut stick, Bytes::ZERO, 16);
     // Each write waits until 64 KiB have been folded, in 4096 us.
@@ -182,7 +182,7 @@ fn a_full_slc_cache_may_make_room_by_folding() {
 }
 
 #[test]
-fn idle_time_folds_the_slc_cache_after_a_delay() {
+fn idle_slc_cache_folds_after_the_idle_delay() {
     let mut stick = stick(&[SLC, BACKGROUND]);
     sequential(&mut stick, Bytes::ZERO, 16);
     stick.pause(Duration::from_millis(999)).unwrap();
@@ -198,14 +198,14 @@ fn idle_time_folds_the_slc_cache_after_a_delay() {
 }
 
 #[test]
-fn an_slc_cache_defers_merges_and_pays_for_them_when_it_folds() {
-    let scattered = |stick: &mut VirtualStick| -> Vec<u128> {
+fn slc_cache_defers_merges_to_folding() {
+    let random = |stick: &mut VirtualStick| -> Vec<u128> {
         (0..16).map(|step| write(stick, Bytes::mib(3) * step + KIB_64, KIB_64)).collect()
     };
-    assert!(scattered(&mut stick(&[]))[2..].iter().all(|time| *time > 45_000));
+    assert!(random(&mut stick(&[]))[2..].iter().all(|time| *time > 45_000));
     let mut stick = stick(&[SLC, BACKGROUND]);
-    assert_eq!(scattered(&mut stick), [2248; 16]);
-    // 14 units were closed with 15/16 of a merge missing each: 14 x 46 875 us, and 65.536 ms of folding; half of it in half the time.
+    assert_eq!(random(&mut stick), [2248; 16]);
+    // 14 closed units lack 15/16 of their data: 14 merges of 46 875 us, and 65.536 ms of folding. Half the time folds half of it.
     let folding_us = 14 * 46_875 + 65_536;
     stick.pause(Duration::from_micros(1_000_000 + folding_us / 2)).unwrap();
     let held = stick.statistics().slc_cache_bytes;
@@ -213,7 +213,7 @@ fn an_slc_cache_defers_merges_and_pays_for_them_when_it_folds() {
 }
 
 #[test]
-fn the_free_part_of_an_slc_cache_shrinks_as_the_stick_fills() {
+fn dynamic_slc_cache_shrinks_as_the_stick_fills() {
     let dynamic = SLC.replace("size = \"1MiB\"", "size = \"1MiB\"\nfree_share = 0.25");
     let mut stick = stick(&[&dynamic]);
     // 1 + (64 - w) / 4 = w at 13.6 MiB.
@@ -228,10 +228,10 @@ fn the_free_part_of_an_slc_cache_shrinks_as_the_stick_fills() {
 }
 
 #[test]
-fn a_write_buffer_takes_what_it_has_room_for_and_a_flush_waits_for_the_flash() {
+fn write_buffer_accepts_what_fits_and_flush_waits_for_the_flash() {
     let mut stick = stick(&[BUFFER]);
-    // 100 us of link, 20 us to accept, 2048 us of data; the flash begins at 100 us and takes 4.1 ms for each, so that they are done
-    // at 4.2, 8.3, 12.4, 16.5 ms. The eighth comes at 7 x 2168 + 100 us and waits for the fourth.
+    // 100 us of link, 20 us to accept, 2048 us of data. The flash starts at 100 us and takes 4.1 ms for each, so writes are done at
+    // 4.2, 8.3, 12.4, 16.5 ms. The eighth arrives at 7 x 2168 + 100 us and waits for the fourth.
     let times = sequential(&mut stick, Bytes::ZERO, 8);
     assert_eq!((&times[..7], times[7]), (&[2168; 7][..], 2168 + 16_500 - 15_276));
     run(&mut stick, Op::Flush);
@@ -240,7 +240,7 @@ fn a_write_buffer_takes_what_it_has_room_for_and_a_flush_waits_for_the_flash() {
 }
 
 #[test]
-fn two_kinds_of_read_cache() {
+fn recent_and_read_ahead_caches_have_their_own_hit_times() {
     let caches = r#"
 [[read.cache]]
 basis = "assumed"
@@ -256,7 +256,7 @@ hit_us = 50
     let text = PLAIN.replace("[write]", &format!("{caches}[write]"));
     let mut stick = VirtualStick::new(&Profile::parse(&text).unwrap(), 1);
     let four = Bytes::kib(4);
-    // 100 us of link and 128 us of data beside 400 us of access, 10 us of the tiny cache, or 50 us of the large one.
+    // 100 us of link and 128 us of data, plus 400 us of access, 10 us of the recent cache, or 50 us of read-ahead.
     let mut at = |kib: u64| read(&mut stick, Bytes::kib(kib), four);
     assert_eq!([at(0), at(1000), at(0), at(2000), at(1000)], [628, 628, 238, 628, 628]);
     assert_eq!([at(4000), at(4004), at(4008), at(4100), at(4004)], [628, 628, 278, 278, 628]);
@@ -266,7 +266,7 @@ hit_us = 50
 }
 
 #[test]
-fn what_was_never_written_or_discarded_answers_at_another_speed() {
+fn never_written_and_discarded_areas_have_their_own_speed() {
     let states = r#"
 [states]
 basis = "assumed"
@@ -279,7 +279,7 @@ write_empty_factor = 0.5
     let page = Bytes::kib(16);
     let read_page = |stick: &mut VirtualStick| read(stick, Bytes::mib(1), page);
     assert_eq!(read_page(&mut stick), 612 + 200);
-    // 1.1 ms of flash, half of it where nothing lies (or the data's way: 100 + 512 us, which is longer).
+    // 1.1 ms of flash, half of it in an empty area; the transfer of 100 + 512 us is longer.
     assert_eq!([write(&mut stick, Bytes::mib(1), page), write(&mut stick, Bytes::mib(2), page)], [712, 712]);
     assert_eq!(write(&mut stick, Bytes::mib(1), page), 1200 + 50_000 * 63 / 64);
     assert_eq!(read_page(&mut stick), 612 + 400);
@@ -291,12 +291,12 @@ write_empty_factor = 0.5
 }
 
 #[test]
-fn collection_stalls_every_so_many_bytes_unless_idle_time_pays_for_it() {
+fn gc_stalls_are_periodic_and_idle_time_shortens_them() {
     let mut stick = stick(&[BACKGROUND, STALL]);
     let times = sequential(&mut stick, Bytes::ZERO, 32);
     let stalled: Vec<usize> = (0..32).filter(|write| times[*write] == 4200 + 300_000).collect();
     assert_eq!((stalled, stick.statistics().stalls), (vec![15, 31], 2));
-    // 8 of 16 parts are owed: 150 ms. A pause of 70 ms beyond the delay pays for almost half.
+    // 8 of 16 parts are pending: 150 ms. 70 ms of idle time beyond the delay do almost half.
     sequential(&mut stick, Bytes::mib(2), 8);
     stick.pause(Duration::from_millis(1070)).unwrap();
     let times = sequential(&mut stick, Bytes::kib(2560), 13);
@@ -304,7 +304,7 @@ fn collection_stalls_every_so_many_bytes_unless_idle_time_pays_for_it() {
 }
 
 #[test]
-fn stalls_may_differ_in_length() {
+fn stall_durations_are_sampled_uniformly() {
     let spread = STALL.replace("duration_us = 300000", "duration_us = 100000\nduration_max_us = 4000000");
     let mut stick = stick(&[BACKGROUND, &spread]);
     let times = sequential(&mut stick, Bytes::ZERO, 16 * 60);
@@ -316,11 +316,11 @@ fn stalls_may_differ_in_length() {
 }
 
 #[test]
-fn a_request_waits_for_the_unit_of_background_work_under_way() {
+fn request_waits_for_the_unit_of_background_work_under_way() {
     let units = BACKGROUND.replace("idle_after_us = 1e6", "idle_after_us = 1e6\nunit_us = 20000");
     let mut stick = stick(&[SLC, &units]);
     sequential(&mut stick, Bytes::ZERO, 16);
-    // Folding takes 65.536 ms: 3 units and a rest. 100 us of link pass before the read comes, 45.1 ms into the work: 14.9 ms are left.
+    // Folding takes 65.536 ms: 3 units and a rest. The read arrives 45.1 ms into the work, after 100 us of link: 14.9 ms are left.
     stick.pause(Duration::from_millis(1045)).unwrap();
     assert_eq!(read(&mut stick, Bytes::ZERO, KIB_64), 2548 + 14_900);
     stick.pause(Duration::from_millis(2000)).unwrap();
@@ -328,7 +328,7 @@ fn a_request_waits_for_the_unit_of_background_work_under_way() {
 }
 
 #[test]
-fn a_region_may_be_slower() {
+fn slow_region_scales_flash_times() {
     let mut stick = stick(&[REGION]);
     assert_eq!(
         [read(&mut stick, Bytes::ZERO, KIB_64), read(&mut stick, Bytes::mib(1), KIB_64)],
@@ -342,7 +342,7 @@ fn a_region_may_be_slower() {
 }
 
 #[test]
-fn a_region_may_fail() {
+fn failing_region_fails_the_configured_operations() {
     let outcomes = |fails: &str| {
         let mut stick = stick(&[REGION, &format!("fails = \"{fails}\"")]);
         let range = ByteRange::new(Bytes::mib(1) - Bytes::kib(4), Bytes::kib(8));
@@ -358,7 +358,7 @@ fn a_region_may_fail() {
 }
 
 #[test]
-fn a_write_that_fails_leaves_what_was_there() {
+fn failed_write_leaves_the_contents() {
     let mut stick = stick(&[REGION, "fails = \"write\""]);
     let range = ByteRange::new(Bytes::mib(1), Bytes::kib(4));
     assert!(stick.run(Op::write(range, Pattern::new(1))).unwrap().outcome.is_err());
@@ -366,9 +366,9 @@ fn a_write_that_fails_leaves_what_was_there() {
 }
 
 #[test]
-fn wear_slows_down_and_ends_in_failing_writes() {
+fn wear_slows_requests_and_finally_fails_writes() {
     let mut stick = stick(&[WEAR]);
-    // A zone is an erase block here: each pass over it erases once, and there are two.
+    // A zone is one erase block here. Each pass erases it once, and the endurance is two cycles.
     assert_eq!(sequential(&mut stick, Bytes::ZERO, 15), [4200; 15]);
     assert_eq!(write(&mut stick, Bytes::kib(960), KIB_64), 100 + 4100 * 2, "half of the cycles are used up");
     assert_eq!(read(&mut stick, Bytes::ZERO, KIB_64), 2148 + 400 * 3 / 2);
@@ -380,26 +380,26 @@ fn wear_slows_down_and_ends_in_failing_writes() {
 }
 
 #[test]
-fn wear_may_be_spread_and_may_have_happened_before() {
+fn static_levelling_and_used_cycles_apply_to_the_whole_stick() {
     let old = WEAR
         .replace("\"none\"", "\"static\"")
         .replace("cycles = 2", "cycles = 1000\ncycles_used = 500")
         .replace("writes-fail", "goes-on");
     let mut stick = stick(&[&old]);
     assert_eq!(write(&mut stick, Bytes::mib(9), KIB_64), 100 + 4100 * 2);
-    let done = old.replace("cycles_used = 500", "cycles_used = 5000");
-    let mut stick = self::stick(&[&done]);
+    let worn_out = old.replace("cycles_used = 500", "cycles_used = 5000");
+    let mut stick = self::stick(&[&worn_out]);
     assert_eq!(write(&mut stick, Bytes::mib(9), KIB_64), 100 + 4100 * 3);
 }
 
 #[test]
-fn heat_slows_down_after_sustained_work_and_fades_when_idle() {
+fn heat_throttles_sustained_work_and_decays_when_idle() {
     let mut stick = stick(&[THERMAL]);
-    // 64 KiB every 4.2 ms, fading with 10 s: h = 16 x 64 KiB needs 17 writes, as 16 have lost some 0.3 %.
+    // 64 KiB every 4.2 ms, with a time constant of 10 s: 1 MiB of heat needs 17 writes, as 16 have lost about 0.3 %.
     let times = sequential(&mut stick, Bytes::ZERO, 20);
     assert_eq!((&times[..17], &times[17..]), (&[4200; 17][..], &[100 + 4100 * 4; 3][..]));
     assert_eq!(stick.statistics().hot_commands, 3);
-    // About 1.25 MiB fade to 512 KiB in 10 s x ln 2.5 = 9.1 s.
+    // About 1.25 MiB decay to 512 KiB in 10 s x ln 2.5 = 9.1 s.
     stick.pause(Duration::from_millis(8_500)).unwrap();
     assert_eq!(read(&mut stick, Bytes::ZERO, Bytes::new(512)), 100 + 4 * (400 + 16));
     stick.pause(Duration::from_millis(1_000)).unwrap();
@@ -407,7 +407,7 @@ fn heat_slows_down_after_sustained_work_and_fades_when_idle() {
 }
 
 #[test]
-fn reading_heats_as_much_as_the_profile_says() {
+fn read_share_scales_the_heat_of_reads() {
     let reads = |share: &str| {
         let mut stick = stick(&[THERMAL, share]);
         for _ in 0..40 {
@@ -419,7 +419,7 @@ fn reading_heats_as_much_as_the_profile_says() {
 }
 
 #[test]
-fn the_sustained_rate_is_what_remains_when_nothing_helps() {
+fn sustained_rate_excludes_caches_and_includes_stalls() {
     let about = |tables: &[&str], us_per_mib: f64| {
         let rate = stick(tables).profile().sustained_write_per_s().as_f64();
         let expected = f64::from(1 << 20) / us_per_mib * 1e6;
@@ -431,12 +431,12 @@ fn the_sustained_rate_is_what_remains_when_nothing_helps() {
     // The buffer hides the link's 100 us behind the flash's 4100 us.
     about(&[BUFFER], 16.0 * 4100.0);
     about(&[BACKGROUND, STALL], 16.0 * 4200.0 + 300_000.0);
-    // Stalls that differ count with their mean.
+    // Stalls of different durations count with their mean.
     about(&[BACKGROUND, STALL, "duration_max_us = 500000"], 16.0 * 4200.0 + 400_000.0);
 }
 
 #[test]
-fn the_truth_knows_caches_and_buffers() {
+fn truth_contains_caches_and_buffers() {
     let truth = |tables: &[&str]| stick(tables).profile().truth();
     assert_eq!((truth(&[]).slc_cache, truth(&[]).write_buffer), (None, None));
     assert_eq!(truth(&[SLC]).slc_cache, Some(Bytes::mib(1)));

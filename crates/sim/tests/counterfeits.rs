@@ -1,4 +1,4 @@
-//! Counterfeits over a virtual stick: sizes as they are sold, contents as f3 would find them.
+//! Counterfeits over a virtual stick: the claimed sizes, and the contents that f3 would find.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use flashscope_sim::target;
 
 const PATTERN: Pattern = Pattern::new(1);
 
-fn drive(fault: &str) -> Faulty<'static> {
+fn counterfeit(fault: &str) -> Faulty<'static> {
     let stick = target::open("patriot-xt-16g?capacity=8GiB&noise=0").unwrap();
     let fault: FaultSpec = fault.parse().unwrap();
     Faulty::new(stick, &[fault], 1).unwrap()
@@ -18,27 +18,27 @@ fn write(device: &mut impl Device, range: ByteRange) {
     assert!(device.run(Op::write(range, PATTERN)).unwrap().outcome.is_ok());
 }
 
-fn survives(device: &mut impl Device, range: ByteRange) -> bool {
+fn is_right(device: &mut impl Device, range: ByteRange) -> bool {
     let check = Op::Read { range, into: ReadInto::Check(PATTERN) };
     device.run(check).unwrap().outcome == Ok(Success::AllRight)
 }
 
-/// Whether a block is there: at once, and after 2 GiB were written elsewhere.
-fn keeps(device: &mut impl Device, block: ByteRange, elsewhere: Bytes) -> (bool, bool) {
+/// Whether a block is readable at once, and after 2 GiB were written elsewhere.
+fn is_kept(device: &mut impl Device, block: ByteRange, elsewhere: Bytes) -> (bool, bool) {
     write(device, block);
-    let at_once = survives(device, block);
+    let at_once = is_right(device, block);
     let end = elsewhere + Bytes::gib(2).min(device.capabilities().capacity - elsewhere);
     for offset in (elsewhere.get()..end.get()).step_by(32 << 20) {
         let length = Bytes::mib(32).min(end - Bytes::new(offset));
         write(device, ByteRange::new(Bytes::new(offset), length));
     }
-    (at_once, survives(device, block))
+    (at_once, is_right(device, block))
 }
 
-/// The parameters of the eleven drives that `f3probe`'s self-test emulates (M. Machado, f3, Fight Flash Fraud: real size, claimed size, wrap,
-/// block, cache). For each: whether its first block is kept, and its last, at once and later.
+/// The parameters of the eleven drives that `f3probe`'s self-test emulates: real size, claimed size, wrap, block, cache (M.
+/// Machado, f3, Fight Flash Fraud). For each: whether the first and the last block are kept, at once and later.
 #[test]
-fn all_eleven_drives_of_f3_can_be_asked_for() {
+fn eleven_drives_of_f3probe_keep_and_lose_the_expected_blocks() {
     const GIB: u64 = 1 << 30;
     let good = (true, true);
     let (lost, cached) = ((false, false), (true, false));
@@ -62,7 +62,7 @@ fn all_eleven_drives_of_f3_can_be_asked_for() {
         ("limbo:real=0,fake=1TiB,cache=1GiB,lookup=loose", 1 << 40, 512, cached, cached),
     ];
     for (text, claimed, block, first, last) in drives {
-        let mut device = drive(text);
+        let mut device = counterfeit(text);
         let capabilities = device.capabilities();
         assert_eq!(
             (capabilities.capacity.get(), capabilities.logical_block.get()),
@@ -72,20 +72,20 @@ fn all_eleven_drives_of_f3_can_be_asked_for() {
         let block = Bytes::new(block);
         let elsewhere = Bytes::gib(8).min(capabilities.capacity / 2).max(Bytes::kib(64));
         let first_block = ByteRange::new(Bytes::ZERO, block);
-        assert_eq!(keeps(&mut device, first_block, elsewhere), first, "first of {text}");
+        assert_eq!(is_kept(&mut device, first_block, elsewhere), first, "first of {text}");
         let last_block = ByteRange::new(capabilities.capacity - block, block);
         assert_eq!(
-            keeps(&mut device, last_block, if claimed < 16 * GIB { Bytes::mib(1) } else { Bytes::gib(8) }),
+            is_kept(&mut device, last_block, if claimed < 16 * GIB { Bytes::mib(1) } else { Bytes::gib(8) }),
             last,
             "last of {text}"
         );
     }
 }
 
-/// A counterfeit that is filled with the pattern holds references, not bytes, and every block says whose it is.
+/// A counterfeit filled with the pattern stores references, not bytes, and every block identifies its origin.
 #[test]
-fn a_filled_counterfeit_shows_what_f3_would_see() {
-    let mut device = drive("wrap:real=2GiB");
+fn filled_counterfeit_has_misplaced_blocks_as_f3_would_find() {
+    let mut device = counterfeit("wrap:real=2GiB");
     let step = Bytes::mib(64);
     for offset in (0..Bytes::gib(8).get()).step_by(step.to_usize()) {
         write(&mut device, ByteRange::new(Bytes::new(offset), step));

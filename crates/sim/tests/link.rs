@@ -1,4 +1,4 @@
-//! Links: what each allows is reached and never exceeded, commands overlap only where they queue, and what no link can be is
+//! Links: the ceiling of each is reached and never exceeded, commands overlap only with a queue, and impossible links are
 //! refused.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -9,12 +9,12 @@ use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern, Tag};
 use flashscope_sim::profile::{Boundary, Bus};
 use flashscope_sim::{Profile, ProfileError, Target, VirtualStick, target};
 
-/// A profile whose flash is fast: 20 us to the first byte, none where it was read ahead, and 100 us for 1 MiB of pages.
+/// A profile with fast flash: 20 us to the first byte, 0 with read-ahead, and 100 us for 1 MiB of pages.
 fn fast(link: &str) -> Result<Profile, ProfileError> {
     Profile::parse(&format!(
         r#"
         name = "fast"
-        description = "flash that any link can keep busy"
+        description = "flash faster than any link"
         capacity = "1GiB"
         [link]
         basis = "assumed"
@@ -81,7 +81,7 @@ fn write_rate(stick: &mut VirtualStick, depth: u64, length: Bytes) -> f64 {
 }
 
 #[test]
-fn each_bus_is_filled_by_large_requests_and_never_overfilled() {
+fn large_requests_reach_the_ceiling_of_each_bus() {
     for bus in Bus::ALL {
         let mut stick = stick(&format!("bus = \"{bus}\""));
         let most = stick.profile().truth().link_bytes_per_s.as_f64();
@@ -95,7 +95,7 @@ fn each_bus_is_filled_by_large_requests_and_never_overfilled() {
 }
 
 #[test]
-fn the_buses_carry_in_practice_what_is_reported_of_them() {
+fn bus_ceilings_match_reported_rates() {
     let reported = [
         ("usb-full", 0.9e6, 1.1e6),
         ("usb-high", 30e6, 42e6),
@@ -114,38 +114,38 @@ fn the_buses_carry_in_practice_what_is_reported_of_them() {
 }
 
 #[test]
-fn a_link_without_a_queue_gains_nothing_from_more_requests_in_flight() {
+fn throughput_without_a_queue_is_independent_of_queue_depth() {
     for link in ["bus = \"usb-super-5\"", "bus = \"sd-sdr104\"\nprotocol = \"single\""] {
         for length in [Bytes::kib(4), Bytes::mib(1)] {
-            let [one, many] = [1, 32].map(|depth| read_rate(&mut stick(link), depth, length));
-            assert!((many / one - 1.0).abs() < 1e-9, "{link}, {length}: {one}, {many}");
+            let [depth_1, depth_32] = [1, 32].map(|depth| read_rate(&mut stick(link), depth, length));
+            assert!((depth_32 / depth_1 - 1.0).abs() < 1e-9, "{link}, {length}: {depth_1}, {depth_32}");
         }
     }
 }
 
 #[test]
-fn a_queue_gains_until_the_commands_turns_are_full() {
-    // 30 us for a command's turn, 20 us of flash unless it was read ahead, 9.6 us of data.
+fn queue_depth_helps_until_the_command_stage_is_saturated() {
+    // 30 us in the command stage, 20 us of flash without read-ahead, 9.6 us of data.
     let rates = [1, 2, 4, 32].map(|depth| {
         read_rate(&mut stick("bus = \"usb-super-5\"\nprotocol = \"uas\""), depth, Bytes::kib(4))
     });
     assert!(rates[1] > 1.2 * rates[0], "{rates:?}");
-    let turns_per_s = 1e6 / 30.0;
-    assert!((0.95..=1.0).contains(&(rates[3] / 4096.0 / turns_per_s)), "{rates:?}");
+    let commands_per_s = 1e6 / 30.0;
+    assert!((0.95..=1.0).contains(&(rates[3] / 4096.0 / commands_per_s)), "{rates:?}");
 }
 
 #[test]
-fn a_queue_fills_the_wire_between_commands() {
+fn queue_keeps_the_wire_busy() {
     let rate_of =
         |link: &str| read_rate(&mut stick(&format!("bus = \"usb-super-5\"\n{link}")), 8, Bytes::kib(64));
-    let (queued, alone) = (rate_of("protocol = \"uas\""), rate_of(""));
+    let (queued, single) = (rate_of("protocol = \"uas\""), rate_of(""));
     assert!((0.95..=1.000_1).contains(&(queued / 425e6)), "{queued}");
-    assert!(alone < 0.9 * queued, "{alone} without a queue");
+    assert!(single < 0.9 * queued, "{single} without a queue");
 }
 
 #[test]
-fn channels_work_on_reads_side_by_side() {
-    // Scattered reads, each of which takes the flash 20 us, over commands that take their turn in 1 us.
+fn channels_serve_reads_in_parallel() {
+    // Random reads of 20 us in the flash each, with 1 us in the command stage.
     let rate_of = |channels: u32| {
         let mut profile = fast("bus = \"usb-super-10\"\nprotocol = \"uas\"\ncommand_us = 1").unwrap();
         profile.read.channels = channels;
@@ -160,7 +160,7 @@ fn channels_work_on_reads_side_by_side() {
 }
 
 #[test]
-fn one_request_at_a_time_is_as_fast_with_a_queue_as_without() {
+fn queue_depth_1_has_the_same_latency_with_and_without_a_queue() {
     let read = |link: &str, step: u64| {
         let op = Op::read(ByteRange::new(Bytes::mib(7 * step), Bytes::kib(32)));
         stick(link).run(op).unwrap().latency()
@@ -171,7 +171,7 @@ fn one_request_at_a_time_is_as_fast_with_a_queue_as_without() {
 }
 
 #[test]
-fn a_queue_answers_in_the_order_of_completion() {
+fn completions_of_a_queue_are_in_order_of_time() {
     let mut profile = fast("bus = \"usb-super-5\"\nprotocol = \"uas\"").unwrap();
     let (period, phase) = (Bytes::mib(4), Bytes::ZERO);
     profile.read.boundary =
@@ -184,13 +184,13 @@ fn a_queue_answers_in_the_order_of_completion() {
     stick.submit(Tag(5), Op::Flush).unwrap();
     let completions: Vec<_> = std::iter::from_fn(|| stick.wait().unwrap()).collect();
     assert!(completions.is_sorted_by_key(|completion| completion.completed_at));
-    // Quick reads overtake a slow one; a flush waits for them all; a pause keeps nobody waiting.
+    // Fast reads overtake a slow one. A flush waits for all of them. A pause delays no request.
     let tags: Vec<u64> = completions.iter().map(|completion| completion.tag.0).collect();
     assert_eq!(tags, [2, 3, 4, 1, 5, 0]);
 }
 
 #[test]
-fn a_flush_waits_for_writes_and_not_for_pauses() {
+fn flush_waits_for_earlier_writes() {
     let mut stick = stick("bus = \"usb-super-5\"\nprotocol = \"uas\"");
     stick.submit(Tag(0), Op::write(ByteRange::new(Bytes::ZERO, Bytes::mib(8)), Pattern::new(1))).unwrap();
     stick.submit(Tag(1), Op::Flush).unwrap();
@@ -200,29 +200,29 @@ fn a_flush_waits_for_writes_and_not_for_pauses() {
 }
 
 #[test]
-fn a_reader_adds_its_overhead_and_the_slower_bus_carries() {
-    let of = |link: &str| fast(link).unwrap().link.timing();
+fn card_reader_adds_its_overhead_and_the_slower_bus_limits_the_rate() {
+    let timing = |link: &str| fast(link).unwrap().link.timing();
     let card = "\n[link.card]\nbus = \"sd-high-speed\"";
-    let [direct, usb, both] = ["bus = \"sd-high-speed\"", "", card].map(of);
+    let [direct, usb, both] = ["bus = \"sd-high-speed\"", "", card].map(timing);
     assert!((both.command_us - direct.command_us - usb.command_us).abs() < 1e-9);
     assert_eq!(both.megabytes_per_s.to_bits(), direct.megabytes_per_s.to_bits());
     assert_eq!(both.max_command, usb.max_command);
-    let fast_card = of("\n[link.card]\nbus = \"sd-sdr104\"");
+    let fast_card = timing("\n[link.card]\nbus = \"sd-sdr104\"");
     assert_eq!(fast_card.megabytes_per_s.to_bits(), usb.megabytes_per_s.to_bits());
     let rate = read_rate(&mut stick(card), 1, Bytes::mib(4));
     assert!((0.95..=1.000_1).contains(&(rate / both.ceiling_per_s().as_f64())), "{rate}");
 }
 
 #[test]
-fn requests_are_cut_where_the_host_cuts_them() {
-    let cuts = [
+fn requests_are_split_at_the_hosts_limit() {
+    let limits = [
         ("", 120),
         ("bus = \"usb-super-5\"", 1024),
         ("bus = \"usb-super-5\"\nprotocol = \"uas\"", 512),
         ("bus = \"sd-sdr50\"", 512),
         ("max_command = \"64KiB\"", 64),
     ];
-    for (link, kib) in cuts {
+    for (link, kib) in limits {
         let mut stick = stick(link);
         stick.run(Op::read(ByteRange::new(Bytes::ZERO, Bytes::mib(4)))).unwrap().outcome.unwrap();
         assert_eq!(stick.statistics().commands, 4096_u64.div_ceil(kib), "{link}");
@@ -230,9 +230,9 @@ fn requests_are_cut_where_the_host_cuts_them() {
 }
 
 #[test]
-fn a_target_moves_a_stick_to_another_bus() {
+fn target_link_replaces_the_bus() {
     let timing = |text: &str| Target::parse(text).unwrap().profile.link.timing();
-    // A slower bus sets rate and overhead; what the stick itself does worse stays.
+    // A slower bus sets rate and overhead, unless those of the stick are worse.
     let full = timing("patriot-xt-16g?link=usb-full");
     assert_eq!(
         (full.megabytes_per_s.to_bits(), full.command_us.to_bits()),
@@ -240,7 +240,7 @@ fn a_target_moves_a_stick_to_another_bus() {
     );
     let slower_than_its_bus = timing("generic-2g?link=sd-high-speed");
     assert_eq!(slower_than_its_bus.megabytes_per_s.to_bits(), 20f64.to_bits());
-    // What was measured over a slower bus says nothing of a faster one.
+    // Figures measured over a slower bus do not apply to a faster one.
     let super_speed = timing("patriot-xt-16g?link=usb-super-5");
     assert_eq!(
         (super_speed.megabytes_per_s.to_bits(), super_speed.max_command),
@@ -255,7 +255,7 @@ fn a_target_moves_a_stick_to_another_bus() {
 }
 
 #[test]
-fn what_no_link_can_be_is_refused_with_key_value_and_bound() {
+fn impossible_links_are_refused_with_key_value_and_bound() {
     let cases = [
         ("megabytes_per_s = 54", "link.megabytes_per_s", "54", "0.01 to 53.248"),
         ("bus = \"usb-full\"\nmegabytes_per_s = 2", "link.megabytes_per_s", "2", "1.216"),
@@ -275,11 +275,11 @@ fn what_no_link_can_be_is_refused_with_key_value_and_bound() {
     ];
     for (link, expected_key, expected_value, bound) in cases {
         let Err(ProfileError::Impossible { key, value, allowed }) = fast(link) else {
-            unreachable!("{link} passed")
+            unreachable!("{link} was accepted")
         };
         assert_eq!((key, value.as_str()), (expected_key, expected_value));
         assert!(allowed.contains(bound), "{link}: {allowed}");
     }
     let unknown = fast("bus = \"usb-5\"").unwrap_err().to_string();
-    assert!(unknown.contains("'usb-5' is no bus") && unknown.contains("usb-super-5"), "{unknown}");
+    assert!(unknown.contains("'usb-5' is not a bus") && unknown.contains("usb-super-5"), "{unknown}");
 }

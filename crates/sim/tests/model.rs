@@ -1,4 +1,4 @@
-//! The model does what its profile says: what one more open unit, a jump, a page or a boundary costs.
+//! The model follows its profile: the cost of one more open unit, a random write, a page, or a boundary.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,7 +26,7 @@ fn read(stick: &mut VirtualStick, offset: Bytes, length: Bytes) -> Duration {
     time(stick, Op::read(ByteRange::new(offset, length)))
 }
 
-/// Writes one quarter of `count` units in turn, from the FAT area on, and returns the merges that took.
+/// Writes the first quarter of `count` units round-robin, behind the FAT area, and returns the number of merges.
 fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
     let mut stick = quiet(name);
     let truth = stick.profile().truth();
@@ -40,14 +40,14 @@ fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
     stick.statistics().merges
 }
 
-/// The profiles that people made. What was fitted from a log does what its log says: `cargo xtask validate fidelity` holds them to it.
-fn by_hand() -> impl Iterator<Item = &'static str> {
+/// The profiles made by hand. `cargo xtask fidelity` validates the fitted ones against their logs.
+fn handmade() -> impl Iterator<Item = &'static str> {
     Profile::builtin_names().filter(|name| !Profile::text(name).unwrap().starts_with("# Fitted by"))
 }
 
 #[test]
-fn open_units_cost_nothing_and_one_more_costs_merges() {
-    for name in by_hand() {
+fn one_unit_more_than_can_be_open_costs_merges() {
+    for name in handmade() {
         let Some(open) = Profile::builtin(name).unwrap().truth().open_units_linear else { continue };
         assert_eq!(merges(name, open, |step| step), 0, "{name}");
         assert!(merges(name, open + 1, |step| step) > 10, "{name}");
@@ -55,19 +55,19 @@ fn open_units_cost_nothing_and_one_more_costs_merges() {
 }
 
 #[test]
-fn random_order_has_its_own_number_of_open_units() {
-    let scattered = |step: u64| 1 + (step * 5) % 16;
+fn random_writes_have_their_own_number_of_open_units() {
+    let random_order = |step: u64| 1 + (step * 5) % 16;
     for name in ["patriot-xt-16g", "transcend-8g"] {
         let open = Profile::builtin(name).unwrap().truth().open_units_random.unwrap();
-        let within = merges(name, open, scattered) / u64::from(open);
+        let within = merges(name, open, random_order) / u64::from(open);
         assert!(within <= 1, "{name}: a quarter of a log was merged {within} times");
-        assert!(merges(name, open + 1, scattered) > 10, "{name}");
+        assert!(merges(name, open + 1, random_order) > 10, "{name}");
     }
-    assert!(merges("generic-2g", 1, scattered) > 10);
+    assert!(merges("generic-2g", 1, random_order) > 10);
 }
 
 #[test]
-fn the_merge_law_beyond_the_open_units_the_time_is_constant() {
+fn write_time_beyond_the_open_units_is_constant() {
     let mut stick = quiet("transcend-8g");
     let truth = stick.profile().truth();
     let mut times = Vec::new();
@@ -83,7 +83,7 @@ fn the_merge_law_beyond_the_open_units_the_time_is_constant() {
 }
 
 #[test]
-fn a_write_below_the_page_costs_no_less_than_the_page() {
+fn write_below_the_page_costs_at_least_a_page() {
     for name in ["generic-2g", "transcend-8g"] {
         let truth = Profile::builtin(name).unwrap().truth();
         let alone = |length| write(&mut quiet(name), truth.erase_block * 8, length);
@@ -93,7 +93,7 @@ fn a_write_below_the_page_costs_no_less_than_the_page() {
 }
 
 #[test]
-fn the_fat_area_takes_any_order() {
+fn random_writes_to_the_fat_area_never_merge() {
     let mut stick = quiet("transcend-8g");
     let truth = stick.profile().truth();
     for step in 0..1000 {
@@ -107,8 +107,8 @@ fn the_fat_area_takes_any_order() {
 }
 
 #[test]
-fn a_read_across_an_erase_block_boundary_takes_longer() {
-    for name in by_hand() {
+fn read_across_an_erase_block_boundary_is_slower() {
+    for name in handmade() {
         let mut stick = quiet(name);
         let boundary = stick.profile().truth().erase_block * 5;
         let [before, across, after] =
@@ -119,7 +119,7 @@ fn a_read_across_an_erase_block_boundary_takes_longer() {
 }
 
 #[test]
-fn a_read_that_continues_another_was_read_ahead() {
+fn sequential_read_saves_the_read_ahead_time() {
     let mut stick = quiet("transcend-8g");
     let apart = read(&mut stick, Bytes::mib(9), Bytes::kib(4));
     let next = read(&mut stick, Bytes::mib(9) + Bytes::kib(4), Bytes::kib(4));
@@ -129,7 +129,7 @@ fn a_read_that_continues_another_was_read_ahead() {
 }
 
 #[test]
-fn the_transcend_stick_reads_and_writes_as_reported() {
+fn transcend_profile_has_its_reported_throughput() {
     let mut stick = quiet("transcend-8g");
     let mut rate = |op: fn(&mut VirtualStick, Bytes, Bytes) -> Duration| {
         let time: Duration =
@@ -141,7 +141,7 @@ fn the_transcend_stick_reads_and_writes_as_reported() {
 }
 
 #[test]
-fn the_generic_stick_takes_about_ten_small_writes_a_second() {
+fn generic_profile_has_about_10_random_write_iops() {
     let mut stick = quiet("generic-2g");
     for step in 0..100 {
         write(&mut stick, Bytes::kib(2) * (step * 7919 % 100_000), Bytes::kib(2));
@@ -151,7 +151,7 @@ fn the_generic_stick_takes_about_ten_small_writes_a_second() {
 }
 
 #[test]
-fn a_never_written_area_may_read_at_another_speed() {
+fn never_written_factor_scales_the_access_time() {
     let text = Profile::text("generic-2g")
         .unwrap()
         .replace("access_us = 350", "access_us = 350\nnever_written_factor = 0.5");
@@ -165,11 +165,11 @@ fn a_never_written_area_may_read_at_another_speed() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_times_and_another_seed_others() {
+fn seed_determines_all_times() {
     let times = |seed: u64| -> (Vec<Duration>, Statistics) {
         let mut stick = target::open(&format!("patriot-xt-16g?seed={seed}")).unwrap();
-        let place = |step: u64| Bytes::kib(64) * (step * 7919 % 4096);
-        let times = (0..2000).map(|step| write(&mut stick, place(step), Bytes::kib(64))).collect();
+        let offset = |step: u64| Bytes::kib(64) * (step * 7919 % 4096);
+        let times = (0..2000).map(|step| write(&mut stick, offset(step), Bytes::kib(64))).collect();
         (times, stick.statistics())
     };
     assert_eq!(times(7), times(7));
@@ -177,7 +177,7 @@ fn the_same_seed_gives_the_same_times_and_another_seed_others() {
 }
 
 #[test]
-fn noise_only_lengthens() {
+fn noise_never_shortens_a_request() {
     let mut noisy = target::open("patriot-xt-16g?noise=3").unwrap();
     let mut ideal = quiet("patriot-xt-16g");
     for step in 0..5000 {
@@ -188,7 +188,7 @@ fn noise_only_lengthens() {
 }
 
 #[test]
-fn requests_queue_and_are_served_one_at_a_time() {
+fn requests_beyond_the_queue_depth_are_refused() {
     let mut stick = quiet("transcend-8g");
     let depth = stick.capabilities().queue_depth;
     let op = || Op::read(ByteRange::new(Bytes::mib(1), Bytes::kib(4)));
@@ -207,7 +207,7 @@ fn requests_queue_and_are_served_one_at_a_time() {
 }
 
 #[test]
-fn impossible_requests_are_refused_and_take_no_time() {
+fn impossible_requests_are_refused_in_no_time() {
     let mut stick = quiet("generic-2g");
     let capacity = stick.capabilities().capacity;
     let cases = [
@@ -222,7 +222,7 @@ fn impossible_requests_are_refused_and_take_no_time() {
 }
 
 #[test]
-fn a_pause_lets_time_pass_and_nothing_else() {
+fn pause_only_advances_the_clock() {
     let mut stick = quiet("generic-2g");
     stick.pause(Duration::from_secs(3600)).unwrap();
     assert_eq!(stick.now().as_nanos(), 3_600_000_000_000);
@@ -241,35 +241,35 @@ fn with_policy(lines: &str) -> VirtualStick {
 }
 
 #[test]
-fn an_erase_block_written_anew_has_a_price_unless_it_was_one_of_the_last() {
+fn opening_cost_applies_unless_the_block_was_recently_open() {
     let mut stick = with_policy("open_us = 100000");
     let block = stick.profile().ftl.erase_block;
-    let mut take = |unit: u64| write(&mut stick, block * unit, block);
-    let (first, again) = (take(8), take(8));
+    let mut write_block = |unit: u64| write(&mut stick, block * unit, block);
+    let (first, again) = (write_block(8), write_block(8));
     assert_eq!(first - again, Duration::from_millis(100));
-    let kept = stick_open_units("transcend-8g");
-    for unit in 9..9 + kept {
-        take(unit);
+    let open = open_units("transcend-8g");
+    for unit in 9..9 + open {
+        write_block(unit);
     }
-    assert_eq!([take(8), take(8)], [first, again], "too many others came between");
+    assert_eq!([write_block(8), write_block(8)], [first, again], "too many other blocks were opened");
 }
 
-fn stick_open_units(name: &str) -> u64 {
+fn open_units(name: &str) -> u64 {
     u64::from(Profile::builtin(name).unwrap().truth().open_units_linear.unwrap())
 }
 
 #[test]
-fn some_places_have_a_price_of_their_own_each_time() {
+fn opening_cost_of_a_range_applies_every_time() {
     let opening = "opening = [{ start = \"32MiB\", length = \"4MiB\", open_us = 50000 }]";
     let mut stick = with_policy(opening);
     let block = stick.profile().ftl.erase_block;
-    let mut take = |unit: u64| write(&mut stick, block * unit, block);
-    let plain = take(9);
-    assert_eq!([take(8) - plain, take(8) - plain], [Duration::from_millis(50); 2]);
+    let mut write_block = |unit: u64| write(&mut stick, block * unit, block);
+    let plain = write_block(9);
+    assert_eq!([write_block(8) - plain, write_block(8) - plain], [Duration::from_millis(50); 2]);
 }
 
 #[test]
-fn a_merge_may_cost_less_for_less() {
+fn merge_time_follows_its_curve() {
     let mut stick = with_policy("random_merge_us = [[\"16KiB\", 1000], [\"1MiB\", 64000]]");
     let truth = stick.profile().truth();
     let units = u64::from(truth.open_units_random.unwrap()) + 1;
@@ -288,8 +288,8 @@ fn a_merge_may_cost_less_for_less() {
 }
 
 #[test]
-fn a_run_that_is_broken_off_may_go_to_the_log() {
-    let broken = |lines: &str| {
+fn broken_run_goes_to_the_log_if_configured() {
+    let merges_with = |lines: &str| {
         let mut stick = with_policy(lines);
         let block = stick.profile().ftl.erase_block;
         write(&mut stick, block * 8, Bytes::kib(64));
@@ -298,5 +298,5 @@ fn a_run_that_is_broken_off_may_go_to_the_log() {
         write(&mut stick, block * 9 + Bytes::mib(2), Bytes::mib(2));
         stick.statistics().merges
     };
-    assert_eq!([broken(""), broken("completes_broken_runs = false")], [2, 0]);
+    assert_eq!([merges_with(""), merges_with("completes_broken_runs = false")], [2, 0]);
 }

@@ -1,4 +1,4 @@
-//! The oracle: a stick and a plain array of bytes take the same random requests, and every read is held against the array.
+//! The oracle: a stick and a plain array of bytes take the same random requests, and every read is compared with the array.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use flashscope_device::{
 use flashscope_sim::{Target, VirtualStick};
 use proptest::prelude::*;
 
-// Two regions of the contents' map and a bit, so that pieces cross chunks and regions.
+// More than two regions of the contents' map, so that requests cross chunks and regions.
 const CAPACITY: Bytes = Bytes::mib(34);
 
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ enum Action {
     Check(Pattern),
 }
 
-/// The array of bytes that a stick should be.
+/// The expected contents of the stick.
 struct Model(Vec<u8>);
 
 impl Model {
@@ -43,18 +43,18 @@ fn actions() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Ranges of one sector to several chunks, gathered around a few places so that they overlap.
+/// Ranges of one sector to several chunks, clustered around four offsets so that they overlap.
 fn ranges() -> impl Strategy<Value = ByteRange> {
-    let places = prop_oneof![Just(0u64), Just(32_700), Just(65_500), Just(69_000)];
+    let starts = prop_oneof![Just(0u64), Just(32_700), Just(65_500), Just(69_000)];
     let lengths = prop_oneof![1..16u64, 100..140u64, 1..500u64];
-    (places, 0..300u64, lengths).prop_map(|(place, shift, length)| {
-        let start = place + shift;
+    (starts, 0..300u64, lengths).prop_map(|(start, shift, length)| {
+        let start = start + shift;
         let length = length.min(CAPACITY.sectors().0 - start);
         ByteRange::new(Lba(start).offset(), Lba(length).offset())
     })
 }
 
-/// Bytes that hold some sectors of patterns, some of them misplaced, and some of one value.
+/// Literal bytes: sectors of the pattern, misplaced sectors, and sectors of one value.
 fn literal(salt: u64, range: ByteRange) -> Buffer {
     let mut buffer = Buffer::zeroed(range.length);
     let pattern = Pattern { seed: salt % 3, generation: 1 };
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn every_read_is_right(steps in prop::collection::vec((actions(), ranges()), 1..120)) {
+    fn every_read_matches_the_model(steps in prop::collection::vec((actions(), ranges()), 1..120)) {
         let target = Target::parse("patriot-xt-16g?capacity=34MiB&erase_block=2MiB").unwrap();
         let mut stick = VirtualStick::new(&target.profile, 1);
         let mut model = Model(vec![0; CAPACITY.to_usize()]);
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn one_sector_among_others_is_found_again() {
+fn check_finds_a_single_stale_sector() {
     let mut stick = flashscope_sim::target::open("generic-2g").unwrap();
     let pattern = Pattern::new(9);
     let large = ByteRange::new(Bytes::mib(100), Bytes::mib(4));
@@ -126,7 +126,7 @@ fn one_sector_among_others_is_found_again() {
     stick.run(Op::write(one, pattern.next_generation())).unwrap().outcome.unwrap();
     let check = Op::Read { range: large, into: ReadInto::Check(pattern) };
     let Ok(Success::Wrong(report)) = stick.run(check).unwrap().outcome else {
-        unreachable!("a stale sector passed for right")
+        unreachable!("the stale sector was not found")
     };
     assert_eq!((report.right, report.stale), (8191, 1));
     assert_eq!(report.first_wrong.unwrap().0, one.offset.sectors());

@@ -1,4 +1,4 @@
-//! What each translation layer costs, in cases that can be worked out by hand.
+//! The cost of each translation layer, in cases that can be worked out by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern};
 use flashscope_sim::profile::{
-    Association, Background, Basis, CollectionVictim, HybridLog, LogStructured, PageMapped, Policy, State,
+    Association, Background, Basis, GcVictim, HybridLog, LogStructured, PageMapped, Policy, State,
 };
 use flashscope_sim::{Profile, ProfileError, VirtualStick};
 use rand_core::{Rng, SeedableRng};
@@ -31,7 +31,7 @@ fn log_structured(unit: Bytes, streams: u32) -> Policy {
     })
 }
 
-fn page_mapped(over_provisioning: f64, victim: CollectionVictim, hot_cold: bool) -> Policy {
+fn page_mapped(over_provisioning: f64, victim: GcVictim, hot_cold: bool) -> Policy {
     Policy::PageMapped(PageMapped {
         basis: Basis::Assumed,
         over_provisioning,
@@ -43,7 +43,7 @@ fn page_mapped(over_provisioning: f64, victim: CollectionVictim, hot_cold: bool)
     })
 }
 
-/// A quiet stick of so many blocks of so many pages of 16 KiB.
+/// A stick without noise, with pages of 16 KiB.
 fn profile(policy: &Policy, blocks: u64, block_pages: u64, state: State) -> Profile {
     let mut profile = Profile::builtin("transcend-8g").unwrap();
     (profile.ftl.page, profile.ftl.erase_block) = (PAGE, PAGE * block_pages);
@@ -56,8 +56,8 @@ fn profile(policy: &Policy, blocks: u64, block_pages: u64, state: State) -> Prof
     profile
 }
 
-/// The same profile with work inside the flash for free.
-fn gratis(profile: &Profile) -> Profile {
+/// The same profile with free copies and erases.
+fn with_free_copies(profile: &Profile) -> Profile {
     let mut profile = profile.clone();
     match &mut profile.policy {
         Policy::OpenBlocks(_) => {}
@@ -68,18 +68,18 @@ fn gratis(profile: &Profile) -> Profile {
     profile
 }
 
-/// A stick beside another that copies and erases in no time: the difference is what copying and erasing took.
+/// A stick, and one with free copies and erases: the difference is the time of copies and erases.
 struct Twins {
     stick: VirtualStick,
-    gratis: VirtualStick,
+    free: VirtualStick,
 }
 
 impl Twins {
     fn new(profile: &Profile) -> Self {
-        Self { stick: VirtualStick::new(profile, 1), gratis: VirtualStick::new(&gratis(profile), 1) }
+        Self { stick: VirtualStick::new(profile, 1), free: VirtualStick::new(&with_free_copies(profile), 1) }
     }
 
-    /// Milliseconds that a request spends copying and erasing: pages of 1 ms and blocks of 5 ms.
+    /// Milliseconds of copies and erases in a request: 1 ms a page, 5 ms a block.
     fn run(&mut self, op: &Op) -> u128 {
         let time = |stick: &mut VirtualStick| {
             let completion = stick.run(op.clone()).unwrap();
@@ -87,7 +87,7 @@ impl Twins {
             stick.audit().unwrap();
             completion.latency()
         };
-        let difference = time(&mut self.stick) - time(&mut self.gratis);
+        let difference = time(&mut self.stick) - time(&mut self.free);
         assert_eq!(difference, Duration::from_millis(difference.as_millis().try_into().unwrap()));
         difference.as_millis()
     }
@@ -106,37 +106,37 @@ fn write(offset: Bytes, length: Bytes) -> Op {
 }
 
 #[test]
-fn a_block_associative_log_written_in_order_is_switched() {
+fn bast_switches_a_sequential_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
-    // Pages 24 to 31 are block 3: the last one makes the log the data block, and the old one is erased.
+    // Pages 24 to 31 are block 3. After the last one the log becomes the data block, and the old one is erased.
     assert_eq!(twins.pages(24..32), [0, 0, 0, 0, 0, 0, 0, 5]);
     assert_eq!((twins.stick.statistics().pages_copied, twins.stick.statistics().erases), (0, 1));
 }
 
 #[test]
-fn a_block_associative_log_that_holds_the_beginning_is_merged_partially() {
+fn bast_partially_merges_a_log_of_the_first_pages() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
-    // Three pages of block 3, one of block 4; block 5 needs a log: five pages are copied behind the three, one block is erased.
+    // Three pages of block 3, one of block 4. Block 5 needs a log: five pages are copied to the end of block 3's log, one block erased.
     assert_eq!(twins.pages([24, 25, 26, 32, 40]), [0, 0, 0, 0, 10]);
     // Block 4's log, the older one now, holds one page.
     assert_eq!(twins.page(48), 12);
 }
 
 #[test]
-fn a_block_associative_log_out_of_order_is_merged_fully() {
+fn bast_fully_merges_a_random_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
     // All eight pages are copied, and both the data block and the log are erased.
     assert_eq!(twins.pages([26, 25, 32, 40]), [0, 0, 0, 18]);
-    // A log that is full of one page again and again.
+    // A log full of versions of one page.
     assert_eq!(twins.pages([41; 7]), [0, 0, 0, 0, 0, 0, 18]);
 }
 
 #[test]
-fn what_was_never_written_need_not_be_copied() {
+fn blank_pages_are_not_copied() {
     for state in [State::New, State::Trimmed] {
         let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, state));
         assert_eq!(twins.pages([24, 25, 26, 32, 40]), [0; 5]);
-        // Out of order: the one page there is is copied, and the log erased; there is no old block.
+        // Random: the only page is copied, and the log is erased; there is no old block.
         assert_eq!(twins.pages([57, 64, 72]), [0, 0, 6]);
     }
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
@@ -147,10 +147,10 @@ fn what_was_never_written_need_not_be_copied() {
 }
 
 #[test]
-fn fully_associative_logs_merge_every_block_they_hold_pages_of() {
+fn fast_merges_every_block_of_a_shared_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));
-    // The second page of 16 blocks fills the two shared logs; the next page needs the older one, which holds pages of eight
-    // blocks: eight times eight copies and an erase, and the log is erased.
+    // The second pages of 16 blocks fill the two shared logs. The next page needs the older log, which holds pages of eight
+    // blocks: eight times eight copies and an erase, plus the erase of the log.
     let costs = twins.pages((0..25).map(|block| block * 8 + 1));
     assert_eq!(costs[..16], [0; 16]);
     assert_eq!(costs[16], 8 * (8 + 5) + 5);
@@ -159,49 +159,49 @@ fn fully_associative_logs_merge_every_block_they_hold_pages_of() {
 }
 
 #[test]
-fn a_shared_log_of_superseded_pages_is_only_erased() {
+fn fast_erases_a_shared_log_of_superseded_pages() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));
-    // One page 17 times: the first log holds no newest version when it is needed again.
+    // One page 17 times: the first log holds no newest version when it is reused.
     let costs = twins.pages([9; 17]);
     assert_eq!((&costs[..16], costs[16]), (&[0; 16][..], 5));
 }
 
 #[test]
-fn the_sequential_log_of_a_fully_associative_layer_takes_one_run() {
+fn fast_sequential_log_holds_one_run() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));
     assert_eq!(twins.pages(24..32), [0, 0, 0, 0, 0, 0, 0, 5]);
-    // A second run takes the log from the first: seven copies and an erase. What goes on in the first goes to a shared log.
+    // A second run takes the log from the first: seven copies and an erase. The first run continues in a shared log.
     assert_eq!(twins.pages([40, 48, 41, 42]), [0, 12, 0, 0]);
-    // Out of order inside the run's own block: the run ends, with six pages to copy.
+    // A random page inside the run's block ends the run, with six pages to copy.
     assert_eq!(twins.pages([49, 55]), [0, 6 + 5]);
 }
 
 #[test]
-fn a_mapping_unit_larger_than_the_page_is_completed_by_copies() {
-    // Units of four pages; streams that keep theirs open.
+fn mapping_unit_larger_than_the_page_is_completed_by_copies() {
+    // Units of four pages, and two streams.
     let mut twins = Twins::new(&profile(&log_structured(PAGE * 4, 2), 64, 8, State::Full));
-    // Two runs in turn, in order: nothing to complete.
+    // Two interleaved sequential runs: nothing to complete.
     let pairs = (0..8).flat_map(|step| [step, 100 + step]);
     assert_eq!(twins.pages(pairs), [0; 16]);
-    // A page inside a unit: one before it is copied at once.
+    // A page inside a unit: the one before it is copied at once.
     assert_eq!(twins.page(201), 1);
-    // The two behind it when the stream is needed elsewhere: after the other one was.
+    // The two pages after it are copied when the stream is reused, after the other stream.
     assert_eq!(twins.pages([300, 400]), [0, 2]);
-    // Where nothing was written there is nothing to complete.
+    // A blank unit has nothing to complete.
     let mut twins = Twins::new(&profile(&log_structured(PAGE * 4, 2), 64, 8, State::New));
     assert_eq!(twins.pages([201, 301, 101, 9]), [0; 4]);
 }
 
 #[test]
-fn a_run_that_comes_into_a_unit_of_another_takes_it_over() {
+fn run_takes_over_the_unit_of_another_run() {
     let mut twins = Twins::new(&profile(&log_structured(PAGE * 4, 2), 64, 8, State::Full));
-    // Stream one stops in the middle of unit 10; stream two writes it whole: nothing is left to complete.
+    // Stream 1 stops in the middle of unit 10. Stream 2 writes the whole unit: nothing is left to complete.
     assert_eq!(twins.pages([40, 41]), [0, 0]);
     assert_eq!(twins.run(&write(PAGE * 40, PAGE * 4)), 0);
     assert_eq!(twins.pages([100, 200]), [0, 0]);
 }
 
-/// Copies per page written, after as many writes as `warm_up` times the capacity, over the same number again.
+/// Copies per page written, over twice the capacity, after a warm-up of `warm_up` times the capacity.
 fn copies_per_write(profile: &Profile, warm_up: u64, mut page: impl FnMut(u64) -> u64) -> f64 {
     let mut stick = VirtualStick::new(profile, 3);
     let pages = profile.capacity / profile.ftl.page;
@@ -223,7 +223,7 @@ fn uniform() -> impl FnMut(u64) -> u64 {
     move |pages| random.next_u64() % pages
 }
 
-/// Nine of ten writes go to a tenth of the pages.
+/// 90 % of the writes go to 10 % of the pages.
 fn hot_and_cold() -> impl FnMut(u64) -> u64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     move |pages| {
@@ -236,13 +236,13 @@ fn hot_and_cold() -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Write amplification of greedy collection under uniformly random writes. In the mean field the share of blocks with i valid
-/// pages is proportional to 1/i, from full blocks down to those collected (Van Houdt 2013); here with a real number of
-/// pages for the lowest level, so that the shares hold `mean` pages per block.
+/// Write amplification of greedy garbage collection under uniformly random writes. In the mean field the share of blocks with i
+/// valid pages is proportional to 1/i, from full blocks down to the collected ones (Van Houdt 2013). The lowest level has a
+/// fractional share, so that the mean is `mean` pages per block.
 fn greedy_amplification(block_pages: u32, mean: f64) -> f64 {
     let (mut pages, mut blocks) = (0.0, 0.0);
     for valid in (1..=block_pages).rev() {
-        // The part of this level that blocks spend their lives in; the others are collected above it.
+        // The share of blocks that reach this level; the others are collected one level above.
         let part = (mean * blocks - pages) / (1.0 - mean / f64::from(valid));
         if (0.0..=1.0).contains(&part) && blocks > 0.0 {
             return f64::from(block_pages) / (f64::from(block_pages - valid) + part);
@@ -254,12 +254,12 @@ fn greedy_amplification(block_pages: u32, mean: f64) -> f64 {
 }
 
 #[test]
-fn greedy_collection_amplifies_as_its_closed_form_says() {
+fn greedy_write_amplification_matches_its_closed_form() {
     for over_provisioning in [0.08, 0.15, 0.3] {
-        let policy = page_mapped(over_provisioning, CollectionVictim::Greedy, false);
+        let policy = page_mapped(over_provisioning, GcVictim::Greedy, false);
         let profile = profile(&policy, 400, 128, State::Full);
         let measured = 1.0 + copies_per_write(&profile, 6, uniform());
-        // When a block is collected all are closed but the one in reserve.
+        // When a block is collected, all but the reserve are closed.
         let closed = (400.0 * over_provisioning).round() + 400.0 - 1.0;
         let expected = greedy_amplification(128, 400.0 * 128.0 / closed);
         assert!((measured / expected - 1.0).abs() < 0.02, "{over_provisioning}: {measured} for {expected}");
@@ -267,59 +267,57 @@ fn greedy_collection_amplifies_as_its_closed_form_says() {
 }
 
 #[test]
-fn a_steady_stick_is_what_endless_overwriting_leaves() {
-    for (victim, hot_cold) in [
-        (CollectionVictim::Greedy, false),
-        (CollectionVictim::Greedy, true),
-        (CollectionVictim::CostBenefit, false),
-    ] {
+fn steady_state_matches_endless_random_overwriting() {
+    for (victim, hot_cold) in
+        [(GcVictim::Greedy, false), (GcVictim::Greedy, true), (GcVictim::CostBenefit, false)]
+    {
         for (over_provisioning, block_pages) in [(0.08, 128), (0.25, 16)] {
             let policy = page_mapped(over_provisioning, victim, hot_cold);
-            let of = |state| profile(&policy, 400, block_pages, state);
-            let worn = copies_per_write(&of(State::Full), 6, uniform());
-            let steady = copies_per_write(&of(State::Steady), 0, uniform());
-            let ratio = (1.0 + steady) / (1.0 + worn);
+            let in_state = |state| profile(&policy, 400, block_pages, state);
+            let overwritten = copies_per_write(&in_state(State::Full), 6, uniform());
+            let steady = copies_per_write(&in_state(State::Steady), 0, uniform());
+            let ratio = (1.0 + steady) / (1.0 + overwritten);
             assert!(
                 (ratio - 1.0).abs() < 0.04,
-                "{victim:?} {over_provisioning} {block_pages}: {steady} for {worn}"
+                "{victim:?} {over_provisioning} {block_pages}: {steady} for {overwritten}"
             );
         }
     }
 }
 
 #[test]
-fn cost_benefit_beats_greedy_where_some_data_is_hot() {
+fn cost_benefit_copies_less_than_greedy_with_hot_data() {
     let copies = |victim| {
         copies_per_write(&profile(&page_mapped(0.15, victim, true), 200, 64, State::Full), 8, hot_and_cold())
     };
-    let (greedy, cost_benefit) = (copies(CollectionVictim::Greedy), copies(CollectionVictim::CostBenefit));
+    let (greedy, cost_benefit) = (copies(GcVictim::Greedy), copies(GcVictim::CostBenefit));
     assert!(cost_benefit < greedy * 0.9, "{cost_benefit} for {greedy}");
 }
 
 #[test]
-fn a_block_of_its_own_for_copies_keeps_hot_pages_from_cold_ones() {
+fn separate_copy_block_reduces_copies_with_hot_data() {
     let copies = |hot_cold| {
-        let policy = page_mapped(0.15, CollectionVictim::Greedy, hot_cold);
+        let policy = page_mapped(0.15, GcVictim::Greedy, hot_cold);
         copies_per_write(&profile(&policy, 200, 64, State::Full), 8, hot_and_cold())
     };
-    let (apart, together) = (copies(true), copies(false));
-    assert!(apart < together * 0.9, "{apart} for {together}");
+    let (separate, mixed) = (copies(true), copies(false));
+    assert!(separate < mixed * 0.9, "{separate} for {mixed}");
 }
 
 #[test]
-fn a_page_map_overwritten_in_order_copies_nothing() {
-    let policy = page_mapped(0.1, CollectionVictim::Greedy, false);
+fn page_map_copies_nothing_for_sequential_overwrites() {
+    let policy = page_mapped(0.1, GcVictim::Greedy, false);
     let mut next = 0;
-    let in_order = |pages| {
+    let sequential = |pages| {
         next += 1;
         (next - 1) % pages
     };
-    assert_eq!(copies_per_write(&profile(&policy, 64, 8, State::Full), 2, in_order).to_bits(), 0);
+    assert_eq!(copies_per_write(&profile(&policy, 64, 8, State::Full), 2, sequential).to_bits(), 0);
 }
 
 #[test]
-fn writes_below_the_page_that_go_on_program_it_once() {
-    for policy in [page_mapped(0.1, CollectionVictim::Greedy, false), hybrid(Association::Block, 1)] {
+fn sequential_writes_below_the_page_program_it_once() {
+    for policy in [page_mapped(0.1, GcVictim::Greedy, false), hybrid(Association::Block, 1)] {
         let erases = |length: Bytes| {
             let mut stick = VirtualStick::new(&profile(&policy, 64, 8, State::Full), 1);
             let capacity = stick.profile().capacity;
@@ -334,23 +332,21 @@ fn writes_below_the_page_that_go_on_program_it_once() {
 }
 
 #[test]
-fn a_flush_ends_the_page_in_the_buffer() {
-    let mut stick = VirtualStick::new(
-        &profile(&page_mapped(0.1, CollectionVictim::Greedy, false), 64, 8, State::Full),
-        1,
-    );
+fn flush_programs_the_buffered_page() {
+    let mut stick =
+        VirtualStick::new(&profile(&page_mapped(0.1, GcVictim::Greedy, false), 64, 8, State::Full), 1);
     for step in 0..64 * 8 * 4 {
         stick.run(write(Bytes::kib(4) * step, Bytes::kib(4))).unwrap().outcome.unwrap();
         stick.run(Op::Flush).unwrap().outcome.unwrap();
     }
-    // Each page was programmed four times: four times as many blocks as the stick has, less those that were free.
+    // Each page was programmed four times: four times the blocks of the stick, less the free ones.
     assert!(stick.statistics().erases > 3 * 64);
     stick.audit().unwrap();
 }
 
 #[test]
-fn what_was_discarded_is_not_copied() {
-    let policy = page_mapped(0.1, CollectionVictim::Greedy, false);
+fn discarded_pages_are_not_copied() {
+    let policy = page_mapped(0.1, GcVictim::Greedy, false);
     let copies = |discard: bool| {
         let mut stick = VirtualStick::new(&profile(&policy, 200, 64, State::Steady), 1);
         let mut page = uniform();
@@ -368,12 +364,12 @@ fn what_was_discarded_is_not_copied() {
 }
 
 #[test]
-fn idle_time_is_used_to_collect() {
-    let mut policy = page_mapped(0.2, CollectionVictim::Greedy, false);
+fn idle_garbage_collection_frees_blocks() {
+    let mut policy = page_mapped(0.2, GcVictim::Greedy, false);
     if let Policy::PageMapped(policy) = &mut policy {
         policy.background_share = 0.5;
     }
-    let mut profile = profile(&page_mapped(0.2, CollectionVictim::Greedy, false), 100, 32, State::Steady);
+    let mut profile = profile(&page_mapped(0.2, GcVictim::Greedy, false), 100, 32, State::Steady);
     profile.policy = policy;
     assert!(profile.check().unwrap_err().to_string().contains("[background]"));
     profile.background =
@@ -383,13 +379,13 @@ fn idle_time_is_used_to_collect() {
     let mut busy = |twins: &mut Twins| (0..96).map(|_| twins.page(page(3200))).sum::<u128>();
     assert!(busy(&mut twins) > 100);
     twins.run(&Op::Pause { duration: Duration::from_secs(3600) });
-    // Ten blocks are free now, of which the writes take three.
+    // Ten blocks are free now; the writes take three.
     assert_eq!(busy(&mut twins), 0);
 }
 
-/// Sizes that are no powers of two, of flash with three planes, odd dies, and units that the capacity cuts short.
+/// Sizes that are not powers of two, three planes, odd dies, and units cut short by the capacity.
 #[test]
-fn any_geometry_will_do() {
+fn odd_geometries_keep_all_invariants() {
     let geometries = [(1536, 12), (3072, 48), (6144, 24), (12_288, 16), (24_576, 48), (640, 5), (2560, 40)];
     for (block_kib, page_kib) in geometries {
         for policy in [
@@ -397,7 +393,7 @@ fn any_geometry_will_do() {
             hybrid(Association::Full, 4),
             log_structured(Bytes::kib(page_kib), 3),
             log_structured(Bytes::kib(block_kib), 2),
-            page_mapped(0.07, CollectionVictim::CostBenefit, true),
+            page_mapped(0.07, GcVictim::CostBenefit, true),
         ] {
             for state in [State::New, State::Full, State::Steady] {
                 let mut profile = profile(&hybrid(Association::Block, 1), 16, 16, state);
@@ -405,14 +401,14 @@ fn any_geometry_will_do() {
                 profile.capacity = Bytes::kib(block_kib) * 9 + Bytes::kib(37);
                 profile.policy = policy.clone();
                 profile.check().unwrap();
-                anything(&profile);
+                run_random_requests(&profile);
             }
         }
     }
 }
 
-/// Writes and discards of any size anywhere, with the books audited.
-fn anything(profile: &Profile) {
+/// Writes and discards of random sizes at random offsets, with audits.
+fn run_random_requests(profile: &Profile) {
     let mut stick = VirtualStick::new(profile, 1);
     let sectors = profile.capacity.sectors().0;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
@@ -460,7 +456,7 @@ fn impossible_policies_are_refused_with_key_and_bounds() {
         assert!(with_policy(policy).is_ok(), "{:?}", with_policy(policy));
         let Err(ProfileError::Impossible { key, allowed, .. }) = with_policy(&policy.replacen(old, new, 1))
         else {
-            unreachable!("{new} passed")
+            unreachable!("{new} was accepted")
         };
         assert_eq!(key, expected_key);
         assert!(allowed.contains(bounds), "{allowed}");
@@ -470,17 +466,17 @@ fn impossible_policies_are_refused_with_key_and_bounds() {
     }
 }
 
-/// The Transcend profile without FAT area and under another policy.
+/// The Transcend profile without a FAT area and with another policy.
 fn with_policy(policy: &str) -> Result<Profile, ProfileError> {
     let text = Profile::text("transcend-8g").unwrap().replace("fat_area = \"4MiB\"", "");
-    let (before, behind) = text.split_once("[policy.open_blocks]").unwrap();
-    let (_, behind) = behind.split_once("[noise]").unwrap();
-    Profile::parse(&format!("{before}{policy}\n[noise]{behind}"))
+    let (before, after) = text.split_once("[policy.open_blocks]").unwrap();
+    let (_, after) = after.split_once("[noise]").unwrap();
+    Profile::parse(&format!("{before}{policy}\n[noise]{after}"))
 }
 
 #[test]
-fn a_map_that_would_take_all_memory_is_refused() {
-    let mut profile = profile(&page_mapped(0.1, CollectionVictim::Greedy, false), 64, 8, State::New);
+fn map_larger_than_memory_is_refused() {
+    let mut profile = profile(&page_mapped(0.1, GcVictim::Greedy, false), 64, 8, State::New);
     profile.ftl.page = Bytes::new(512);
     profile.capacity = Bytes::gib(2048);
     let Err(ProfileError::Impossible { key, allowed, .. }) = profile.check() else {
@@ -491,8 +487,8 @@ fn a_map_that_would_take_all_memory_is_refused() {
 }
 
 #[test]
-fn only_open_blocks_have_a_path_of_small_writes_and_a_fat_area() {
-    let mut profile = profile(&page_mapped(0.1, CollectionVictim::Greedy, false), 64, 8, State::New);
+fn small_write_path_and_fat_area_require_open_blocks() {
+    let mut profile = profile(&page_mapped(0.1, GcVictim::Greedy, false), 64, 8, State::New);
     profile.small_writes = Profile::builtin("patriot-xt-16g").unwrap().small_writes;
     assert!(profile.check().unwrap_err().to_string().contains("small_writes.up_to"));
     profile.small_writes = None;

@@ -1,4 +1,4 @@
-//! Profiles and targets: what is built in is sound, and what is impossible is refused by name.
+//! Profiles and targets: built-in ones are sound, impossible values are refused with their key.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use flashscope_sim::{Class, Profile, ProfileError, Target, TargetError};
 const PATRIOT: &str = "patriot-xt-16g";
 
 #[test]
-fn every_builtin_profile_parses_and_names_its_sources() {
+fn builtin_profiles_parse_and_name_their_sources() {
     for name in Profile::builtin_names() {
         let profile = Profile::builtin(name).unwrap();
         assert_eq!(profile.name, name);
@@ -17,7 +17,7 @@ fn every_builtin_profile_parses_and_names_its_sources() {
 }
 
 #[test]
-fn the_builtin_profiles_are_distinct_in_kind() {
+fn builtin_profiles_cover_three_classes() {
     let classes: Vec<Class> =
         Profile::builtin_names().map(|name| Profile::builtin(name).unwrap().truth().class).collect();
     assert!(
@@ -28,7 +28,7 @@ fn the_builtin_profiles_are_distinct_in_kind() {
 }
 
 #[test]
-fn the_truth_of_the_patriot_stick() {
+fn truth_of_the_patriot_profile() {
     let truth = Profile::builtin(PATRIOT).unwrap().truth();
     assert_eq!((truth.erase_block, truth.page), (Bytes::mib(8), Bytes::kib(32)));
     assert_eq!((truth.open_units_linear, truth.open_units_random), (Some(8), Some(8)));
@@ -62,7 +62,7 @@ fn impossible_values_are_refused_with_key_value_and_what_is_allowed() {
     ];
     for (old, new, expected_key, expected_value) in cases {
         let Err(ProfileError::Impossible { key, value, allowed }) = with(old, new) else {
-            unreachable!("{new} passed")
+            unreachable!("{new} was accepted")
         };
         assert_eq!((key, value.as_str()), (expected_key, expected_value));
         assert!(!allowed.is_empty());
@@ -88,7 +88,7 @@ fn unknown_missing_and_mistyped_keys_are_refused_by_name() {
 }
 
 #[test]
-fn a_target_takes_a_seed_and_overrides() {
+fn target_parses_seed_and_overrides() {
     let target = Target::parse("patriot-xt-16g?seed=7&capacity=8GiB&open_units_random=3&noise=0").unwrap();
     assert_eq!((target.seed, target.profile.capacity), (7, Bytes::gib(8)));
     assert_eq!(
@@ -98,7 +98,7 @@ fn a_target_takes_a_seed_and_overrides() {
 }
 
 #[test]
-fn a_target_may_be_a_file() {
+fn target_can_be_a_file() {
     let folder = std::env::temp_dir().join(format!("flashscope-profiles-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("stick.toml");
@@ -110,10 +110,10 @@ fn a_target_may_be_a_file() {
 }
 
 #[test]
-fn targets_that_name_nothing_list_what_there_is() {
+fn unknown_targets_list_the_known_names() {
     let cases = [
         ("patriot", "patriot-xt-16g, "),
-        ("generic-2g?sed=1", "it knows seed, capacity"),
+        ("generic-2g?sed=1", "the keys are seed, capacity"),
         ("generic-2g?seed=-1", "whole number"),
         ("generic-2g?capacity=lots", "such as 8MiB"),
         ("generic-2g?noise", "such as 0"),
@@ -122,5 +122,14 @@ fn targets_that_name_nothing_list_what_there_is() {
     for (text, expected) in cases {
         let error = Target::parse(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn serialized_builtin_profiles_parse_to_equal_profiles() {
+    for name in Profile::builtin_names() {
+        let profile = Profile::builtin(name).unwrap();
+        let text = profile.to_toml().unwrap();
+        assert_eq!(Profile::parse(&text).unwrap(), profile, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Sticks of which only single figures were reported: the model gives those figures. (Published tables are `cargo xtask validate fidelity`'s.)
+//! Sticks with single reported figures: the model reproduces them. (`cargo xtask fidelity` validates published tables.)
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,15 +22,14 @@ fn write(stick: &mut VirtualStick, offset: Bytes, length: Bytes) {
     run(stick, Op::write(ByteRange::new(offset, length), Pattern::new(1)));
 }
 
-/// The seconds that `work` takes on a stick.
+/// The seconds of `work` on a stick.
 fn seconds(stick: &mut VirtualStick, work: impl FnOnce(&mut VirtualStick)) -> f64 {
     let before = stick.now();
     work(stick);
     stick.now().since(before).as_secs_f64()
 }
 
-/// 10^6 bytes per second of `count` requests of one length, one behind the other, from 96 MiB on: the start of an erase
-/// block on every stick here.
+/// 10^6 bytes per second of `count` sequential requests from 96 MiB on: the start of an erase block on every stick here.
 fn rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: Bytes, count: u64) -> f64 {
     let mut stick = quiet(name);
     let taken = seconds(&mut stick, |stick| {
@@ -39,12 +38,12 @@ fn rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: Bytes, coun
     (length * count).as_f64() / taken / 1e6
 }
 
-/// 10^6 bytes per second of requests of one length in a scattered order inside 16 MiB, none of them at an edge of an erase block.
-fn scattered_rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: Bytes) -> f64 {
+/// 10^6 bytes per second of random requests inside 16 MiB, none of them at an erase-block boundary.
+fn random_rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: Bytes) -> f64 {
     let mut stick = quiet(name);
-    let places = Bytes::mib(16) / length;
-    let offsets: Vec<Bytes> = (0..places.min(2000))
-        .map(|step| length * (step * 7919 % places))
+    let slots = Bytes::mib(16) / length;
+    let offsets: Vec<Bytes> = (0..slots.min(2000))
+        .map(|step| length * (step * 7919 % slots))
         .filter(|offset| (1..7).contains(&(*offset / Bytes::kib(512) % 8)))
         .collect();
     let taken = seconds(&mut stick, |stick| {
@@ -54,44 +53,44 @@ fn scattered_rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: B
 }
 
 #[track_caller]
-fn about(figure: f64, reported: f64, tolerance: f64) {
-    let off = figure / reported - 1.0;
-    assert!(off.abs() <= tolerance, "{figure:.3} instead of {reported}: {:+.1} %", off * 100.0);
+fn assert_about(figure: f64, reported: f64, tolerance: f64) {
+    let error = figure / reported - 1.0;
+    assert!(error.abs() <= tolerance, "{figure:.3} instead of {reported}: {:+.1} %", error * 100.0);
 }
 
 /// The weblog's Transcend 8 GB: hdparm -t; dd in large synchronous writes; dd into a filesystem that was not aligned, and aligned.
 #[test]
 fn transcend_8g() {
-    about(rate("transcend-8g", read, Bytes::kib(512), 200), 33.4, 0.03);
-    about(rate("transcend-8g", write, Bytes::mib(1), 200), 14.2, 0.05);
-    // Writes of a filesystem's cluster lie between the best and what one out of order costs.
+    assert_about(rate("transcend-8g", read, Bytes::kib(512), 200), 33.4, 0.03);
+    assert_about(rate("transcend-8g", write, Bytes::mib(1), 200), 14.2, 0.05);
+    // Writes of one filesystem cluster are slower than large ones and faster than random ones.
     let small = rate("transcend-8g", write, Bytes::kib(4), 1000);
     assert!((1.0..6.2).contains(&small), "{small}");
 }
 
-/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, ten small writes a second; 16 MB in under a minute; a fifteenth of the speed.
+/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, 10 small writes a second; 16 MB in under a minute; a factor of 15.
 #[test]
 fn generic_2g() {
     let mut stick = quiet("generic-2g");
     let small = seconds(&mut stick, |stick| {
         (0..600).for_each(|step| write(stick, Bytes::kib(2) * (step * 7919 % 100_000), Bytes::kib(2)));
     });
-    about(600.0 / small, 10.0, 0.1);
-    // A file takes its data, its directory entry, and twice the table: about five writes.
-    about(2000.0 * 5.0 * small / 600.0, 16.0 * 60.0, 0.15);
+    assert_about(600.0 / small, 10.0, 0.1);
+    // A file takes about five writes: data, directory entry, and both copies of the table.
+    assert_about(2000.0 * 5.0 * small / 600.0, 16.0 * 60.0, 0.15);
     let large = seconds(&mut stick, |stick| {
         (0..128).for_each(|step| write(stick, Bytes::mib(512) + Bytes::kib(128) * step, Bytes::kib(128)));
     });
     assert!((2.0..60.0).contains(&large), "{large}");
-    // Even if the system collects writes, so that each file costs one alone, as Linux does on FAT with clusters of 32 KiB.
-    let place = |file: u64| Bytes::mib(512) + Bytes::kib(32) * file;
-    let collected = seconds(&mut stick, |stick| {
-        (0..2000).for_each(|file| write(stick, place(file), Bytes::kib(8)));
+    // Also if the system combines writes, so that each file costs one write, as Linux does on FAT with clusters of 32 KiB.
+    let offset = |file: u64| Bytes::mib(512) + Bytes::kib(32) * file;
+    let combined = seconds(&mut stick, |stick| {
+        (0..2000).for_each(|file| write(stick, offset(file), Bytes::kib(8)));
     });
-    assert!((14.0..18.0).contains(&(collected / large)), "{collected} s against {large} s");
+    assert!((14.0..18.0).contains(&(combined / large)), "{combined} s for {large} s");
 }
 
-/// dd with oflag=sync: 10 MB in pieces of 1 MiB, each flushed.
+/// dd with oflag=sync: 10 MB in requests of 1 MiB, each flushed.
 fn ten_synchronous_megabytes(name: &str) -> f64 {
     let mut stick = quiet(name);
     seconds(&mut stick, |stick| {
@@ -105,10 +104,10 @@ fn ten_synchronous_megabytes(name: &str) -> f64 {
 /// 1 GB of raw writes in samples of 10 MiB, spread over the stick.
 fn hundred_samples(name: &str) -> f64 {
     let mut stick = quiet(name);
-    let apart = (stick.capabilities().capacity / 100).round_down(Bytes::mib(1));
+    let stride = (stick.capabilities().capacity / 100).round_down(Bytes::mib(1));
     seconds(&mut stick, |stick| {
         for sample in 0..100 {
-            (0..10).for_each(|step| write(stick, apart * sample + Bytes::mib(step), Bytes::mib(1)));
+            (0..10).for_each(|step| write(stick, stride * sample + Bytes::mib(step), Bytes::mib(1)));
         }
         run(stick, Op::Flush);
     })
@@ -120,14 +119,14 @@ fn hundred_samples(name: &str) -> f64 {
 fn three_sticks_of_admin() {
     let names = ["cheap-usb3-32g", "sandisk-cruzer-fit", "samsung-fit-plus"];
     let [cheap, sandisk, samsung] = names.map(ten_synchronous_megabytes);
-    about(cheap / samsung, 1.9, 0.1);
+    assert_about(cheap / samsung, 1.9, 0.1);
     assert!(sandisk > cheap * 1.1, "{sandisk} {cheap}");
     let [cheap, sandisk, samsung] = names.map(hundred_samples);
-    about(cheap / samsung, 4.0, 0.1);
-    about(cheap / sandisk, 1.85, 0.1);
+    assert_about(cheap / samsung, 4.0, 0.1);
+    assert_about(cheap / sandisk, 1.85, 0.1);
 }
 
-/// The seconds that 33 000 files of 12 KiB take in an order.
+/// The seconds of 33 000 files of 12 KiB in a given order.
 fn kernel_tree(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), order: impl Fn(u64) -> u64) -> f64 {
     let mut stick = quiet(name);
     let file = Bytes::kib(12);
@@ -136,7 +135,7 @@ fn kernel_tree(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), order: impl 
     })
 }
 
-/// What a filesystem can make of writing the tree: 400 MB in one row at best, each file at another place at worst.
+/// The bounds of a filesystem that writes the tree: 400 MB sequentially at best, each file at a random offset at worst.
 fn bounds(name: &str) -> (f64, f64) {
     (400.0 / rate(name, write, Bytes::kib(120), 3000), kernel_tree(name, write, |step| step * 7919 % 50_000))
 }
@@ -145,9 +144,9 @@ fn bounds(name: &str) -> (f64, f64) {
 #[test]
 fn linuxplanet_class_10_card() {
     let name = "linuxplanet-class10-sd";
-    about(66.7 / rate(name, write, Bytes::kib(120), 500), 8.36, 0.04);
-    about(66.7 / rate(name, read, Bytes::kib(120), 500), 4.55, 0.04);
-    about(kernel_tree(name, read, |step| step * 2), 53.0, 0.1);
+    assert_about(66.7 / rate(name, write, Bytes::kib(120), 500), 8.36, 0.04);
+    assert_about(66.7 / rate(name, read, Bytes::kib(120), 500), 4.55, 0.04);
+    assert_about(kernel_tree(name, read, |step| step * 2), 53.0, 0.1);
     let (best, worst) = bounds(name);
     assert!(best < 125.0 && worst > 582.0, "{best} {worst}");
 }
@@ -156,7 +155,7 @@ fn linuxplanet_class_10_card() {
 #[test]
 fn linuxplanet_stick_without_a_name() {
     let name = "linuxplanet-noname-2g";
-    about(kernel_tree(name, read, |step| step * 2), 50.0, 0.1);
+    assert_about(kernel_tree(name, read, |step| step * 2), 50.0, 0.1);
     let (best, worst) = bounds(name);
     assert!(best < 156.0 && worst > 750.0, "{best} {worst}");
 }
@@ -165,22 +164,22 @@ fn linuxplanet_stick_without_a_name() {
 #[test]
 fn a1_card() {
     let name = "a1-card-64g";
-    about(rate(name, write, Bytes::kib(64), 1000), 15.9, 0.03);
-    about(rate(name, write, Bytes::kib(120), 1000), 19.6, 0.03);
+    assert_about(rate(name, write, Bytes::kib(64), 1000), 15.9, 0.03);
+    assert_about(rate(name, write, Bytes::kib(120), 1000), 19.6, 0.03);
     for (kib, reported) in [(4, 2.18), (16, 6.20), (64, 13.5), (512, 18.2)] {
-        about(scattered_rate(name, write, Bytes::kib(kib)), reported, 0.06);
+        assert_about(random_rate(name, write, Bytes::kib(kib)), reported, 0.06);
     }
-    about(0.001 / scattered_rate(name, read, Bytes::kib(1)) * 1.024, 0.85e-3, 0.05);
+    assert_about(0.001 / random_rate(name, read, Bytes::kib(1)) * 1.024, 0.85e-3, 0.05);
 }
 
-/// The review of the Lexar 633x, whose collection stops it for minutes.
+/// The review of the Lexar 633x, with garbage-collection stalls of minutes.
 #[test]
 fn lexar_633x() {
     let name = "lexar-633x-16g";
-    about(rate(name, read, Bytes::kib(120), 500), 20.4, 0.02);
-    about(rate(name, write, Bytes::kib(64), 1000), 11.2, 0.03);
+    assert_about(rate(name, read, Bytes::kib(120), 500), 20.4, 0.02);
+    assert_about(rate(name, write, Bytes::kib(64), 1000), 11.2, 0.03);
     for (kib, reported) in [(4, 1.20), (16, 4.54), (64, 8.78), (512, 12.07)] {
-        about(scattered_rate(name, write, Bytes::kib(kib)), reported, 0.06);
+        assert_about(random_rate(name, write, Bytes::kib(kib)), reported, 0.06);
     }
     let mut stick = quiet(name);
     let longest =
@@ -188,7 +187,7 @@ fn lexar_633x() {
     assert!(longest.fold(0.0, f64::max) > 60.0);
 }
 
-/// The modern stick is assumed through and through; but it shall show what such sticks are known for.
+/// All numbers of the modern stick are assumed. It must show the known behaviour of such sticks.
 #[test]
 fn modern_ssd_stick() {
     let name = "modern-ssd-stick-128g";
@@ -203,46 +202,42 @@ fn modern_ssd_stick() {
         });
         taken > Bytes::mib(4).as_f64() / 200e6
     });
-    about((Bytes::mib(4) * slow.unwrap()).as_f64(), cache.as_f64(), 0.01);
+    assert_about((Bytes::mib(4) * slow.unwrap()).as_f64(), cache.as_f64(), 0.01);
 }
 
-/// The review of the Lexar S75: MB/s in sequence, and requests of 4 KiB a second.
+/// The review of the Lexar S75: sequential throughput, and IOPS at 4 KiB.
 #[test]
 fn lexar_s75() {
     let name = "lexar-s75-128g";
-    about(rate(name, read, Bytes::mib(1), 500), 136.0, 0.02);
-    about(rate(name, write, Bytes::mib(1), 500), 98.0, 0.02);
-    about(scattered_rate(name, read, Bytes::kib(4)) / 4096e-6, 1010.0, 0.03);
-    about(scattered_rate(name, write, Bytes::kib(4)) / 4096e-6, 141.0, 0.03);
+    assert_about(rate(name, read, Bytes::mib(1), 500), 136.0, 0.02);
+    assert_about(rate(name, write, Bytes::mib(1), 500), 98.0, 0.02);
+    assert_about(random_rate(name, read, Bytes::kib(4)) / 4096e-6, 1010.0, 0.03);
+    assert_about(random_rate(name, write, Bytes::kib(4)) / 4096e-6, 141.0, 0.03);
 }
 
-/// Writes one sector behind the real size of a counterfeit, much elsewhere, and says whether that sector and the one at the start are right.
-fn told_apart(name: &str, behind: Bytes) -> (bool, bool) {
+/// Writes 4 MiB at the start and 4 MiB at `offset` of a counterfeit, and returns whether each is right afterwards.
+fn kept(name: &str, offset: Bytes) -> (bool, bool) {
     let mut stick = Target::parse(&format!("{name}?noise=0")).unwrap().device().unwrap();
     let pattern = Pattern::new(1);
-    for start in [Bytes::ZERO, behind] {
+    for start in [Bytes::ZERO, offset] {
         stick.run(Op::write(ByteRange::new(start, Bytes::mib(4)), pattern)).unwrap().outcome.unwrap();
     }
-    let mut right = |offset| {
-        let range = ByteRange::new(offset, Bytes::kib(4));
+    let mut is_right = |start| {
+        let range = ByteRange::new(start, Bytes::kib(4));
         let check = stick.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap();
         check.outcome.unwrap() == Success::AllRight
     };
-    (right(Bytes::ZERO), right(behind))
+    (is_right(Bytes::ZERO), is_right(offset))
 }
 
 #[test]
-fn counterfeits_lose_what_lies_behind_their_real_size() {
+fn counterfeits_lose_data_beyond_their_real_size() {
+    assert_eq!(kept("counterfeit-64g-wrap", Bytes::mib(7680)), (false, true), "the start is overwritten");
+    assert_eq!(kept("counterfeit-64g-wrap", Bytes::mib(7000)), (true, true));
     assert_eq!(
-        told_apart("counterfeit-64g-wrap", Bytes::mib(7680)),
-        (false, true),
-        "the start is overwritten"
-    );
-    assert_eq!(told_apart("counterfeit-64g-wrap", Bytes::mib(7000)), (true, true));
-    assert_eq!(
-        told_apart("counterfeit-128g-limbo", Bytes::mib(15360)),
+        kept("counterfeit-128g-limbo", Bytes::mib(15360)),
         (true, false),
-        "what is behind is dropped"
+        "data beyond the real size is dropped"
     );
-    assert_eq!(told_apart("counterfeit-128g-limbo", Bytes::mib(15000)), (true, true));
+    assert_eq!(kept("counterfeit-128g-limbo", Bytes::mib(15000)), (true, true));
 }

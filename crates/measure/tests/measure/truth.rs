@@ -18,7 +18,7 @@ use flashscope_record::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnit
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
-    Association, Basis, Class, CollectionVictim, Curve, HybridLog, LogStructured, PageMapped, Policy,
+    Association, Basis, Class, GcVictim, Curve, HybridLog, LogStructured, PageMapped, Policy,
     SmallWrites, State, Truth, Victim, WriteBuffer,
 };
 use flashscope_sim::target::Target;
@@ -428,7 +428,7 @@ fn many_small_blocks_are_counted_among_stalls() {
     assert!(counted >= 2, "{counted} of 3");
 }
 
-fn collecting(options: &str, over_provisioning: f64, victim: CollectionVictim) -> Target {
+fn collecting(options: &str, over_provisioning: f64, victim: GcVictim) -> Target {
     let mut target = Target::parse(&format!("transcend-8g?fat_area=0&{options}")).unwrap();
     target.profile.state = State::Steady;
     target.profile.policy = Policy::PageMapped(PageMapped {
@@ -450,7 +450,7 @@ fn a_page_mapped_stick_is_known_by_what_it_collects_in_one_run() {
     let large = "erase_block=32MiB&page=32KiB&capacity=6GiB&seed=4";
     let small = "erase_block=128KiB&page=4KiB&capacity=256MiB&seed=4";
     for (options, over_provisioning, victim) in
-        [(large, 0.04, CollectionVictim::Greedy), (small, 0.10, CollectionVictim::CostBenefit)]
+        [(large, 0.04, GcVictim::Greedy), (small, 0.10, GcVictim::CostBenefit)]
     {
         let (findings, data) = check_and_open_units(&collecting(options, over_provisioning, victim));
         let class = finding(&findings, FindingId::FtlClass);
@@ -465,7 +465,7 @@ fn a_page_mapped_stick_is_known_by_what_it_collects_in_one_run() {
 fn space_that_is_collected_all_the_time_is_no_number_of_open_units() {
     for seed in [9, 11, 12] {
         let options = format!("erase_block=1280KiB&page=80KiB&capacity=4GiB&seed={seed}");
-        let (findings, _) = check_and_open_units(&collecting(&options, 0.119, CollectionVictim::CostBenefit));
+        let (findings, _) = check_and_open_units(&collecting(&options, 0.119, GcVictim::CostBenefit));
         let units = finding(&findings, FindingId::OpenUnitsLinear);
         assert_eq!(units.value(), None, "{seed}: {units:?}");
     }
@@ -475,7 +475,7 @@ fn space_that_is_collected_all_the_time_is_no_number_of_open_units() {
 #[test]
 fn a_log_that_collects_is_not_page_mapped() {
     for streams in [1, 200] {
-        let mut target = collecting("erase_block=4MiB&page=16KiB&seed=4", 0.08, CollectionVictim::Greedy);
+        let mut target = collecting("erase_block=4MiB&page=16KiB&seed=4", 0.08, GcVictim::Greedy);
         target.profile.policy = log_structured(streams, Bytes::kib(64));
         let (findings, _) = check_and_open_units(&target);
         let class = finding(&findings, FindingId::FtlClass);

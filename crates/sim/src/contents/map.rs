@@ -10,25 +10,26 @@ use super::store::{SECTOR_BYTES, Seeds, Store};
 const CHUNK: u64 = CHUNK_SECTORS as u64;
 const REGION_CHUNKS: u64 = 256;
 
-/// Some sectors of one chunk.
+/// A range of sectors inside one chunk.
 #[derive(Debug, Clone)]
-struct Piece {
+struct ChunkPart {
     chunk: u64,
     sectors: Range<usize>,
 }
 
-/// The pieces of a range, chunk by chunk.
-fn pieces(range: ByteRange) -> impl Iterator<Item = Piece> {
+/// The parts of a range, chunk by chunk.
+fn chunk_parts(range: ByteRange) -> impl Iterator<Item = ChunkPart> {
     let (mut next, end) = (range.offset.sectors().0, range.end().sectors().0);
     std::iter::from_fn(move || {
         let chunk = next / CHUNK;
         let from = next % CHUNK;
         let to = CHUNK.min(from + end.saturating_sub(next));
         next = chunk * CHUNK + to;
-        (from < to).then_some(Piece { chunk, sectors: index(from)..index(to) })
+        (from < to).then_some(ChunkPart { chunk, sectors: index(from)..index(to) })
     })
 }
 
+/// The contents of a stick.
 #[derive(Debug, Clone)]
 pub(crate) struct Contents {
     regions: Vec<Option<Box<[Chunk]>>>,
@@ -59,10 +60,10 @@ impl Contents {
     pub(crate) fn write_bytes(&mut self, range: ByteRange, bytes: &[u8]) {
         let (blocks, _) = bytes.as_chunks::<SECTOR_BYTES>();
         let mut blocks = blocks.iter();
-        for piece in pieces(range) {
-            let pages = chunk_mut(&mut self.regions, piece.chunk).pages_mut();
-            for part in page_parts(piece.sectors) {
-                self.store.replace(&mut pages[part.page], part.sectors, |store| {
+        for part in chunk_parts(range) {
+            let pages = chunk_mut(&mut self.regions, part.chunk).pages_mut();
+            for page_part in page_parts(part.sectors) {
+                self.store.replace(&mut pages[page_part.page], page_part.sectors, |store| {
                     blocks.next().map_or(Sector::BLANK, |block| store.put(block))
                 });
             }
@@ -70,18 +71,18 @@ impl Contents {
     }
 
     fn set(&mut self, range: ByteRange, sector: Sector) {
-        for piece in pieces(range) {
-            let chunk = chunk_mut(&mut self.regions, piece.chunk);
-            if piece.sectors.len() == CHUNK_SECTORS {
+        for part in chunk_parts(range) {
+            let chunk = chunk_mut(&mut self.regions, part.chunk);
+            if part.sectors.len() == CHUNK_SECTORS {
                 self.store.release_chunk(chunk);
                 *chunk = Chunk::of(sector);
             } else if !chunk.is_all(sector) {
-                set_pages(chunk.pages_mut(), &mut self.store, piece.sectors, sector);
+                set_pages(chunk.pages_mut(), &mut self.store, part.sectors, sector);
             }
         }
     }
 
-    /// Holds a range against the pattern.
+    /// Compares a range with the pattern.
     pub(crate) fn check(&self, range: ByteRange, pattern: Pattern) -> CheckReport {
         let mut report = CheckReport::default();
         self.each(range, |lba, sector| {
@@ -97,38 +98,40 @@ impl Contents {
         let mut blocks = blocks.iter_mut();
         self.each(range, |lba, sector| {
             let Some(block) = blocks.next() else { return };
-            match (self.seeds.pattern(sector), sector.place()) {
+            match (self.seeds.pattern(sector), sector.index()) {
                 (Some(pattern), _) => pattern.fill(lba, block),
-                (None, Some(place)) => *block = *self.store.get(place),
+                (None, Some(index)) => *block = *self.store.get(index),
                 (None, None) => block.fill(0),
             }
         });
     }
 
-    /// True if nothing but zeros would be read.
+    /// True if a read would return only zeros.
     pub(crate) fn is_blank(&self, range: ByteRange) -> bool {
         let mut blank = true;
         self.each(range, |_, sector| blank &= sector == Sector::BLANK);
         blank
     }
 
-    fn state(&self, lba: Lba, sector: Sector, asked: Pattern) -> BlockState {
-        match (self.seeds.pattern(sector), sector.place()) {
-            (Some(held), _) if held == asked => BlockState::Right,
-            (Some(held), _) if held.seed == asked.seed => BlockState::Stale { generation: held.generation },
+    fn state(&self, lba: Lba, sector: Sector, expected: Pattern) -> BlockState {
+        match (self.seeds.pattern(sector), sector.index()) {
+            (Some(held), _) if held == expected => BlockState::Right,
+            (Some(held), _) if held.seed == expected.seed => {
+                BlockState::Stale { generation: held.generation }
+            }
             (Some(_), _) => BlockState::Corrupt,
-            (None, Some(place)) => asked.identify(lba, self.store.get(place)),
+            (None, Some(index)) => expected.identify(lba, self.store.get(index)),
             (None, None) => BlockState::Blank { byte: 0 },
         }
     }
 
     fn each(&self, range: ByteRange, mut visit: impl FnMut(Lba, Sector)) {
-        let never = Chunk::BLANK;
-        for piece in pieces(range) {
-            let (region, inside) = (index(piece.chunk / REGION_CHUNKS), index(piece.chunk % REGION_CHUNKS));
-            let chunk = self.regions[region].as_ref().map_or(&never, |chunks| &chunks[inside]);
-            let first = piece.chunk * CHUNK + piece.sectors.start as u64;
-            let sectors = page_parts(piece.sectors).flat_map(|PagePart { page, sectors }| {
+        let blank = Chunk::BLANK;
+        for part in chunk_parts(range) {
+            let (region, inside) = (index(part.chunk / REGION_CHUNKS), index(part.chunk % REGION_CHUNKS));
+            let chunk = self.regions[region].as_ref().map_or(&blank, |chunks| &chunks[inside]);
+            let first = part.chunk * CHUNK + part.sectors.start as u64;
+            let sectors = page_parts(part.sectors).flat_map(|PagePart { page, sectors }| {
                 let page = chunk.page(page);
                 sectors.map(move |sector| self.store.sector(page, sector))
             });
@@ -139,7 +142,7 @@ impl Contents {
     }
 }
 
-/// Makes some sectors of a chunk hold the same.
+/// Sets a range of sectors of a chunk to the same contents.
 fn set_pages(pages: &mut [Sector; CHUNK_PAGES], store: &mut Store, sectors: Range<usize>, sector: Sector) {
     for part in page_parts(sectors) {
         let page = &mut pages[part.page];

@@ -1,4 +1,4 @@
-//! Sectors in one word each; pages of them, and chunks of pages.
+//! Sectors of one word each, pages of sectors, and chunks of pages.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ pub(super) const PAGE_SECTORS: usize = 8;
 pub(super) const CHUNK_PAGES: usize = 16;
 pub(super) const CHUNK_SECTORS: usize = PAGE_SECTORS * CHUNK_PAGES;
 
-/// What one sector holds, in 64 bits: 0 is blank; the top two bits tell pattern (1x) from bytes (01). The word of a page may
-/// also say that its sectors differ and where they stand (the third bit).
+/// The contents of one sector in 64 bits: 0 is blank; the top two bits mark a pattern (1x) or literal bytes (01). The word of a
+/// page may also mark that its sectors differ (the third bit), with the index of the split page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sector(u64);
 
@@ -22,15 +22,15 @@ impl Sector {
         Self(PATTERN_BIT | (seed_index as u64) << 32 | generation as u64)
     }
 
-    pub(super) const fn of_bytes(place: usize) -> Self {
-        Self(BYTES_BIT | place as u64)
+    pub(super) const fn of_bytes(index: usize) -> Self {
+        Self(BYTES_BIT | index as u64)
     }
 
-    pub(super) const fn of_split(place: usize) -> Self {
-        Self(SPLIT_BIT | place as u64)
+    pub(super) const fn of_split(index: usize) -> Self {
+        Self(SPLIT_BIT | index as u64)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the two fields are cut out on purpose")]
+    #[expect(clippy::cast_possible_truncation, reason = "the two fields are extracted on purpose")]
     pub(super) const fn seed_index_and_generation(self) -> Option<(usize, u32)> {
         if self.0 & PATTERN_BIT == 0 {
             return None;
@@ -38,8 +38,8 @@ impl Sector {
         Some((((self.0 & !PATTERN_BIT) >> 32) as usize, self.0 as u32))
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a place was an index before it was packed")]
-    pub(super) const fn place(self) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, reason = "the value was an index before it was packed")]
+    pub(super) const fn index(self) -> Option<usize> {
         if self.0 & (PATTERN_BIT | BYTES_BIT) == BYTES_BIT {
             Some((self.0 & !BYTES_BIT) as usize)
         } else {
@@ -47,8 +47,8 @@ impl Sector {
         }
     }
 
-    /// Where the sectors of a page stand that differ.
-    #[expect(clippy::cast_possible_truncation, reason = "a place was an index before it was packed")]
+    /// The index of a split page.
+    #[expect(clippy::cast_possible_truncation, reason = "the value was an index before it was packed")]
     pub(super) const fn split(self) -> Option<usize> {
         if self.0 & (PATTERN_BIT | BYTES_BIT | SPLIT_BIT) == SPLIT_BIT {
             Some((self.0 & !SPLIT_BIT) as usize)
@@ -58,21 +58,21 @@ impl Sector {
     }
 }
 
-/// 64 KiB: one word for all, unless its pages of 4 KiB differ; then one word for each.
+/// 64 KiB: one word, or one word for each page of 4 KiB if the pages differ.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk {
     whole: Sector,
     mixed: Option<Box<[Sector; CHUNK_PAGES]>>,
 }
 
-/// Some sectors of one page of a chunk.
+/// A range of sectors inside one page of a chunk.
 #[derive(Debug, Clone)]
 pub(super) struct PagePart {
     pub(super) page: usize,
     pub(super) sectors: Range<usize>,
 }
 
-/// The parts of a chunk's sectors, page by page.
+/// The parts of a range of sectors, page by page.
 pub(super) fn page_parts(sectors: Range<usize>) -> impl Iterator<Item = PagePart> {
     let (mut next, end) = (sectors.start, sectors.end);
     std::iter::from_fn(move || {
@@ -95,7 +95,7 @@ impl Chunk {
         self.mixed.as_ref().map_or(self.whole, |pages| pages[page])
     }
 
-    /// The words of its pages, where they may differ.
+    /// The words of the pages, if they may differ.
     pub(super) fn mixed_pages(&self) -> Option<&[Sector; CHUNK_PAGES]> {
         self.mixed.as_deref()
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sectors_fall_into_pages() {
+    fn sector_ranges_are_split_into_pages() {
         let parts = |sectors| page_parts(sectors).map(|part| (part.page, part.sectors)).collect::<Vec<_>>();
         assert_eq!(parts(6..17), [(0, 6..8), (1, 0..8), (2, 0..1)]);
         assert_eq!(parts(9..10), [(1, 1..2)]);
@@ -123,9 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_of_one_kind() {
+    fn sector_word_has_exactly_one_kind() {
         let words = [Sector::BLANK, Sector::of_pattern(3, 7), Sector::of_bytes(5), Sector::of_split(9)];
-        let kinds = words.map(|word| (word.seed_index_and_generation(), word.place(), word.split()));
+        let kinds = words.map(|word| (word.seed_index_and_generation(), word.index(), word.split()));
         assert_eq!(
             kinds,
             [(None, None, None), (Some((3, 7)), None, None), (None, Some(5), None), (None, None, Some(9))]

@@ -1,4 +1,4 @@
-//! What sectors refer to: literal bytes, and the seeds of patterns.
+//! The store behind sector words: literal bytes, and the seeds of patterns.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::sector::{Chunk, PAGE_SECTORS, Sector};
 
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// Literal sectors and split pages, with the places that are free again.
+/// Literal sectors and split pages, with the free indices of both.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Store {
     sectors: Vec<[u8; SECTOR_BYTES]>,
@@ -20,48 +20,48 @@ pub(super) struct Store {
 
 impl Store {
     pub(super) fn put(&mut self, bytes: &[u8; SECTOR_BYTES]) -> Sector {
-        let place = self.free_sectors.pop().unwrap_or_else(|| {
+        let index = self.free_sectors.pop().unwrap_or_else(|| {
             self.sectors.push([0; SECTOR_BYTES]);
             self.sectors.len() - 1
         });
-        self.sectors[place] = *bytes;
-        Sector::of_bytes(place)
+        self.sectors[index] = *bytes;
+        Sector::of_bytes(index)
     }
 
-    pub(super) fn get(&self, place: usize) -> &[u8; SECTOR_BYTES] {
-        &self.sectors[place]
+    pub(super) fn get(&self, index: usize) -> &[u8; SECTOR_BYTES] {
+        &self.sectors[index]
     }
 
-    /// What a sector holds of a page with this word.
+    /// The word of a sector in a page with the word `page`.
     pub(super) fn sector(&self, page: Sector, sector: usize) -> Sector {
-        page.split().map_or(page, |place| self.splits[place][sector])
+        page.split().map_or(page, |index| self.splits[index][sector])
     }
 
-    /// Makes some sectors of a page hold what `next` gives, one after the other, and frees what they held.
+    /// Replaces a range of sectors of a page by the words from `next`, and frees the old ones.
     pub(super) fn replace(
         &mut self,
         page: &mut Sector,
         sectors: Range<usize>,
         mut next: impl FnMut(&mut Self) -> Sector,
     ) {
-        let place = self.split(page);
+        let index = self.split(page);
         for sector in sectors {
-            self.free(self.splits[place][sector]);
-            self.splits[place][sector] = next(self);
+            self.free(self.splits[index][sector]);
+            self.splits[index][sector] = next(self);
         }
     }
 
-    /// Frees all that a page holds.
+    /// Frees the contents of a page.
     pub(super) fn release(&mut self, page: Sector) {
-        if let Some(place) = page.split() {
-            for sector in self.splits[place] {
+        if let Some(index) = page.split() {
+            for sector in self.splits[index] {
                 self.free(sector);
             }
-            self.free_splits.push(place);
+            self.free_splits.push(index);
         }
     }
 
-    /// Frees all that a chunk holds.
+    /// Frees the contents of a chunk.
     pub(super) fn release_chunk(&mut self, chunk: &Chunk) {
         if !self.splits.is_empty() {
             chunk.mixed_pages().into_iter().flatten().for_each(|page| self.release(*page));
@@ -69,24 +69,24 @@ impl Store {
     }
 
     fn free(&mut self, sector: Sector) {
-        self.free_sectors.extend(sector.place());
+        self.free_sectors.extend(sector.index());
     }
 
-    /// Where the sectors of a page stand; splits the page if they were all alike.
+    /// The index of a split page. Splits a uniform page.
     fn split(&mut self, page: &mut Sector) -> usize {
         page.split().unwrap_or_else(|| {
-            let place = self.free_splits.pop().unwrap_or_else(|| {
+            let index = self.free_splits.pop().unwrap_or_else(|| {
                 self.splits.push([Sector::BLANK; PAGE_SECTORS]);
                 self.splits.len() - 1
             });
-            self.splits[place] = [*page; PAGE_SECTORS];
-            *page = Sector::of_split(place);
-            place
+            self.splits[index] = [*page; PAGE_SECTORS];
+            *page = Sector::of_split(index);
+            index
         })
     }
 }
 
-/// The seeds of the patterns seen, so that a sector names one in 31 bits.
+/// The seeds of all patterns, so that a sector word refers to one in 31 bits.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Seeds {
     seeds: Vec<u64>,

@@ -1,11 +1,29 @@
-//! Checks of a translation layer's books.
+//! Checks of a translation layer's invariants.
 
-/// A translation layer whose books do not agree: a fault of the simulator.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the translation layer contradicts itself: {0}")]
-pub struct Inconsistency(pub(crate) String);
+use flashscope_device::{ByteRange, Bytes};
 
-/// An error that says what is wrong, unless it `holds`.
-pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Inconsistency> {
-    if holds { Ok(()) } else { Err(Inconsistency(what())) }
+use super::inconsistency::Inconsistency;
+use super::layer::TranslationLayer;
+use crate::profile::Profile;
+
+/// An error with this message, unless the invariant `holds`.
+pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), Inconsistency> {
+    if holds { Ok(()) } else { Err(Inconsistency(message())) }
+}
+
+/// Checks that the layer holds every page that is not blank.
+pub(crate) fn audit_contents(
+    layer: &dyn TranslationLayer,
+    profile: &Profile,
+    is_blank: impl Fn(ByteRange) -> bool,
+) -> Result<(), Inconsistency> {
+    let (page, capacity) = (profile.ftl.page, profile.capacity);
+    for offset in (0..capacity.get()).step_by(page.to_usize()) {
+        if layer.holds(offset) == Some(false) {
+            let start = Bytes::new(offset);
+            let range = ByteRange::new(start, page.min(capacity - start));
+            ensure(is_blank(range), || format!("{range} has contents, but the layer holds no data for it"))?;
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,9 @@
-//! The link: when each request ends, from what the wire, the controller and the flash take for its commands.
+//! The link: the end of each request, from the time of its commands on the wire, in the controller and in the flash.
 //!
 //! Over USB bulk-only transport and over SD without a queue, one command ends before the next begins ([`one_at_a_time`]).
 //! Over UAS and SD's command queue they overlap ([`queued`]).
 
+mod backend;
 mod one_at_a_time;
 mod queued;
 mod reservations;
@@ -11,87 +12,76 @@ mod wire;
 use flashscope_device::{Bytes, Instant, Op};
 
 use crate::controller::Controller;
-use crate::noise::HoldUps;
+use crate::noise::RequestNoise;
 use crate::profile::Profile;
 use crate::statistics::Statistics;
+use backend::Backend;
 use one_at_a_time::OneAtATime;
 use queued::Queued;
 use wire::Wire;
 
-/// Nanoseconds of a profile's microseconds; its check keeps them in range.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the profile")]
-pub(crate) fn nanoseconds(microseconds: f64) -> u64 {
-    (microseconds * 1e3).round() as u64
-}
-
+/// The link of a stick.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
-    order: Order,
+    protocol: Protocol,
     traffic: Traffic,
 }
 
-/// In which order commands are served.
+/// With or without a command queue.
 #[derive(Debug, Clone)]
-enum Order {
+enum Protocol {
     OneAtATime(OneAtATime),
     Queued(Queued),
 }
 
-/// What went over the link.
+/// Counters of the link.
 #[derive(Debug, Default, Clone, Copy)]
 struct Traffic {
     commands: u64,
     bytes_written: Bytes,
 }
 
-/// What works on a command behind the link.
-#[derive(Debug)]
-struct Inside<'a> {
-    controller: &'a mut Controller,
-    hold_ups: &'a mut HoldUps,
-}
-
 impl Link {
     pub(crate) fn new(profile: &Profile) -> Self {
         let timing = profile.link.timing();
         let wire = Wire::new(&timing);
-        let order = if timing.queue_depth == 1 {
-            Order::OneAtATime(OneAtATime::new(wire))
+        let protocol = if timing.queue_depth == 1 {
+            Protocol::OneAtATime(OneAtATime::new(wire))
         } else {
-            Order::Queued(Queued::new(wire, timing.queue_depth, profile.read.channels))
+            Protocol::Queued(Queued::new(wire, timing.queue_depth, profile.read.channels))
         };
-        Self { order, traffic: Traffic::default() }
+        Self { protocol, traffic: Traffic::default() }
     }
 
-    /// When a request that the device took at `now` ends; moves everything inside on.
+    /// The end of a request that was submitted at `now`. Advances the state inside.
     pub(crate) fn serve(
         &mut self,
         now: Instant,
         op: &Op,
         controller: &mut Controller,
-        hold_ups: &mut HoldUps,
+        noise: &mut RequestNoise,
     ) -> Instant {
         if let Op::Write { range, .. } = op {
             self.traffic.bytes_written += range.length;
         }
-        let inside = Inside { controller, hold_ups };
+        let backend = Backend { controller, noise };
         let (now_ns, commands) = (now.as_nanos(), &mut self.traffic.commands);
-        Instant::from_nanos(match &mut self.order {
-            Order::OneAtATime(link) => link.serve(now_ns, op, inside, commands),
-            Order::Queued(link) => link.serve(now_ns, op, inside, commands),
+        Instant::from_nanos(match &mut self.protocol {
+            Protocol::OneAtATime(link) => link.serve(now_ns, op, backend, commands),
+            Protocol::Queued(link) => link.serve(now_ns, op, backend, commands),
         })
     }
 
-    /// When a request that is refused gets its answer: at once, or when its turn comes.
+    /// The completion time of a refused request: at once with a queue, else after all earlier requests.
     pub(crate) fn refuse(&self, now: Instant) -> Instant {
-        match &self.order {
-            Order::OneAtATime(link) => now.max(Instant::from_nanos(link.free_at_ns())),
-            Order::Queued(_) => now,
+        match &self.protocol {
+            Protocol::OneAtATime(link) => now.max(Instant::from_nanos(link.free_at_ns())),
+            Protocol::Queued(_) => now,
         }
     }
 
-    /// Adds what went over the link to what happened inside.
-    pub(crate) const fn count(&self, statistics: Statistics) -> Statistics {
+    /// Adds the counters of the link.
+    pub(crate) const fn add_counters(&self, statistics: Statistics) -> Statistics {
         let Traffic { commands, bytes_written } = self.traffic;
         Statistics { commands, bytes_written, ..statistics }
     }

@@ -1,11 +1,13 @@
-//! A link without a queue: a request begins when the one before it has ended, and so does each of its commands.
+//! A link without a queue: requests, and the commands of a request, are served back to back.
 
 use flashscope_device::{ByteRange, Op};
 
-use super::Inside;
+use super::backend::Backend;
 use super::wire::Wire;
-use crate::controller::{Command, Controller};
+use crate::command::Command;
+use crate::controller::Controller;
 
+/// A link without a queue.
 #[derive(Debug, Clone)]
 pub(super) struct OneAtATime {
     wire: Wire,
@@ -17,46 +19,46 @@ impl OneAtATime {
         Self { wire, free_at_ns: 0 }
     }
 
-    /// When everything taken so far has ended.
+    /// The end of all requests so far.
     pub(super) const fn free_at_ns(&self) -> u64 {
         self.free_at_ns
     }
 
-    /// When a request ends that was taken at `now_ns`; counts its commands.
-    pub(super) fn serve(&mut self, now_ns: u64, op: &Op, inside: Inside<'_>, commands: &mut u64) -> u64 {
-        let begins_ns = self.free_at_ns.max(now_ns);
-        let Inside { controller, hold_ups } = inside;
-        let takes_ns = match op {
+    /// The end of a request that was submitted at `now_ns`. Counts its commands.
+    pub(super) fn serve(&mut self, now_ns: u64, op: &Op, backend: Backend<'_>, commands: &mut u64) -> u64 {
+        let start_ns = self.free_at_ns.max(now_ns);
+        let Backend { controller, noise } = backend;
+        let time_ns = match op {
             Op::Read { range, .. } => {
-                self.commands_ns(begins_ns, *range, commands, |command| controller.read_ns(command))
+                self.commands_ns(start_ns, *range, commands, |command| controller.read_ns(command))
             }
             Op::Write { range, .. } => {
-                self.commands_ns(begins_ns, *range, commands, |command| controller.write_ns(command))
+                self.commands_ns(start_ns, *range, commands, |command| controller.write_ns(command))
             }
-            Op::Flush => self.bare_ns(begins_ns, commands, |at_ns| controller.flush_ns(at_ns)),
+            Op::Flush => self.no_data_ns(start_ns, commands, |at_ns| controller.flush_ns(at_ns)),
             Op::Discard { range } => {
                 controller.discard(range.offset.get(), range.end().get());
-                self.bare_ns(begins_ns, commands, |_| 0)
+                self.no_data_ns(start_ns, commands, |_| 0)
             }
             Op::Pause { duration } => {
                 let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-                return self.rest_until(begins_ns.saturating_add(nanoseconds), controller);
+                return self.idle_until(start_ns.saturating_add(nanoseconds), controller);
             }
         };
-        self.free_at_ns = begins_ns.saturating_add(hold_ups.lengthen(takes_ns));
+        self.free_at_ns = start_ns.saturating_add(noise.add_noise(time_ns));
         self.free_at_ns
     }
 
-    fn rest_until(&mut self, ns: u64, controller: &mut Controller) -> u64 {
-        controller.rest_until(ns);
+    fn idle_until(&mut self, ns: u64, controller: &mut Controller) -> u64 {
+        controller.idle_until(ns);
         self.free_at_ns = ns;
         ns
     }
 
-    /// What the commands of a request take, each after the other.
+    /// The time of the commands of a request, back to back.
     fn commands_ns(
         &self,
-        begins_ns: u64,
+        start_ns: u64,
         range: ByteRange,
         commands: &mut u64,
         mut controller_ns: impl FnMut(Command) -> u64,
@@ -66,16 +68,16 @@ impl OneAtATime {
             *commands += 1;
             total_ns += self.wire.command_ns();
             let (at_ns, transfer_ns) =
-                (begins_ns.saturating_add(total_ns), self.wire.transfer_ns(end - start));
+                (start_ns.saturating_add(total_ns), self.wire.transfer_ns(end - start));
             total_ns += controller_ns(Command { at_ns, start, end, transfer_ns });
         }
         total_ns
     }
 
-    /// What a command takes that carries no data.
-    fn bare_ns(&self, begins_ns: u64, commands: &mut u64, controller_ns: impl FnOnce(u64) -> u64) -> u64 {
+    /// The time of a command without data.
+    fn no_data_ns(&self, start_ns: u64, commands: &mut u64, controller_ns: impl FnOnce(u64) -> u64) -> u64 {
         *commands += 1;
         let command_ns = self.wire.command_ns();
-        command_ns + controller_ns(begins_ns.saturating_add(command_ns))
+        command_ns + controller_ns(start_ns.saturating_add(command_ns))
     }
 }

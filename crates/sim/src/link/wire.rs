@@ -1,8 +1,9 @@
-//! The wire: where requests are cut into commands, and what a command and its data take.
+//! The wire: splits requests into commands, and gives the time of a command and its data.
 
-use super::nanoseconds;
+use crate::arithmetic::nanoseconds;
 use crate::profile::LinkTiming;
 
+/// The figures of a link in nanoseconds.
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
     command_bytes_max: u64,
@@ -19,12 +20,12 @@ impl Wire {
         }
     }
 
-    /// What a command costs before and after its data.
+    /// The overhead of a command before and after its data.
     pub(super) const fn command_ns(&self) -> u64 {
         self.command_ns
     }
 
-    /// What the data itself takes on the wire.
+    /// The time of the data on the wire.
     pub(super) const fn transfer_ns(&self, bytes: u64) -> u64 {
         bytes * self.picoseconds_per_byte / 1000
     }
@@ -47,7 +48,7 @@ mod tests {
     use crate::Profile;
 
     #[test]
-    fn requests_are_cut_at_max_command() {
+    fn requests_are_split_at_max_command() {
         let wire = Wire::new(&Profile::builtin("patriot-xt-16g").unwrap().link.timing());
         let kib = |commands: Vec<(u64, u64)>| -> Vec<_> {
             commands.into_iter().map(|(from, to)| (from >> 10, to >> 10)).collect()

@@ -1,36 +1,36 @@
-//! The numbers of what a controller does on its own: while nothing is asked for, and when it can wait no longer.
+//! Parameters of background work: while the stick is idle, and stalls when it was deferred too long.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{CAPACITY_MAX, TIME_MAX_US, ensure, number, size, time};
 use super::{Basis, ProfileError, quantity};
 
-/// The controller's own work: folding, collecting, and the stalls where that was put off too long.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Background work of the controller: folding, garbage collection, and stalls when either was deferred too long.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
     /// How these numbers were found.
     pub basis: Basis,
-    /// How long nothing must be asked for until it begins, us.
+    /// Idle time before background work starts, us.
     pub idle_after_us: f64,
-    /// A piece of work that a request must wait for if it comes in the middle, us; 0: work stops at once.
-    #[serde(default)]
+    /// The length of an uninterruptible piece of work, us. A request waits for its end; 0: work stops at once.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub unit_us: f64,
-    /// The stalls of collection, where there are any.
+    /// Garbage-collection stalls, if there are any.
     pub stall: Option<Stall>,
 }
 
-/// After so many bytes written, one write waits until the controller has tidied up; idle time pays for it beforehand.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Periodic garbage collection: one write stalls after every `every` bytes written. Idle time does the work in advance.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stall {
-    /// After how many bytes written.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The bytes written between two stalls.
+    #[serde(with = "quantity")]
     pub every: Bytes,
-    /// How long it takes, us.
+    /// The shortest stall, us.
     pub duration_us: f64,
-    /// How long at most, us: each draws from `duration_us` to this; default: all take the same.
+    /// The longest stall, us: sampled uniformly from `duration_us` to this. Default: `duration_us`.
     pub duration_max_us: Option<f64>,
 }
 
@@ -43,9 +43,9 @@ impl Background {
 }
 
 impl Stall {
-    /// Lets each take what all take on average.
-    pub(crate) fn even_out(&mut self) {
-        self.duration_us = f64::midpoint(self.duration_us, self.longest_us());
+    /// Gives every stall the mean duration.
+    pub(crate) fn use_mean_duration(&mut self) {
+        self.duration_us = f64::midpoint(self.duration_us, self.duration_max_us());
         self.duration_max_us = None;
     }
 
@@ -53,17 +53,17 @@ impl Stall {
         size("background.stall.every", self.every, SECTOR, CAPACITY_MAX)?;
         number("background.stall.duration_us", self.duration_us, 1.0, TIME_MAX_US)?;
         let allowed = format!("a number from duration_us ({}) to {TIME_MAX_US}", self.duration_us);
-        let most = self.longest_us();
+        let longest_us = self.duration_max_us();
         ensure(
-            (self.duration_us..=TIME_MAX_US).contains(&most),
+            (self.duration_us..=TIME_MAX_US).contains(&longest_us),
             "background.stall.duration_max_us",
-            most,
+            longest_us,
             allowed,
         )
     }
 
-    /// The most that one takes, us.
-    pub(crate) fn longest_us(&self) -> f64 {
+    /// The longest stall, us.
+    pub(crate) fn duration_max_us(&self) -> f64 {
         self.duration_max_us.unwrap_or(self.duration_us)
     }
 }

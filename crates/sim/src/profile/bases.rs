@@ -1,10 +1,11 @@
-//! How each group of a profile's numbers was found.
+//! How the numbers of each section of a profile were found.
 
-use super::{Basis, Policy, Profile};
+use super::document::Profile;
+use super::source::Basis;
 
 impl Profile {
-    /// Every group that the profile has, in the order of the model, with how its numbers were found. Of groups that may stand there
-    /// several times, each.
+    /// Every section of the profile with the basis of its numbers, in the order of the model. Repeated sections appear once
+    /// each.
     #[must_use]
     pub fn bases(&self) -> Vec<(&'static str, Basis)> {
         let mut bases = vec![("link", self.link.basis), ("read", self.read.basis)];
@@ -12,7 +13,8 @@ impl Profile {
         bases.push(("write", self.write.basis));
         bases.extend(self.small_writes.as_ref().map(|small| ("small_writes", small.basis)));
         bases.push(("ftl", self.ftl.basis));
-        bases.push(self.policy.basis());
+        let policy = self.policy.section();
+        bases.push((policy.key(), policy.basis()));
         bases.extend(self.slc_cache.as_ref().map(|cache| ("slc_cache", cache.basis)));
         bases.extend(self.write_buffer.as_ref().map(|buffer| ("write_buffer", buffer.basis)));
         bases.extend(self.states.as_ref().map(|states| ("states", states.basis)));
@@ -22,31 +24,5 @@ impl Profile {
         bases.extend(self.thermal.as_ref().map(|thermal| ("thermal", thermal.basis)));
         bases.push(("noise", self.noise.basis));
         bases
-    }
-}
-
-impl Policy {
-    const fn basis(&self) -> (&'static str, Basis) {
-        match self {
-            Self::OpenBlocks(policy) => ("policy.open_blocks", policy.basis),
-            Self::HybridLog(policy) => ("policy.hybrid_log", policy.basis),
-            Self::LogStructured(policy) => ("policy.log_structured", policy.basis),
-            Self::PageMapped(policy) => ("policy.page_mapped", policy.basis),
-        }
-    }
-}
-
-impl Basis {
-    /// The three, best first.
-    pub const ALL: [Self; 3] = [Self::Measured, Self::Fitted, Self::Assumed];
-
-    /// As profiles write it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Fitted => "fitted",
-            Self::Assumed => "assumed",
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! What no stick can be. Each refusal names the key, its value and what is allowed.
+//! Bounds of profile values. Each refusal names the key, its value and what is allowed.
 
 use std::fmt::Display;
 
@@ -6,13 +6,14 @@ use flashscope_device::{Bytes, SECTOR};
 
 use super::ProfileError;
 
-// The most that an SDXC card may hold. Maps are sized by the capacity: a typing error shall not take all memory.
+// The largest SDXC card. Maps are sized by the capacity, so a typing error must not take all memory.
 pub(super) const CAPACITY_MAX: Bytes = Bytes::gib(2 << 10);
 
+// Guess: a margin of four beyond the erase blocks that the zoo draws, 64 KiB to 256 MiB.
 pub(super) const UNIT_MIN: Bytes = Bytes::kib(16);
 pub(super) const UNIT_MAX: Bytes = Bytes::gib(1);
 
-// A step of more than 100 s is a dead stick, not a slow one.
+// 100 s. Guess: a stick whose single steps take longer is broken, not slow.
 pub(super) const TIME_MAX_US: f64 = 1e8;
 
 pub(super) fn ensure(
@@ -28,8 +29,8 @@ pub(super) fn ensure(
 }
 
 pub(super) fn size(key: &'static str, value: Bytes, low: Bytes, high: Bytes) -> Result<(), ProfileError> {
-    let good = (low..=high).contains(&value) && value.is_multiple_of(SECTOR);
-    ensure(good, key, value, format!("a multiple of 512 B from {low} to {high}"))
+    let is_good = (low..=high).contains(&value) && value.is_multiple_of(SECTOR);
+    ensure(is_good, key, value, format!("a multiple of 512 B from {low} to {high}"))
 }
 
 pub(super) fn number(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), ProfileError> {

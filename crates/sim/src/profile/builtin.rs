@@ -1,6 +1,6 @@
-//! The profiles that come with flashscope.
+//! The built-in profiles.
 
-/// Declares the built-in profiles by name; each is the file of that name in `profiles/`.
+/// Declares the built-in profiles by name. Each is the file of that name in `profiles/`.
 macro_rules! profiles {
     ($($name:literal),+ $(,)?) => {
         pub(super) const NAMES: &[&str] = &[$($name),+];

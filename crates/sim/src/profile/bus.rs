@@ -1,10 +1,10 @@
-//! The buses between host and stick: what each allows, and what it takes where a profile says nothing else.
+//! Buses between host and stick: the ceiling of each, and its default figures.
 
 use std::fmt;
 use std::str::FromStr;
 
 use flashscope_device::Bytes;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A bus, in the mode that host and stick agreed on.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Bus {
     UsbSuper5,
     /// USB `SuperSpeed`+, 10 Gbit/s.
     UsbSuper10,
-    /// SD cards behind a serial port of 25 MHz, one bit at a time.
+    /// SD over SPI: one line of 25 MHz.
     SdSpi,
     /// SD default speed: four lines of 25 MHz.
     SdDefault,
@@ -26,27 +26,27 @@ pub enum Bus {
     SdHighSpeed,
     /// SD UHS-I: four lines of 100 MHz.
     SdSdr50,
-    /// SD UHS-I: four lines of 50 MHz, a bit at each edge.
+    /// SD UHS-I: four lines of 50 MHz, double data rate.
     SdDdr50,
     /// SD UHS-I: four lines of 208 MHz.
     SdSdr104,
 }
 
-/// What a bus is known for.
+/// Rates and overheads of a bus.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BusFigures {
-    /// The most payload that its packets leave room for, 10^6 bytes per second.
+    /// The most payload that the packet format allows, 10^6 bytes per second.
     pub ceiling_megabytes_per_s: f64,
-    /// What is seen in practice while data flows, 10^6 bytes per second.
+    /// The payload rate in practice, 10^6 bytes per second.
     pub megabytes_per_s: f64,
-    /// What a command costs before and after its data, us.
+    /// Overhead of a command before and after its data, us.
     pub command_us: f64,
-    /// Where the host cuts requests.
+    /// The largest command: the host splits larger requests.
     pub max_command: Bytes,
 }
 
 impl Bus {
-    /// Every bus, slowest first in its family.
+    /// All buses, slowest first in each family.
     pub const ALL: [Self; 10] = [
         Self::UsbFull,
         Self::UsbHigh,
@@ -77,13 +77,13 @@ impl Bus {
         }
     }
 
-    /// True for the four of USB.
+    /// True for the USB buses.
     #[must_use]
     pub const fn is_usb(self) -> bool {
         matches!(self, Self::UsbFull | Self::UsbHigh | Self::UsbSuper5 | Self::UsbSuper10)
     }
 
-    /// The signalling rate by which USB is named, 10^6 bits per second; `None` for SD.
+    /// The nominal signalling rate of USB, 10^6 bits per second; `None` for SD.
     #[must_use]
     pub const fn usb_mbit_per_s(self) -> Option<f64> {
         match self {
@@ -95,7 +95,7 @@ impl Bus {
         }
     }
 
-    /// Its figures. The sources of the ceilings:
+    /// The figures of the bus. The sources of the ceilings:
     ///
     /// - USB 2.0, section 5.8.4: 19 bulk packets of 64 bytes in a frame of 1 ms at full speed, 13 of 512 bytes in a
     ///   microframe of 125 us at high speed.
@@ -105,10 +105,10 @@ impl Bus {
     ///   checksum and an end bit with its share of 512 bytes; over SPI, a token and two bytes of checksum.
     ///
     /// Rates in practice: about 1 MB/s at full speed, 30 to 42 MB/s at high speed, 400 to 450 MB/s at 5 Gbit/s, 7.2 Gbit/s
-    /// at 10 Gbit/s (first devices); SD 92 % of the clock. A command of bulk-only transport is three transfers (31
-    /// bytes out, the data, 13 bytes back), so at full and high speed it takes at least one frame or microframe; on SD it
-    /// is 350 clocks of commands and answers and the host's 20 us (assumed). Hosts cut at 240 sectors below
-    /// `SuperSpeed` and 2048 from there (Linux, usb-storage); SD hosts typically at 512 KiB.
+    /// at 10 Gbit/s (first devices); SD 92 % of the clock. A bulk-only command is three transfers: 31 bytes out, the
+    /// data, 13 bytes back. At full and high speed it takes at least one frame or microframe. On SD it is 350 clocks of
+    /// commands and responses plus 20 us in the host (assumed). Linux usb-storage splits requests at 240 sectors below
+    /// `SuperSpeed` and at 2048 from there on; SD hosts typically at 512 KiB.
     #[must_use]
     pub const fn figures(self) -> BusFigures {
         let (ceiling_megabytes_per_s, megabytes_per_s, command_us, max_command) = match self {
@@ -127,6 +127,7 @@ impl Bus {
     }
 }
 
+// The usual limit of SD hosts.
 const SD_COMMAND_MAX: Bytes = Bytes::kib(512);
 
 impl fmt::Display for Bus {
@@ -135,9 +136,9 @@ impl fmt::Display for Bus {
     }
 }
 
-/// A name that is no bus.
+/// An unknown bus name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' is no bus; the buses are {}", name.escape_debug(), Bus::ALL.map(Bus::name).join(", "))]
+#[error("'{}' is not a bus; the buses are {}", name.escape_debug(), Bus::ALL.map(Bus::name).join(", "))]
 pub struct UnknownBus {
     name: String,
 }
@@ -146,8 +147,14 @@ impl FromStr for Bus {
     type Err = UnknownBus;
 
     fn from_str(name: &str) -> Result<Self, UnknownBus> {
-        let found = Self::ALL.into_iter().find(|bus| bus.name() == name);
-        found.ok_or_else(|| UnknownBus { name: name.chars().take(40).collect() })
+        let bus = Self::ALL.into_iter().find(|bus| bus.name() == name);
+        bus.ok_or_else(|| UnknownBus { name: name.chars().take(40).collect() })
+    }
+}
+
+impl Serialize for Bus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

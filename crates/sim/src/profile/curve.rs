@@ -1,40 +1,40 @@
-//! Times that depend on a size, as they were measured: a few points and straight lines between them.
+//! Times that depend on a size: measured points with linear interpolation between them.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{TIME_MAX_US, ensure, number};
 use super::{ProfileError, quantity};
 
-// More points than sizes that anybody measures are a mistake.
+// Powers of two from 512 B to 1 GiB are 22 sizes. Guess: three times as many points are a mistake.
 const KNOTS_MAX: usize = 64;
 
-/// One point: what a size takes.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+/// One point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct Knot(
     /// The size.
-    #[serde(deserialize_with = "quantity::bytes")]
+    #[serde(with = "quantity")]
     pub Bytes,
-    /// What it takes, us.
+    /// The time, us.
     pub f64,
 );
 
-/// A time in microseconds by size. In TOML a number, for the same time at every size, or points in order of size:
+/// A time in microseconds as a function of size. In TOML: a number (constant), or points in ascending order of size:
 /// `[["4KiB", 900], ["64KiB", 5100]]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "expected a time in microseconds, or points such as [[\"4KiB\", 900], [\"64KiB\", 5100]]"
 )]
 pub enum Curve {
-    /// The same at every size, us.
+    /// A constant time, us.
     Constant(f64),
-    /// Straight lines between these points.
+    /// Linear interpolation between these points.
     Knots(Vec<Knot>),
 }
 
 impl Curve {
-    /// Its points; a constant has one, at the smallest size there is.
+    /// The points. A constant has one, at the smallest size (a sector).
     #[must_use]
     pub fn knots(&self) -> Vec<Knot> {
         match self {
@@ -43,7 +43,7 @@ impl Curve {
         }
     }
 
-    /// The time of the largest size it has a point for, us.
+    /// The time of the last point, us.
     #[must_use]
     pub fn last_us(&self) -> f64 {
         match self {
@@ -54,19 +54,19 @@ impl Curve {
 
     pub(super) fn check(&self, key: &'static str) -> Result<(), ProfileError> {
         let knots = self.knots();
-        let few = (1..=KNOTS_MAX).contains(&knots.len());
-        ensure(few, key, format!("{} points", knots.len()), format!("1 to {KNOTS_MAX} points"))?;
+        let is_count_good = (1..=KNOTS_MAX).contains(&knots.len());
+        ensure(is_count_good, key, format!("{} points", knots.len()), format!("1 to {KNOTS_MAX} points"))?;
         knots.iter().try_for_each(|knot| number(key, knot.1, 0.0, TIME_MAX_US))?;
-        let size =
+        let is_size_good =
             |knot: &Knot| !knot.0.is_zero() && knot.0.is_multiple_of(SECTOR) && knot.0 <= Bytes::gib(1);
-        let odd = knots.iter().find(|knot| !size(knot)).map(|knot| knot.0);
-        let swapped = knots.windows(2).find(|pair| pair[0].0 >= pair[1].0).map(|pair| pair[1].0);
-        match odd.or(swapped) {
+        let bad_size = knots.iter().find(|knot| !is_size_good(knot)).map(|knot| knot.0);
+        let descending = knots.windows(2).find(|pair| pair[0].0 >= pair[1].0).map(|pair| pair[1].0);
+        match bad_size.or(descending) {
             Some(wrong) => ensure(
                 false,
                 key,
                 format!("a point at {wrong}"),
-                "multiples of 512 B up to 1 GiB, in rising order",
+                "multiples of 512 B up to 1 GiB, in ascending order",
             ),
             None => Ok(()),
         }

@@ -1,25 +1,25 @@
-//! The numbers that every translation layer has.
+//! The geometry that every translation layer has.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{UNIT_MAX, UNIT_MIN, ensure, size};
 use super::{Basis, ProfileError, quantity};
 
-/// The geometry that every flash translation layer has; its [`Policy`](super::Policy) stands beside it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// The geometry of a flash translation layer. Its [`Policy`](super::Policy) is a separate section.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ftl {
     /// How these numbers were found.
     pub basis: Basis,
-    /// The unit that is mapped, erased and merged.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The erase block: the unit that is mapped, erased and merged.
+    #[serde(with = "quantity")]
     pub erase_block: Bytes,
-    /// The effective page: what is programmed at once.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The effective page: the unit that is programmed at once.
+    #[serde(with = "quantity")]
     pub page: Bytes,
-    /// The region at the start that is mapped page by page: writes there never merge.
-    #[serde(default, deserialize_with = "quantity::bytes")]
+    /// The page-mapped region at the start: writes there never merge.
+    #[serde(default, with = "quantity", skip_serializing_if = "quantity::is_default")]
     pub fat_area: Bytes,
 }
 

@@ -1,23 +1,23 @@
-//! The numbers of chance.
+//! Parameters of noise on request times.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{number, time};
-use super::{Basis, ProfileError};
+use super::{Basis, ProfileError, quantity};
 
-/// What makes two equal requests differ.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Noise on request times.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
     /// How these numbers were found.
     pub basis: Basis,
-    /// The mean of what a request takes longer than its ideal time, as a share of that time (exponential).
+    /// Mean extra time of a request as a share of its ideal time (exponential distribution).
     pub jitter: f64,
-    /// How many requests in a million are held up.
-    #[serde(default)]
+    /// Outliers per million requests.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub outliers_per_million: f64,
-    /// For how long on average, us (exponential).
-    #[serde(default)]
+    /// Mean extra time of an outlier, us (exponential distribution).
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub outlier_us: f64,
 }
 

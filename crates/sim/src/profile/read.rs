@@ -1,60 +1,60 @@
-//! The numbers of reads. Times are in microseconds, as data sheets and logs have them.
+//! Parameters of reads. Times are in microseconds, as in data sheets and logs.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{CAPACITY_MAX, TIME_MAX_US, ensure, number, size, time};
 use super::{Basis, ProfileError, ReadCache, quantity};
 
-// As many dies as the largest sticks have.
+// Guess: more dies than the largest sticks have.
 const CHANNELS_MAX: u32 = 64;
 
 const fn channels() -> u32 {
     1
 }
 
-/// How reads take their time: command, page read, then data.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// The latency of a read: command, page read, data.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadPath {
     /// How these numbers were found.
     pub basis: Basis,
-    /// What the controller and the NAND need before the first byte, us.
+    /// Time of controller and NAND before the first byte, us.
     pub access_us: f64,
-    /// How much less a read takes that continues the previous one, us: the controller has read ahead.
-    #[serde(default)]
+    /// Time saved by read-ahead when a read continues the previous one, us.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub read_ahead_saves_us: f64,
-    /// The factor on `access_us` where nothing was ever written.
-    #[serde(default = "quantity::one")]
+    /// The factor on `access_us` in never-written areas.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub never_written_factor: f64,
-    /// How many reads the flash works on at a time, where the link queues them.
+    /// The number of reads that the flash serves in parallel, with command queueing.
     #[serde(default = "channels")]
     pub channels: u32,
-    /// Boundaries that show in small reads.
-    #[serde(default)]
+    /// Boundaries that change the latency of small reads.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub boundary: Vec<Boundary>,
     /// The controller's read caches.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub cache: Vec<ReadCache>,
 }
 
-/// Boundaries at `phase`, `phase + period`, … A command feels at most one: the widest period it meets.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Boundaries at `phase`, `phase + period`, … At most one applies to a command: the one with the widest period.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Boundary {
-    /// The distance between two of them.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The distance between two boundaries.
+    #[serde(with = "quantity")]
     pub period: Bytes,
-    /// The offset of the first.
-    #[serde(default, deserialize_with = "quantity::bytes")]
+    /// The offset of the first boundary.
+    #[serde(default, with = "quantity", skip_serializing_if = "quantity::is_default")]
     pub phase: Bytes,
-    /// How much longer (negative: shorter) a command takes that crosses one, us.
+    /// Extra time (negative: less) of a command that crosses a boundary, us.
     pub across_us: f64,
-    /// How much longer (negative: shorter) a command takes that ends at one, us.
-    #[serde(default)]
+    /// Extra time (negative: less) of a command that ends at a boundary, us.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub before_us: f64,
-    /// How much longer (negative: shorter) a command takes that begins at one, us. Without it such a command does not
-    /// feel this boundary, and may feel a narrower one.
+    /// Extra time (negative: less) of a command that starts at a boundary, us. Without it this boundary does not apply to
+    /// such a command, and a narrower one may.
     pub after_us: Option<f64>,
 }
 
@@ -71,9 +71,9 @@ impl ReadPath {
 
     fn check_boundary(&self, boundary: &Boundary) -> Result<(), ProfileError> {
         size("read.boundary.period", boundary.period, SECTOR * 2, CAPACITY_MAX)?;
-        let inside = boundary.phase < boundary.period && boundary.phase.is_multiple_of(SECTOR);
+        let is_inside = boundary.phase < boundary.period && boundary.phase.is_multiple_of(SECTOR);
         let allowed = format!("a multiple of 512 B below the period ({})", boundary.period);
-        ensure(inside, "read.boundary.phase", boundary.phase, allowed)?;
+        ensure(is_inside, "read.boundary.phase", boundary.phase, allowed)?;
         number("read.boundary.across_us", boundary.across_us, -self.access_us, TIME_MAX_US)?;
         number("read.boundary.before_us", boundary.before_us, -self.access_us, TIME_MAX_US)?;
         number("read.boundary.after_us", boundary.after_us.unwrap_or(0.0), -self.access_us, TIME_MAX_US)

@@ -1,40 +1,41 @@
-//! The numbers of the controller's read caches.
+//! Parameters of the controller's read caches.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{ensure, number, size};
 use super::{Basis, ProfileError, quantity};
 
-// Lines are searched one by one; a cache for random access is tiny (8 KiB in f3's notes).
+// Lines are searched linearly. A cache for random access is small: 8 KiB in f3's notes.
 const LINES_MAX: u64 = 1024;
+// Guess: more than the memory of any stick controller.
 const CACHE_MAX: Bytes = Bytes::gib(1);
 
-/// What a read cache keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// The kind of a read cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadCacheKind {
-    /// The lines that were read last, wherever they lie.
+    /// The most recently read lines, at any offset.
     Recent,
-    /// What follows a read that continues another.
+    /// Read-ahead: the data after a sequential read.
     ReadAhead,
 }
 
-/// Memory in the controller that answers some reads without the flash.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Memory in the controller that serves some reads without the flash.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCache {
     /// How these numbers were found.
     pub basis: Basis,
-    /// What it keeps.
+    /// The kind.
     pub kind: ReadCacheKind,
-    /// How much.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The size.
+    #[serde(with = "quantity")]
     pub size: Bytes,
-    /// In lines of this length; for `recent` only.
-    #[serde(default = "four_kib", deserialize_with = "quantity::bytes")]
+    /// The line length; for `recent` only.
+    #[serde(default = "four_kib", with = "quantity")]
     pub line: Bytes,
-    /// What a read takes beside its data that it answers, us.
+    /// Time of a hit beside the data transfer, us.
     pub hit_us: f64,
 }
 

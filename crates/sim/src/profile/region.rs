@@ -1,15 +1,15 @@
-//! The numbers of slow and bad regions.
+//! Parameters of slow and failing ranges.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{ensure, number, size};
 use super::{Basis, ProfileError, quantity};
 
-/// What fails in a region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// The requests that fail in a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fails {
+pub enum FailingOp {
     /// Reads.
     Read,
     /// Writes.
@@ -18,29 +18,29 @@ pub enum Fails {
     Both,
 }
 
-/// A part of the stick that differs from the rest. A command feels the first region that it begins in.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A range of the stick with another speed. The first region that contains the start of a command applies.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
     /// How these numbers were found.
     pub basis: Basis,
-    /// Where it begins.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The first byte.
+    #[serde(with = "quantity")]
     pub start: Bytes,
-    /// How long it is.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The length.
+    #[serde(with = "quantity")]
     pub length: Bytes,
-    /// The factor on what the flash does for a read, beside its data.
-    #[serde(default = "quantity::one")]
+    /// The factor on the flash time of a read, without its data transfer.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub read_factor: f64,
-    /// The factor on what the flash does for a write, copying included.
-    #[serde(default = "quantity::one")]
+    /// The factor on the flash time of a write, copying included.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub write_factor: f64,
-    /// What fails there with a medium error: any request that touches it.
-    pub fails: Option<Fails>,
+    /// The requests that fail with a medium error if they overlap the region.
+    pub fails: Option<FailingOp>,
 }
 
-// Each command looks through all of them.
+// Each command searches all regions.
 const REGIONS_MAX: usize = 64;
 
 pub(super) fn check_all(regions: &[Region], capacity: Bytes) -> Result<(), ProfileError> {

@@ -1,24 +1,24 @@
-//! What a stick has been through before its first request.
+//! The preconditioning state of a stick.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// What a stick holds when it is made. Its contents are blank in every state, as after writing zeros.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What the translation layer of a new stick holds. The contents are blank in every state, as after writing zeros.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Nothing: never written.
     #[default]
     New,
-    /// Every page was written once, in order.
+    /// Every page was written once, sequentially.
     Full,
-    /// Every page was overwritten in random order, endlessly.
+    /// Steady state: every page was overwritten in random order, endlessly.
     Steady,
     /// Every page was written once, then all were discarded.
     Trimmed,
 }
 
 impl State {
-    /// All states, as they are written.
+    /// All states with their names.
     pub const NAMES: [(&str, Self); 4] =
         [("new", Self::New), ("full", Self::Full), ("steady", Self::Steady), ("trimmed", Self::Trimmed)];
 }

@@ -1,30 +1,30 @@
-//! The numbers of heat.
+//! Parameters of thermal throttling.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{CAPACITY_MAX, number, size};
 use super::{Basis, ProfileError, quantity};
 
-/// A stick that is worked hard grows hot and slows down until it has cooled. Heat is counted in bytes written: each adds
-/// itself, and what has gathered fades with a time constant.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Thermal throttling: a hot stick is slow until it has cooled. Heat is measured in bytes: each byte written adds one, and the
+/// sum decays exponentially.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {
     /// How these numbers were found.
     pub basis: Basis,
-    /// The heat at which it slows down.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The heat at which throttling starts.
+    #[serde(with = "quantity")]
     pub limit: Bytes,
-    /// The heat at which it is fast again.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The heat at which throttling ends.
+    #[serde(with = "quantity")]
     pub resume: Bytes,
-    /// How long heat takes to fade to 1/e, s.
+    /// The time in which heat decays to 1/e, s.
     pub time_constant_s: f64,
-    /// The speed of a hot stick as a share of a cool one's.
+    /// The speed while throttled, as a share of full speed.
     pub speed_factor: f64,
-    /// The heat of a byte read, in bytes written.
-    #[serde(default = "quantity::one")]
+    /// The heat of a byte read, relative to a byte written.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub read_share: f64,
 }
 

@@ -1,51 +1,52 @@
-//! The numbers of growing old.
+//! Parameters of wear.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::number;
 use super::{Basis, ProfileError, quantity};
 
-/// How erases are spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// Wear levelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Levelling {
-    /// Over the whole stick: it ages as one.
+    /// Erases are spread evenly over the whole stick.
     Static,
-    /// Not at all: what is written often ages alone, in zones of a thousandth of the stick.
+    /// No levelling: zones of a thousandth of the stick wear separately.
     None,
 }
 
-/// What happens when the cycles are used up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What happens when the erase cycles are used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AtEnd {
-    /// It goes on, as slow as it has become.
-    GoesOn,
+pub enum EndOfLife {
+    /// Writes still succeed, at the speed of worn cells.
+    #[serde(rename = "goes-on")]
+    KeepsWriting,
     /// Writes fail.
     WritesFail,
 }
 
-/// Erases wear cells out: each read and write takes longer, and at last writes fail.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Wear: with every erase cycle reads and writes get slower, and finally writes may fail.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wear {
     /// How these numbers were found.
     pub basis: Basis,
-    /// How often a block can be erased.
+    /// The erase cycles that a block endures.
     pub cycles: f64,
-    /// How much of that is behind every block when the stick is made.
-    #[serde(default)]
+    /// The erase cycles that every block has at the start.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub cycles_used: f64,
-    /// The factor on what the flash does for a write when the cycles are used up; it grows in proportion until then.
-    #[serde(default = "quantity::one")]
+    /// The factor on the flash time of a write when the cycles are used up. It grows linearly until then.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub write_factor_at_end: f64,
-    /// The same for a read, beside its data.
-    #[serde(default = "quantity::one")]
+    /// The same for a read, without its data transfer.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub read_factor_at_end: f64,
-    /// How erases are spread.
+    /// Wear levelling.
     pub levelling: Levelling,
-    /// What happens at the end.
-    pub at_end: AtEnd,
+    /// What happens when the cycles are used up.
+    pub at_end: EndOfLife,
 }
 
 impl Wear {

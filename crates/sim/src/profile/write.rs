@@ -1,53 +1,53 @@
-//! The numbers of writes that copy nothing. Times are in microseconds.
+//! Parameters of writes that copy nothing. Times are in microseconds.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{ensure, size, time};
 use super::{Basis, Curve, ProfileError, quantity};
 
-/// How a write takes its time when nothing has to be copied. Data and programming overlap: the longer counts.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// The latency of a write that copies nothing. Data transfer and programming overlap: the longer one counts.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WritePath {
     /// How these numbers were found.
     pub basis: Basis,
-    /// What the controller needs per command, us.
+    /// Controller overhead per command, us.
     pub overhead_us: Option<f64>,
-    /// Programming a page that the command covers wholly, us.
+    /// Time to program a page that the command covers wholly, us.
     pub page_program_us: Option<f64>,
-    /// Programming a page of which the command brings only a part, us: the rest is read first.
+    /// Time to program a page that the command covers partly, us: a read-modify-write.
     pub partial_page_us: Option<f64>,
-    /// The time of a command by its size as it was measured, in place of the three numbers above.
+    /// Measured times by command size, instead of the three numbers above.
     pub curve: Option<WriteCurve>,
 }
 
-/// The time of a write command by its size, its data's way included, where nothing has to be copied. A command that both
-/// switches and jumps takes the longer of the two times.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// The time of a write command by its size, data transfer included, without copying. A command that both switches and jumps
+/// takes the longer of the two times.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCurve {
-    /// Going on where the last command ended, us; beyond the largest size as the last line leads.
+    /// A sequential command, us. Extrapolated linearly beyond the largest size.
     pub append_us: Curve,
-    /// Going on in an erase block after a write to another one, us. Default: as `append_us`.
+    /// A command that continues in another erase block than the last one, us. Default: `append_us`.
     pub switch_us: Option<Curve>,
-    /// Out of order inside an erase block, us. Default: as `append_us`.
+    /// A random command inside an erase block, us. Default: `append_us`.
     pub jump_us: Option<Curve>,
 }
 
-/// Small commands that do not continue the previous one go to a log of their own.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A separate path for small non-sequential commands.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallWrites {
     /// How these numbers were found.
     pub basis: Basis,
-    /// The largest command that goes there.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The largest command on this path.
+    #[serde(with = "quantity")]
     pub up_to: Bytes,
-    /// What one takes apart from its data, us.
+    /// Time of a command without its data, us.
     pub write_us: f64,
-    /// What each KiB of it takes beside the link, us.
-    #[serde(default)]
+    /// Extra time per KiB beside the link transfer, us.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub per_kib_us: f64,
 }
 
@@ -60,8 +60,8 @@ impl WritePath {
         ];
         pages.into_iter().try_for_each(|(key, us)| match (us, &self.curve) {
             (Some(us), None) => time(key, us),
-            (None, None) => ensure(false, key, "nothing", "a time in us, or a [write.curve] in its place"),
-            (Some(us), Some(_)) => ensure(false, key, us, "left out where there is a [write.curve]"),
+            (None, None) => ensure(false, key, "nothing", "a time in us, or a [write.curve] instead"),
+            (Some(us), Some(_)) => ensure(false, key, us, "absent, as there is a [write.curve]"),
             (None, Some(_)) => Ok(()),
         })?;
         self.curve.as_ref().map_or(Ok(()), WriteCurve::check)

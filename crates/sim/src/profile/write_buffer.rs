@@ -1,25 +1,25 @@
-//! The numbers of a write buffer in the controller's memory.
+//! Parameters of the write buffer.
 
 use flashscope_device::{Bytes, SECTOR};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::bounds::{size, time};
 use super::{Basis, ProfileError, quantity};
 
-// More than the memory of any controller of a stick.
+// Guess: more than the memory of any stick controller.
 const BUFFER_MAX: Bytes = Bytes::gib(1);
 
-/// Memory in the controller: a write completes when its data is there, and the flash takes it later.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Memory in the controller: a write completes when its data has arrived, and is programmed later.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteBuffer {
     /// How these numbers were found.
     pub basis: Basis,
-    /// How much it holds.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The size.
+    #[serde(with = "quantity")]
     pub size: Bytes,
-    /// What taking a command takes beside its data, us.
-    #[serde(default)]
+    /// Time to accept a command beside its data transfer, us.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub accept_us: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_sim::profile::{
-    Association, Basis, CollectionVictim, HybridLog, LogStructured, PageMapped, Policy, State,
+    Association, Basis, GcVictim, HybridLog, LogStructured, PageMapped, Policy, State,
 };
 use flashscope_sim::{Profile, ProfileError};
 
@@ -24,15 +24,11 @@ pub const ALL: [Layer; 9] = [
     Layer { name: "hybrid-log-full", base: BASE, policy: Some(|_| hybrid_log(Association::Full)) },
     Layer { name: "log-structured", base: BASE, policy: Some(|page| log_structured(page, 4)) },
     Layer { name: "log-structured-coarse", base: BASE, policy: Some(|page| log_structured(page * 4, 2)) },
-    Layer {
-        name: "page-mapped-greedy",
-        base: BASE,
-        policy: Some(|_| page_mapped(CollectionVictim::Greedy, false)),
-    },
+    Layer { name: "page-mapped-greedy", base: BASE, policy: Some(|_| page_mapped(GcVictim::Greedy, false)) },
     Layer {
         name: "page-mapped-cost-benefit",
         base: BASE,
-        policy: Some(|_| page_mapped(CollectionVictim::CostBenefit, true)),
+        policy: Some(|_| page_mapped(GcVictim::CostBenefit, true)),
     },
 ];
 
@@ -81,7 +77,7 @@ const fn log_structured(unit: Bytes, streams: u32) -> Policy {
     })
 }
 
-const fn page_mapped(victim: CollectionVictim, hot_cold: bool) -> Policy {
+const fn page_mapped(victim: GcVictim, hot_cold: bool) -> Policy {
     Policy::PageMapped(PageMapped {
         basis: Basis::Assumed,
         over_provisioning: 0.1,

@@ -8,37 +8,37 @@ pub(super) const NONE: u32 = u32::MAX;
 /// One log block.
 #[derive(Debug, Clone)]
 pub(super) struct Log {
-    /// The data block it belongs to; `NONE` if it belongs to none or is unused.
+    /// The data block of this log; `NONE` if it is shared or unused.
     pub(super) block: u32,
-    /// The page in each of its places, in the order they were programmed.
+    /// The page in each slot, in the order of programming.
     pub(super) pages: Vec<u32>,
-    /// How many of them are the newest version.
+    /// The number of slots that hold the newest version of their page.
     pub(super) newest: u32,
-    /// Whether they are its block's first pages, in order.
-    in_order: bool,
+    /// Whether the slots hold the first pages of the block, sequentially.
+    sequential: bool,
     pub(super) used_at: u64,
 }
 
 impl Log {
-    const UNUSED: Self = Self { block: NONE, pages: Vec::new(), newest: 0, in_order: true, used_at: 0 };
+    const UNUSED: Self = Self { block: NONE, pages: Vec::new(), newest: 0, sequential: true, used_at: 0 };
 
     pub(super) const fn is_unused(&self) -> bool {
-        !self.is_dedicated() && self.pages.is_empty()
+        !self.is_assigned() && self.pages.is_empty()
     }
 
-    /// Whether it belongs to a data block.
-    pub(super) const fn is_dedicated(&self) -> bool {
+    /// True if the log belongs to a data block.
+    pub(super) const fn is_assigned(&self) -> bool {
         self.block != NONE
     }
 
-    /// Whether it holds the first pages of its own block in order.
-    pub(super) const fn is_in_order(&self) -> bool {
-        self.in_order && self.is_dedicated()
+    /// True if the log holds the first pages of its own block, sequentially.
+    pub(super) const fn is_sequential(&self) -> bool {
+        self.sequential && self.is_assigned()
     }
 
-    /// Whether a page at `offset` in its block is the next in order.
+    /// True if the page at `offset` in the block is the next one of a sequential log.
     pub(super) const fn continues_with(&self, offset: u32) -> bool {
-        self.is_in_order() && self.pages.len() == offset as usize
+        self.is_sequential() && self.pages.len() == offset as usize
     }
 }
 
@@ -47,9 +47,9 @@ impl Log {
 pub(super) struct Logs {
     block_pages: u32,
     logs: Vec<Log>,
-    /// For each page the place in the logs that holds its newest version, plus one; 0 if none does.
-    place: Vec<u32>,
-    /// For each data block the log that belongs to it, plus one; 0 if none does.
+    /// For each page the slot that holds its newest version, numbered over all logs, plus one; 0 if none does.
+    location: Vec<u32>,
+    /// For each data block the index of its log, plus one; 0 if it has none.
     log_of: Vec<u16>,
     writes: u64,
 }
@@ -73,7 +73,7 @@ impl Logs {
         Self {
             block_pages,
             logs: vec![Log::UNUSED; count],
-            place: vec![0; pages as usize],
+            location: vec![0; pages as usize],
             log_of: vec![0; pages.div_ceil(block_pages) as usize],
             writes: 0,
         }
@@ -91,13 +91,13 @@ impl Logs {
         self.logs[log].pages.len() == self.block_pages as usize
     }
 
-    /// The log that belongs to a data block.
+    /// The log of a data block.
     pub(super) fn of_block(&self, block: u32) -> Option<usize> {
         (self.log_of[block as usize] as usize).checked_sub(1)
     }
 
-    /// Gives an unused log to a data block.
-    pub(super) fn dedicate(&mut self, log: usize, block: u32) {
+    /// Assigns an unused log to a data block.
+    pub(super) fn assign(&mut self, log: usize, block: u32) {
         self.logs[log].block = block;
         self.log_of[block as usize] = u16::try_from(log + 1).unwrap_or(u16::MAX);
     }
@@ -108,45 +108,45 @@ impl Logs {
         self.writes += 1;
         let entry = &mut self.logs[log];
         let slot = entry.pages.len();
-        entry.in_order &= page % self.block_pages == low_half(slot);
+        entry.sequential &= page % self.block_pages == to_u32(slot);
         entry.pages.push(page);
         entry.newest += 1;
         entry.used_at = self.writes;
-        self.place[page as usize] = low_half(log) * self.block_pages + low_half(slot) + 1;
+        self.location[page as usize] = to_u32(log) * self.block_pages + to_u32(slot) + 1;
     }
 
-    /// The newest version of a page is in no log any more; false if it was not before.
+    /// Marks that no log holds the newest version of a page; false if none did.
     pub(super) fn supersede(&mut self, page: u32) -> bool {
-        let place = std::mem::take(&mut self.place[page as usize]);
-        if place == 0 {
+        let location = std::mem::take(&mut self.location[page as usize]);
+        if location == 0 {
             return false;
         }
-        self.logs[((place - 1) / self.block_pages) as usize].newest -= 1;
+        self.logs[((location - 1) / self.block_pages) as usize].newest -= 1;
         true
     }
 
-    /// Whether the newest version of the page in a log's `slot` is there.
+    /// True if a log's `slot` holds the newest version of its page.
     pub(super) fn is_newest(&self, log: usize, slot: usize) -> bool {
-        let place = self.place[self.logs[log].pages[slot] as usize];
-        place == low_half(log) * self.block_pages + low_half(slot) + 1
+        let location = self.location[self.logs[log].pages[slot] as usize];
+        location == to_u32(log) * self.block_pages + to_u32(slot) + 1
     }
 
-    /// What the log holds lies in a data block now, and the log is unused; returns how many pages it held.
-    pub(super) fn hand_over(&mut self, log: usize) -> u32 {
+    /// Turns the log into a data block: the log is unused afterwards. Returns the number of pages it held.
+    pub(super) fn release_as_data(&mut self, log: usize) -> u32 {
         for slot in 0..self.logs[log].pages.len() {
             if self.is_newest(log, slot) {
                 self.supersede(self.logs[log].pages[slot]);
             }
         }
-        low_half(self.release(log))
+        to_u32(self.release(log))
     }
 
-    /// Makes a log unused, and returns how many pages were programmed in it.
+    /// Makes a log unused, and returns the number of pages programmed in it.
     pub(super) fn release(&mut self, log: usize) -> usize {
         let entry = &mut self.logs[log];
         let programmed = entry.pages.len();
         entry.pages.clear();
-        entry.in_order = true;
+        entry.sequential = true;
         let block = std::mem::replace(&mut entry.block, NONE);
         if block != NONE {
             self.log_of[block as usize] = 0;
@@ -154,18 +154,21 @@ impl Logs {
         programmed
     }
 
-    /// Whether the newest version of a page is in a log.
+    /// True if a log holds the newest version of a page.
     pub(super) fn is_held(&self, page: u32) -> bool {
-        self.place[page as usize] != 0
+        self.location[page as usize] != 0
     }
 
-    /// Pages whose newest version is in a log, each with its place; for audits.
-    pub(super) fn held(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..).zip(&self.place).filter(|(_, place)| **place != 0).map(|(page, place)| (page, *place - 1))
+    /// Pages whose newest version is in a log, each with its slot number; for audits.
+    pub(super) fn held_pages(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..)
+            .zip(&self.location)
+            .filter(|(_, location)| **location != 0)
+            .map(|(page, location)| (page, *location - 1))
     }
 }
 
-/// A number of logs or of pages in a block, which the profile bounds.
-pub(super) fn low_half(value: usize) -> u32 {
+/// A number of logs or of pages in a block; the profile's check bounds both.
+pub(super) fn to_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -1,16 +1,16 @@
 //! Switch, partial merge and full merge.
 
 use super::HybridLog;
-use super::log::low_half;
+use super::log::to_u32;
 
 impl HybridLog {
-    /// Gives a log block up in the cheapest way there is, and returns the time.
-    pub(super) fn give_up(&mut self, log: usize) -> u64 {
+    /// Reclaims a log block with the cheapest merge, and returns the time.
+    pub(super) fn reclaim(&mut self, log: usize) -> u64 {
         let (erases, copied) = (self.counts.erases, self.counts.pages_copied);
         if self.logs[log].newest == 0 {
             self.erase_log(log);
-        } else if self.logs[log].is_in_order() {
-            self.become_data(log);
+        } else if self.logs[log].is_sequential() {
+            self.switch_or_merge_partially(log);
         } else {
             self.merge_fully(log);
         }
@@ -18,21 +18,21 @@ impl HybridLog {
             + (self.counts.erases - erases) * self.erase_ns
     }
 
-    /// Switch or partial merge: the log becomes the data block, after what it lacks was copied behind what it holds.
-    /// Newer versions of pages that it holds stay where they are, in other logs.
-    fn become_data(&mut self, log: usize) {
+    /// Switch or partial merge: the missing pages are copied to the end of the log, which then becomes the data block.
+    /// Newer versions of its pages stay in other logs.
+    fn switch_or_merge_partially(&mut self, log: usize) {
         let block = self.logs[log].block;
-        let held = self.logs.hand_over(log);
-        let rest: Vec<u32> = self.data.wanted_from(block, held).collect();
+        let held = self.logs.release_as_data(log);
+        let rest: Vec<u32> = self.data.valid_from(block, held).collect();
         for page in &rest {
             self.logs.supersede(*page);
         }
         self.count_copies(rest.len());
         self.erase_data(block);
-        self.data.set_programmed(block, held + low_half(rest.len()));
+        self.data.set_programmed(block, held + to_u32(rest.len()));
     }
 
-    /// Full merges of every data block of which the log holds a newest page; then it is erased.
+    /// Fully merges every data block of which the log holds a newest page, then erases the log.
     fn merge_fully(&mut self, log: usize) {
         let mut slot = 0;
         while let Some(page) = self.logs[log].pages.get(slot).copied() {
@@ -44,16 +44,16 @@ impl HybridLog {
         self.erase_log(log);
     }
 
-    /// Copies all that is wanted of a block into a new one, from wherever it is.
+    /// Copies all valid pages of a block into a new one, from the block and from logs.
     fn merge_block(&mut self, block: u32) {
         let first = block * self.block_pages;
         for page in first..(first + self.block_pages).min(self.pages) {
             self.logs.supersede(page);
         }
-        let wanted = self.data.wanted(block);
-        self.count_copies(wanted as usize);
+        let valid = self.data.valid(block);
+        self.count_copies(valid as usize);
         self.erase_data(block);
-        self.data.set_programmed(block, wanted);
+        self.data.set_programmed(block, valid);
         if let Some(log) = self.logs.of_block(block) {
             self.erase_log(log);
         }
@@ -62,7 +62,7 @@ impl HybridLog {
     fn count_copies(&mut self, pages: usize) {
         self.counts.merges += u64::from(pages > 0);
         self.counts.pages_copied += pages as u64;
-        self.books.programmed += pages as u64;
+        self.accounting.programmed += pages as u64;
     }
 
     /// Erases a data block, if there is one.
@@ -79,6 +79,6 @@ impl HybridLog {
 
     fn count_erase(&mut self, programmed: usize) {
         self.counts.erases += u64::from(programmed > 0);
-        self.books.erased += programmed as u64;
+        self.accounting.erased += programmed as u64;
     }
 }

@@ -5,9 +5,9 @@
 //! S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation", ACM TECS 6(3),
 //! 2007): one log block takes a data block that is written in order, the others take any page of any block.
 //!
-//! A log block is given up by a *switch* if it holds its data block in order and whole, by a *partial merge* if it holds the
-//! beginning in order (the rest is copied behind it), else by *full merges*: each data block of which it holds the newest
-//! version of a page is copied together from everywhere.
+//! A log block is reclaimed by a *switch* if it holds its whole data block sequentially, and by a *partial merge* if it holds
+//! the first pages sequentially: the rest is copied to its end. Otherwise it is reclaimed by *full merges*: every data block
+//! of which it holds the newest version of a page is copied into a new block.
 
 mod audit;
 mod block_associative;
@@ -16,14 +16,15 @@ mod fully_associative;
 mod log;
 mod merge;
 
-use super::{Counts, Placement};
-use crate::chance::Chance;
-use crate::link::nanoseconds;
+use super::inconsistency::Inconsistency;
+use super::layer::{Counts, Placement, TranslationLayer};
+use crate::arithmetic::nanoseconds;
 use crate::profile::{self, Association, Profile, State};
+use crate::rng::StreamRng;
 use data_blocks::DataBlocks;
 use log::Logs;
 
-/// A hybrid layer. Pages are numbered through the whole stick.
+/// A hybrid layer. Pages are numbered over the whole stick.
 #[derive(Debug, Clone)]
 pub(crate) struct HybridLog {
     page_bytes: u64,
@@ -36,24 +37,24 @@ pub(crate) struct HybridLog {
     erase_ns: u64,
     data: DataBlocks,
     logs: Logs,
-    /// The shared log that takes pages now, of a fully associative layer.
+    /// The shared log that takes pages now, in a fully associative layer.
     shared: usize,
-    /// Where the last command ended: the page it ended in is in the buffer still.
+    /// The end of the last command: its last page is still in the buffer.
     continues_at: u64,
     last_block: u32,
-    books: Books,
+    accounting: PageAccounting,
     counts: Counts,
 }
 
-/// Pages programmed and erased, for audits; those in the FAT area are not among them.
+/// Pages programmed and erased outside the FAT area, for audits.
 #[derive(Debug, Default, Clone, Copy)]
-struct Books {
+struct PageAccounting {
     programmed: u64,
     erased: u64,
 }
 
 impl HybridLog {
-    pub(crate) fn new(profile: &Profile, policy: &profile::HybridLog, chance: Chance) -> Self {
+    pub(crate) fn new(profile: &Profile, policy: &profile::HybridLog, rng: StreamRng) -> Self {
         let page_bytes = profile.ftl.page.get();
         let count = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let block_pages = count(profile.ftl.erase_block / profile.ftl.page);
@@ -72,19 +73,57 @@ impl HybridLog {
             shared: 1,
             continues_at: u64::MAX,
             last_block: 0,
-            books: Books::default(),
+            accounting: PageAccounting::default(),
             counts: Counts::default(),
         };
-        layer.fill(profile.state, chance);
+        layer.fill(profile.state, rng);
         layer
     }
 
-    pub(crate) const fn counts(&self) -> Counts {
-        self.counts
+    fn write_page(&mut self, page: u32) -> u64 {
+        self.accounting.programmed += 1;
+        match self.association {
+            Association::Block => self.write_block_associative(page),
+            Association::Full => self.write_fully_associative(page),
+        }
     }
 
-    /// Takes the data from `start` to `end`.
-    pub(crate) fn write(&mut self, start: u64, end: u64) -> Placement {
+    /// True if a page is the first of its block, or continues a sequential log of the block.
+    fn is_sequential(&self, page: u32) -> bool {
+        let (block, offset) = (page / self.block_pages, page % self.block_pages);
+        offset == 0 || self.logs.of_block(block).is_some_and(|log| self.logs[log].continues_with(offset))
+    }
+
+    fn page_at(&self, offset: u64) -> u32 {
+        u32::try_from(offset / self.page_bytes).unwrap_or(u32::MAX)
+    }
+
+    /// Preconditions a new layer. The counters stay at zero.
+    fn fill(&mut self, state: State, mut rng: StreamRng) {
+        if matches!(state, State::Full | State::Steady) {
+            let first = self.page_at(self.fat_area_end);
+            self.accounting.programmed += self.data.fill(first);
+        }
+        if state == State::Steady {
+            // Random overwriting leaves the logs as full as possible without a merge.
+            for _ in 0..self.pages_before_merge() {
+                let page = rng.below(self.pages as usize);
+                self.write_page(u32::try_from(page).unwrap_or(0));
+            }
+            self.counts = Counts::default();
+        }
+    }
+
+    fn pages_before_merge(&self) -> usize {
+        match self.association {
+            Association::Block => self.logs.count(),
+            Association::Full => (self.logs.count() - 1) * self.block_pages as usize,
+        }
+    }
+}
+
+impl TranslationLayer for HybridLog {
+    fn write(&mut self, start: u64, end: u64) -> Placement {
         let in_buffer = start == self.continues_at && !start.is_multiple_of(self.page_bytes);
         self.continues_at = end;
         let start = start.max(self.fat_area_end);
@@ -92,77 +131,44 @@ impl HybridLog {
             return Placement::default();
         }
         let (first, last) = (self.page_at(start) + u32::from(in_buffer), self.page_at(end - 1));
-        let jumped = !in_buffer && !self.is_in_order(first);
+        let jumped = !in_buffer && !self.is_sequential(first);
         let copying_ns = (first..=last).map(|page| self.write_page(page)).sum();
         let block = last / self.block_pages;
         let before = std::mem::replace(&mut self.last_block, block);
         Placement { switched: before != self.page_at(start) / self.block_pages, jumped, copying_ns }
     }
 
-    fn write_page(&mut self, page: u32) -> u64 {
-        self.books.programmed += 1;
-        match self.association {
-            Association::Block => self.write_block_associative(page),
-            Association::Full => self.write_fully_associative(page),
-        }
+    fn counts(&self) -> Counts {
+        self.counts
     }
 
-    /// Whether a page begins its block, or goes on in a log block that holds the block's beginning in order.
-    fn is_in_order(&self, page: u32) -> bool {
-        let (block, offset) = (page / self.block_pages, page % self.block_pages);
-        offset == 0 || self.logs.of_block(block).is_some_and(|log| self.logs[log].continues_with(offset))
-    }
-
-    /// Pages that lie wholly inside are wanted no more; a data block of which nothing is wanted is erased, in time of its own.
-    pub(crate) fn discard(&mut self, start: u64, end: u64) {
+    /// A data block without valid pages is erased. The erase takes no time, as no request waits for it.
+    fn discard(&mut self, start: u64, end: u64) {
         self.continues_at = u64::MAX;
         let first = self.page_at(start.max(self.fat_area_end).next_multiple_of(self.page_bytes));
         let end = if end == self.capacity { self.pages } else { self.page_at(end) };
         for page in first..end {
-            if self.data.forget(page) {
+            if self.data.invalidate(page) {
                 self.logs.supersede(page);
                 let block = page / self.block_pages;
-                if self.data.wanted(block) == 0 {
+                if self.data.valid(block) == 0 {
                     self.erase_data(block);
                 }
             }
         }
     }
 
-    /// What is in the buffer is programmed: a page in which the last command ended cannot be gone on with.
-    pub(crate) const fn flush(&mut self) {
+    fn flush(&mut self) -> u64 {
         self.continues_at = u64::MAX;
+        0
     }
 
-    /// Whether the layer holds anything for the byte at `offset`; the FAT area is held apart.
-    pub(crate) fn holds(&self, offset: u64) -> bool {
-        offset < self.fat_area_end || self.data.is_wanted(self.page_at(offset))
+    /// The FAT area is mapped separately and always counts as held.
+    fn holds(&self, offset: u64) -> Option<bool> {
+        Some(offset < self.fat_area_end || self.data.is_valid(self.page_at(offset)))
     }
 
-    fn page_at(&self, offset: u64) -> u32 {
-        u32::try_from(offset / self.page_bytes).unwrap_or(u32::MAX)
-    }
-
-    /// Puts a new layer into a state. Nothing of it counts as work done.
-    fn fill(&mut self, state: State, mut chance: Chance) {
-        if matches!(state, State::Full | State::Steady) {
-            let first = self.page_at(self.fat_area_end);
-            self.books.programmed += self.data.fill(first);
-        }
-        if state == State::Steady {
-            // Random overwriting leaves the logs as full as they get without a merge.
-            for _ in 0..self.pages_before_a_merge() {
-                let page = chance.below(self.pages as usize);
-                self.write_page(u32::try_from(page).unwrap_or(0));
-            }
-            self.counts = Counts::default();
-        }
-    }
-
-    fn pages_before_a_merge(&self) -> usize {
-        match self.association {
-            Association::Block => self.logs.count(),
-            Association::Full => (self.logs.count() - 1) * self.block_pages as usize,
-        }
+    fn audit(&self) -> Result<(), Inconsistency> {
+        self.check()
     }
 }

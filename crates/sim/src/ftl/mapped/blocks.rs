@@ -1,6 +1,6 @@
-//! Erase blocks by the number of valid units they hold: lists in which the next victim is found without a search.
+//! Erase blocks, listed by their number of valid units: the next victim is found without a search.
 
-/// No block, or none before or behind.
+/// No block, or no neighbour in the list.
 pub(super) const NONE: u32 = u32::MAX;
 // A block in no list: free or open.
 const UNLISTED: u32 = u32::MAX - 1;
@@ -14,19 +14,19 @@ struct Block {
     changed_at: u64,
 }
 
-/// The ends of the list of blocks with one number of valid units.
+/// Both ends of the list of blocks with a given number of valid units.
 #[derive(Debug, Clone, Copy)]
 struct List {
     oldest: u32,
     newest: u32,
 }
 
-/// All erase blocks. The closed ones are listed by valid units; each list is in the order of the last change.
+/// All erase blocks. Closed ones are listed by valid units; each list is ordered by the last change.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     lists: Vec<List>,
-    /// No listed block holds fewer valid units.
+    /// A lower bound of the valid units of any listed block.
     fewest: usize,
 }
 
@@ -45,18 +45,18 @@ impl Blocks {
         self.blocks[block as usize].valid
     }
 
-    /// A unit was placed in an open block.
-    pub(super) fn gain(&mut self, block: u32) {
+    /// Counts a unit that was programmed in an open block.
+    pub(super) fn add_valid(&mut self, block: u32) {
         self.blocks[block as usize].valid += 1;
     }
 
-    /// Places units in a block that is in no list.
+    /// Sets the number of valid units of a block that is in no list.
     pub(super) fn set_valid(&mut self, block: u32, valid: u32) {
         self.blocks[block as usize].valid = valid;
     }
 
-    /// A unit of the block is valid no more.
-    pub(super) fn lose(&mut self, block: u32, now: u64) {
+    /// Counts a unit of the block that became invalid.
+    pub(super) fn remove_valid(&mut self, block: u32, now: u64) {
         let listed = self.is_listed(block);
         if listed {
             self.unlist(block);
@@ -67,7 +67,7 @@ impl Blocks {
         }
     }
 
-    /// Lists a block as the newest of its kind.
+    /// Lists a block under its valid units, as the most recently changed.
     pub(super) fn list(&mut self, block: u32, now: u64) {
         let valid = self.blocks[block as usize].valid as usize;
         let list = &mut self.lists[valid];
@@ -82,7 +82,7 @@ impl Blocks {
         self.fewest = self.fewest.min(valid);
     }
 
-    /// Takes a block out of its list.
+    /// Removes a block from its list.
     pub(super) fn unlist(&mut self, block: u32) {
         let Block { valid, older, newer, .. } = self.blocks[block as usize];
         let list = &mut self.lists[valid as usize];
@@ -104,8 +104,8 @@ impl Blocks {
         self.blocks[block as usize].older != UNLISTED
     }
 
-    /// The oldest block of those with the fewest valid units; `None` if every listed block is full of them.
-    pub(super) fn emptiest(&mut self) -> Option<u32> {
+    /// The oldest block among those with the fewest valid units; `None` if all units of every listed block are valid.
+    pub(super) fn fewest_valid(&mut self) -> Option<u32> {
         let full = self.lists.len() - 1;
         while self.fewest < full && self.lists[self.fewest].oldest == NONE {
             self.fewest += 1;
@@ -113,8 +113,8 @@ impl Blocks {
         (self.fewest < full).then(|| self.lists[self.fewest].oldest)
     }
 
-    /// For each number of valid units below a full block, from the fewest: that number, and the oldest block with when it changed.
-    pub(super) fn oldest(&self) -> impl Iterator<Item = (u32, u32, u64)> {
+    /// For each number of valid units below a full block, ascending: that number, the oldest block, and its last change.
+    pub(super) fn oldest_per_level(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         let full = self.lists.len() - 1;
         self.lists[self.fewest.min(full)..full]
             .iter()
@@ -126,7 +126,7 @@ impl Blocks {
             })
     }
 
-    /// Every listed block with the number of valid units its list stands for; for audits.
+    /// Every listed block with the number of valid units of its list; for audits.
     pub(super) fn listed(&self) -> impl Iterator<Item = (usize, u32)> {
         let some = |block: u32| (block != NONE).then_some(block);
         self.lists.iter().enumerate().flat_map(move |(valid, list)| {

@@ -1,17 +1,17 @@
-//! Collection: what is valid in a block is copied to an open one, and the block is erased.
+//! Garbage collection: the valid units of a block are copied to an open block, then the block is erased.
 
 use super::Mapped;
 use super::layout::RESERVE;
 
 impl Mapped {
-    /// Gives a frontier room for one unit, collecting as long as that takes; returns the time.
+    /// Makes room for one unit at a frontier. Collects blocks until a free one exists, and returns the time.
     pub(super) fn make_room(&mut self, frontier: usize) -> u64 {
         let mut copying_ns = 0;
         while self.frontiers[frontier].is_full() {
             if self.free.len() > RESERVE {
                 self.open_block(frontier);
             } else {
-                // There always is one: closed blocks outnumber the capacity's.
+                // A victim always exists: there are more closed blocks than the capacity needs.
                 let Some(time_ns) = self.collect() else { break };
                 copying_ns += time_ns;
             }
@@ -19,9 +19,8 @@ impl Mapped {
         copying_ns
     }
 
-    /// Collects while the stick is idle, as long as there is time and blocks are wanted; returns the time it took,
-    /// which may exceed `ns` by less than one block's: a request that comes then waits for it.
-    pub(crate) fn idle(&mut self, ns: u64) -> u64 {
+    /// Collects blocks for at most `ns` while too few are free, and returns the time. The last block may exceed `ns`.
+    pub(super) fn collect_for(&mut self, ns: u64) -> u64 {
         let mut used_ns = 0;
         while used_ns < ns && self.free.len() < self.layout.background_free {
             let Some(time_ns) = self.collect() else { break };
@@ -30,21 +29,21 @@ impl Mapped {
         used_ns
     }
 
-    /// Collects one block and returns the time; `None` if there is nothing to gain anywhere.
+    /// Collects one block and returns the time; `None` if no block has an invalid unit.
     fn collect(&mut self) -> Option<u64> {
-        let victim = self.victim()?;
+        let victim = self.choose_victim()?;
         self.blocks.unlist(victim);
         let valid = self.blocks.valid(victim);
         let first = victim * self.layout.block_units;
         let mut left = valid;
-        let mut place = first;
+        let mut slot = first;
         while left > 0 {
-            let unit = self.holder[place as usize];
-            if self.map[unit as usize] == place + 1 {
+            let unit = self.unit_in_slot[slot as usize];
+            if self.map[unit as usize] == slot + 1 {
                 self.copy(unit);
                 left -= 1;
             }
-            place += 1;
+            slot += 1;
         }
         self.blocks.set_valid(victim, 0);
         self.free.push_back(victim);
@@ -59,12 +58,12 @@ impl Mapped {
         pages * self.layout.copy_page_ns + self.layout.erase_ns
     }
 
-    /// Moves a unit out of the block that is being collected. There is room: a free block is kept in reserve for it.
+    /// Copies a unit out of the collected block. A free block is kept in reserve for it.
     fn copy(&mut self, unit: u32) {
         let frontier = self.frontiers.len() - 1;
         if self.frontiers[frontier].is_full() {
             self.open_block(frontier);
         }
-        self.place(unit, frontier);
+        self.program(unit, frontier);
     }
 }

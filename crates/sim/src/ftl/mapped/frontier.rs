@@ -1,9 +1,9 @@
-//! Where data is programmed next: the open blocks.
+//! Write frontiers: the open blocks.
 
 use super::Mapped;
 use super::blocks::NONE;
 
-/// An open block, programmed from its start to its end. Without a block it is full.
+/// An open block, programmed from start to end. A frontier without a block counts as full.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frontier {
     pub(super) block: u32,
@@ -20,25 +20,25 @@ impl Frontier {
 }
 
 impl Mapped {
-    /// Opens a free block. Callers see to it that there is one.
+    /// Opens a free block; the caller ensures that one exists.
     pub(super) fn open_block(&mut self, frontier: usize) {
         let Some(block) = self.free.pop_front() else { return };
         let next = block * self.layout.block_units;
         self.frontiers[frontier] = Frontier { block, next, end: next + self.layout.block_units };
     }
 
-    /// Programs a unit at a frontier that is not full, and closes its block if that fills it.
-    pub(super) fn place(&mut self, unit: u32, frontier: usize) {
+    /// Programs a unit at a frontier that is not full, and closes the block when it fills up.
+    pub(super) fn program(&mut self, unit: u32, frontier: usize) {
         let open = &mut self.frontiers[frontier];
-        let (block, place) = (open.block, open.next);
+        let (block, slot) = (open.block, open.next);
         open.next += 1;
         let closes = open.is_full();
         if closes {
             *open = Frontier::CLOSED;
         }
-        self.holder[place as usize] = unit;
-        self.map[unit as usize] = place + 1;
-        self.blocks.gain(block);
+        self.unit_in_slot[slot as usize] = unit;
+        self.map[unit as usize] = slot + 1;
+        self.blocks.add_valid(block);
         self.programs += 1;
         if closes {
             self.blocks.list(block, self.programs);

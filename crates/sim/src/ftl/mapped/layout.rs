@@ -1,57 +1,36 @@
-//! How capacity, mapping units, erase blocks and spare flash fit together, and what work on them costs.
+//! The layout of capacity, mapping units, erase blocks and spare flash, and the cost of work on them.
 
 use flashscope_device::Bytes;
 
-use crate::link::nanoseconds;
-use crate::profile::{CollectionVictim, LogStructured, PageMapped, Profile};
+use crate::profile::{GcVictim, Profile};
 
 /// Sizes and costs of a mapped layer; no size need be a power of two.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
-    pub(super) capacity: u64,
-    pub(super) page_bytes: u64,
-    pub(super) unit_bytes: u64,
-    pub(super) unit_pages: u64,
-    pub(super) block_units: u32,
-    /// Mapping units of the capacity.
-    pub(super) units: u32,
-    pub(super) blocks: u32,
-    pub(super) streams: usize,
-    /// True if copies go to a block of their own.
-    pub(super) copies_apart: bool,
-    pub(super) victim: CollectionVictim,
-    /// How many blocks idle collection wants free.
-    pub(super) background_free: usize,
-    pub(super) copy_page_ns: u64,
-    pub(super) erase_ns: u64,
+pub(in crate::ftl) struct Layout {
+    pub(in crate::ftl) capacity: u64,
+    pub(in crate::ftl) page_bytes: u64,
+    pub(in crate::ftl) unit_bytes: u64,
+    pub(in crate::ftl) unit_pages: u64,
+    pub(in crate::ftl) block_units: u32,
+    /// The mapping units of the capacity.
+    pub(in crate::ftl) units: u32,
+    pub(in crate::ftl) blocks: u32,
+    pub(in crate::ftl) streams: usize,
+    /// Whether copies go to a separate block.
+    pub(in crate::ftl) separates_copies: bool,
+    pub(in crate::ftl) victim: GcVictim,
+    /// The number of free blocks that idle garbage collection aims at.
+    pub(in crate::ftl) background_free: usize,
+    pub(in crate::ftl) copy_page_ns: u64,
+    pub(in crate::ftl) erase_ns: u64,
 }
 
-// One block is always free, so that a collection finds room for what it copies.
+// One block is always free, so that garbage collection has room for its copies.
 pub(super) const RESERVE: usize = 1;
 
 impl Layout {
-    pub(super) fn page_mapped(profile: &Profile, policy: &PageMapped) -> Self {
-        Self {
-            copies_apart: policy.hot_cold,
-            victim: policy.victim,
-            copy_page_ns: nanoseconds(policy.copy_page_us),
-            erase_ns: nanoseconds(policy.erase_us),
-            ..Self::new(profile, profile.ftl.page, 1)
-        }
-        .with_spare(policy.over_provisioning, policy.background_share)
-    }
-
-    pub(super) fn log_structured(profile: &Profile, policy: &LogStructured) -> Self {
-        Self {
-            copies_apart: true,
-            copy_page_ns: nanoseconds(policy.copy_page_us),
-            erase_ns: nanoseconds(policy.erase_us),
-            ..Self::new(profile, policy.unit.unwrap_or(profile.ftl.page), policy.streams as usize)
-        }
-        .with_spare(policy.over_provisioning, policy.background_share)
-    }
-
-    fn new(profile: &Profile, unit: Bytes, streams: usize) -> Self {
+    /// Without spare flash and costs.
+    pub(in crate::ftl) fn new(profile: &Profile, unit: Bytes, streams: usize) -> Self {
         Self {
             capacity: profile.capacity.get(),
             page_bytes: profile.ftl.page.get(),
@@ -61,26 +40,26 @@ impl Layout {
             units: count(profile.capacity.get().div_ceil(unit.get())),
             blocks: 0,
             streams,
-            copies_apart: false,
-            victim: CollectionVictim::Greedy,
+            separates_copies: false,
+            victim: GcVictim::Greedy,
             background_free: 0,
             copy_page_ns: 0,
             erase_ns: 0,
         }
     }
 
-    /// How many erase blocks can be open.
+    /// The number of blocks that can be open.
     pub(super) fn frontiers(&self) -> usize {
-        self.streams + usize::from(self.copies_apart)
+        self.streams + usize::from(self.separates_copies)
     }
 
-    /// Adds spare blocks; always as many that some closed block has a page to gain when room is needed.
+    /// Adds spare blocks: at least as many that garbage collection always finds a closed block with an invalid unit.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "shares are from 0 to 1, so no product exceeds what it is a share of"
     )]
-    fn with_spare(mut self, over_provisioning: f64, background_share: f64) -> Self {
+    pub(in crate::ftl) fn with_spare(mut self, over_provisioning: f64, background_share: f64) -> Self {
         let needed = self.units.div_ceil(self.block_units);
         let wanted = (f64::from(needed) * over_provisioning).round() as u32;
         let spare = wanted.max(count((self.frontiers() + RESERVE + 1) as u64));
@@ -89,7 +68,7 @@ impl Layout {
         self
     }
 
-    /// Where the unit ends, from its own start: the last one may be cut by the capacity.
+    /// The end of a unit, relative to its start: the capacity may cut the last one short.
     pub(super) fn unit_end(&self, unit: u64) -> u64 {
         self.unit_bytes.min(self.capacity - unit * self.unit_bytes)
     }

@@ -1,11 +1,12 @@
-//! What it costs when a log is full or a unit must go, and which one that is.
+//! The cost of a full log and of closing a unit, and the choice of the unit to close.
 
 use super::OpenBlocks;
 use super::open_unit::OpenUnit;
+use crate::arithmetic::share;
 use crate::profile::Victim;
 
 impl OpenBlocks {
-    /// Adds pages to the log of a unit in random mode, and merges as often as that fills it.
+    /// Adds pages to the log of a unit in random mode. Each time the log fills up costs a merge.
     pub(super) fn log(&mut self, slot: usize, pages: u64) -> u64 {
         let open = &mut self.open[slot];
         open.log_pages += pages;
@@ -19,8 +20,8 @@ impl OpenBlocks {
         self.merge(times, self.random_merge_pages, time_ns)
     }
 
-    /// Nothing of the old data in the unit in `slot` is wanted: it is erased without a copy.
-    pub(super) fn forget(&mut self, slot: usize) {
+    /// Switch merge: all old data of the unit in `slot` is replaced, so it is erased without a copy.
+    pub(super) fn switch_merge(&mut self, slot: usize) {
         self.counts.erases += 1;
         self.open.swap_remove(slot);
     }
@@ -35,11 +36,11 @@ impl OpenBlocks {
         self.complete_run(&open)
     }
 
-    /// Copies what a run lacks of its block.
+    /// Copies the part of the block that a run does not cover.
     pub(super) fn complete_run(&mut self, open: &OpenUnit) -> u64 {
-        let lacks = self.block_bytes - (open.run_end - open.run_start);
-        let time_ns = scale(self.merge.ns(open.held_bytes), lacks, self.block_bytes);
-        self.merge(1, scale(self.block_pages, lacks, self.block_bytes), time_ns)
+        let missing_bytes = self.block_bytes - (open.run_end - open.run_start);
+        let time_ns = share(self.merge.ns(open.held_bytes), missing_bytes, self.block_bytes);
+        self.merge(1, share(self.block_pages, missing_bytes, self.block_bytes), time_ns)
     }
 
     const fn merge(&mut self, times: u64, pages: u64, time_ns: u64) -> u64 {
@@ -49,22 +50,16 @@ impl OpenBlocks {
         times * time_ns
     }
 
-    /// The slot that has to go, among those that `may`; at least one does.
-    pub(super) fn victim(&mut self, may: impl Fn(&OpenUnit) -> bool) -> usize {
-        let candidates = || self.open.iter().enumerate().filter(|(_, open)| may(open));
+    /// The slot to close among the candidates; there is at least one candidate.
+    pub(super) fn choose_victim(&mut self, is_candidate: impl Fn(&OpenUnit) -> bool) -> usize {
+        let candidates = || self.open.iter().enumerate().filter(|(_, open)| is_candidate(open));
         let chosen = match self.victim {
             Victim::Lru => candidates().min_by_key(|(_, open)| open.written_at),
             Victim::Random => {
                 let count = candidates().count();
-                candidates().nth(self.chance.below(count))
+                candidates().nth(self.rng.below(count))
             }
         };
         chosen.map_or(0, |(slot, _)| slot)
     }
-}
-
-/// `whole` times `part / of`, without overflow.
-#[expect(clippy::cast_possible_truncation, reason = "part is at most of, so the result is at most whole")]
-const fn scale(whole: u64, part: u64, of: u64) -> u64 {
-    (whole as u128 * part as u128 / of as u128) as u64
 }

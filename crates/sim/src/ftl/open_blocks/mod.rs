@@ -1,25 +1,27 @@
-//! A few open erase blocks, and what it costs to close one.
+//! A limited number of open erase blocks, and the cost to close one.
 //!
 //! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
-//! ACM TECS 6(3), 2007), with logs that belong to one erase block each. An open unit takes data in *runs*: a run continues
-//! where it ended. A run from start to end replaces the old block as it stands, for free. A run that is broken
-//! or must be closed before that is merged: what it lacks is copied from the old block. Only data that neither continues a run nor
-//! begins at the unit's start puts the unit in random mode: such runs go to its log, and a full log is merged with
-//! several copies. All costs are closed forms: no page is ever walked over.
+//! ACM TECS 6(3), 2007), with one log per erase block. An open unit takes data in *runs*: a run continues where it ended.
+//! A run from start to end of the unit replaces the old block for free. A run that is broken or closed earlier costs a
+//! merge: the missing part is copied from the old block. Data that neither continues a run nor begins at the unit's start
+//! puts the unit in random mode: such runs go to its log, and a full log costs several copies. All costs are closed
+//! forms; nothing iterates over pages.
 
 mod audit;
 mod closing;
 mod open_unit;
 mod opening;
 
-use crate::chance::Chance;
+use crate::arithmetic::pages_touched;
 use crate::curve::Curve;
-use crate::ftl::{Counts, Placement};
+use crate::ftl::inconsistency::Inconsistency;
+use crate::ftl::layer::{Counts, Placement, TranslationLayer};
 use crate::profile::{self, Victim};
-use crate::writes::pages_touched;
-use open_unit::{NOWHERE, OpenUnit};
+use crate::rng::StreamRng;
+use open_unit::{NO_RUN, OpenUnit};
 use opening::Opening;
 
+/// The layer: the slots of open units, and the costs of a merge.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenBlocks {
     block_bytes: u64,
@@ -38,7 +40,7 @@ pub(crate) struct OpenBlocks {
     open: Vec<OpenUnit>,
     last_unit: Option<u64>,
     writes: u64,
-    chance: Chance,
+    rng: StreamRng,
     counts: Counts,
 }
 
@@ -49,7 +51,7 @@ impl OpenBlocks {
         clippy::cast_sign_loss,
         reason = "the profile bounds pages and copies"
     )]
-    pub(crate) fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, chance: Chance) -> Self {
+    pub(crate) fn new(ftl: &profile::Ftl, policy: &profile::OpenBlocks, rng: StreamRng) -> Self {
         let merge = Curve::level(&policy.merge_us);
         let random_merge = match &policy.random_merge_us {
             Some(curve) => Curve::level(curve),
@@ -73,37 +75,19 @@ impl OpenBlocks {
             open: Vec::with_capacity(policy.open_units_linear as usize),
             last_unit: None,
             writes: 0,
-            chance,
+            rng,
             counts: Counts::default(),
         }
     }
 
-    pub(crate) const fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Takes the data from `start` to `end`.
-    pub(crate) fn write(&mut self, start: u64, end: u64) -> Placement {
-        let mut next = start.max(self.fat_area_end);
-        let mut placement = if next < end { self.locality(next, end) } else { Placement::default() };
-        while next < end {
-            let unit = next / self.block_bytes;
-            let unit_start = unit * self.block_bytes;
-            let piece_end = end.min(unit_start + self.block_bytes);
-            placement.copying_ns += self.write_unit(unit, next - unit_start, piece_end - unit_start);
-            next = piece_end;
-        }
-        placement
-    }
-
-    /// How data from `start` to `end` lies to the last write and to the run of its unit.
+    /// The position of the bytes from `start` to `end` relative to the last write and to the run of their unit.
     fn locality(&self, start: u64, end: u64) -> Placement {
         let (unit, from) = (start / self.block_bytes, start % self.block_bytes);
         let run_end =
             self.open.iter().find(|open| open.unit == unit && !open.is_fresh()).map(|open| open.run_end);
-        let whole = from == 0 && end - start >= self.block_bytes;
+        let is_whole = from == 0 && end - start >= self.block_bytes;
         let switched = self.last_unit.is_some_and(|last| last != unit);
-        Placement { switched, jumped: !whole && run_end.unwrap_or(0) != from, copying_ns: 0 }
+        Placement { switched, jumped: !is_whole && run_end.unwrap_or(0) != from, copying_ns: 0 }
     }
 
     fn write_unit(&mut self, unit: u64, from: u64, to: u64) -> u64 {
@@ -111,7 +95,7 @@ impl OpenBlocks {
         self.last_unit = Some(unit);
         let (mut slot, mut copying_ns) = self.slot_of(unit);
         if from == 0 {
-            copying_ns += self.opening.begin_ns(unit);
+            copying_ns += self.opening.open_ns(unit);
         }
         if self.open[slot].run_end != from {
             copying_ns += self.jump(&mut slot, from);
@@ -125,36 +109,36 @@ impl OpenBlocks {
             copying_ns += self.log(slot, pages);
         }
         if to == self.block_bytes {
-            copying_ns += self.reach_end(slot);
+            copying_ns += self.end_of_block(slot);
         }
         copying_ns
     }
 
-    /// The slot of an open unit; opens it, closing another if all slots are taken.
+    /// The slot of a unit. Opens the unit if necessary, and closes another one if all slots are taken.
     fn slot_of(&mut self, unit: u64) -> (usize, u64) {
         if let Some(slot) = self.open.iter().position(|open| open.unit == unit) {
             return (slot, 0);
         }
         let mut copying_ns = 0;
         if self.open.len() == self.open_max {
-            let victim = self.victim(|_| true);
+            let victim = self.choose_victim(|_| true);
             copying_ns = self.close(victim);
         }
         self.open.push(OpenUnit::new(unit));
         (self.open.len() - 1, copying_ns)
     }
 
-    /// Data that does not continue the run of the unit in `slot`.
+    /// Non-sequential data: it does not continue the run of the unit in `slot`.
     fn jump(&mut self, slot: &mut usize, from: u64) -> u64 {
         let mut copying_ns = 0;
         if !self.open[*slot].is_fresh() {
             copying_ns = if self.random_max == 0 { self.reopen(slot) } else { self.break_run(slot, from) };
         }
-        self.open[*slot].begin_run(from);
+        self.open[*slot].start_run(from);
         copying_ns
     }
 
-    /// Merges a unit and opens it anew: the only way where there is no random mode.
+    /// Merges a unit and opens it again: for layers without random mode.
     fn reopen(&mut self, slot: &mut usize) -> u64 {
         let unit = self.open[*slot].unit;
         let copying_ns = self.close(*slot);
@@ -163,7 +147,7 @@ impl OpenBlocks {
         copying_ns
     }
 
-    /// Ends a run: a sequential one is completed from the old block, another goes to the log.
+    /// Ends a run. A sequential run is completed from the old block; another one goes to the log.
     fn break_run(&mut self, slot: &mut usize, from: u64) -> u64 {
         let open = self.open[*slot];
         let mut copying_ns = 0;
@@ -179,13 +163,13 @@ impl OpenBlocks {
         copying_ns
     }
 
-    /// Puts a unit in random mode; merges another if too many are.
+    /// Puts a unit in random mode, and merges another one if all random slots are taken.
     fn enter_random_mode(&mut self, slot: &mut usize) -> u64 {
         let mut copying_ns = 0;
         let in_random_mode = || self.open.iter().filter(|open| open.random).count();
         if !self.open[*slot].random && in_random_mode() == self.random_max {
             let unit = self.open[*slot].unit;
-            let victim = self.victim(|open| open.random);
+            let victim = self.choose_victim(|open| open.random);
             copying_ns = self.close(victim);
             *slot = self.open.iter().position(|open| open.unit == unit).unwrap_or(victim);
         }
@@ -193,33 +177,55 @@ impl OpenBlocks {
         copying_ns
     }
 
-    /// The run of the unit in `slot` reached the unit's end.
-    fn reach_end(&mut self, slot: usize) -> u64 {
+    /// The run of the unit in `slot` has reached the end of the unit.
+    fn end_of_block(&mut self, slot: usize) -> u64 {
         let open = self.open[slot];
         if open.is_sequential() {
-            self.forget(slot);
+            self.switch_merge(slot);
             0
         } else if open.random {
-            self.open[slot].begin_run(NOWHERE);
+            self.open[slot].start_run(NO_RUN);
             0
         } else if self.random_max > 0 && !self.completes_broken_runs {
             let mut slot = slot;
             let copying_ns = self.enter_random_mode(&mut slot) + self.log(slot, open.run_pages);
-            self.open[slot].begin_run(NOWHERE);
+            self.open[slot].start_run(NO_RUN);
             copying_ns
         } else {
             self.close(slot)
         }
     }
+}
 
-    /// Small writes went elsewhere: what they replace in an open unit need never be merged.
-    pub(crate) fn supersede(&mut self, start: u64, end: u64) {
+impl TranslationLayer for OpenBlocks {
+    fn write(&mut self, start: u64, end: u64) -> Placement {
+        let mut next = start.max(self.fat_area_end);
+        let mut placement = if next < end { self.locality(next, end) } else { Placement::default() };
+        while next < end {
+            let unit = next / self.block_bytes;
+            let unit_start = unit * self.block_bytes;
+            let part_end = end.min(unit_start + self.block_bytes);
+            placement.copying_ns += self.write_unit(unit, next - unit_start, part_end - unit_start);
+            next = part_end;
+        }
+        placement
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn supersede(&mut self, start: u64, end: u64) {
         let unit = start / self.block_bytes;
         let Some(slot) = self.open.iter().position(|open| open.unit == unit) else { return };
         let open = &mut self.open[slot];
         open.superseded_bytes += end - start;
         if open.superseded_bytes >= self.block_bytes {
-            self.forget(slot);
+            self.switch_merge(slot);
         }
+    }
+
+    fn audit(&self) -> Result<(), Inconsistency> {
+        self.check()
     }
 }

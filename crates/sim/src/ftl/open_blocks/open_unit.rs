@@ -1,7 +1,7 @@
 //! One open erase block: its run and its log.
 
-// No offset continues here.
-pub(super) const NOWHERE: u64 = u64::MAX;
+// No run: no offset continues here.
+pub(super) const NO_RUN: u64 = u64::MAX;
 
 /// One open erase block. Offsets are relative to its start.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(super) struct OpenUnit {
     pub(super) run_end: u64,
     pub(super) run_pages: u64,
     pub(super) log_pages: u64,
-    /// Taken since it was opened or last merged.
+    /// Bytes written since the unit was opened or last merged.
     pub(super) held_bytes: u64,
     pub(super) superseded_bytes: u64,
 }
@@ -24,8 +24,8 @@ impl OpenUnit {
             unit,
             written_at: 0,
             random: false,
-            run_start: NOWHERE,
-            run_end: NOWHERE,
+            run_start: NO_RUN,
+            run_end: NO_RUN,
             run_pages: 0,
             log_pages: 0,
             held_bytes: 0,
@@ -34,14 +34,14 @@ impl OpenUnit {
     }
 
     pub(super) const fn is_fresh(&self) -> bool {
-        !self.random && self.run_start == NOWHERE
+        !self.random && self.run_start == NO_RUN
     }
 
     pub(super) const fn is_sequential(&self) -> bool {
         self.run_start == 0
     }
 
-    pub(super) const fn begin_run(&mut self, at: u64) {
+    pub(super) const fn start_run(&mut self, at: u64) {
         (self.run_start, self.run_end, self.run_pages) = (at, at, 0);
     }
 

@@ -1,79 +1,85 @@
-//! The numbers of open erase blocks.
+//! Parameters of open erase blocks.
 
 use flashscope_device::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use super::section::{OpenUnits, PolicySection};
 use crate::profile::bounds::{ensure, number, size, time};
-use crate::profile::{Basis, Curve, Ftl, ProfileError, quantity};
+use crate::profile::{Basis, Class, Curve, Ftl, ProfileError, quantity};
 
-// A controller's memory bounds its open blocks; the most that was seen is "64 and more".
+// The controller's memory limits the open blocks. The most reported is "64 and more"; this is 16 times that.
 const OPEN_UNITS_MAX: u32 = 1024;
 
-/// Which open unit has to go when another is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// Which open erase block is evicted when another one needs its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Victim {
-    /// The one that was not written for the longest time: one unit too many, and every request merges.
+    /// The least recently written one: with one erase block too many in round-robin order, every request merges.
     Lru,
-    /// Any: with one unit too many, some requests merge and most do not.
+    /// A random one: with one erase block too many, only part of the requests merge.
     Random,
 }
 
-/// A part of the stick where writing an erase block anew has a price of its own: old data moves away first, or a table.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A range of the stick where opening an erase block has a cost of its own.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Opening {
-    /// Where it begins.
-    #[serde(deserialize_with = "quantity::bytes")]
+pub struct OpeningCost {
+    /// The first byte of the range.
+    #[serde(with = "quantity")]
     pub start: Bytes,
-    /// How long it is.
-    #[serde(deserialize_with = "quantity::bytes")]
+    /// The length of the range.
+    #[serde(with = "quantity")]
     pub length: Bytes,
-    /// What writing an erase block anew takes there beside its data, us.
+    /// Extra time to open an erase block there, us.
     pub open_us: f64,
 }
 
-// Each erase block that is begun looks through all of them.
+// Opening an erase block searches all ranges.
 const OPENINGS_MAX: usize = 64;
 
-/// A few erase blocks are open at a time; closing one that is not wholly rewritten costs a merge.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A limited number of erase blocks is open at a time; closing one that is not wholly rewritten costs a merge.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenBlocks {
     /// How these numbers were found.
     pub basis: Basis,
-    /// How many erase blocks may be open at a time.
+    /// The number of erase blocks that can be open at a time.
     pub open_units_linear: u32,
-    /// How many of them may be open for writes in any order; 0: each write out of order costs a merge.
+    /// How many of them can be open for random writes; 0: each random write costs a merge.
     pub open_units_random: u32,
-    /// Which one has to go.
+    /// Which open erase block is evicted.
     pub victim: Victim,
-    /// Copying a whole erase block and erasing the old one, us: a number, or points by how much the unit took since it was
-    /// opened. A controller that copies only what it holds, or that gathers small writes in a page, takes less for less.
+    /// Time of a merge, us: a constant, or points by the bytes written to the unit since it was opened.
     pub merge_us: Curve,
-    /// The same for a unit that was written out of order. Default: `merge_us` times `random_merge_copies`.
+    /// The same for a unit with random writes. Default: `merge_us` times `random_merge_copies`.
     pub random_merge_us: Option<Curve>,
-    /// What writing an erase block anew takes beside its data, us, if it is none of the `open_units_linear` that were last
-    /// begun.
-    #[serde(default)]
+    /// Extra time to open an erase block that is not among the last `open_units_linear` opened, us.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub open_us: f64,
-    /// Where that differs: it is paid each time there.
-    #[serde(default)]
-    pub opening: Vec<Opening>,
-    /// How many such copies closing a unit costs that was written out of order.
-    #[serde(default = "quantity::one")]
+    /// Ranges where opening an erase block has another cost, which applies every time.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
+    pub opening: Vec<OpeningCost>,
+    /// The number of erase-block copies to close a unit with random writes.
+    #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub random_merge_copies: f64,
-    /// Whether a run from a unit's start that is broken off is completed from the old block at once. If not, it goes to the
-    /// unit's log like every other.
+    /// Whether a broken sequential run is completed from the old block at once. If not, the run goes to the unit's log.
     #[serde(default = "quantity::yes")]
     pub completes_broken_runs: bool,
-    /// How much of out-of-order data a unit's log takes before it must be merged; default: an erase block.
-    #[serde(default, deserialize_with = "quantity::optional_bytes")]
+    /// The random data that a unit's log holds before it must be merged; default: one erase block.
+    #[serde(default, with = "quantity::optional")]
     pub random_log: Option<Bytes>,
 }
 
-impl OpenBlocks {
-    pub(super) fn check(&self, ftl: &Ftl) -> Result<(), ProfileError> {
+impl PolicySection for OpenBlocks {
+    fn key(&self) -> &'static str {
+        "policy.open_blocks"
+    }
+
+    fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    fn check(&self, ftl: &Ftl, _capacity: Bytes) -> Result<(), ProfileError> {
         let (linear, random) = (self.open_units_linear, self.open_units_random);
         let units = 1..=OPEN_UNITS_MAX;
         ensure(
@@ -95,6 +101,24 @@ impl OpenBlocks {
             .map_or(Ok(()), |log| size("policy.open_blocks.random_log", log, ftl.page, ftl.erase_block * 64))
     }
 
+    fn open_units(&self, _ftl: &Ftl) -> OpenUnits {
+        OpenUnits { linear: Some(self.open_units_linear), random: Some(self.open_units_random) }
+    }
+
+    fn class(&self) -> Class {
+        match (self.open_units_random, self.victim) {
+            (0, _) => Class::LinearOnly,
+            (_, Victim::Lru) => Class::OpenBlock,
+            (_, Victim::Random) => Class::LogStructured,
+        }
+    }
+
+    fn allows_small_write_path(&self) -> bool {
+        true
+    }
+}
+
+impl OpenBlocks {
     fn check_openings(&self, ftl: &Ftl) -> Result<(), ProfileError> {
         let count = self.opening.len();
         ensure(
@@ -103,13 +127,13 @@ impl OpenBlocks {
             count,
             format!("at most {OPENINGS_MAX}"),
         )?;
-        let whole = |size: Bytes| size.is_multiple_of(ftl.erase_block);
+        let is_whole = |size: Bytes| size.is_multiple_of(ftl.erase_block);
         let allowed = || format!("a multiple of erase_block ({})", ftl.erase_block);
         self.opening.iter().try_for_each(|opening| {
-            let Opening { start, length, open_us } = *opening;
-            ensure(whole(start), "policy.open_blocks.opening.start", start, allowed())?;
-            let some = whole(length) && !length.is_zero();
-            ensure(some, "policy.open_blocks.opening.length", length, allowed())?;
+            let OpeningCost { start, length, open_us } = *opening;
+            ensure(is_whole(start), "policy.open_blocks.opening.start", start, allowed())?;
+            let is_good = is_whole(length) && !length.is_zero();
+            ensure(is_good, "policy.open_blocks.opening.length", length, allowed())?;
             time("policy.open_blocks.opening.open_us", open_us)
         })
     }

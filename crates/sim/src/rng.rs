@@ -1,18 +1,18 @@
-//! Chance from a seed: the same draws on every machine.
+//! Seeded random numbers: the same draws on every machine.
 
 use std::sync::LazyLock;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A generator of its own for each thing that varies, so that one does not disturb another.
+/// A random generator. Each random quantity has a stream of its own, so that none disturbs another.
 #[derive(Debug, Clone)]
-pub(crate) struct Chance {
+pub(crate) struct StreamRng {
     random: Xoshiro256PlusPlus,
     ziggurat: &'static Ziggurat,
 }
 
-impl Chance {
+impl StreamRng {
     /// The generator of `stream` under `seed`.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut base = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -26,7 +26,7 @@ impl Chance {
         ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// Exponential with mean 1. Ninety-nine of a hundred draws cost one number, one product and one comparison.
+    /// Exponential with mean 1. 99 % of the draws cost one random number, one product and one comparison.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a float")]
     pub(crate) fn exponential(&mut self) -> f64 {
         let ziggurat = self.ziggurat;
@@ -47,12 +47,8 @@ impl Chance {
         }
     }
 
-    /// How many trials of this probability it takes until one succeeds, that one included; never, if it is 0.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count; saturates at never"
-    )]
+    /// Geometric: the number of trials up to and including the first success; `u64::MAX` for probability 0.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
     pub(crate) fn trials_until(&mut self, probability: f64) -> u64 {
         let rate = -(-probability).ln_1p();
         if rate > 0.0 { 1u64.saturating_add((self.exponential() / rate) as u64) } else { u64::MAX }
@@ -96,11 +92,11 @@ mod tests {
     const DRAWS: u32 = 1_000_000;
 
     #[test]
-    fn the_exponential_has_its_distribution_to_the_tail() {
-        let mut chance = Chance::new(1, 1);
-        let mut draws: Vec<f64> = (0..DRAWS).map(|_| chance.exponential()).collect();
+    fn exponential_draws_match_the_distribution_up_to_the_tail() {
+        let mut rng = StreamRng::new(1, 1);
+        let mut draws: Vec<f64> = (0..DRAWS).map(|_| rng.exponential()).collect();
         draws.sort_by(f64::total_cmp);
-        // Kolmogorov's statistic: 1.95 is passed once in a thousand samples.
+        // Kolmogorov's statistic exceeds 1.95 once in a thousand samples.
         let distance = (1..).zip(&draws).map(|(rank, x)| {
             let below = f64::from(rank) / f64::from(DRAWS);
             (below - (1.0 - (-x).exp())).abs()
@@ -113,20 +109,20 @@ mod tests {
     }
 
     #[test]
-    fn the_ziggurat_closes_at_the_top() {
+    fn ziggurat_closes_at_the_top() {
         let top = ZIGGURAT.edges[LAYERS - 1];
         assert!((top * (1.0 - (-top).exp()) - AREA).abs() < 1e-12);
         assert!(ZIGGURAT.edges.is_sorted_by(|wide, narrow| wide > narrow));
     }
 
     #[test]
-    fn trials_until_success_have_the_mean_of_their_probability() {
-        let mut chance = Chance::new(1, 1);
+    fn trials_until_success_average_one_over_the_probability() {
+        let mut rng = StreamRng::new(1, 1);
         for probability in [0.5, 0.01] {
-            let total: u64 = (0..100_000).map(|_| chance.trials_until(probability)).sum();
+            let total: u64 = (0..100_000).map(|_| rng.trials_until(probability)).sum();
             let mean = total as f64 / 1e5;
             assert!((mean * probability - 1.0).abs() < 0.02, "{probability}: {mean}");
         }
-        assert_eq!((chance.trials_until(0.0), chance.trials_until(1.0)), (u64::MAX, 1));
+        assert_eq!((rng.trials_until(0.0), rng.trials_until(1.0)), (u64::MAX, 1));
     }
 }

@@ -1,39 +1,40 @@
-//! How many valid units the blocks hold after endless uniformly random overwriting.
+//! The distribution of valid units over blocks in steady state, after endless uniformly random overwriting.
 //!
 //! Every unit is overwritten with the same probability, so a block with `i` valid units loses one at a rate proportional to
-//! `i`. Blocks are filled and collected at the same rate, so as many blocks come down to any number of valid units as leave
-//! it, and the share of blocks with `i` valid units is proportional to 1/i, from a full block down to those that are collected
-//! (P. Desnoyers, SYSTOR 2012; B. Van Houdt, SIGMETRICS 2013). The share of valid units overall says where that is: a part `x`
-//! of all blocks comes down to `last` valid units, and the rest is collected with one more.
+//! `i`. In steady state the flow of blocks into each level equals the flow out of it. So the share of blocks with `i` valid
+//! units is proportional to 1/i, from a full block down to the level of garbage collection (P. Desnoyers, SYSTOR 2012; B. Van
+//! Houdt, SIGMETRICS 2013). The overall share of valid units determines that level: a share `last_share` of the blocks
+//! reaches `last` valid units, and the rest is collected with one more.
 
-/// The law for one number of units in a block and one mean.
+/// The distribution for one block size and one mean.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Law {
+pub(super) struct ValidDistribution {
     block_units: u32,
-    /// Collected blocks hold this many, or one more.
+    /// The valid units of a collected block: this number, or one more.
     last: u32,
-    /// The share of blocks that come down to `last`.
-    x: f64,
+    /// The share of blocks that reach `last`.
+    last_share: f64,
 }
 
-impl Law {
-    /// The law under which blocks hold `mean` valid units on average. Below what the law can reach, some blocks hold none.
+impl ValidDistribution {
+    /// The distribution with a mean of `mean` valid units. For means below its reach, some blocks hold none.
     pub(super) fn with_mean(block_units: u32, mean: f64) -> Self {
         let (mut blocks, mut units) = (0.0, 0.0);
         for last in (0..block_units).rev() {
             let level = f64::from(last + 1);
-            // With all of this level: blocks 1/level, one unit's worth of flow.
+            // This level adds 1/level blocks, and so one unit.
             if (units + 1.0) / (blocks + 1.0 / level) <= mean {
                 let x = (mean * blocks - units) / (1.0 - mean / level);
-                return Self { block_units, last, x: if x.is_finite() { x.clamp(0.0, 1.0) } else { 1.0 } };
+                let last_share = if x.is_finite() { x.clamp(0.0, 1.0) } else { 1.0 };
+                return Self { block_units, last, last_share };
             }
             blocks += 1.0 / level;
             units += 1.0;
         }
-        Self { block_units, last: 0, x: 1.0 }
+        Self { block_units, last: 0, last_share: 1.0 }
     }
 
-    /// Valid units of each of `count` blocks, fullest first, that hold `total` in all.
+    /// The valid units of each of `count` blocks, descending, with the sum `total`.
     pub(super) fn counts(self, count: usize, total: u64) -> Vec<u32> {
         let weights = self.weights();
         let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
@@ -52,11 +53,11 @@ impl Law {
 
     fn weights(self) -> Vec<(u32, f64)> {
         let full = (self.last + 2..=self.block_units).rev().map(|valid| (valid, 1.0 / f64::from(valid)));
-        let partial = (self.last + 1, self.x / f64::from(self.last + 1));
+        let partial = (self.last + 1, self.last_share / f64::from(self.last + 1));
         full.chain(std::iter::once(partial)).collect()
     }
 
-    /// Rounding leaves the sum a little off: the difference is spread over the blocks.
+    /// Corrects the rounding error of the sum, spread over the blocks.
     fn correct(self, counts: &mut [u32], total: u64) {
         let mut sum: u64 = counts.iter().copied().map(u64::from).sum();
         while sum != total {
@@ -88,21 +89,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_blocks_come_down_to_each_level_as_leave_it() {
-        // Blocks of 4, of which levels 4, 3, 2 and a part of 1 weigh 1/4, 1/3, 1/2 and x: (3 + x) / (13/12 + x) = 2.5.
-        let law = Law::with_mean(4, 2.5);
-        let weights = law.weights();
+    fn weights_of_small_blocks_match_the_mean() {
+        // Blocks of 4, with weights 1/4, 1/3, 1/2 and x of the levels 4, 3, 2 and 1: (3 + x) / (13/12 + x) = 2.5.
+        let distribution = ValidDistribution::with_mean(4, 2.5);
+        let weights = distribution.weights();
         let mean = weights.iter().map(|(valid, weight)| f64::from(*valid) * weight).sum::<f64>()
             / weights.iter().map(|(_, weight)| weight).sum::<f64>();
-        assert!((mean - 2.5).abs() < 1e-9, "{law:?}");
-        assert!(law.last == 0 && (law.x - 0.19444).abs() < 1e-4, "{law:?}");
+        assert!((mean - 2.5).abs() < 1e-9, "{distribution:?}");
+        assert!(
+            distribution.last == 0 && (distribution.last_share - 0.19444).abs() < 1e-4,
+            "{distribution:?}"
+        );
     }
 
     #[test]
-    fn counts_hold_the_total_exactly() {
+    fn counts_sum_to_the_total() {
         for (block_units, count, total) in [(256, 1000, 230_000), (4, 11, 30), (1, 9, 5), (1536, 33, 40_001)]
         {
-            let counts = Law::with_mean(block_units, total as f64 / count as f64).counts(count, total);
+            let counts =
+                ValidDistribution::with_mean(block_units, total as f64 / count as f64).counts(count, total);
             assert_eq!(
                 (counts.len(), counts.iter().map(|each| u64::from(*each)).sum::<u64>()),
                 (count, total)
@@ -112,9 +117,9 @@ mod tests {
     }
 
     #[test]
-    fn a_law_for_large_blocks_meets_the_closed_form() {
+    fn large_blocks_match_the_closed_form() {
         // U = (1 - u) / ln(1/u): at u = 0.5, 0.7213.
-        let law = Law::with_mean(100_000, 72_134.75);
-        assert!((f64::from(law.last) / 1e5 - 0.5).abs() < 1e-3, "{law:?}");
+        let distribution = ValidDistribution::with_mean(100_000, 72_134.75);
+        assert!((f64::from(distribution.last) / 1e5 - 0.5).abs() < 1e-3, "{distribution:?}");
     }
 }
