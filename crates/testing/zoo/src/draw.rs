@@ -1,21 +1,21 @@
-//! Draws from a seed: the same specimen on every machine.
+//! Random draws from a seed: the same specimen on every machine.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A seeded source of everything that a specimen leaves to chance.
+/// A seeded random generator.
 #[derive(Debug, Clone)]
 pub(crate) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
-    /// The source of the specimen `index` under `seed`.
+    /// The generator of the specimen `index` under `seed`.
     pub(crate) fn new(seed: u64, index: u64) -> Self {
         let mut base = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mixed = base.next_u64() ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// Any number at all: the seed of something else.
+    /// A seed for another generator.
     pub(crate) fn seed(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -26,34 +26,34 @@ impl Draw {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform between the two.
-    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
+    /// Uniform in [low, high).
+    pub(crate) fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Between the two, each doubling as likely as the next.
-    pub(crate) fn log_between(&mut self, low: f64, high: f64) -> f64 {
-        (self.between(low.ln(), high.ln())).exp()
+    /// Log-uniform in [low, high): every doubling is equally likely.
+    pub(crate) fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
+        (self.uniform(low.ln(), high.ln())).exp()
     }
 
-    /// A whole number from `low` to `high`, each as likely.
-    pub(crate) fn whole(&mut self, low: u64, high: u64) -> u64 {
+    /// A uniform integer from `low` to `high`, both included.
+    pub(crate) fn uniform_integer(&mut self, low: u64, high: u64) -> u64 {
         let count = u128::from(high - low) + 1;
         low + ((u128::from(self.0.next_u64()) * count) >> 64) as u64
     }
 
-    /// A whole number between the two, each doubling as likely as the next.
+    /// A log-uniform value in [low, high), rounded down.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounds are positive counts")]
-    pub(crate) fn log_whole(&mut self, low: f64, high: f64) -> u64 {
-        self.log_between(low, high) as u64
+    pub(crate) fn log_uniform_integer(&mut self, low: f64, high: f64) -> u64 {
+        self.log_uniform(low, high) as u64
     }
 
     /// True with this probability.
-    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+    pub(crate) fn bernoulli(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// One of them, by weight. The weights need not add up to anything.
+    /// One of the choices, by weight. The weights need not sum to 1.
     pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(f64, T)]) -> T {
         let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut left = self.unit() * total;
@@ -71,7 +71,7 @@ impl Draw {
         -(1.0 - self.unit()).ln()
     }
 
-    /// Normal with mean 0 and deviation 1 (G. Box and M. Muller, Annals of Mathematical Statistics 29, 1958).
+    /// Normal with mean 0 and standard deviation 1 (G. Box and M. Muller, Annals of Mathematical Statistics 29, 1958).
     pub(crate) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
@@ -82,18 +82,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_stay_in_their_bounds_and_reach_both_ends() {
+    fn draws_stay_in_bounds_and_reach_both_ends() {
         let mut draw = Draw::new(1, 0);
-        let wholes: Vec<u64> = (0..200).map(|_| draw.whole(3, 5)).collect();
-        assert_eq!((wholes.iter().min(), wholes.iter().max()), (Some(&3), Some(&5)));
-        let logs: Vec<f64> = (0..200).map(|_| draw.log_between(1.0, 100.0)).collect();
+        let integers: Vec<u64> = (0..200).map(|_| draw.uniform_integer(3, 5)).collect();
+        assert_eq!((integers.iter().min(), integers.iter().max()), (Some(&3), Some(&5)));
+        let logs: Vec<f64> = (0..200).map(|_| draw.log_uniform(1.0, 100.0)).collect();
         assert!(logs.iter().all(|value| (1.0..=100.0).contains(value)));
         let below_ten = logs.iter().filter(|value| **value < 10.0).count();
         assert!((70..130).contains(&below_ten), "{below_ten} of 200 below the geometric middle");
     }
 
     #[test]
-    fn weights_count() {
+    fn weighted_choices_follow_their_weights() {
         let mut draw = Draw::new(1, 1);
         let heavy = (0..400).filter(|_| draw.weighted(&[(3.0, true), (1.0, false)])).count();
         assert!((260..340).contains(&heavy), "{heavy}");

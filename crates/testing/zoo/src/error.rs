@@ -1,10 +1,10 @@
-//! Why a specimen cannot be made. Each is a mistake of this crate: whatever it draws is meant to be possible.
+//! Why a specimen or a case cannot be made. Each error is a bug of this crate: it draws only possible ones.
 
 use flashscope_device::DeviceError;
 use flashscope_device::layer::FaultError;
 use flashscope_sim::ProfileError;
 
-/// A specimen that cannot be made.
+/// A specimen or a case that cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ZooError {
     /// The drawn profile is impossible.
@@ -13,10 +13,10 @@ pub enum ZooError {
     /// The drawn fault is impossible.
     #[error("the drawn fault is impossible: {0}")]
     Fault(#[from] FaultError),
-    /// None of many draws of a patient is as ill as it was meant to be.
-    #[error("none of many draws of a patient is as ill as it was meant to be")]
-    Patient,
-    /// Writing what the device has been through failed.
-    #[error("writing what the device has been through failed: {0}")]
+    /// No draw of a case had the wanted faults with a sufficient effect.
+    #[error("no draw of the case had the wanted faults with a sufficient effect")]
+    Case,
+    /// Writing the history of the device failed.
+    #[error("writing the history of the device failed: {0}")]
     History(#[from] DeviceError),
 }

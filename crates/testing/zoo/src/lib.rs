@@ -1,27 +1,30 @@
-//! Random sticks of every kind, devices that are no sticks at all, and what is true of each.
+//! Random sticks, devices that are not sticks, and what is true of each.
 //!
-//! A [`Specimen`] follows from a seed and its number alone. It makes a fresh [`Device`](flashscope_device::Device) as
-//! often as it is asked to, and knows the [`Truth`] about it, finding by finding. This crate cannot reach the experiments
-//! and the inference: what is true does not depend on how it is found.
+//! A [`Specimen`] is determined by a seed and its number. It makes any number of fresh
+//! [`Device`](flashscope_device::Device)s, and knows the [`Truth`] about them, finding by finding. A [`Case`] is a stick
+//! with known faults. This crate cannot reach the experiments and the inference: truth does not depend on how it is found.
 //!
-//! What the kinds are and how often they come: `docs/statistics.md`.
+//! The kinds of specimens and their shares: `docs/statistics.md`.
 
 #![deny(missing_docs)]
 
+mod case;
+mod copy_costs;
+mod distorted_clock;
+mod disturbance;
 mod draw;
 mod error;
 mod history;
-mod mishap;
 mod outside;
-mod patient;
+mod rounding;
+mod scope;
 mod specimen;
 mod stick;
 mod truth;
-mod warped;
-mod work;
 
+pub use case::{Case, Fault};
 pub use error::ZooError;
-pub use outside::Kind;
-pub use patient::{Ailment, Patient};
-pub use specimen::{Habitat, Specimen};
+pub use outside::OutsideKind;
+pub use scope::Scope;
+pub use specimen::Specimen;
 pub use truth::{Fact, Truth};

@@ -1,20 +1,21 @@
-//! One specimen: a device that can be made again and again, and what is true of it.
+//! One specimen: a device that can be made repeatedly, and what is true of it.
 
 use flashscope_device::Device;
 use flashscope_sim::VirtualStick;
 
+use crate::disturbance::Disturbance;
 use crate::draw::Draw;
 use crate::error::ZooError;
 use crate::history::History;
-use crate::mishap::Mishap;
-use crate::outside::{self, Kind};
+use crate::outside::{self, OutsideKind};
+use crate::scope::Scope;
 use crate::stick::Stick;
 use crate::truth::{Fact, Truth};
 
-/// This share of the specimens is outside the space of hypotheses.
+/// The share of specimens outside the hypothesis space.
 const OUTSIDE_SHARE: f64 = 0.22;
 
-/// What no finding about the flash can be, where there is none. (A smallest efficient write exists on any device.)
+/// Findings about flash, which a device without flash does not have. (Every device has a smallest efficient write.)
 const FLASH_FINDINGS: [&str; 7] = [
     "erase_block_bytes",
     "page_bytes",
@@ -25,71 +26,63 @@ const FLASH_FINDINGS: [&str; 7] = [
     "merge_seconds",
 ];
 
-/// What a device shows or does not, whatever it is made of.
-const SHOWN: [&str; 2] = ["read_boundary_signal", "slc_cache_bytes"];
-
-/// Where a specimen belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Habitat {
-    /// A stick inside the space of hypotheses.
-    Inside,
-    /// Something else.
-    Outside(Kind),
-}
+/// Findings about visible effects, which apply to any device.
+const EFFECT_FINDINGS: [&str; 2] = ["read_boundary_signal", "slc_cache_bytes"];
 
 /// A device, and what is true of it. The same seed and index make the same one on every machine.
 #[derive(Debug, Clone)]
 pub struct Specimen {
     /// Its number in the zoo.
     pub index: u64,
-    /// Where it belongs.
-    pub habitat: Habitat,
+    /// Inside or outside the hypothesis space.
+    pub scope: Scope,
     /// What is true of it.
     pub truth: Truth,
     /// The seed to measure it with.
     pub survey_seed: u64,
     body: Body,
-    mishap: Mishap,
+    disturbance: Disturbance,
     seed: u64,
 }
 
-/// What a specimen is made of.
+/// The device behind a specimen.
 #[derive(Debug, Clone)]
 enum Body {
-    /// A virtual stick, and what it has been through.
+    /// A virtual stick and its write history.
     Stick(Box<Stick>, History),
-    /// A device that is nothing but its times.
-    Other(Kind),
+    /// A device that consists only of its timing.
+    Other(OutsideKind),
 }
 
 impl Body {
-    fn draw(habitat: Habitat, draw: &mut Draw) -> Result<Self, ZooError> {
-        match habitat {
-            Habitat::Outside(kind) if !kind.has_stick() => Ok(Self::Other(kind)),
-            _ => Ok(Self::Stick(Box::new(Stick::draw(draw)?), History::draw(draw))),
+    fn sample(scope: Scope, draw: &mut Draw) -> Result<Self, ZooError> {
+        match scope {
+            Scope::Outside(kind) if !kind.has_stick() => Ok(Self::Other(kind)),
+            _ => Ok(Self::Stick(Box::new(Stick::sample(draw)?), History::sample(draw))),
         }
     }
 
-    /// With what is true once it was filled, where it lives long enough for that.
-    fn filled(self, habitat: Habitat, mishap: &Mishap, seed: u64) -> Result<Self, ZooError> {
+    /// Adds the truth about filling the stick, if the stick survives that.
+    fn with_fill_truth(self, scope: Scope, disturbance: &Disturbance, seed: u64) -> Result<Self, ZooError> {
         Ok(match self {
-            Self::Stick(stick, history) if habitat == Habitat::Inside => {
-                Self::Stick(Box::new(stick.filled(history, mishap, seed)?), history)
+            Self::Stick(stick, history) if scope == Scope::Inside => {
+                Self::Stick(Box::new(stick.with_fill_truth(history, disturbance, seed)?), history)
             }
             other => other,
         })
     }
 
-    fn truth(&self, habitat: Habitat) -> Truth {
-        match (self, habitat) {
+    fn truth(&self, scope: Scope) -> Truth {
+        match (self, scope) {
             (
                 Self::Stick(stick, _),
-                Habitat::Inside | Habitat::Outside(Kind::Erring | Kind::Vanishing | Kind::Dying),
+                Scope::Inside
+                | Scope::Outside(OutsideKind::Erring | OutsideKind::Vanishing | OutsideKind::Dying),
             ) => stick.truth.clone(),
-            (Self::Stick(..), _) => Truth::nothing(&[&FLASH_FINDINGS[..], &SHOWN].concat()),
+            (Self::Stick(..), _) => Truth::absent(&[&FLASH_FINDINGS[..], &EFFECT_FINDINGS].concat()),
             (Self::Other(_), _) => {
-                let mut truth = Truth::nothing(&FLASH_FINDINGS);
-                // That nothing shows is true of what has no flash.
+                let mut truth = Truth::absent(&FLASH_FINDINGS);
+                // Without flash there are no read boundaries and no cache.
                 truth.set("read_boundary_signal", Fact::OneOf(&["no"]));
                 truth.set("slc_cache_bytes", Fact::Number(0.0));
                 truth
@@ -99,53 +92,55 @@ impl Body {
 }
 
 impl Specimen {
-    /// The specimen of this number in the zoo of this seed.
+    /// The specimen with this number in the zoo of this seed.
     ///
     /// # Errors
     /// [`ZooError::Profile`] if a drawn profile is impossible.
     pub fn new(seed: u64, index: u64) -> Result<Self, ZooError> {
         let mut draw = Draw::new(seed, index);
-        let outside = draw.chance(OUTSIDE_SHARE);
-        let habitat = if outside { Habitat::Outside(Kind::draw(&mut draw)) } else { Habitat::Inside };
-        let body = Body::draw(habitat, &mut draw)?;
-        let mishap = Mishap::draw(habitat, &mut draw);
+        let is_outside = draw.bernoulli(OUTSIDE_SHARE);
+        let scope = if is_outside { Scope::Outside(OutsideKind::sample(&mut draw)) } else { Scope::Inside };
+        let body = Body::sample(scope, &mut draw)?;
+        let disturbance = Disturbance::sample(scope, &mut draw);
         let (survey_seed, seed) = (draw.seed(), draw.seed());
-        let body = body.filled(habitat, &mishap, seed)?;
-        Ok(Self { index, habitat, truth: body.truth(habitat), survey_seed, body, mishap, seed })
+        let body = body.with_fill_truth(scope, &disturbance, seed)?;
+        Ok(Self { index, scope, truth: body.truth(scope), survey_seed, body, disturbance, seed })
     }
 
-    /// Makes the device, as it is before anybody measures it.
+    /// Makes the device in its state before the measurement.
     ///
     /// # Errors
-    /// [`ZooError::Fault`] if its fault cannot be, [`ZooError::History`] if it could not go through what it has been through.
+    /// [`ZooError::Fault`] if its fault is impossible, [`ZooError::History`] if its history cannot be written.
     pub fn device(&self) -> Result<Box<dyn Device + Send>, ZooError> {
         let mut draw = Draw::new(self.seed, 0);
         let device: Box<dyn Device + Send> = match &self.body {
             Body::Other(kind) => outside::device(*kind, &mut draw),
             Body::Stick(stick, history) => {
                 let mut device = VirtualStick::new(&stick.profile, self.seed);
-                history.replay(&mut device, &mut draw)?;
+                history.apply(&mut device, &mut draw)?;
                 Box::new(device)
             }
         };
-        self.mishap.befall(device, self.seed)
+        self.disturbance.inject(device, self.seed)
     }
 
-    /// What it is, for people: the profile as TOML where it has one, with everything else as comments.
+    /// A description for people: comments, then the profile as TOML if it has one.
     #[must_use]
     pub fn describe(&self) -> String {
-        let mut lines = vec![match self.habitat {
-            Habitat::Inside => format!("specimen {}: a stick", self.index),
-            Habitat::Outside(kind) => format!("specimen {}: {}", self.index, kind.as_str()),
+        let mut lines = vec![match self.scope {
+            Scope::Inside => format!("specimen {}: a stick", self.index),
+            Scope::Outside(kind) => format!("specimen {}: {}", self.index, kind.as_str()),
         }];
         lines.push(match &self.body {
-            Body::Stick(_, history) => format!("sim seed {}, {}", self.seed, history.words()),
+            Body::Stick(_, history) => format!("sim seed {}, {history}", self.seed),
             Body::Other(_) => format!("seed {}", self.seed),
         });
-        lines.extend(self.mishap.words());
+        lines.extend(self.disturbance.lines());
         let comments: String = lines.iter().map(|line| format!("# {line}\n")).collect();
         match &self.body {
-            Body::Stick(stick, _) => comments + &stick.toml,
+            Body::Stick(stick, _) => {
+                comments + &stick.profile.to_toml().unwrap_or_else(|error| format!("# {error}\n"))
+            }
             Body::Other(_) => comments,
         }
     }

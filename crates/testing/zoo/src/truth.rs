@@ -1,13 +1,13 @@
-//! What is true of a specimen, finding by finding, and whether anything shows it.
+//! What is true of a specimen, finding by finding, and whether a measurement can show it.
 
 use std::collections::BTreeMap;
 
 use flashscope_device::Bytes;
 
-/// One thing that is true.
+/// One true value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fact {
-    /// A size; where the definition leaves room, every size from `low` to `high` is right.
+    /// A size. Every size from `low` to `high` is right; both are equal if the definition is exact.
     Bytes {
         /// The smallest right answer.
         low: Bytes,
@@ -16,15 +16,15 @@ pub enum Fact {
     },
     /// A number of erase blocks.
     Count(u32),
-    /// A class or a yes or no, as it stands in JSON; several where nothing tells them apart from outside.
+    /// A class, or yes or no, as in JSON. Several if a host cannot distinguish them.
     OneOf(&'static [&'static str]),
-    /// A rate or a time, in the finding's unit.
+    /// A rate or a time, in the unit of the finding.
     Number(f64),
-    /// There is no such thing: whatever is named is wrong.
-    Nothing,
+    /// The property does not exist: every value is wrong.
+    Absent,
 }
 
-/// What is true of a specimen, by the finding's id in JSON.
+/// What is true of a specimen, by the JSON id of the finding.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Truth {
     facts: BTreeMap<&'static str, Fact>,
@@ -32,10 +32,10 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Nothing is true of it that a finding could name.
+    /// The truth of a specimen without these properties.
     #[must_use]
-    pub(crate) fn nothing(ids: &[&'static str]) -> Self {
-        Self { facts: ids.iter().map(|id| (*id, Fact::Nothing)).collect(), hidden: BTreeMap::new() }
+    pub(crate) fn absent(ids: &[&'static str]) -> Self {
+        Self { facts: ids.iter().map(|id| (*id, Fact::Absent)).collect(), hidden: BTreeMap::new() }
     }
 
     pub(crate) fn set(&mut self, id: &'static str, fact: Fact) {
@@ -46,32 +46,31 @@ impl Truth {
         self.set(id, Fact::Bytes { low: bytes, high: bytes });
     }
 
-    /// Nobody knows what is true of it.
-    pub(crate) fn leave_open(&mut self, id: &'static str) {
+    /// Removes a fact that is not known.
+    pub(crate) fn remove(&mut self, id: &'static str) {
         self.facts.remove(id);
     }
 
-    /// True as it is, nothing that the device does from outside shows it, for this reason. Where nothing is true, nothing is
-    /// hidden.
+    /// Marks a fact as hidden: no measurement from outside can show it, for this reason. Absent facts are never hidden.
     pub(crate) fn hide(&mut self, id: &'static str, reason: &'static str) {
-        if self.fact(id).is_some_and(|fact| fact != Fact::Nothing) {
+        if self.fact(id).is_some_and(|fact| fact != Fact::Absent) {
             self.hidden.insert(id, reason);
         }
     }
 
-    /// What is true of this finding; `None` if it is not judged.
+    /// The true value of this finding; `None` if it is not judged.
     #[must_use]
     pub fn fact(&self, id: &str) -> Option<Fact> {
         self.facts.get(id).copied()
     }
 
-    /// Why nothing shows it, if so: unknown is then the only honest answer, though not a wrong one if it is guessed.
+    /// Why the fact is hidden, if it is. The right answer is then unknown; a correct guess is not an error.
     #[must_use]
     pub fn hidden(&self, id: &str) -> Option<&'static str> {
         self.hidden.get(id).copied()
     }
 
-    /// Every fact, with the reason if it is hidden, in the order of the ids.
+    /// Every fact, with the reason if it is hidden, sorted by id.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, Fact, Option<&'static str>)> {
         self.facts.iter().map(|(id, fact)| (*id, *fact, self.hidden(id)))
     }
@@ -85,7 +84,7 @@ impl std::fmt::Display for Fact {
             Self::Count(count) => count.to_string(),
             Self::OneOf(words) => words.join(" or "),
             Self::Number(number) => format!("{number:.4e}"),
-            Self::Nothing => "nothing".to_owned(),
+            Self::Absent => "absent".to_owned(),
         };
         formatter.pad(&text)
     }

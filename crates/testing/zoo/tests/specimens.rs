@@ -1,4 +1,4 @@
-//! Specimens can be made, are the same every time, and are as many kinds as they should be.
+//! Specimens can be made, are reproducible, and cover all kinds.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern};
-use flashscope_zoo::{Fact, Habitat, Specimen};
+use flashscope_sim::Profile;
+use flashscope_zoo::{Case, Fact, Scope, Specimen};
 
 const COUNT: u64 = 1200;
 
@@ -29,23 +30,23 @@ fn count(specimen: &Specimen, id: &str) -> Option<u32> {
 }
 
 #[test]
-fn a_fifth_is_outside_the_space_and_every_kind_is_there() {
-    let outside: Vec<Habitat> =
-        specimens().map(|each| each.habitat).filter(|habitat| *habitat != Habitat::Inside).collect();
+fn outside_specimens_are_a_fifth_and_cover_every_kind() {
+    let outside: Vec<Scope> =
+        specimens().map(|each| each.scope).filter(|scope| *scope != Scope::Inside).collect();
     assert!(outside.len() as u64 * 5 >= COUNT, "{} of {COUNT}", outside.len());
     let kinds: BTreeSet<&str> = outside
         .iter()
-        .map(|habitat| match habitat {
-            Habitat::Outside(kind) => kind.as_str(),
-            Habitat::Inside => "",
+        .map(|scope| match scope {
+            Scope::Outside(kind) => kind.as_str(),
+            Scope::Inside => "",
         })
         .collect();
     assert_eq!(kinds.len(), 11, "{kinds:?}");
 }
 
 #[test]
-fn the_whole_space_is_drawn() {
-    let inside: Vec<Specimen> = specimens().filter(|each| each.habitat == Habitat::Inside).collect();
+fn inside_specimens_cover_the_hypothesis_space() {
+    let inside: Vec<Specimen> = specimens().filter(|each| each.scope == Scope::Inside).collect();
     let odd = |bytes: u64| bytes >> bytes.trailing_zeros();
     let blocks: BTreeSet<u64> = inside.iter().filter_map(|each| bytes(each, "erase_block_bytes")).collect();
     assert_eq!(blocks.iter().map(|block| odd(*block)).collect::<BTreeSet<_>>(), [1, 3, 5, 7].into());
@@ -60,9 +61,9 @@ fn the_whole_space_is_drawn() {
     assert_eq!(classes.len(), 8, "{classes:?}");
 }
 
-/// Reads and writes of a specimen take the same times in every device that it makes.
+/// All devices of a specimen have the same latencies.
 #[test]
-fn the_same_number_makes_the_same_device() {
+fn same_seed_and_index_make_the_same_device() {
     let times = |specimen: &Specimen| -> Vec<Duration> {
         let mut device = specimen.device().unwrap();
         let range = |index: u64| ByteRange::new(Bytes::kib(28) * index, Bytes::kib(8));
@@ -81,12 +82,25 @@ fn the_same_number_makes_the_same_device() {
     assert_ne!(one.describe(), other.describe());
 }
 
-/// Where nothing is true, nothing is said to be hidden, and the other way round.
+/// An absent fact is never hidden.
 #[test]
-fn what_is_hidden_is_a_fact() {
+fn hidden_facts_are_not_absent() {
     for specimen in specimens() {
         for (id, fact, hidden) in specimen.truth.all() {
-            assert!(hidden.is_none() || fact != Fact::Nothing, "{id} of {}", specimen.index);
+            assert!(hidden.is_none() || fact != Fact::Absent, "{id} of {}", specimen.index);
         }
     }
+}
+
+#[test]
+fn described_profiles_parse_and_serialize_to_the_same_profile() {
+    let cases = (0..4).map(|index| Case::new(7, index, 1).unwrap().describe());
+    let texts = specimens().take(120).map(|specimen| specimen.describe()).chain(cases);
+    let mut count = 0;
+    for text in texts.filter(|text| text.contains("[link]")) {
+        let profile = Profile::parse(&text).unwrap();
+        assert_eq!(Profile::parse(&profile.to_toml().unwrap()).unwrap(), profile, "{text}");
+        count += 1;
+    }
+    assert!(count > 80, "{count}");
 }

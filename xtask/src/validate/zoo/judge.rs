@@ -29,7 +29,7 @@ impl Verdict {
         let id = finding.id.as_str();
         let fact = truth.fact(id)?;
         Some(match &finding.outcome {
-            Outcome::Unknown { .. } if fact == Fact::Nothing || truth.hidden(id).is_some() => Self::Declined,
+            Outcome::Unknown { .. } if fact == Fact::Absent || truth.hidden(id).is_some() => Self::Declined,
             Outcome::Unknown { .. } => Self::Unknown,
             Outcome::Found { value, .. } if is_exact(*value, fact) => Self::Exact,
             Outcome::Found { low, high, .. } if holds(*low, *high, fact) => Self::Within,

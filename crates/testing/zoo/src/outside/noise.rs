@@ -1,11 +1,11 @@
-//! Times that say nothing of the request: pure noise, or always the same.
+//! Times that do not depend on the request: pure noise, or a constant.
 
 use flashscope_device::{Instant, Op};
 
 use super::timed::Timing;
 use crate::draw::Draw;
 
-/// Times drawn from one distribution, whatever is asked.
+/// Times from one distribution, for every request.
 #[derive(Debug)]
 pub(super) struct Noise {
     shape: Shape,
@@ -14,28 +14,28 @@ pub(super) struct Noise {
 
 #[derive(Debug, Clone, Copy)]
 enum Shape {
-    /// From nothing to twice the scale.
+    /// From 0 to twice the scale.
     Uniform,
     /// Exponential with the scale as its mean.
     Exponential,
-    /// The scale times the exponential of a normal variable of this deviation.
+    /// The scale times the exponential of a normal variable with this standard deviation.
     LogNormal(f64),
-    /// The scale times a Pareto variable of this exponent: now and then hundreds of times as long.
+    /// The scale times a Pareto variable with this exponent: rare times are hundreds of times longer.
     Pareto(f64),
-    /// One of two times, a hundredfold apart, the longer with this probability.
-    TwoTimes(f64),
+    /// One of two times with a ratio of 100; the longer one with this probability.
+    Bimodal(f64),
 }
 
 impl Noise {
-    pub(super) fn draw(draw: &mut Draw) -> Self {
-        let shape = match draw.whole(0, 4) {
+    pub(super) fn sample(draw: &mut Draw) -> Self {
+        let shape = match draw.uniform_integer(0, 4) {
             0 => Shape::Uniform,
             1 => Shape::Exponential,
-            2 => Shape::LogNormal(draw.between(0.3, 2.0)),
-            3 => Shape::Pareto(draw.between(0.8, 2.5)),
-            _ => Shape::TwoTimes(draw.log_between(0.01, 0.5)),
+            2 => Shape::LogNormal(draw.uniform(0.3, 2.0)),
+            3 => Shape::Pareto(draw.uniform(0.8, 2.5)),
+            _ => Shape::Bimodal(draw.log_uniform(0.01, 0.5)),
         };
-        Self { shape, scale_s: draw.log_between(1e-4, 1e-2) }
+        Self { shape, scale_s: draw.log_uniform(1e-4, 1e-2) }
     }
 }
 
@@ -46,8 +46,8 @@ impl Timing for Noise {
             Shape::Exponential => draw.exponential(),
             Shape::LogNormal(deviation) => (deviation * draw.normal()).exp(),
             Shape::Pareto(exponent) => (draw.exponential() / exponent).exp().min(1e4),
-            Shape::TwoTimes(share) if draw.chance(share) => 100.0,
-            Shape::TwoTimes(_) => 1.0,
+            Shape::Bimodal(share) if draw.bernoulli(share) => 100.0,
+            Shape::Bimodal(_) => 1.0,
         };
         self.scale_s * factor
     }
@@ -60,8 +60,8 @@ pub(super) struct Constant {
 }
 
 impl Constant {
-    pub(super) fn draw(draw: &mut Draw) -> Self {
-        Self { seconds: draw.log_between(1e-6, 1e-2) }
+    pub(super) fn sample(draw: &mut Draw) -> Self {
+        Self { seconds: draw.log_uniform(1e-6, 1e-2) }
     }
 }
 

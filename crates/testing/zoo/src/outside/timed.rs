@@ -1,4 +1,4 @@
-//! A device that is nothing but its times: it keeps no data, so reads are for timing only.
+//! A device that consists only of its timing: it stores no data, so it supports only reads for timing.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use flashscope_device::{
 
 use crate::draw::Draw;
 
-/// How long requests take.
+/// A timing model.
 pub(crate) trait Timing: std::fmt::Debug + Send {
-    /// The time of a request that begins at `now`, seconds.
+    /// The time of a request that starts at `now`, seconds.
     fn seconds(&mut self, op: &Op, now: Instant, draw: &mut Draw) -> f64;
 }
 
 const QUEUE_DEPTH: u32 = 32;
 
-/// One request at a time, each as long as its [`Timing`] says.
+/// A device with a [`Timing`] that serves one request at a time.
 #[derive(Debug)]
 pub(crate) struct Timed {
     capabilities: Capabilities,
@@ -48,15 +48,15 @@ impl Timed {
             Op::Pause { duration } => *duration,
             _ => Duration::from_secs_f64(self.timing.seconds(op, self.now, &mut self.draw).max(0.0)),
         };
-        if wants_data(op) {
+        if needs_data(op) {
             return Err(RequestError::new(op.kind(), op.range(), FailureCause::Unsupported));
         }
         Ok(Success::Done)
     }
 }
 
-/// Whether a request needs what was written before: there is no such thing here.
-const fn wants_data(op: &Op) -> bool {
+/// True if a request needs stored data, which this device does not have.
+const fn needs_data(op: &Op) -> bool {
     match op {
         Op::Read { into, .. } => !matches!(into, ReadInto::Timing),
         Op::Write { payload, .. } => matches!(payload, Payload::Bytes(_)),

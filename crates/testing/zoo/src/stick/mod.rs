@@ -1,86 +1,89 @@
-//! Random sticks inside the space of hypotheses: a profile as TOML, drawn group by group, and what is true of it.
+//! Random sticks inside the hypothesis space: a profile, drawn section by section, and what is true of it.
 //!
-//! The figures follow what was published of real sticks (`docs/simulator.md`, `docs/statistics.md`), drawn wider than that:
-//! the aim is every stick that could be, not the average one.
+//! The ranges follow published figures of real sticks (`docs/simulator.md`, `docs/statistics.md`) but are wider: the aim is
+//! every possible stick, not the average one.
 
 mod caches;
+mod era;
 mod fill;
 mod geometry;
 mod link;
 mod policy;
 mod timing;
-mod truths;
+mod truth;
 mod write_unit;
 
-use std::fmt::Write as _;
-
-use flashscope_device::{Bytes, DeviceError};
+use flashscope_device::DeviceError;
+use flashscope_sim::profile::State;
 use flashscope_sim::{Profile, ProfileError};
 
+use crate::disturbance::Disturbance;
 use crate::draw::Draw;
 use crate::history::History;
-use crate::mishap::Mishap;
 use crate::truth::Truth;
 use geometry::Geometry;
-use policy::Policy;
 use timing::Timing;
 
 /// A random stick.
 #[derive(Debug, Clone)]
 pub(crate) struct Stick {
     pub(crate) profile: Profile,
-    pub(crate) toml: String,
     pub(crate) truth: Truth,
 }
 
 impl Stick {
-    /// The same, with what is true of it after it was filled, once all that it has been through and that befalls it is known.
-    pub(crate) fn filled(
+    /// Adds the truth about filling the stick, once its history and its disturbance are known.
+    pub(crate) fn with_fill_truth(
         mut self,
         history: History,
-        mishap: &Mishap,
+        disturbance: &Disturbance,
         seed: u64,
     ) -> Result<Self, DeviceError> {
-        fill::tell(&mut self.truth, &self.profile, history, mishap.mean_factor(), seed)?;
+        fill::add_truth(&mut self.truth, &self.profile, history, disturbance.mean_factor(), seed)?;
         if self.profile.slc_cache.is_some() && history != History::Untouched {
-            // It was measured with an empty cache, and what is left of that the history says.
-            self.truth.leave_open("write_unit_bytes");
+            // The truth was measured with an empty cache. How much of it is left depends on the history.
+            self.truth.remove("write_unit_bytes");
         }
         Ok(self)
     }
 
-    /// Draws one. An error would be a mistake in this crate: every drawn profile is meant to be possible.
-    pub(crate) fn draw(draw: &mut Draw) -> Result<Self, ProfileError> {
-        let mut geometry = Geometry::draw(draw);
-        let link = link::toml(geometry.age, draw);
-        let timing = Timing::draw(&geometry, draw);
-        let policy = Policy::draw(&mut geometry, timing.page_program, draw);
-        let timing = if policy.maps_small_writes_alike() { timing.without_small_writes() } else { timing };
-        let caches = caches::toml(&geometry, timing.page_program, draw);
-        let head = head(&geometry, state(draw));
-        let toml = [head, link, timing.toml(), caches, geometry.toml(), policy.toml()].concat();
-        let profile = Profile::parse(&toml)?;
-        let truth = truths::of(&profile);
-        Ok(Self { profile, toml, truth })
+    /// Draws a stick. An error is a bug of this crate: every drawn profile must be possible.
+    pub(crate) fn sample(draw: &mut Draw) -> Result<Self, ProfileError> {
+        let mut geometry = Geometry::sample(draw);
+        let link = link::sample(geometry.era, draw);
+        let timing = Timing::sample(&geometry, draw);
+        let policy = policy::sample(&mut geometry, timing.page_program_us, draw);
+        let small_writes = timing.small_writes.filter(|_| policy::allows_small_write_path(&policy));
+        let caches = caches::sample(&geometry, timing.page_program_us, draw);
+        let profile = Profile {
+            name: "zoo".to_owned(),
+            description: format!("a random stick: {}", geometry.era.as_str()),
+            capacity: geometry.capacity,
+            fault: Vec::new(),
+            source: Vec::new(),
+            link,
+            read: timing.read,
+            write: timing.write,
+            small_writes,
+            ftl: geometry.ftl(),
+            policy,
+            state: state(draw),
+            slc_cache: caches.slc_cache,
+            write_buffer: caches.write_buffer,
+            states: None,
+            background: caches.background,
+            region: Vec::new(),
+            wear: None,
+            thermal: None,
+            noise: timing.noise,
+        };
+        profile.check()?;
+        let truth = truth::of(&profile);
+        Ok(Self { profile, truth })
     }
 }
 
-/// What the stick holds when it is made; a part of it may be written on top.
-fn state(draw: &mut Draw) -> &'static str {
-    draw.weighted(&[(0.55, "new"), (0.25, "full"), (0.12, "steady"), (0.08, "trimmed")])
-}
-
-fn head(geometry: &Geometry, state: &str) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "name = \"zoo\"");
-    let _ = writeln!(text, "description = \"a random stick: {}\"", geometry.age.words());
-    let _ = writeln!(text, "capacity = {}", size(geometry.capacity));
-    let _ = writeln!(text, "state = \"{state}\"");
-    text
-}
-
-/// A size as TOML has it: with a unit where that is exact, so that people can read it.
-fn size(bytes: Bytes) -> String {
-    let text = bytes.to_string();
-    if text.parse() == Ok(bytes) { format!("\"{}\"", text.replace(' ', "")) } else { bytes.get().to_string() }
+/// The preconditioning state; a write history may follow.
+fn state(draw: &mut Draw) -> State {
+    draw.weighted(&[(0.55, State::New), (0.25, State::Full), (0.12, State::Steady), (0.08, State::Trimmed)])
 }

@@ -1,127 +1,85 @@
 //! Times: reads with their boundaries, writes, noise.
 
-use std::fmt::Write as _;
-
 use flashscope_device::{Bytes, SECTOR};
+use flashscope_sim::profile::{Basis, Boundary, Noise, ReadPath, SmallWrites, WritePath};
 
-use super::geometry::{Age, Geometry};
-use super::size;
+use super::era::Era;
+use super::geometry::Geometry;
 use crate::draw::Draw;
+use crate::rounding::rounded;
 
-/// The times of a stick, us unless named otherwise.
-#[derive(Debug, Clone)]
+/// The sections of a profile with the times of a stick.
+#[derive(Debug)]
 pub(super) struct Timing {
-    access: f64,
-    read_ahead_saves: f64,
-    never_written_factor: f64,
-    boundaries: Vec<Boundary>,
-    write_overhead: f64,
-    pub(super) page_program: f64,
-    partial_page: f64,
-    small_writes: Option<SmallWrites>,
-    jitter: f64,
-    outliers_per_million: f64,
-    outlier: f64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Boundary {
-    period: Bytes,
-    phase: Bytes,
-    across: f64,
-    before: f64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct SmallWrites {
-    up_to: Bytes,
-    write: f64,
-    per_kib: f64,
+    pub(super) read: ReadPath,
+    pub(super) write: WritePath,
+    pub(super) small_writes: Option<SmallWrites>,
+    pub(super) noise: Noise,
+    /// The time to program a page, not rounded.
+    pub(super) page_program_us: f64,
 }
 
 impl Timing {
-    pub(super) fn draw(geometry: &Geometry, draw: &mut Draw) -> Self {
-        let access = draw.log_between(120.0, 1000.0);
-        let page_program = geometry.page.as_f64() / program_megabytes_per_s(geometry.age, draw);
-        let quiet = draw.chance(0.95);
+    pub(super) fn sample(geometry: &Geometry, draw: &mut Draw) -> Self {
+        let access_us = draw.log_uniform(120.0, 1000.0);
+        let page_program_us = geometry.page.as_f64() / program_megabytes_per_s(geometry.era, draw);
+        let is_quiet = draw.bernoulli(0.95);
         Self {
-            access,
-            read_ahead_saves: access * draw.between(0.0, 0.8),
-            never_written_factor: if draw.chance(0.5) { 1.0 } else { draw.log_between(0.4, 1.3) },
-            boundaries: boundaries(geometry, access, draw),
-            write_overhead: draw.log_between(80.0, 800.0),
-            page_program,
-            partial_page: page_program * draw.between(1.0, 1.4),
-            small_writes: small_writes(geometry, page_program, draw),
-            jitter: if quiet { draw.log_between(0.002, 0.05) } else { draw.between(0.1, 0.4) },
-            outliers_per_million: if quiet { draw.log_between(1.0, 5000.0) } else { draw.between(2e4, 2e5) },
-            outlier: draw.log_between(2e3, 2e5),
+            read: read(geometry, access_us, draw),
+            write: WritePath {
+                basis: Basis::Assumed,
+                overhead_us: Some(rounded(draw.log_uniform(80.0, 800.0), 1)),
+                page_program_us: Some(rounded(page_program_us, 1)),
+                partial_page_us: Some(rounded(page_program_us * draw.uniform(1.0, 1.4), 1)),
+                curve: None,
+            },
+            small_writes: small_writes(geometry, page_program_us, draw),
+            noise: noise(is_quiet, draw),
+            page_program_us,
         }
     }
+}
 
-    /// The same where all writes are mapped alike.
-    pub(super) fn without_small_writes(self) -> Self {
-        Self { small_writes: None, ..self }
-    }
-
-    pub(super) fn toml(&self) -> String {
-        let mut text = String::new();
-        let _ = writeln!(text, "\n[read]\nbasis = \"assumed\"\naccess_us = {:.1}", self.access);
-        let _ = writeln!(text, "read_ahead_saves_us = {:.1}", self.read_ahead_saves.floor());
-        let _ = writeln!(text, "never_written_factor = {:.3}", self.never_written_factor);
-        self.boundaries.iter().for_each(|boundary| text += &boundary.toml());
-        let _ = writeln!(text, "\n[write]\nbasis = \"assumed\"\noverhead_us = {:.1}", self.write_overhead);
-        let _ = writeln!(text, "page_program_us = {:.1}", self.page_program);
-        let _ = writeln!(text, "partial_page_us = {:.1}", self.partial_page);
-        if let Some(small) = self.small_writes {
-            text += &small.toml();
-        }
-        let _ = writeln!(text, "\n[noise]\nbasis = \"assumed\"\njitter = {:.4}", self.jitter);
-        let _ = writeln!(text, "outliers_per_million = {:.1}", self.outliers_per_million);
-        let _ = writeln!(text, "outlier_us = {:.0}", self.outlier);
-        text
+fn read(geometry: &Geometry, access_us: f64, draw: &mut Draw) -> ReadPath {
+    ReadPath {
+        basis: Basis::Assumed,
+        access_us: rounded(access_us, 1),
+        read_ahead_saves_us: (access_us * draw.uniform(0.0, 0.8)).floor(),
+        never_written_factor: rounded(if draw.bernoulli(0.5) { 1.0 } else { draw.log_uniform(0.4, 1.3) }, 3),
+        channels: 1,
+        boundary: boundaries(geometry, access_us, draw),
+        cache: Vec::new(),
     }
 }
 
-impl Boundary {
-    fn toml(&self) -> String {
-        format!(
-            "\n[[read.boundary]]\nperiod = {}\nphase = {}\nacross_us = {:.1}\nbefore_us = {:.1}\n",
-            size(self.period),
-            size(self.phase),
-            self.across,
-            self.before
-        )
+/// One stick in 20 is noisy.
+fn noise(is_quiet: bool, draw: &mut Draw) -> Noise {
+    let jitter = if is_quiet { draw.log_uniform(0.002, 0.05) } else { draw.uniform(0.1, 0.4) };
+    let outliers_per_million = if is_quiet { draw.log_uniform(1.0, 5000.0) } else { draw.uniform(2e4, 2e5) };
+    Noise {
+        basis: Basis::Assumed,
+        jitter: rounded(jitter, 4),
+        outliers_per_million: rounded(outliers_per_million, 1),
+        outlier_us: rounded(draw.log_uniform(2e3, 2e5), 0),
     }
 }
 
-impl SmallWrites {
-    fn toml(&self) -> String {
-        format!(
-            "\n[small_writes]\nbasis = \"assumed\"\nup_to = {}\nwrite_us = {:.0}\nper_kib_us = {:.1}\n",
-            size(self.up_to),
-            self.write,
-            self.per_kib
-        )
+fn program_megabytes_per_s(era: Era, draw: &mut Draw) -> f64 {
+    match era {
+        Era::Early => draw.log_uniform(1.5, 8.0),
+        Era::Middle => draw.log_uniform(4.0, 20.0),
+        Era::Late => draw.log_uniform(8.0, 60.0),
+        Era::Unusual => draw.log_uniform(2.0, 60.0),
     }
 }
 
-fn program_megabytes_per_s(age: Age, draw: &mut Draw) -> f64 {
-    match age {
-        Age::Old => draw.log_between(1.5, 8.0),
-        Age::Middle => draw.log_between(4.0, 20.0),
-        Age::Late => draw.log_between(8.0, 60.0),
-        Age::Odd => draw.log_between(2.0, 60.0),
-    }
-}
-
-/// Both kinds on most sticks, one of them or none on the rest. At the erase block 200 to 700 us were seen, less at the page;
-/// drawn from a tenth to two thirds of a read.
-fn boundaries(geometry: &Geometry, access: f64, draw: &mut Draw) -> Vec<Boundary> {
-    let across = access * draw.log_between(0.1, 0.66);
-    let before = if draw.chance(0.5) { 0.0 } else { -access * draw.between(0.02, 0.3) };
-    let block = Boundary { period: geometry.erase_block, phase: Bytes::ZERO, across, before };
-    let page = page_boundary(geometry, across, draw);
+/// Both kinds of boundary on most sticks, one or none on the rest. Reported: 200 to 700 us at the erase block, less at the page.
+/// Drawn from a tenth to two thirds of a read.
+fn boundaries(geometry: &Geometry, access_us: f64, draw: &mut Draw) -> Vec<Boundary> {
+    let across_us = access_us * draw.log_uniform(0.1, 0.66);
+    let before_us = if draw.bernoulli(0.5) { 0.0 } else { -access_us * draw.uniform(0.02, 0.3) };
+    let block = boundary(geometry.erase_block, Bytes::ZERO, across_us, before_us);
+    let page = page_boundary(geometry, across_us, draw);
     let (has_block, has_page) = draw.weighted(&[
         (0.6, (true, true)),
         (0.25, (true, false)),
@@ -131,24 +89,30 @@ fn boundaries(geometry: &Geometry, access: f64, draw: &mut Draw) -> Vec<Boundary
     [has_block.then_some(block), has_page.then_some(page)].into_iter().flatten().collect()
 }
 
-/// At the page; or at half of it where one plane's page shows, or in the middle of the page, as on the Patriot.
-fn page_boundary(geometry: &Geometry, across: f64, draw: &mut Draw) -> Boundary {
+fn boundary(period: Bytes, phase: Bytes, across_us: f64, before_us: f64) -> Boundary {
+    let (across_us, before_us) = (rounded(across_us, 1), rounded(before_us, 1));
+    Boundary { period, phase, across_us, before_us, after_us: None }
+}
+
+/// At the page, at half of it (the page of one plane), or in the middle of the page as on the Patriot.
+fn page_boundary(geometry: &Geometry, block_across_us: f64, draw: &mut Draw) -> Boundary {
     let half = geometry.page / 2;
     let (period, phase) = draw.weighted(&[
         (0.8, (geometry.page, Bytes::ZERO)),
         (0.15, (half, Bytes::ZERO)),
         (0.05, (geometry.page, half)),
     ]);
-    Boundary { period, phase, across: across * draw.between(0.2, 0.7), before: 0.0 }
+    boundary(period, phase, block_across_us * draw.uniform(0.2, 0.7), 0.0)
 }
 
-/// Dearer than their share of a page, as on the Patriot; up to half or a quarter of it.
-fn small_writes(geometry: &Geometry, page_program: f64, draw: &mut Draw) -> Option<SmallWrites> {
+/// A slow path for writes up to half or a quarter of a page, as on the Patriot; on a fifth of the sticks.
+fn small_writes(geometry: &Geometry, page_program_us: f64, draw: &mut Draw) -> Option<SmallWrites> {
     let up_to = (geometry.page / draw.weighted(&[(0.6, 2), (0.4, 4)])).round_down(SECTOR);
     let small = SmallWrites {
+        basis: Basis::Assumed,
         up_to,
-        write: page_program * draw.between(0.6, 1.8) + 500.0,
-        per_kib: draw.between(5.0, 50.0),
+        write_us: rounded(page_program_us * draw.uniform(0.6, 1.8) + 500.0, 0),
+        per_kib_us: rounded(draw.uniform(5.0, 50.0), 1),
     };
-    draw.chance(0.2).then_some(small)
+    draw.bernoulli(0.2).then_some(small)
 }

@@ -1,4 +1,4 @@
-//! What is true of a profile, in the words of the findings, and what of it cannot be seen from outside.
+//! What is true of a profile, finding by finding, and what a host cannot see of it.
 
 use flashscope_device::Bytes;
 use flashscope_sim::profile::{Association, Policy, State};
@@ -21,41 +21,41 @@ pub(super) fn of(profile: &Profile) -> Truth {
     if let Policy::OpenBlocks(policy) = &profile.policy {
         truth.set("merge_seconds", Fact::Number(policy.merge_us.last_us() * 1e-6));
     }
-    if let Some((low, high)) = write_unit::of(profile) {
+    if let Some((low, high)) = write_unit::range(profile) {
         truth.set("write_unit_bytes", Fact::Bytes { low, high });
     }
     hide(&mut truth, profile);
     truth
 }
 
-/// Where no number is too many, whichever is named is wrong.
+/// Without a limit every number is wrong.
 fn units(count: Option<u32>) -> Fact {
-    count.map_or(Fact::Nothing, Fact::Count)
+    count.map_or(Fact::Absent, Fact::Count)
 }
 
-/// The names that fit what shows from outside.
+/// The class names that agree with the visible behaviour.
 fn classes(profile: &Profile) -> &'static [&'static str] {
     let stick = profile.truth();
     match (stick.class, &profile.policy) {
         (Class::LinearOnly, _) => &["linear-only"],
         (Class::OpenBlock, _) => &["open-block"],
-        // With a single open unit there is no choice which one must go: every request merges.
+        // With a single open unit both evictions are the same: every request merges.
         (Class::LogStructured, _) if stick.open_units_linear == Some(1) => &["open-block", "log-structured"],
-        // Where single pages are mapped a run has nothing to complete when it ends, however many there are.
+        // With units of one page no run needs completion, so there is no limit to the streams.
         (Class::LogStructured, _) if stick.open_units_linear.is_none() => &["log-structured", "page-mapped"],
         (Class::LogStructured, _) => &["log-structured"],
-        // A log block for each of a few erase blocks is what open-block means.
+        // One log block each for a limited number of erase blocks behaves like open blocks.
         (_, Policy::HybridLog(policy)) if policy.association == Association::Block => {
             &["hybrid-log", "open-block"]
         }
-        // Logs that all blocks share fill and are emptied step by step.
+        // Shared logs fill up and are merged gradually.
         (Class::HybridLog, _) => &["hybrid-log", "log-structured"],
         (Class::PageMapped, _) => &["page-mapped"],
     }
 }
 
-/// What rests on merges.
-const MERGES: [&str; 5] =
+/// Findings that depend on visible merges.
+const MERGE_FINDINGS: [&str; 5] =
     ["open_units_linear", "open_units_random", "ftl_class", "fat_area_bytes", "merge_seconds"];
 
 fn hide(truth: &mut Truth, profile: &Profile) {
@@ -63,35 +63,35 @@ fn hide(truth: &mut Truth, profile: &Profile) {
     let mut hide = |ids: &[&'static str], reason| ids.iter().for_each(|id| truth.hide(id, reason));
     let blocks = (profile.capacity.saturating_sub(stick.fat_area)) / stick.erase_block;
     if stick.open_units_linear.is_some_and(|units| blocks < u64::from(units) + 2) {
-        hide(&MERGES, "the stick has too few erase blocks to open one too many");
+        hide(&MERGE_FINDINGS, "the stick has too few erase blocks to exceed its open units");
     }
-    let maps_blocks = matches!(profile.policy, Policy::OpenBlocks(_) | Policy::HybridLog(_));
+    let is_block_mapped = matches!(profile.policy, Policy::OpenBlocks(_) | Policy::HybridLog(_));
     let has_cache = profile.slc_cache.is_some();
     if has_cache {
-        hide(&MERGES, "writes go into a cache first, and merges are paid for as it is emptied");
+        hide(&MERGE_FINDINGS, "writes go into a cache first, and merges happen while it is folded");
     }
-    if !reads_show(profile, stick.erase_block) && (has_cache || !maps_blocks) {
-        hide(&["erase_block_bytes"], "reads show no erase block, and no write has to merge one at once");
+    if !reads_show(profile, stick.erase_block) && (has_cache || !is_block_mapped) {
+        hide(&["erase_block_bytes"], "reads show no erase block, and no write merges one at once");
     }
-    if !maps_blocks {
-        hide(&["fat_area_bytes"], "all is mapped as finely as a FAT area");
+    if !is_block_mapped {
+        hide(&["fat_area_bytes"], "the whole stick is page-mapped");
     }
-    if !maps_blocks && stick.open_units_linear.is_none() && profile.state != State::Steady {
-        hide(&["ftl_class"], "no number of units is too many, and nothing has to be collected");
+    if !is_block_mapped && stick.open_units_linear.is_none() && profile.state != State::Steady {
+        hide(&["ftl_class"], "the open units are unlimited, and there is no garbage collection");
     }
     if !reads_show(profile, stick.page) && !writes_show_the_page(profile) {
         hide(&["page_bytes"], "reads show no page, and the link is slower than the flash");
     }
 }
 
-/// Whether small reads feel boundaries of this size.
+/// True if small reads show boundaries of this period.
 fn reads_show(profile: &Profile, period: Bytes) -> bool {
     profile.read.boundary.iter().any(|boundary| boundary.period == period)
 }
 
-/// Whether programming a page takes longer than bringing its data, so that half of it takes as long as the whole.
+/// True if programming a page takes longer than its transfer, so that half a page takes as long as a whole one.
 fn writes_show_the_page(profile: &Profile) -> bool {
     let transfer_us = profile.ftl.page.as_f64() / profile.link.timing().megabytes_per_s;
-    let in_cache = profile.slc_cache.as_ref().map(|cache| cache.page_program_us);
-    in_cache.or(profile.write.page_program_us).is_some_and(|program_us| program_us > transfer_us)
+    let slc_program_us = profile.slc_cache.as_ref().map(|cache| cache.page_program_us);
+    slc_program_us.or(profile.write.page_program_us).is_some_and(|program_us| program_us > transfer_us)
 }

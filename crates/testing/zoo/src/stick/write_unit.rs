@@ -1,4 +1,4 @@
-//! The smallest efficient write, measured on the stick without its noise: that is its definition, not a guess at it.
+//! The smallest efficient write, measured on the stick without noise: this is its definition.
 
 use std::time::Duration;
 
@@ -6,35 +6,36 @@ use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern, SECTOR};
 use flashscope_sim::profile::{Policy, State};
 use flashscope_sim::{Profile, VirtualStick};
 
-// From this share of the best speed on a write is efficient; two hundredths more or less are no mistake.
-const EFFICIENT: f64 = 0.8;
-const ROOM: f64 = 0.02;
+// A write is efficient from this share of the best throughput on, with a tolerance on both sides.
+const EFFICIENT_SHARE: f64 = 0.8;
+const TOLERANCE: f64 = 0.02;
 
-/// So many writes, or one erase block.
+/// The most writes of one size, up to one erase block. A guess.
 const WRITES_MAX: u64 = 48;
+/// The largest request of a virtual stick.
 const REQUEST_MAX: Bytes = Bytes::mib(64);
 
-/// A cache that holds less is full before all sizes are measured, in whatever order.
+/// Guess: a smaller cache is exhausted before all sizes are measured.
 const CACHE_MIN: Bytes = Bytes::mib(512);
 
-/// The smallest and the largest size that may be called the smallest efficient one, among 2^n and 3 x 2^n. `None` where the
-/// speed depends on how much was written before: with a buffer, a small cache, or blocks to be collected.
-pub(super) fn of(profile: &Profile) -> Option<(Bytes, Bytes)> {
-    let small_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.size < CACHE_MIN);
-    let collects = !matches!(profile.policy, Policy::OpenBlocks(_)) && profile.state != State::New;
-    if profile.write_buffer.is_some() || small_cache || collects {
+/// The range of the smallest efficient write, among 2^n and 3 x 2^n. `None` if the throughput depends on earlier writes: with
+/// a write buffer, a small cache, or garbage collection.
+pub(super) fn range(profile: &Profile) -> Option<(Bytes, Bytes)> {
+    let has_small_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.size < CACHE_MIN);
+    let has_gc = !matches!(profile.policy, Policy::OpenBlocks(_)) && profile.state != State::New;
+    if profile.write_buffer.is_some() || has_small_cache || has_gc {
         return None;
     }
-    let mut quiet = profile.clone();
-    (quiet.noise.jitter, quiet.noise.outliers_per_million) = (0.0, 0.0);
-    quiet.background = None;
-    let speeds: Vec<(Bytes, f64)> =
-        sizes(profile.ftl.erase_block).map(|size| (size, bytes_per_s(&quiet, size))).collect();
-    let best = speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
-    let reaching = |share: f64| {
-        speeds.iter().find(|(_, speed)| *speed >= share * best).map_or(Bytes::ZERO, |(size, _)| *size)
+    let mut noiseless = profile.clone();
+    (noiseless.noise.jitter, noiseless.noise.outliers_per_million) = (0.0, 0.0);
+    noiseless.background = None;
+    let rates: Vec<(Bytes, f64)> =
+        sizes(profile.ftl.erase_block).map(|size| (size, bytes_per_s(&noiseless, size))).collect();
+    let best = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let smallest_reaching = |share: f64| {
+        rates.iter().find(|(_, rate)| *rate >= share * best).map_or(Bytes::ZERO, |(size, _)| *size)
     };
-    Some((reaching(EFFICIENT - ROOM), reaching(EFFICIENT + ROOM)))
+    Some((smallest_reaching(EFFICIENT_SHARE - TOLERANCE), smallest_reaching(EFFICIENT_SHARE + TOLERANCE)))
 }
 
 /// 2^n and 3 x 2^n from a sector to the erase block, ascending.
@@ -44,11 +45,11 @@ fn sizes(erase_block: Bytes) -> impl Iterator<Item = Bytes> {
     all.take_while(move |size| *size <= erase_block.min(REQUEST_MAX))
 }
 
-/// The speed of one write behind the other into fresh erase blocks; the first, which opens one, does not count.
-fn bytes_per_s(quiet: &Profile, size: Bytes) -> f64 {
-    let mut stick = VirtualStick::new(quiet, 0);
-    let writes = (quiet.ftl.erase_block / size).clamp(2, WRITES_MAX);
-    let start = quiet.ftl.fat_area;
+/// The throughput of sequential writes into a fresh erase block, without the first one, which opens it.
+fn bytes_per_s(noiseless: &Profile, size: Bytes) -> f64 {
+    let mut stick = VirtualStick::new(noiseless, 0);
+    let writes = (noiseless.ftl.erase_block / size).clamp(2, WRITES_MAX);
+    let start = noiseless.ftl.fat_area;
     let mut total = Duration::ZERO;
     for index in 0..writes {
         let range = ByteRange::new(start + size * index, size);
