@@ -1,5 +1,5 @@
-//! Requests per second of the virtual stick on one core. Targets: 10 M without merges, 2 M with a merge for each request, 1 M for
-//! a page-mapped stick with constant garbage collection.
+//! Requests per second of the virtual stick on one core. Targets: 10 M without merges, 2 M with a merge for
+//! each request, 1 M for a page-mapped stick with constant garbage collection.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -86,7 +86,8 @@ fn mixed_requests(bencher: Bencher, name: &str) {
     });
 }
 
-/// A number below `count`: the high half of a product (D. Lemire, "Fast random integer generation in an interval", 2019).
+/// A number below `count`: the high half of a product (D. Lemire, "Fast random integer generation in an
+/// interval", 2019).
 fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
 }

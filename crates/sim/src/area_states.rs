@@ -68,7 +68,8 @@ impl AreaStates {
         }
     }
 
-    /// Marks every written unit that a discard covers wholly as trimmed. The end of the stick may cut the last unit short.
+    /// Marks every written unit that a discard covers wholly as trimmed. The end of the stick may cut the
+    /// last unit short.
     pub(crate) fn discard(&mut self, start: u64, end: u64) {
         let last = if end >= self.capacity { end.div_ceil(self.unit_bytes) } else { end / self.unit_bytes };
         for unit in start.div_ceil(self.unit_bytes)..last {

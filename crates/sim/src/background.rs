@@ -27,7 +27,8 @@ impl Background {
         })
     }
 
-    /// Works between the end of the last command and `at_ns`. `work` takes a time budget and returns the time it used.
+    /// Works between the end of the last command and `at_ns`. `work` takes a time budget and returns the time
+    /// it used.
     pub(crate) fn run(&mut self, idle_since_ns: u64, at_ns: u64, work: impl FnOnce(u64) -> u64) {
         let begins_ns = idle_since_ns.saturating_add(self.idle_after_ns).max(self.works_until_ns);
         let window_ns = at_ns.saturating_sub(begins_ns);

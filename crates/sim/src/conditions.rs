@@ -1,5 +1,5 @@
-//! Conditions that change the time of a command: its offset, wear, heat, the fill of caches, and background work. A stick with
-//! none of them has no [`Conditions`], and so no overhead in the simulation.
+//! Conditions that change the time of a command: its offset, wear, heat, the fill of caches, and background
+//! work. A stick with none of them has no [`Conditions`], and so no overhead in the simulation.
 
 use flashscope_device::{Bytes, Op};
 

@@ -1,9 +1,9 @@
 //! The virtual stick: a USB stick or SD card in virtual time, whose parameters are known.
 //!
-//! A [`VirtualStick`] implements the [`Device`](flashscope_device::Device) contract. Inside are a link that splits requests
-//! into commands, a controller with caches and a flash translation layer, and the true contents. All numbers come from a
-//! [`Profile`], a TOML file that names its sources; all random choices come from a seed. The same profile and seed serve the
-//! same requests in the same virtual time, on every machine.
+//! A [`VirtualStick`] implements the [`Device`](flashscope_device::Device) contract. Inside are a link that
+//! splits requests into commands, a controller with caches and a flash translation layer, and the true
+//! contents. All numbers come from a [`Profile`], a TOML file that names its sources; all random choices come
+//! from a seed. The same profile and seed serve the same requests in the same virtual time, on every machine.
 //!
 //! The model and its limits: `docs/simulator.md`.
 

@@ -67,8 +67,8 @@ const LAYERS: usize = 256;
 const TAIL: f64 = 7.697_117_470_131_05;
 const AREA: f64 = 0.003_949_659_822_581_557;
 
-/// The exponential density cut into layers of equal area, widest first (G. Marsaglia and W. W. Tsang, "The ziggurat method for
-/// generating random variables", Journal of Statistical Software 5(8), 2000).
+/// The exponential density cut into layers of equal area, widest first (G. Marsaglia and W. W. Tsang, "The
+/// ziggurat method for generating random variables", Journal of Statistical Software 5(8), 2000).
 #[derive(Debug)]
 struct Ziggurat {
     edges: [f64; LAYERS + 1],

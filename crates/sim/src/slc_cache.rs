@@ -1,7 +1,7 @@
 //! An SLC cache: fast while there is room; its data must be folded into dense cells later.
 //!
-//! The copying time of the translation layer is deferred, not lost: it is added in proportion when the cache is folded. So a
-//! cache with random writes folds slowly.
+//! The copying time of the translation layer is deferred, not lost: it is added in proportion when the cache
+//! is folded. So a cache with random writes folds slowly.
 
 use crate::arithmetic::nanoseconds;
 use crate::arithmetic::{share, times};
@@ -47,8 +47,8 @@ impl SlcCache {
         })
     }
 
-    /// The work of a write, which would be `work` without a cache. `free_bytes` of the stick hold no data. A page that the
-    /// previous write has begun takes no new room.
+    /// The work of a write, which would be `work` without a cache. `free_bytes` of the stick hold no data. A
+    /// page that the previous write has begun takes no new room.
     pub(crate) fn write(&mut self, write: WriteCommand, work: Work, free_bytes: u64) -> Work {
         let bytes = write.fresh_pages * self.page_bytes;
         let over = (self.held_bytes + bytes).saturating_sub(self.room_bytes(free_bytes));

@@ -80,8 +80,8 @@ impl VirtualStick {
         self.controller.add_counters(statistics, &self.profile)
     }
 
-    /// Checks the invariants of the translation layer, and that it holds every page with contents. Walks over the whole
-    /// stick.
+    /// Checks the invariants of the translation layer, and that it holds every page with contents. Walks over
+    /// the whole stick.
     ///
     /// # Errors
     /// [`Inconsistency`] names the failed invariant: a bug of the simulator.

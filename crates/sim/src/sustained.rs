@@ -13,9 +13,10 @@ const WINDOW_MIN: Bytes = Bytes::gib(1);
 const WINDOW_MAX: Bytes = Bytes::gib(96);
 
 impl Profile {
-    /// The steady-state throughput of endless sequential writes of 1 MiB, in bytes per second: caches and buffers exhausted,
-    /// garbage-collection stalls included, the stick as hot as it gets. Noise counts, as it only lengthens requests. Every stall
-    /// has the mean duration: else the spread of the stalls in the window would be an error of the result.
+    /// The steady-state throughput of endless sequential writes of 1 MiB, in bytes per second: caches and
+    /// buffers exhausted, garbage-collection stalls included, the stick as hot as it gets. Noise counts, as
+    /// it only lengthens requests. Every stall has the mean duration: else the spread of the stalls in the
+    /// window would be an error of the result.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -54,7 +55,8 @@ impl Profile {
     }
 }
 
-/// Writes sequentially from byte `begin` to `end`, wrapping around at the capacity. Both are multiples of the request.
+/// Writes sequentially from byte `begin` to `end`, wrapping around at the capacity. Both are multiples of the
+/// request.
 fn write(stick: &mut VirtualStick, begin: Bytes, end: Bytes) {
     let requests = stick.capabilities().capacity / REQUEST;
     for index in begin / REQUEST..end / REQUEST {

@@ -1,4 +1,5 @@
-//! Targets: `NAME` or `path/to/stick.toml`, then optionally `?key=value&key=value`. (The caller strips the prefix `sim:`.)
+//! Targets: `NAME` or `path/to/stick.toml`, then optionally `?key=value&key=value`. (The caller strips the
+//! prefix `sim:`.)
 
 use std::path::PathBuf;
 
@@ -74,7 +75,8 @@ pub enum TargetError {
     },
 }
 
-/// The virtual stick of a target such as `patriot-xt-16g?seed=7&capacity=8GiB`, without faults. [`Target::device`] adds them.
+/// The virtual stick of a target such as `patriot-xt-16g?seed=7&capacity=8GiB`, without faults.
+/// [`Target::device`] adds them.
 ///
 /// # Errors
 /// [`TargetError`], as for [`Target::parse`].
@@ -83,11 +85,12 @@ pub fn open(text: &str) -> Result<VirtualStick, TargetError> {
 }
 
 impl Target {
-    /// Parses `NAME?key=value&…` or `path/to/stick.toml?key=value&…`; see [`KEYS`]. `noise` is a factor on the profile's noise.
+    /// Parses `NAME?key=value&…` or `path/to/stick.toml?key=value&…`; see [`KEYS`]. `noise` is a factor on
+    /// the profile's noise.
     ///
     /// # Errors
-    /// [`TargetError`]: an unknown profile or key (the error lists the known ones), a value that cannot be parsed, or one that
-    /// is out of bounds.
+    /// [`TargetError`]: an unknown profile or key (the error lists the known ones), a value that cannot be
+    /// parsed, or one that is out of bounds.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let (name, query) = text.split_once('?').unwrap_or((text, ""));
         let profile = load(name)?;

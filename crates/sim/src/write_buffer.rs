@@ -1,4 +1,5 @@
-//! A write buffer in the controller's memory: a write completes when its data has arrived, and waits only for room.
+//! A write buffer in the controller's memory: a write completes when its data has arrived, and waits only for
+//! room.
 
 use std::collections::VecDeque;
 
@@ -46,7 +47,8 @@ impl WriteBuffer {
         })
     }
 
-    /// Accepts a write, and returns the time from its arrival to its completion. Its transfer starts when there is room.
+    /// Accepts a write, and returns the time from its arrival to its completion. Its transfer starts when
+    /// there is room.
     pub(crate) fn accept(&mut self, arrival: Arrival) -> u64 {
         let Arrival { at_ns, bytes, transfer_ns, flash_ns } = arrival;
         let start_ns = self.room_at_ns(at_ns, bytes);
@@ -71,8 +73,8 @@ impl WriteBuffer {
         }
     }
 
-    /// The time at which there is room for `bytes`, at least `at_ns`. A write larger than the buffer waits until it is empty.
-    /// Removes completed writes.
+    /// The time at which there is room for `bytes`, at least `at_ns`. A write larger than the buffer waits
+    /// until it is empty. Removes completed writes.
     fn room_at_ns(&mut self, at_ns: u64, bytes: u64) -> u64 {
         let mut ready_ns = at_ns;
         while let Some(first) = self.held.front() {

@@ -13,8 +13,8 @@ pub(crate) struct Writes {
     timing: Timing,
     small: Option<SmallWrites>,
     continues_at: Option<u64>,
-    /// The end of the last command through the translation layer; `None` after a flush. Its last page is in the controller's
-    /// buffer.
+    /// The end of the last command through the translation layer; `None` after a flush. Its last page is in
+    /// the controller's buffer.
     buffered_to: Option<u64>,
 }
 
@@ -129,7 +129,8 @@ impl Writes {
         }
     }
 
-    /// Serves a write command: a small non-sequential one on its own path, every other one through the translation layer.
+    /// Serves a write command: a small non-sequential one on its own path, every other one through the
+    /// translation layer.
     pub(crate) fn command(&mut self, command: Command, ftl: &mut dyn TranslationLayer) -> WriteCommand {
         let Command { start, end, transfer_ns, .. } = command;
         let continues = self.continues_at.replace(end) == Some(start);

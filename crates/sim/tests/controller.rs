@@ -1,6 +1,6 @@
-//! Caches and buffers, area states, background work, regions, wear and heat, each against times worked out by hand. The stick of
-//! these tests has round numbers: a command costs 100 us, 64 KiB take 2048 us on the link, a page of 16 KiB takes 1 ms to
-//! program, an access 400 us, a merge 50 ms.
+//! Caches and buffers, area states, background work, regions, wear and heat, each against times worked out by
+//! hand. The stick of these tests has round numbers: a command costs 100 us, 64 KiB take 2048 us on the link,
+//! a page of 16 KiB takes 1 ms to program, an access 400 us, a merge 50 ms.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -140,7 +140,8 @@ fn plain_stick_has_its_documented_times() {
 #[test]
 fn slc_cache_is_fast_until_exhausted() {
     let mut stick = stick(&[SLC]);
-    // 16 writes of 64 KiB: 900 us of flash overlap with 2148 us of overhead and data. Then writes bypass the cache.
+    // 16 writes of 64 KiB: 900 us of flash overlap with 2148 us of overhead and data. Then writes bypass the
+    // cache.
     assert_eq!(sequential(&mut stick, Bytes::ZERO, 16), [2248; 16]);
     assert_eq!(stick.statistics().slc_cache_bytes, Bytes::mib(1));
     assert_eq!(sequential(&mut stick, Bytes::mib(1), 4), [4200; 4]);
@@ -205,7 +206,8 @@ fn slc_cache_defers_merges_to_folding() {
     assert!(random(&mut stick(&[]))[2..].iter().all(|time| *time > 45_000));
     let mut stick = stick(&[SLC, BACKGROUND]);
     assert_eq!(random(&mut stick), [2248; 16]);
-    // 14 closed units lack 15/16 of their data: 14 merges of 46 875 us, and 65.536 ms of folding. Half the time folds half of it.
+    // 14 closed units lack 15/16 of their data: 14 merges of 46 875 us, and 65.536 ms of folding. Half the
+    // time folds half of it.
     let folding_us = 14 * 46_875 + 65_536;
     stick.pause(Duration::from_micros(1_000_000 + folding_us / 2)).unwrap();
     let held = stick.statistics().slc_cache_bytes;
@@ -230,8 +232,9 @@ fn dynamic_slc_cache_shrinks_as_the_stick_fills() {
 #[test]
 fn write_buffer_accepts_what_fits_and_flush_waits_for_the_flash() {
     let mut stick = stick(&[BUFFER]);
-    // 100 us of link, 20 us to accept, 2048 us of data. The flash starts at 100 us and takes 4.1 ms for each, so writes are done at
-    // 4.2, 8.3, 12.4, 16.5 ms. The eighth arrives at 7 x 2168 + 100 us and waits for the fourth.
+    // 100 us of link, 20 us to accept, 2048 us of data. The flash starts at 100 us and takes 4.1 ms for each,
+    // so writes are done at 4.2, 8.3, 12.4, 16.5 ms. The eighth arrives at 7 x 2168 + 100 us and waits for
+    // the fourth.
     let times = sequential(&mut stick, Bytes::ZERO, 8);
     assert_eq!((&times[..7], times[7]), (&[2168; 7][..], 2168 + 16_500 - 15_276));
     run(&mut stick, Op::Flush);
@@ -256,7 +259,8 @@ hit_us = 50
     let text = PLAIN.replace("[write]", &format!("{caches}[write]"));
     let mut stick = VirtualStick::new(&Profile::parse(&text).unwrap(), 1);
     let four = Bytes::kib(4);
-    // 100 us of link and 128 us of data, plus 400 us of access, 10 us of the recent cache, or 50 us of read-ahead.
+    // 100 us of link and 128 us of data, plus 400 us of access, 10 us of the recent cache, or 50 us of
+    // read-ahead.
     let mut at = |kib: u64| read(&mut stick, Bytes::kib(kib), four);
     assert_eq!([at(0), at(1000), at(0), at(2000), at(1000)], [628, 628, 238, 628, 628]);
     assert_eq!([at(4000), at(4004), at(4008), at(4100), at(4004)], [628, 628, 278, 278, 628]);
@@ -320,7 +324,8 @@ fn request_waits_for_the_unit_of_background_work_under_way() {
     let units = BACKGROUND.replace("idle_after_us = 1e6", "idle_after_us = 1e6\nunit_us = 20000");
     let mut stick = stick(&[SLC, &units]);
     sequential(&mut stick, Bytes::ZERO, 16);
-    // Folding takes 65.536 ms: 3 units and a rest. The read arrives 45.1 ms into the work, after 100 us of link: 14.9 ms are left.
+    // Folding takes 65.536 ms: 3 units and a rest. The read arrives 45.1 ms into the work, after 100 us of
+    // link: 14.9 ms are left.
     stick.pause(Duration::from_millis(1045)).unwrap();
     assert_eq!(read(&mut stick, Bytes::ZERO, KIB_64), 2548 + 14_900);
     stick.pause(Duration::from_millis(2000)).unwrap();
@@ -395,7 +400,8 @@ fn static_levelling_and_used_cycles_apply_to_the_whole_stick() {
 #[test]
 fn heat_throttles_sustained_work_and_decays_when_idle() {
     let mut stick = stick(&[THERMAL]);
-    // 64 KiB every 4.2 ms, with a time constant of 10 s: 1 MiB of heat needs 17 writes, as 16 have lost about 0.3 %.
+    // 64 KiB every 4.2 ms, with a time constant of 10 s: 1 MiB of heat needs 17 writes, as 16 have lost about
+    // 0.3 %.
     let times = sequential(&mut stick, Bytes::ZERO, 20);
     assert_eq!((&times[..17], &times[17..]), (&[4200; 17][..], &[100 + 4100 * 4; 3][..]));
     assert_eq!(stick.statistics().hot_commands, 3);

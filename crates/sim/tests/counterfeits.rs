@@ -35,8 +35,9 @@ fn is_kept(device: &mut impl Device, block: ByteRange, elsewhere: Bytes) -> (boo
     (at_once, is_right(device, block))
 }
 
-/// The parameters of the eleven drives that `f3probe`'s self-test emulates: real size, claimed size, wrap, block, cache (M.
-/// Machado, f3, Fight Flash Fraud). For each: whether the first and the last block are kept, at once and later.
+/// The parameters of the eleven drives that `f3probe`'s self-test emulates: real size, claimed size, wrap,
+/// block, cache (M. Machado, f3, Fight Flash Fraud). For each: whether the first and the last block are kept,
+/// at once and later.
 #[test]
 fn eleven_drives_of_f3probe_keep_and_lose_the_expected_blocks() {
     const GIB: u64 = 1 << 30;

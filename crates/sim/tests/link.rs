@@ -1,5 +1,5 @@
-//! Links: the ceiling of each is reached and never exceeded, commands overlap only with a queue, and impossible links are
-//! refused.
+//! Links: the ceiling of each is reached and never exceeded, commands overlap only with a queue, and
+//! impossible links are refused.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

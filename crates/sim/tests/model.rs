@@ -26,7 +26,8 @@ fn read(stick: &mut VirtualStick, offset: Bytes, length: Bytes) -> Duration {
     time(stick, Op::read(ByteRange::new(offset, length)))
 }
 
-/// Writes the first quarter of `count` units round-robin, behind the FAT area, and returns the number of merges.
+/// Writes the first quarter of `count` units round-robin, behind the FAT area, and returns the number of
+/// merges.
 fn merges(name: &str, count: u32, offsets: impl Fn(u64) -> u64) -> u64 {
     let mut stick = quiet(name);
     let truth = stick.profile().truth();

@@ -1,4 +1,5 @@
-//! The oracle: a stick and a plain array of bytes take the same random requests, and every read is compared with the array.
+//! The oracle: a stick and a plain array of bytes take the same random requests, and every read is compared
+//! with the array.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

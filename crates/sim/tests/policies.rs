@@ -108,7 +108,8 @@ fn write(offset: Bytes, length: Bytes) -> Op {
 #[test]
 fn bast_switches_a_sequential_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
-    // Pages 24 to 31 are block 3. After the last one the log becomes the data block, and the old one is erased.
+    // Pages 24 to 31 are block 3. After the last one the log becomes the data block, and the old one is
+    // erased.
     assert_eq!(twins.pages(24..32), [0, 0, 0, 0, 0, 0, 0, 5]);
     assert_eq!((twins.stick.statistics().pages_copied, twins.stick.statistics().erases), (0, 1));
 }
@@ -116,7 +117,8 @@ fn bast_switches_a_sequential_log() {
 #[test]
 fn bast_partially_merges_a_log_of_the_first_pages() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Block, 2), 64, 8, State::Full));
-    // Three pages of block 3, one of block 4. Block 5 needs a log: five pages are copied to the end of block 3's log, one block erased.
+    // Three pages of block 3, one of block 4. Block 5 needs a log: five pages are copied to the end of block
+    // 3's log, one block erased.
     assert_eq!(twins.pages([24, 25, 26, 32, 40]), [0, 0, 0, 0, 10]);
     // Block 4's log, the older one now, holds one page.
     assert_eq!(twins.page(48), 12);
@@ -149,8 +151,8 @@ fn blank_pages_are_not_copied() {
 #[test]
 fn fast_merges_every_block_of_a_shared_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));
-    // The second pages of 16 blocks fill the two shared logs. The next page needs the older log, which holds pages of eight
-    // blocks: eight times eight copies and an erase, plus the erase of the log.
+    // The second pages of 16 blocks fill the two shared logs. The next page needs the older log, which holds
+    // pages of eight blocks: eight times eight copies and an erase, plus the erase of the log.
     let costs = twins.pages((0..25).map(|block| block * 8 + 1));
     assert_eq!(costs[..16], [0; 16]);
     assert_eq!(costs[16], 8 * (8 + 5) + 5);
@@ -170,7 +172,8 @@ fn fast_erases_a_shared_log_of_superseded_pages() {
 fn fast_sequential_log_holds_one_run() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));
     assert_eq!(twins.pages(24..32), [0, 0, 0, 0, 0, 0, 0, 5]);
-    // A second run takes the log from the first: seven copies and an erase. The first run continues in a shared log.
+    // A second run takes the log from the first: seven copies and an erase. The first run continues in a
+    // shared log.
     assert_eq!(twins.pages([40, 48, 41, 42]), [0, 12, 0, 0]);
     // A random page inside the run's block ends the run, with six pages to copy.
     assert_eq!(twins.pages([49, 55]), [0, 6 + 5]);
@@ -236,9 +239,9 @@ fn hot_and_cold() -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Write amplification of greedy garbage collection under uniformly random writes. In the mean field the share of blocks with i
-/// valid pages is proportional to 1/i, from full blocks down to the collected ones (Van Houdt 2013). The lowest level has a
-/// fractional share, so that the mean is `mean` pages per block.
+/// Write amplification of greedy garbage collection under uniformly random writes. In the mean field the
+/// share of blocks with i valid pages is proportional to 1/i, from full blocks down to the collected ones
+/// (Van Houdt 2013). The lowest level has a fractional share, so that the mean is `mean` pages per block.
 fn greedy_amplification(block_pages: u32, mean: f64) -> f64 {
     let (mut pages, mut blocks) = (0.0, 0.0);
     for valid in (1..=block_pages).rev() {

@@ -1,4 +1,5 @@
-//! Sticks with single reported figures: the model reproduces them. (`cargo xtask fidelity` validates published tables.)
+//! Sticks with single reported figures: the model reproduces them. (`cargo xtask fidelity` validates
+//! published tables.)
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +30,8 @@ fn seconds(stick: &mut VirtualStick, work: impl FnOnce(&mut VirtualStick)) -> f6
     stick.now().since(before).as_secs_f64()
 }
 
-/// 10^6 bytes per second of `count` sequential requests from 96 MiB on: the start of an erase block on every stick here.
+/// 10^6 bytes per second of `count` sequential requests from 96 MiB on: the start of an erase block on every
+/// stick here.
 fn rate(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), length: Bytes, count: u64) -> f64 {
     let mut stick = quiet(name);
     let taken = seconds(&mut stick, |stick| {
@@ -58,7 +60,8 @@ fn assert_about(figure: f64, reported: f64, tolerance: f64) {
     assert!(error.abs() <= tolerance, "{figure:.3} instead of {reported}: {:+.1} %", error * 100.0);
 }
 
-/// The weblog's Transcend 8 GB: hdparm -t; dd in large synchronous writes; dd into a filesystem that was not aligned, and aligned.
+/// The weblog's Transcend 8 GB: hdparm -t; dd in large synchronous writes; dd into a filesystem that was not
+/// aligned, and aligned.
 #[test]
 fn transcend_8g() {
     assert_about(rate("transcend-8g", read, Bytes::kib(512), 200), 33.4, 0.03);
@@ -68,7 +71,8 @@ fn transcend_8g() {
     assert!((1.0..6.2).contains(&small), "{small}");
 }
 
-/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, 10 small writes a second; 16 MB in under a minute; a factor of 15.
+/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, 10 small writes a second; 16 MB in under a minute;
+/// a factor of 15.
 #[test]
 fn generic_2g() {
     let mut stick = quiet("generic-2g");
@@ -82,7 +86,8 @@ fn generic_2g() {
         (0..128).for_each(|step| write(stick, Bytes::mib(512) + Bytes::kib(128) * step, Bytes::kib(128)));
     });
     assert!((2.0..60.0).contains(&large), "{large}");
-    // Also if the system combines writes, so that each file costs one write, as Linux does on FAT with clusters of 32 KiB.
+    // Also if the system combines writes, so that each file costs one write, as Linux does on FAT with
+    // clusters of 32 KiB.
     let offset = |file: u64| Bytes::mib(512) + Bytes::kib(32) * file;
     let combined = seconds(&mut stick, |stick| {
         (0..2000).for_each(|file| write(stick, offset(file), Bytes::kib(8)));
@@ -113,8 +118,8 @@ fn hundred_samples(name: &str) -> f64 {
     })
 }
 
-/// ADMIN's three sticks: over 10 MB the Samsung is almost twice as fast as the cheap one and the `SanDisk` last; over 1 GB the
-/// Samsung is four times, the `SanDisk` almost twice as fast as the cheap one.
+/// ADMIN's three sticks: over 10 MB the Samsung is almost twice as fast as the cheap one and the `SanDisk`
+/// last; over 1 GB the Samsung is four times, the `SanDisk` almost twice as fast as the cheap one.
 #[test]
 fn three_sticks_of_admin() {
     let names = ["cheap-usb3-32g", "sandisk-cruzer-fit", "samsung-fit-plus"];
@@ -135,12 +140,14 @@ fn kernel_tree(name: &str, op: fn(&mut VirtualStick, Bytes, Bytes), order: impl 
     })
 }
 
-/// The bounds of a filesystem that writes the tree: 400 MB sequentially at best, each file at a random offset at worst.
+/// The bounds of a filesystem that writes the tree: 400 MB sequentially at best, each file at a random offset
+/// at worst.
 fn bounds(name: &str) -> (f64, f64) {
     (400.0 / rate(name, write, Bytes::kib(120), 3000), kernel_tree(name, write, |step| step * 7919 % 50_000))
 }
 
-/// `LinuxPlanet`'s Class 10 card: one file of 66.7 MB, and a kernel tree of 33 000 small files under six filesystems.
+/// `LinuxPlanet`'s Class 10 card: one file of 66.7 MB, and a kernel tree of 33 000 small files under six
+/// filesystems.
 #[test]
 fn linuxplanet_class_10_card() {
     let name = "linuxplanet-class10-sd";
@@ -215,7 +222,8 @@ fn lexar_s75() {
     assert_about(random_rate(name, write, Bytes::kib(4)) / 4096e-6, 141.0, 0.03);
 }
 
-/// Writes 4 MiB at the start and 4 MiB at `offset` of a counterfeit, and returns whether each is right afterwards.
+/// Writes 4 MiB at the start and 4 MiB at `offset` of a counterfeit, and returns whether each is right
+/// afterwards.
 fn kept(name: &str, offset: Bytes) -> (bool, bool) {
     let mut stick = Target::parse(&format!("{name}?noise=0")).unwrap().device().unwrap();
     let pattern = Pattern::new(1);

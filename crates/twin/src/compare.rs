@@ -1,4 +1,4 @@
-//! A virtual stick held against a log: it runs the log's own commands, in their order, from new.
+//! A virtual stick compared with a log: a new stick runs the log's own commands in their order.
 
 use flashscope_flashbench::procedure;
 use flashscope_measure::Silent;
@@ -11,7 +11,7 @@ use crate::summary::Summary;
 /// One cell, measured and simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compared {
-    /// Its table.
+    /// The index of its table.
     pub table: usize,
     /// What it measures.
     pub key: Key,
@@ -19,12 +19,12 @@ pub struct Compared {
     pub measured_s: f64,
     /// The simulated time, seconds.
     pub simulated_s: f64,
-    /// Whether the fit did not see it.
+    /// Whether it was held out from the fit.
     pub held_out: bool,
 }
 
 impl Compared {
-    /// The absolute relative error of the figure as the log has it: a time of reads, a speed of writes.
+    /// The absolute relative error of the figure in the log: the time of reads, the throughput of writes.
     #[must_use]
     pub fn error(&self) -> f64 {
         let ratio = if self.key.is_read() {
@@ -44,32 +44,32 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The errors of the cells that were fitted, or of those that were held out.
+    /// The errors of the fitted cells, or of the held-out ones.
     #[must_use]
     pub fn summary(&self, held_out: bool) -> Summary {
         Summary::of(self.cells.iter().filter(|cell| cell.held_out == held_out).map(Compared::error))
     }
 }
 
-/// Runs a log's commands on a virtual stick without noise. `seed` decides shuffles and victims. A table that does not fit on the stick
-/// has no cells.
+/// Runs a log's commands on a virtual stick without noise. `seed` determines shuffles and evictions. A table
+/// that does not fit on the stick has no cells.
 #[must_use]
 pub fn compare(profile: &Profile, measured: &Measured, split: &Split, seed: u64) -> Comparison {
-    let mut ideal = profile.clone();
-    ideal.noise.jitter = 0.0;
-    ideal.noise.outliers_per_million = 0.0;
-    let mut stick = VirtualStick::new(&ideal, seed);
+    let mut noiseless = profile.clone();
+    noiseless.noise.jitter = 0.0;
+    noiseless.noise.outliers_per_million = 0.0;
+    let mut stick = VirtualStick::new(&noiseless, seed);
     let mut compared = Vec::new();
     for (index, table) in measured.tables.iter().enumerate() {
-        let seen = procedure::run(&table.command, &mut stick, seed, &mut Silent);
-        let simulated = cells(&seen.data);
+        let observed = procedure::run(&table.command, &mut stick, seed, &mut Silent);
+        let simulated = cells(&observed.data);
         for (at, cell) in table.cells.iter().enumerate() {
-            let Some(twin) = simulated.iter().find(|twin| twin.key == cell.key) else { continue };
+            let Some(same) = simulated.iter().find(|other| other.key == cell.key) else { continue };
             compared.push(Compared {
                 table: index,
                 key: cell.key,
                 measured_s: cell.seconds,
-                simulated_s: twin.seconds,
+                simulated_s: same.seconds,
                 held_out: split.is_held_out(index, at),
             });
         }

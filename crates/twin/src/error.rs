@@ -5,26 +5,24 @@ use flashscope_sim::ProfileError;
 /// A measurement from which no profile can be fitted.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
-    /// Fewer cells than any model has parameters.
+    /// The log has fewer cells than the smallest model needs.
     #[error(
-        "'{name}' has {cells} cells that can be fitted, at least {least} are needed; a log of flashbench -a, or of --open-au with all its rows, has enough"
+        "'{name}' has {cells} cells for a fit, at least {cells_min} are needed; a log of flashbench -a, or of --open-au with all its rows, has enough"
     )]
-    TooLittle {
+    TooFewCells {
         /// The log.
         name: String,
-        /// How many cells it has.
+        /// The number of its cells.
         cells: usize,
-        /// How many are needed.
-        least: usize,
+        /// The minimum.
+        cells_min: usize,
     },
-    /// The profile that came out is impossible: the log holds figures that no stick has.
-    #[error(
-        "the profile fitted from '{name}' is impossible ({source}); does the log hold figures of a stick?"
-    )]
+    /// The fitted profile is impossible: the log has figures that no stick has.
+    #[error("the profile fitted from '{name}' is impossible ({source}); is the log that of a stick?")]
     Impossible {
         /// The log.
         name: String,
-        /// What the profile's check says.
+        /// The failed check of the profile.
         source: ProfileError,
     },
 }

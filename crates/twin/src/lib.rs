@@ -1,29 +1,32 @@
-//! Virtual sticks out of measurements: a profile fitted from a published log or a run file, and how well it fits.
+//! A virtual stick fitted to a measurement: a profile from a published log or a run file, and its errors.
 //!
-//! The cells of a log are split in two by a seed: a profile is fitted from the one half ([`fit`]), and the errors of the
-//! other half, which the fit has never seen, say what it is worth. A profile of any origin can be held against a log
-//! ([`compare`]): its virtual stick runs the log's own commands in their order.
+//! A random seed splits the cells of a log in two. The profile is fitted to one part ([`fit`]); the errors on
+//! the held-out part validate it. Any profile can be compared with a log ([`compare`]): its virtual stick
+//! runs the log's own commands in their order.
 //!
-//! The method stands in `docs/simulator.md`.
+//! The method: `docs/simulator.md`.
 
 #![deny(missing_docs)]
 
 mod compare;
-mod draft;
 mod error;
 mod fitting;
+mod header;
 mod measured;
 mod measured_run;
+mod options;
+mod profile;
 mod reads;
 mod split;
 mod summary;
-mod toml;
+mod write_model;
 mod writes;
 
 pub use compare::{Compared, Comparison, compare};
 pub use error::FitError;
-pub use fitting::{Fit, Options, fit};
+pub use fitting::{Fit, fit};
+pub use header::numbers_and_cells;
 pub use measured::{Cell, Key, Measured, Side, Table};
+pub use options::Options;
 pub use split::Split;
 pub use summary::Summary;
-pub use toml::numbers_and_cells;

@@ -1,4 +1,4 @@
-//! What was measured: tables of cells, each with the command that made it.
+//! A measurement: tables of cells, each with the command that made it.
 
 use std::ops::RangeInclusive;
 
@@ -7,37 +7,37 @@ use flashscope_flashbench::Command;
 use flashscope_flashbench::parse::{Entry, Log};
 use flashscope_record::observation::{Data, Order};
 
-/// The tables of one log, in its order.
+/// The tables of one log, in the log's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// The log's name.
+    /// The name of the log.
     pub name: String,
-    /// What it calls the device; empty if it does not say.
+    /// The device's name; empty if the log does not give it.
     pub device_name: String,
-    /// Where it was published, from its `# source` line; empty if it does not say.
+    /// The publication, from the log's `# source` line; empty without one.
     pub source: String,
-    /// The device's capacity, if the log says it.
+    /// The device's capacity, if the log gives it.
     pub capacity: Option<Bytes>,
-    /// The area at the start that is mapped finely, as a run file shows it; zero of logs.
+    /// The FAT area found in a run file; zero for logs.
     pub fat_area: Bytes,
-    /// Its tables.
+    /// The tables.
     pub tables: Vec<Table>,
-    /// What could not be used, one sentence each.
+    /// Remarks about unusable tables, one sentence each.
     pub remarks: Vec<String>,
 }
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The command that made it, with the rows that the table has.
+    /// The command that made it, limited to the rows of the table.
     pub command: Command,
-    /// Its lines in the log, counted from 1.
+    /// Its lines in the log, from 1.
     pub lines: RangeInclusive<usize>,
-    /// Its cells, in order.
+    /// The cells, in order.
     pub cells: Vec<Cell>,
 }
 
-/// One figure.
+/// One figure of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
     /// What it measures.
@@ -46,49 +46,49 @@ pub struct Cell {
     pub seconds: f64,
 }
 
-/// Which read of three.
+/// The position of a read relative to a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// It ends at the boundary.
     Before,
-    /// It straddles the boundary.
+    /// It crosses the boundary.
     Across,
-    /// It begins at the boundary.
+    /// It starts at the boundary.
     After,
 }
 
 /// What a cell measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A read at boundaries of this size.
+    /// A read at boundaries of one period.
     Read {
-        /// The size.
+        /// The period.
         candidate: Bytes,
-        /// Which of the three.
+        /// The position.
         side: Side,
     },
-    /// Writes into several erase blocks in turn.
+    /// Round-robin writes to several erase blocks.
     OpenUnits {
-        /// How many.
+        /// The number of erase blocks.
         units: u32,
-        /// The order inside each.
+        /// The order inside each erase block.
         order: Order,
-        /// The size of each.
+        /// The request size.
         request: Bytes,
     },
-    /// Writes into one of the first erase blocks.
+    /// Writes to one of the first erase blocks.
     FindFat {
-        /// Which one.
+        /// The index of the erase block.
         unit: u32,
-        /// The order inside.
+        /// The order inside the erase block.
         order: Order,
-        /// The size of each.
+        /// The request size.
         request: Bytes,
     },
 }
 
 impl Key {
-    /// True of reads.
+    /// True for reads.
     #[must_use]
     pub const fn is_read(&self) -> bool {
         matches!(self, Self::Read { .. })
@@ -120,7 +120,7 @@ impl std::fmt::Display for Side {
 }
 
 impl Measured {
-    /// The tables of a log. `text` is the log's own, for its `# source` line.
+    /// The tables of a log. `text` is the text of the log, for its `# source` line.
     #[must_use]
     pub fn from_log(name: &str, log: &Log, text: &[u8]) -> Self {
         let mut remarks = Vec::new();
@@ -137,7 +137,7 @@ impl Measured {
     }
 }
 
-/// What stands behind `# source:`.
+/// The text of the `# source:` line.
 fn source(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let line = text.lines().find_map(|line| line.trim_start_matches('#').trim().strip_prefix("source:"))?;
@@ -147,33 +147,33 @@ fn source(text: &[u8]) -> Option<String> {
 fn table(entry: &Entry, remarks: &mut Vec<String>) -> Option<Table> {
     let cells: Vec<Cell> = cells(&entry.observations.data);
     let (lines, first) = (entry.lines.clone(), entry.lines.start());
-    let Some(command) = entry.command.and_then(|command| as_it_ran(command, &cells)) else {
-        remarks
-            .push(format!("the table at line {first} is left out: the log does not say all of its command"));
+    let Some(command) = entry.command.and_then(|command| with_rows_of(command, &cells)) else {
+        remarks.push(format!("the table at line {first} is skipped: the log does not give its full command"));
         return None;
     };
     Some(Table { command, lines, cells })
 }
 
-/// The command with the rows that the table has: people stopped some runs, and ran others further than the line says.
-fn as_it_ran(command: Command, cells: &[Cell]) -> Option<Command> {
+/// The command limited to the rows of the table: some runs were stopped early, others ran further than the
+/// command says.
+fn with_rows_of(command: Command, cells: &[Cell]) -> Option<Command> {
     let requests = cells.iter().filter_map(|cell| match cell.key {
         Key::Read { .. } => None,
         Key::OpenUnits { request, .. } | Key::FindFat { request, .. } => Some(request),
     });
-    let last = requests.min();
+    let smallest = requests.min();
     Some(match command {
         Command::Align { read } => Command::Align { read },
         Command::OpenUnits { erase_block, open_units, order, .. } => {
-            Command::OpenUnits { erase_block, open_units, smallest: last?, order }
+            Command::OpenUnits { erase_block, open_units, smallest: smallest?, order }
         }
         Command::FindFat { erase_block, units, order, .. } => {
-            Command::FindFat { erase_block, units, smallest: last?, order }
+            Command::FindFat { erase_block, units, smallest: smallest?, order }
         }
     })
 }
 
-/// The cells of a table, or of what a virtual stick showed; figures of no time at all say nothing.
+/// The cells of observations. Times of zero are skipped.
 pub(crate) fn cells(data: &Data) -> Vec<Cell> {
     let cells: Vec<Cell> = match data {
         Data::Align(data) => data.samples.iter().flat_map(read_cells).collect(),

@@ -1,4 +1,4 @@
-//! A run file of flashscope as tables of flashbench: the same quantities, in cells that flashbench's commands would have given.
+//! A run file of flashscope as flashbench tables: the same quantities, in the cells of flashbench's commands.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use flashscope_record::run_file::RunFile;
 
 use crate::measured::{Cell, Key, Measured, Side, Table};
 
-/// flashbench's reads where a run does not say how long they were.
+/// The length of reads if a run does not give it: flashbench's default.
 const READ: Bytes = Bytes::kib(1);
 
 impl Measured {
-    /// The observations of a run. Writes count by the later half of their requests, when as many erase blocks are open as
-    /// will be.
+    /// The observations of a run. Writes count by the later half of their requests, after the warm-up of the
+    /// open erase blocks.
     #[must_use]
     pub fn from_run(name: &str, run: &RunFile) -> Self {
         let data = || run.observations.iter().map(|seen| &seen.data);
-        let told = data().find_map(|data| match data {
+        let given = data().find_map(|data| match data {
             Data::OpenUnits(data) => Some(data.erase_block),
             Data::FatArea(data) => Some(data.erase_block),
             Data::WriteSize(data) => data.erase_block,
@@ -35,11 +35,11 @@ impl Measured {
             | Data::Files(_)
             | Data::Methods(_) => None,
         });
-        let erase_block = told.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
-        let searched = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
+        let erase_block = given.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
+        let has_random_search = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
         let tables = data()
             .flat_map(|data| tables(data, erase_block))
-            .filter(|table| !(table.cells.is_empty() || searched && is_lone_random(table)));
+            .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)));
         let mut measured = Self {
             name: name.to_owned(),
             device_name: run.device_name.clone(),
@@ -57,27 +57,28 @@ impl Measured {
 }
 
 fn has_random(data: &OpenUnitsData) -> bool {
-    in_turns(data).any(|cell| cell.order == Order::Random)
+    all_cells(data).any(|cell| cell.order == Order::Random)
 }
 
-/// All that was written into blocks in turn: also what was gone on with out of order.
-fn in_turns(data: &OpenUnitsData) -> impl Iterator<Item = &OpenUnitsCell> {
+/// All cells with round-robin writes, including random ones after a sequential start.
+fn all_cells(data: &OpenUnitsData) -> impl Iterator<Item = &OpenUnitsCell> {
     data.cells.iter().chain(&data.gone_on)
 }
 
-/// A few random writes of each size in a new erase block: the first, which opens it, weighs too much beside the longer rows of
-/// the search for open units.
-fn is_lone_random(table: &Table) -> bool {
-    let lone = matches!(table.command, Command::OpenUnits { open_units: 1, order: Order::Random, .. });
-    lone && table.cells.len() > 1
+/// A table of random writes to a single new erase block. Its first write, which opens the block, has too much
+/// weight compared with the longer rows of the search for open units.
+fn is_single_unit_random(table: &Table) -> bool {
+    let is_single_unit =
+        matches!(table.command, Command::OpenUnits { open_units: 1, order: Order::Random, .. });
+    is_single_unit && table.cells.len() > 1
 }
 
-/// The FAT area as it is inferred: its cells are no part of the fit.
+/// The inferred FAT area; its cells are not fitted.
 fn fat_area(run: &RunFile, erase_block: Bytes) -> Bytes {
     let findings = infer(&run.observations);
-    let found =
+    let finding =
         findings.iter().find(|finding| finding.id == FindingId::FatAreaBytes).and_then(Finding::bytes);
-    found.unwrap_or(Bytes::ZERO).round_down(erase_block)
+    finding.unwrap_or(Bytes::ZERO).round_down(erase_block)
 }
 
 fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
@@ -85,7 +86,7 @@ fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
         Data::Align(data) => vec![align(data)],
         Data::WriteSize(data) => write_size(data, erase_block),
         Data::OpenUnits(data) => open_units(data),
-        // It opens and closes erase blocks in an order of its own, which no command of flashbench does.
+        // Its order of opening and closing erase blocks matches no command of flashbench.
         Data::FatArea(_) => Vec::new(),
         // flashbench has no such tables.
         Data::Sustained(_)
@@ -101,7 +102,7 @@ const fn table(command: Command, cells: Vec<Cell>) -> Table {
     Table { command, lines: 0..=0, cells }
 }
 
-/// As flashbench takes it: of each boundary the fastest read, and of those the mean.
+/// As in flashbench: the mean over boundaries of the fastest read at each.
 fn align(data: &AlignData) -> Table {
     let read = data.read.unwrap_or(READ);
     let mut fastest: BTreeMap<(Bytes, Side, Option<Bytes>), Duration> = BTreeMap::new();
@@ -125,34 +126,34 @@ const fn sides(sample: &AlignSample) -> [(Side, Duration); 3] {
     [(Side::Before, sample.before), (Side::Across, sample.across), (Side::After, sample.after)]
 }
 
-/// One erase block, written alone.
+/// Writes to a single erase block.
 fn write_size(data: &WriteSizeData, erase_block: Bytes) -> Vec<Table> {
     [Order::Linear, Order::Random]
         .into_iter()
         .map(|order| {
             let cells = data.cells.iter().filter(|cell| cell.order == order);
             let of = cells.map(|cell| (1, cell.request, &cell.times));
-            in_turn(erase_block, 1, order, of)
+            round_robin(erase_block, 1, order, of)
         })
         .collect()
 }
 
-/// One table for each order and number of units.
+/// One table for each order and number of erase blocks.
 fn open_units(data: &OpenUnitsData) -> Vec<Table> {
-    let mut kinds: Vec<(Order, u32)> = in_turns(data).map(|cell| (cell.order, cell.open_units)).collect();
+    let mut kinds: Vec<(Order, u32)> = all_cells(data).map(|cell| (cell.order, cell.open_units)).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
         .into_iter()
         .map(|(order, units)| {
-            let cells = in_turns(data).filter(|cell| cell.order == order && cell.open_units == units);
+            let cells = all_cells(data).filter(|cell| cell.order == order && cell.open_units == units);
             let of = cells.map(|cell| (units, cell.request, &cell.times));
-            in_turn(data.erase_block, units, order, of)
+            round_robin(data.erase_block, units, order, of)
         })
         .collect()
 }
 
-fn in_turn<'a>(
+fn round_robin<'a>(
     erase_block: Bytes,
     open_units: u32,
     order: Order,
@@ -175,7 +176,7 @@ const fn request(key: &Key) -> Bytes {
     }
 }
 
-/// flashbench's rows halve from the erase block on.
+/// True for the request sizes of flashbench's rows, which halve from the erase block on.
 fn is_row(erase_block: Bytes, request: Bytes) -> bool {
     !request.is_zero() && erase_block.is_multiple_of(request) && (erase_block / request).is_power_of_two()
 }

@@ -1,4 +1,4 @@
-//! Which cells a fit may see: a seeded choice, from each table its share.
+//! The holdout: a random share of each table's cells.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,8 +10,8 @@ use crate::measured::Measured;
 pub struct Split(Vec<Vec<bool>>);
 
 impl Split {
-    /// Holds out at least `share` (0 to 1) of the cells of each table. Depends on the shape of the tables and the seed
-    /// alone, not on any figure.
+    /// Holds out at least `share` (0 to 1) of the cells of each table. Depends only on the shape of the
+    /// tables and the seed, not on any figure.
     #[must_use]
     pub fn new(measured: &Measured, share: f64, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -32,17 +32,17 @@ impl Split {
     reason = "a table has a few hundred cells"
 )]
 fn hold_out(cells: usize, share: f64, random: &mut Xoshiro256PlusPlus) -> Vec<bool> {
-    let held = (cells as f64 * share.clamp(0.0, 1.0)).ceil() as usize;
+    let held_out = (cells as f64 * share.clamp(0.0, 1.0)).ceil() as usize;
     let mut order: Vec<usize> = (0..cells).collect();
     for last in (1..cells).rev() {
         let chosen = (u128::from(random.next_u64()) * (last as u128 + 1)) >> 64;
         order.swap(last, chosen as usize);
     }
-    let mut marks = vec![false; cells];
-    for cell in &order[..held.min(cells)] {
-        marks[*cell] = true;
+    let mut is_held_out = vec![false; cells];
+    for cell in &order[..held_out.min(cells)] {
+        is_held_out[*cell] = true;
     }
-    marks
+    is_held_out
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_of_each_table_is_held_out_and_the_seed_decides_which() {
+    fn holdout_takes_its_share_of_each_table() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let marks: Vec<Vec<bool>> = [11, 11, 0, 1].map(|cells| hold_out(cells, 0.5, &mut random)).to_vec();
         let held: Vec<usize> = marks.iter().map(|marks| marks.iter().filter(|held| **held).count()).collect();

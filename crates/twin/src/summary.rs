@@ -1,16 +1,16 @@
-//! Errors of many cells in three numbers.
+//! A summary of errors: count, median, 90th percentile.
 
 use std::fmt;
 
 use flashscope_infer::statistics;
 use serde::Serialize;
 
-/// How far simulated cells are from the measured ones.
+/// The errors of simulated cells against the measured ones.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many cells were compared.
+    /// The number of compared cells.
     pub cells: usize,
-    /// Median of the absolute relative error, a fraction.
+    /// The median of the absolute relative error, a fraction.
     pub median: f64,
     /// Its 90th percentile, a fraction.
     pub p90: f64,
@@ -33,7 +33,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The median; `None` of nothing.
+/// The median; `None` without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     statistics::median(&values.into_iter().collect::<Vec<_>>())
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_in_three_numbers() {
+    fn summary_has_count_median_and_p90() {
         let summary = Summary::of([3.0, 0.0, 2.0, 1.0]);
         assert_eq!((summary.cells, summary.median), (4, 1.5));
         assert!((summary.p90 - 2.7).abs() < 1e-12);

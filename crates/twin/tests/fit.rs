@@ -1,4 +1,4 @@
-//! A fit sees only the cells it may see, repeats to the byte, and its profile does what the log says.
+//! A fit ignores held-out cells, is reproducible to the byte, and its profile matches the log.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,38 +23,39 @@ fn fitted(text: &[u8]) -> Fit {
 }
 
 #[test]
-fn the_same_log_and_seed_give_the_same_profile() {
+fn same_log_and_seed_give_the_same_profile() {
     assert_eq!(fitted(README), fitted(README));
     let other = fit(&measured(README), &options(2)).unwrap();
     assert_ne!(fitted(README).toml, other.toml);
 }
 
 #[test]
-fn cells_that_are_held_out_do_not_change_the_profile() {
+fn held_out_cells_do_not_change_the_profile() {
     for text in [README, TOSHIBA, PQI] {
         let mut changed = measured(text);
         let split = Split::new(&changed, 0.5, 1);
-        let mut held = 0;
+        let mut held_out = 0;
         for (index, table) in changed.tables.iter_mut().enumerate() {
             for (at, cell) in table.cells.iter_mut().enumerate() {
                 if split.is_held_out(index, at) {
                     cell.seconds *= 3.0;
-                    held += 1;
+                    held_out += 1;
                 }
             }
         }
-        assert!(held * 2 >= changed.cells().count());
-        let twin = fit(&changed, &options(1)).unwrap();
-        assert_eq!(twin.toml, fitted(text).toml);
-        assert!(twin.comparison.summary(true).median > 0.3, "the held-out cells are seen by the errors");
+        assert!(held_out * 2 >= changed.cells().count());
+        let refitted = fit(&changed, &options(1)).unwrap();
+        assert_eq!(refitted.toml, fitted(text).toml);
+        assert!(refitted.comparison.summary(true).median > 0.3, "the errors include the held-out cells");
     }
 }
 
 #[test]
-fn a_profile_parses_names_its_source_and_counts_its_numbers() {
+fn fitted_profile_parses_names_its_source_and_counts_its_numbers() {
     for text in [README, TOSHIBA, PQI] {
         let fitted = fitted(text);
         let profile = Profile::parse(&fitted.toml).unwrap();
+        assert_eq!(profile, fitted.profile);
         assert!(profile.source[0].r#where.starts_with("http"), "{}", fitted.toml);
         assert_eq!(numbers_and_cells(&fitted.toml), Some((fitted.parameters, fitted.fitted_cells)));
         assert!(fitted.parameters * 5 <= fitted.fitted_cells, "{}", fitted.toml);
@@ -62,17 +63,17 @@ fn a_profile_parses_names_its_source_and_counts_its_numbers() {
 }
 
 #[test]
-fn what_the_logs_say_is_found() {
+fn fitted_profiles_match_known_figures() {
     let readme = fitted(README).profile.truth();
     assert_eq!(readme.open_units_linear, Some(2));
     let pqi = fitted(PQI);
     assert!(pqi.comparison.summary(true).median < 0.07);
-    assert!(pqi.toml.contains("[write]\nbasis = \"assumed\""), "a log of reads says nothing of writes");
+    assert!(pqi.toml.contains("[write]\nbasis = \"assumed\""), "a log of reads has no writes");
 }
 
 #[test]
-fn too_few_cells_are_refused() {
+fn log_with_too_few_cells_is_refused() {
     let text = b"$ flashbench -O --open-au-nr=2 --erasesize=$[4*1024*1024] /dev/x\n4MiB 5M/s\n2MiB 4M/s\n";
     let error = fit(&measured(text), &options(1)).unwrap_err();
-    assert!(matches!(error, FitError::TooLittle { cells: 1, least: 5, .. }), "{error}");
+    assert!(matches!(error, FitError::TooFewCells { cells: 1, cells_min: 5, .. }), "{error}");
 }

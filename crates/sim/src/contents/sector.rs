@@ -6,8 +6,9 @@ pub(super) const PAGE_SECTORS: usize = 8;
 pub(super) const CHUNK_PAGES: usize = 16;
 pub(super) const CHUNK_SECTORS: usize = PAGE_SECTORS * CHUNK_PAGES;
 
-/// The contents of one sector in 64 bits: 0 is blank; the top two bits mark a pattern (1x) or literal bytes (01). The word of a
-/// page may also mark that its sectors differ (the third bit), with the index of the split page.
+/// The contents of one sector in 64 bits: 0 is blank; the top two bits mark a pattern (1x) or literal bytes
+/// (01). The word of a page may also mark that its sectors differ (the third bit), with the index of the
+/// split page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sector(u64);
 

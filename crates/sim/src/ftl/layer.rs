@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use super::inconsistency::Inconsistency;
 
-/// A flash translation layer of one policy. Bytes are counted from the start of the stick, times are in nanoseconds.
+/// A flash translation layer of one policy. Bytes are counted from the start of the stick, times are in
+/// nanoseconds.
 ///
 /// The defaults suit a layer that keeps no account of single pages and does no work of its own.
 pub(crate) trait TranslationLayer: CloneLayer + Debug + Send + Sync {
@@ -20,13 +21,14 @@ pub(crate) trait TranslationLayer: CloneLayer + Debug + Send + Sync {
     /// Discards the bytes from `start` to `end`: pages wholly inside need not be copied any more.
     fn discard(&mut self, _start: u64, _end: u64) {}
 
-    /// Programs the page in the buffer, so that the next write cannot continue in it. Returns the time of copies.
+    /// Programs the page in the buffer, so that the next write cannot continue in it. Returns the time of
+    /// copies.
     fn flush(&mut self) -> u64 {
         0
     }
 
-    /// Collects garbage for at most `ns` and returns the time that it took. The last block may exceed `ns`: a request that
-    /// arrives then waits for its end.
+    /// Collects garbage for at most `ns` and returns the time that it took. The last block may exceed `ns`: a
+    /// request that arrives then waits for its end.
     fn idle(&mut self, _ns: u64) -> u64 {
         0
     }

@@ -1,4 +1,5 @@
-//! All translation layers: a new one is a file beside this one, its section of the profile, and one line here.
+//! All translation layers: a new one is a file beside this one, its section of the profile, and one line
+//! here.
 
 use super::hybrid_log::HybridLog;
 use super::layer::TranslationLayer;

@@ -1,7 +1,8 @@
-//! The link: the end of each request, from the time of its commands on the wire, in the controller and in the flash.
+//! The link: the end of each request, from the time of its commands on the wire, in the controller and in the
+//! flash.
 //!
-//! Over USB bulk-only transport and over SD without a queue, one command ends before the next begins ([`one_at_a_time`]).
-//! Over UAS and SD's command queue they overlap ([`queued`]).
+//! Over USB bulk-only transport and over SD without a queue, one command ends before the next begins
+//! ([`one_at_a_time`]). Over UAS and SD's command queue they overlap ([`queued`]).
 
 mod backend;
 mod one_at_a_time;

@@ -1,10 +1,11 @@
 //! A link with a queue: while the data of one command is on the wire, the flash works for others.
 //!
-//! Three stations serve commands first come, first served: the command stage (host and controller handle one command at a
-//! time), the flash, and the wire for the data. The flash serves as many reads in parallel as it has channels; a write
-//! programs all channels, as the effective page spans them. A read passes the stations in this order. A write's data is on
-//! the wire while the flash programs, and the write ends when both have. A flush waits for all earlier commands. At queue
-//! depth 1 the times equal those of a link without a queue, except that a write's overhead also overlaps with its data.
+//! Three stations serve commands first come, first served: the command stage (host and controller handle one
+//! command at a time), the flash, and the wire for the data. The flash serves as many reads in parallel as it
+//! has channels; a write programs all channels, as the effective page spans them. A read passes the stations
+//! in this order. A write's data is on the wire while the flash programs, and the write ends when both have.
+//! A flush waits for all earlier commands. At queue depth 1 the times equal those of a link without a queue,
+//! except that a write's overhead also overlaps with its data.
 
 use flashscope_device::{ByteRange, Op};
 

@@ -7,7 +7,8 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Reserves `length_ns` in the first gap at or after `ready_ns` that is long enough, and returns its start.
+    /// Reserves `length_ns` in the first gap at or after `ready_ns` that is long enough, and returns its
+    /// start.
     pub(super) fn reserve(&mut self, ready_ns: u64, length_ns: u64) -> u64 {
         let mut index = self.reserved.partition_point(|(_, end)| *end <= ready_ns);
         let mut start_ns = ready_ns;

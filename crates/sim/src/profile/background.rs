@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{CAPACITY_MAX, TIME_MAX_US, ensure, number, size, time};
 use super::{Basis, ProfileError, quantity};
 
-/// Background work of the controller: folding, garbage collection, and stalls when either was deferred too long.
+/// Background work of the controller: folding, garbage collection, and stalls when either was deferred too
+/// long.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
@@ -14,14 +15,16 @@ pub struct Background {
     pub basis: Basis,
     /// Idle time before background work starts, us.
     pub idle_after_us: f64,
-    /// The length of an uninterruptible piece of work, us. A request waits for its end; 0: work stops at once.
+    /// The length of an uninterruptible piece of work, us. A request waits for its end; 0: work stops at
+    /// once.
     #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub unit_us: f64,
     /// Garbage-collection stalls, if there are any.
     pub stall: Option<Stall>,
 }
 
-/// Periodic garbage collection: one write stalls after every `every` bytes written. Idle time does the work in advance.
+/// Periodic garbage collection: one write stalls after every `every` bytes written. Idle time does the work
+/// in advance.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stall {

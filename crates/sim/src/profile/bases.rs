@@ -4,8 +4,8 @@ use super::document::Profile;
 use super::source::Basis;
 
 impl Profile {
-    /// Every section of the profile with the basis of its numbers, in the order of the model. Repeated sections appear once
-    /// each.
+    /// Every section of the profile with the basis of its numbers, in the order of the model. Repeated
+    /// sections appear once each.
     #[must_use]
     pub fn bases(&self) -> Vec<(&'static str, Basis)> {
         let mut bases = vec![("link", self.link.basis), ("read", self.read.basis)];

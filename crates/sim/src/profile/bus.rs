@@ -97,18 +97,20 @@ impl Bus {
 
     /// The figures of the bus. The sources of the ceilings:
     ///
-    /// - USB 2.0, section 5.8.4: 19 bulk packets of 64 bytes in a frame of 1 ms at full speed, 13 of 512 bytes in a
-    ///   microframe of 125 us at high speed.
-    /// - USB 3.2, chapters 6 and 7: 10 bits for 8 at 5 Gbit/s, 132 for 128 at 10 Gbit/s; each packet of 1024 bytes has
-    ///   20 bytes of header before it and 12 bytes of framing and checksum around it.
-    /// - SD Physical Layer Simplified Specification, chapters 3, 4 and 7: each line carries a start bit, 16 bits of
-    ///   checksum and an end bit with its share of 512 bytes; over SPI, a token and two bytes of checksum.
+    /// - USB 2.0, section 5.8.4: 19 bulk packets of 64 bytes in a frame of 1 ms at full speed, 13 of 512
+    ///   bytes in a microframe of 125 us at high speed.
+    /// - USB 3.2, chapters 6 and 7: 10 bits for 8 at 5 Gbit/s, 132 for 128 at 10 Gbit/s; each packet of 1024
+    ///   bytes has 20 bytes of header before it and 12 bytes of framing and checksum around it.
+    /// - SD Physical Layer Simplified Specification, chapters 3, 4 and 7: each line carries a start bit, 16
+    ///   bits of checksum and an end bit with its share of 512 bytes; over SPI, a token and two bytes of
+    ///   checksum.
     ///
-    /// Rates in practice: about 1 MB/s at full speed, 30 to 42 MB/s at high speed, 400 to 450 MB/s at 5 Gbit/s, 7.2 Gbit/s
-    /// at 10 Gbit/s (first devices); SD 92 % of the clock. A bulk-only command is three transfers: 31 bytes out, the
-    /// data, 13 bytes back. At full and high speed it takes at least one frame or microframe. On SD it is 350 clocks of
-    /// commands and responses plus 20 us in the host (assumed). Linux usb-storage splits requests at 240 sectors below
-    /// `SuperSpeed` and at 2048 from there on; SD hosts typically at 512 KiB.
+    /// Rates in practice: about 1 MB/s at full speed, 30 to 42 MB/s at high speed, 400 to 450 MB/s at 5
+    /// Gbit/s, 7.2 Gbit/s at 10 Gbit/s (first devices); SD 92 % of the clock. A bulk-only command is three
+    /// transfers: 31 bytes out, the data, 13 bytes back. At full and high speed it takes at least one frame
+    /// or microframe. On SD it is 350 clocks of commands and responses plus 20 us in the host (assumed).
+    /// Linux usb-storage splits requests at 240 sectors below `SuperSpeed` and at 2048 from there on; SD
+    /// hosts typically at 512 KiB.
     #[must_use]
     pub const fn figures(self) -> BusFigures {
         let (ceiling_megabytes_per_s, megabytes_per_s, command_us, max_command) = match self {

@@ -19,8 +19,8 @@ pub struct Knot(
     pub f64,
 );
 
-/// A time in microseconds as a function of size. In TOML: a number (constant), or points in ascending order of size:
-/// `[["4KiB", 900], ["64KiB", 5100]]`.
+/// A time in microseconds as a function of size. In TOML: a number (constant), or points in ascending order
+/// of size: `[["4KiB", 900], ["64KiB", 5100]]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(
     untagged,

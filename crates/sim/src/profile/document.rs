@@ -35,7 +35,8 @@ pub struct Profile {
     /// The capacity that the stick reports.
     #[serde(with = "quantity")]
     pub capacity: Bytes,
-    /// Injected faults, such as `["wrap:real=2GiB"]`. A `VirtualStick` ignores them; [`Target`](crate::Target) adds them.
+    /// Injected faults, such as `["wrap:real=2GiB"]`. A `VirtualStick` ignores them;
+    /// [`Target`](crate::Target) adds them.
     #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub fault: Vec<FaultSpec>,
     /// Where the numbers come from.
@@ -79,7 +80,8 @@ impl Profile {
     /// Parses a profile's TOML and checks every value.
     ///
     /// # Errors
-    /// [`ProfileError::Syntax`] with line and key, or [`ProfileError::Impossible`] with key, value and what is allowed.
+    /// [`ProfileError::Syntax`] with line and key, or [`ProfileError::Impossible`] with key, value and what
+    /// is allowed.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
         let profile: Self =
             toml::from_str(text).map_err(|error| ProfileError::Syntax(printable(&error.to_string())))?;
@@ -166,7 +168,7 @@ impl Profile {
         })
     }
 
-    /// The names of the built-in profiles, in order.
+    /// The names of the built-in profiles, sorted.
     pub fn builtin_names() -> impl Iterator<Item = &'static str> {
         builtin::NAMES.iter().copied()
     }

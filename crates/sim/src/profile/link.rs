@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{ensure, size, time};
 use super::{Basis, Bus, ProfileError, quantity};
 
-// Linux' uas driver queues 32 commands below SuperSpeed; the SD command queue has 32 tasks (Physical Layer 6.0).
+// Linux' uas driver queues 32 commands below SuperSpeed; the SD command queue has 32 tasks (Physical Layer
+// 6.0).
 const QUEUE_DEPTH: u32 = 32;
 
 // MAX_CMNDS of Linux' uas driver.
@@ -125,8 +126,9 @@ impl Link {
         }
     }
 
-    /// The same stick on another bus. On a slower bus its own rate and overhead apply where they are worse than the bus's. On a
-    /// faster bus the bus's figures apply, as the old ones say nothing about it. A reader keeps its card.
+    /// The same stick on another bus. On a slower bus its own rate and overhead apply where they are worse
+    /// than the bus's. On a faster bus the bus's figures apply, as the old ones say nothing about it. A
+    /// reader keeps its card.
     #[must_use]
     pub fn on(&self, bus: Bus) -> Self {
         if bus == self.bus {
@@ -195,8 +197,8 @@ fn check_rate(key: &'static str, rate: f64, bus: Bus) -> Result<(), ProfileError
 }
 
 impl LinkTiming {
-    /// The throughput ceiling of the link, bytes per second, whatever the flash: commands of the largest size, back to back
-    /// or, with command queueing, overlapped.
+    /// The throughput ceiling of the link, bytes per second, with infinitely fast flash: commands of the
+    /// largest size, back to back or, with command queueing, overlapped.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

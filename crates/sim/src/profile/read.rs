@@ -9,8 +9,13 @@ use super::{Basis, ProfileError, ReadCache, quantity};
 // Guess: more dies than the largest sticks have.
 const CHANNELS_MAX: u32 = 64;
 
-const fn channels() -> u32 {
+const fn one_channel() -> u32 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+const fn is_one_channel(channels: &u32) -> bool {
+    *channels == one_channel()
 }
 
 /// The latency of a read: command, page read, data.
@@ -28,7 +33,7 @@ pub struct ReadPath {
     #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub never_written_factor: f64,
     /// The number of reads that the flash serves in parallel, with command queueing.
-    #[serde(default = "channels")]
+    #[serde(default = "one_channel", skip_serializing_if = "is_one_channel")]
     pub channels: u32,
     /// Boundaries that change the latency of small reads.
     #[serde(default, skip_serializing_if = "quantity::is_default")]
@@ -38,7 +43,8 @@ pub struct ReadPath {
     pub cache: Vec<ReadCache>,
 }
 
-/// Boundaries at `phase`, `phase + period`, … At most one applies to a command: the one with the widest period.
+/// Boundaries at `phase`, `phase + period`, … At most one applies to a command: the one with the widest
+/// period.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Boundary {
@@ -53,8 +59,8 @@ pub struct Boundary {
     /// Extra time (negative: less) of a command that ends at a boundary, us.
     #[serde(default, skip_serializing_if = "quantity::is_default")]
     pub before_us: f64,
-    /// Extra time (negative: less) of a command that starts at a boundary, us. Without it this boundary does not apply to
-    /// such a command, and a narrower one may.
+    /// Extra time (negative: less) of a command that starts at a boundary, us. Without it this boundary does
+    /// not apply to such a command, and a narrower one may.
     pub after_us: Option<f64>,
 }
 

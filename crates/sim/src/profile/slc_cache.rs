@@ -55,7 +55,8 @@ impl SlcCache {
         number("slc_cache.fold_megabytes_per_s", self.fold_megabytes_per_s, 0.001, 100_000.0)
     }
 
-    /// The bytes that an empty stick takes at SLC speed without a pause. The dynamic part shrinks as the stick fills.
+    /// The bytes that an empty stick takes at SLC speed without a pause. The dynamic part shrinks as the
+    /// stick fills.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the translation layer of a new stick holds. The contents are blank in every state, as after writing zeros.
+/// What the translation layer of a new stick holds. The contents are blank in every state, as after writing
+/// zeros.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {

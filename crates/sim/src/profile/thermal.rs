@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{CAPACITY_MAX, number, size};
 use super::{Basis, ProfileError, quantity};
 
-/// Thermal throttling: a hot stick is slow until it has cooled. Heat is measured in bytes: each byte written adds one, and the
-/// sum decays exponentially.
+/// Thermal throttling: a hot stick is slow until it has cooled. Heat is measured in bytes: each byte written
+/// adds one, and the sum decays exponentially.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {

@@ -22,8 +22,8 @@ pub struct WritePath {
     pub curve: Option<WriteCurve>,
 }
 
-/// The time of a write command by its size, data transfer included, without copying. A command that both switches and jumps
-/// takes the longer of the two times.
+/// The time of a write command by its size, data transfer included, without copying. A command that both
+/// switches and jumps takes the longer of the two times.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCurve {

@@ -71,7 +71,8 @@ impl Draw {
         -(1.0 - self.unit()).ln()
     }
 
-    /// Normal with mean 0 and standard deviation 1 (G. Box and M. Muller, Annals of Mathematical Statistics 29, 1958).
+    /// Normal with mean 0 and standard deviation 1 (G. Box and M. Muller, Annals of Mathematical Statistics
+    /// 29, 1958).
     pub(crate) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }

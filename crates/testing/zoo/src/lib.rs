@@ -1,8 +1,9 @@
 //! Random sticks, devices that are not sticks, and what is true of each.
 //!
 //! A [`Specimen`] is determined by a seed and its number. It makes any number of fresh
-//! [`Device`](flashscope_device::Device)s, and knows the [`Truth`] about them, finding by finding. A [`Case`] is a stick
-//! with known faults. This crate cannot reach the experiments and the inference: truth does not depend on how it is found.
+//! [`Device`](flashscope_device::Device)s, and knows the [`Truth`] about them, finding by finding. A [`Case`]
+//! is a stick with known faults. This crate cannot reach the experiments and the inference: truth does not
+//! depend on how it is found.
 //!
 //! The kinds of specimens and their shares: `docs/statistics.md`.
 

@@ -15,7 +15,8 @@ use crate::truth::{Fact, Truth};
 /// The share of specimens outside the hypothesis space.
 const OUTSIDE_SHARE: f64 = 0.22;
 
-/// Findings about flash, which a device without flash does not have. (Every device has a smallest efficient write.)
+/// Findings about flash, which a device without flash does not have. (Every device has a smallest efficient
+/// write.)
 const FLASH_FINDINGS: [&str; 7] = [
     "erase_block_bytes",
     "page_bytes",
@@ -110,7 +111,8 @@ impl Specimen {
     /// Makes the device in its state before the measurement.
     ///
     /// # Errors
-    /// [`ZooError::Fault`] if its fault is impossible, [`ZooError::History`] if its history cannot be written.
+    /// [`ZooError::Fault`] if its fault is impossible, [`ZooError::History`] if its history cannot be
+    /// written.
     pub fn device(&self) -> Result<Box<dyn Device + Send>, ZooError> {
         let mut draw = Draw::new(self.seed, 0);
         let device: Box<dyn Device + Send> = match &self.body {

@@ -51,7 +51,8 @@ impl Truth {
         self.facts.remove(id);
     }
 
-    /// Marks a fact as hidden: no measurement from outside can show it, for this reason. Absent facts are never hidden.
+    /// Marks a fact as hidden: no measurement from outside can show it, for this reason. Absent facts are
+    /// never hidden.
     pub(crate) fn hide(&mut self, id: &'static str, reason: &'static str) {
         if self.fact(id).is_some_and(|fact| fact != Fact::Absent) {
             self.hidden.insert(id, reason);

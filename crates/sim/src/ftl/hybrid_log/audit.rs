@@ -18,7 +18,8 @@ impl HybridLog {
         })
     }
 
-    /// A page whose newest version is in a log is there and valid. A valid page in no log is in its data block.
+    /// A page whose newest version is in a log is there and valid. A valid page in no log is in its data
+    /// block.
     fn check_pages(&self) -> Result<(), Inconsistency> {
         for (page, location) in self.logs.held_pages() {
             let (log, slot) = (location / self.block_pages, location % self.block_pages);

@@ -47,7 +47,8 @@ impl Log {
 pub(super) struct Logs {
     block_pages: u32,
     logs: Vec<Log>,
-    /// For each page the slot that holds its newest version, numbered over all logs, plus one; 0 if none does.
+    /// For each page the slot that holds its newest version, numbered over all logs, plus one; 0 if none
+    /// does.
     location: Vec<u32>,
     /// For each data block the index of its log, plus one; 0 if it has none.
     log_of: Vec<u16>,

@@ -18,8 +18,8 @@ impl HybridLog {
             + (self.counts.erases - erases) * self.erase_ns
     }
 
-    /// Switch or partial merge: the missing pages are copied to the end of the log, which then becomes the data block.
-    /// Newer versions of its pages stay in other logs.
+    /// Switch or partial merge: the missing pages are copied to the end of the log, which then becomes the
+    /// data block. Newer versions of its pages stay in other logs.
     fn switch_or_merge_partially(&mut self, log: usize) {
         let block = self.logs[log].block;
         let held = self.logs.release_as_data(log);

@@ -1,13 +1,15 @@
 //! Erase blocks mapped as wholes, and log blocks mapped page by page that take all writes.
 //!
-//! *Block-associative* (BAST: J. Kim et al., "A space-efficient flash translation layer for CompactFlash systems", IEEE
-//! Transactions on Consumer Electronics 48(2), 2002): each log block belongs to one data block. *Fully associative* (FAST:
-//! S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation", ACM TECS 6(3),
-//! 2007): one log block takes a data block that is written in order, the others take any page of any block.
+//! *Block-associative* (BAST: J. Kim et al., "A space-efficient flash translation layer for CompactFlash
+//! systems", IEEE Transactions on Consumer Electronics 48(2), 2002): each log block belongs to one data
+//! block. *Fully associative* (FAST: S.-W. Lee et al., "A log buffer-based flash translation layer using
+//! fully-associative sector translation", ACM TECS 6(3), 2007): one log block takes a data block that is
+//! written sequentially, the others take any page of any block.
 //!
-//! A log block is reclaimed by a *switch* if it holds its whole data block sequentially, and by a *partial merge* if it holds
-//! the first pages sequentially: the rest is copied to its end. Otherwise it is reclaimed by *full merges*: every data block
-//! of which it holds the newest version of a page is copied into a new block.
+//! A log block is reclaimed by a *switch* if it holds its whole data block sequentially, and by a *partial
+//! merge* if it holds the first pages sequentially: the rest is copied to its end. Otherwise it is reclaimed
+//! by *full merges*: every data block of which it holds the newest version of a page is copied into a new
+//! block.
 
 mod audit;
 mod block_associative;

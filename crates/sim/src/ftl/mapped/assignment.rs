@@ -1,14 +1,16 @@
 //! A random assignment of units to blocks: a shuffle that stays inside the processor's caches.
 //!
-//! After the divide-and-conquer shuffle of C. R. Rao ("Generation of random permutations of given number of elements using
-//! random sampling numbers", Sankhya 23, 1961) and M. Sandelius (1962). Block numbers are shuffled inside groups, and each
-//! unit draws a group. All groups have nearly the same length, so only the last units meet an exhausted group.
+//! After the divide-and-conquer shuffle of C. R. Rao ("Generation of random permutations of given number of
+//! elements using random sampling numbers", Sankhya 23, 1961) and M. Sandelius (1962). Block numbers are
+//! shuffled inside groups, and each unit draws a group. All groups have nearly the same length, so only the
+//! last units meet an exhausted group.
 
 use std::ops::Range;
 
 use crate::rng::StreamRng;
 
-// The number of groups read in parallel, one cache line each. Small enough groups fit into a cache while being shuffled.
+// The number of groups read in parallel, one cache line each. Small enough groups fit into a cache while
+// being shuffled.
 const GROUPS: usize = 64;
 
 /// A source of the block of each unit.
@@ -29,7 +31,8 @@ impl RandomAssignment {
         let mut left = Vec::with_capacity(groups);
         for group in 0..groups {
             let start = entries.len();
-            // Blocks are taken with a stride: neighbours hold about the same number of units, so all groups do.
+            // Blocks are taken with a stride: neighbours hold about the same number of units, so all groups
+            // do.
             for (block, units) in (0..=u16::MAX).zip(valid.iter().skip(group).step_by(groups)) {
                 entries.extend(std::iter::repeat_n(block, *units as usize));
             }

@@ -13,7 +13,8 @@ impl Mapped {
         self.check_programs()
     }
 
-    /// Each unit lies in at most one slot, both directions of the map agree, and each block counts its valid units.
+    /// Each unit lies in at most one slot, both directions of the map agree, and each block counts its valid
+    /// units.
     fn check_map(&self) -> Result<(), Inconsistency> {
         let mut valid = vec![0; self.layout.blocks as usize];
         for (slot, unit) in self.map.iter().zip(0u32..).filter(|(slot, _)| **slot != 0) {

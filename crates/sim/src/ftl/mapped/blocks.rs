@@ -104,7 +104,8 @@ impl Blocks {
         self.blocks[block as usize].older != UNLISTED
     }
 
-    /// The oldest block among those with the fewest valid units; `None` if all units of every listed block are valid.
+    /// The oldest block among those with the fewest valid units; `None` if all units of every listed block
+    /// are valid.
     pub(super) fn fewest_valid(&mut self) -> Option<u32> {
         let full = self.lists.len() - 1;
         while self.fewest < full && self.lists[self.fewest].oldest == NONE {
@@ -113,7 +114,8 @@ impl Blocks {
         (self.fewest < full).then(|| self.lists[self.fewest].oldest)
     }
 
-    /// For each number of valid units below a full block, ascending: that number, the oldest block, and its last change.
+    /// For each number of valid units below a full block, ascending: that number, the oldest block, and its
+    /// last change.
     pub(super) fn oldest_per_level(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         let full = self.lists.len() - 1;
         self.lists[self.fewest.min(full)..full]

@@ -19,7 +19,8 @@ impl Mapped {
         copying_ns
     }
 
-    /// Collects blocks for at most `ns` while too few are free, and returns the time. The last block may exceed `ns`.
+    /// Collects blocks for at most `ns` while too few are free, and returns the time. The last block may
+    /// exceed `ns`.
     pub(super) fn collect_for(&mut self, ns: u64) -> u64 {
         let mut used_ns = 0;
         while used_ns < ns && self.free.len() < self.layout.background_free {

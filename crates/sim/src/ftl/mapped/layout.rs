@@ -53,7 +53,8 @@ impl Layout {
         self.streams + usize::from(self.separates_copies)
     }
 
-    /// Adds spare blocks: at least as many that garbage collection always finds a closed block with an invalid unit.
+    /// Adds spare blocks: at least as many that garbage collection always finds a closed block with an
+    /// invalid unit.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -1,18 +1,23 @@
-//! A map from mapping units to slots in flash, written as a log: the base of page-mapped and log-structured layers.
+//! A map from mapping units to slots in flash, written as a log: the base of page-mapped and log-structured
+//! layers.
 //!
-//! Every unit (one or more pages) is mapped to a slot of its own. New data goes to open blocks; the old version becomes
-//! invalid in its slot. When free blocks run out, garbage collection empties blocks: see `victim` and `collect`. Spare flash
-//! decides how many valid units a collected block still holds, and so the write amplification. Only two arrays of 32-bit
-//! words, one for each direction of the map, grow with the capacity.
+//! Every unit (one or more pages) is mapped to a slot of its own. New data goes to open blocks; the old
+//! version becomes invalid in its slot. When free blocks run out, garbage collection empties blocks: see
+//! `victim` and `collect`. Spare flash decides how many valid units a collected block still holds, and so the
+//! write amplification. Only two arrays of 32-bit words, one for each direction of the map, grow with the
+//! capacity.
 
+mod append;
 mod assignment;
 mod audit;
 mod blocks;
 mod collect;
 mod fill;
 mod frontier;
+mod index;
 mod layout;
-mod streams;
+mod program;
+mod stream;
 mod valid_distribution;
 mod victim;
 
@@ -24,8 +29,9 @@ use crate::profile::State;
 use crate::rng::StreamRng;
 use blocks::Blocks;
 use frontier::Frontier;
+use index::index;
 pub(super) use layout::Layout;
-use streams::{Stream, index};
+use stream::Stream;
 
 /// A mapped layer.
 #[derive(Debug, Clone)]

@@ -1,10 +1,11 @@
 //! The distribution of valid units over blocks in steady state, after endless uniformly random overwriting.
 //!
-//! Every unit is overwritten with the same probability, so a block with `i` valid units loses one at a rate proportional to
-//! `i`. In steady state the flow of blocks into each level equals the flow out of it. So the share of blocks with `i` valid
-//! units is proportional to 1/i, from a full block down to the level of garbage collection (P. Desnoyers, SYSTOR 2012; B. Van
-//! Houdt, SIGMETRICS 2013). The overall share of valid units determines that level: a share `last_share` of the blocks
-//! reaches `last` valid units, and the rest is collected with one more.
+//! Every unit is overwritten with the same probability, so a block with `i` valid units loses one at a rate
+//! proportional to `i`. In steady state the flow of blocks into each level equals the flow out of it. So the
+//! share of blocks with `i` valid units is proportional to 1/i, from a full block down to the level of
+//! garbage collection (P. Desnoyers, SYSTOR 2012; B. Van Houdt, SIGMETRICS 2013). The overall share of valid
+//! units determines that level: a share `last_share` of the blocks reaches `last` valid units, and the rest
+//! is collected with one more.
 
 /// The distribution for one block size and one mean.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +91,8 @@ mod tests {
 
     #[test]
     fn weights_of_small_blocks_match_the_mean() {
-        // Blocks of 4, with weights 1/4, 1/3, 1/2 and x of the levels 4, 3, 2 and 1: (3 + x) / (13/12 + x) = 2.5.
+        // Blocks of 4, with weights 1/4, 1/3, 1/2 and x of the levels 4, 3, 2 and 1: (3 + x) / (13/12 + x) =
+        // 2.5.
         let distribution = ValidDistribution::with_mean(4, 2.5);
         let weights = distribution.weights();
         let mean = weights.iter().map(|(valid, weight)| f64::from(*valid) * weight).sum::<f64>()

@@ -1,12 +1,14 @@
 //! The choice of the block to collect.
 //!
-//! *Greedy*: the one with the fewest valid units; its write amplification under uniformly random writes is known in closed
-//! form (P. Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012; B. Van Houdt, "A mean field model for a
-//! class of garbage collection algorithms in flash-based solid state drives", SIGMETRICS 2013). *Cost-benefit*: the one with
-//! the largest (1 - u) / (1 + u) times its age, u being the share of valid units (M. Rosenblum and J. K. Ousterhout, "The
-//! design and implementation of a log-structured file system", ACM TOCS 10(1), 1992). As in A. Kawaguchi et al., "A
-//! flash-memory based file system", USENIX 1995, the age is the time since the last unit of the block became invalid, here in
-//! units written. Of blocks with the same u the oldest wins, so one candidate for each number of valid units is enough.
+//! *Greedy*: the one with the fewest valid units; its write amplification under uniformly random writes is
+//! known in closed form (P. Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012; B. Van
+//! Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid state
+//! drives", SIGMETRICS 2013). *Cost-benefit*: the one with the largest (1 - u) / (1 + u) times its age, u
+//! being the share of valid units (M. Rosenblum and J. K. Ousterhout, "The design and implementation of a
+//! log-structured file system", ACM TOCS 10(1), 1992). As in A. Kawaguchi et al., "A flash-memory based file
+//! system", USENIX 1995, the age is the time since the last unit of the block became invalid, here in units
+//! written. Of blocks with the same u the oldest wins, so one candidate for each number of valid units is
+//! enough.
 
 use super::Mapped;
 use crate::profile::GcVictim;

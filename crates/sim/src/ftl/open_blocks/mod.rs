@@ -1,11 +1,11 @@
 //! A limited number of open erase blocks, and the cost to close one.
 //!
-//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector translation",
-//! ACM TECS 6(3), 2007), with one log per erase block. An open unit takes data in *runs*: a run continues where it ended.
-//! A run from start to end of the unit replaces the old block for free. A run that is broken or closed earlier costs a
-//! merge: the missing part is copied from the old block. Data that neither continues a run nor begins at the unit's start
-//! puts the unit in random mode: such runs go to its log, and a full log costs several copies. All costs are closed
-//! forms; nothing iterates over pages.
+//! After FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative sector
+//! translation", ACM TECS 6(3), 2007), with one log per erase block. An open unit takes data in *runs*: a run
+//! continues where it ended. A run from start to end of the unit replaces the old block for free. A run that
+//! is broken or closed earlier costs a merge: the missing part is copied from the old block. Data that
+//! neither continues a run nor begins at the unit's start puts the unit in random mode: such runs go to its
+//! log, and a full log costs several copies. All costs are closed forms; nothing iterates over pages.
 
 mod audit;
 mod closing;
@@ -80,7 +80,8 @@ impl OpenBlocks {
         }
     }
 
-    /// The position of the bytes from `start` to `end` relative to the last write and to the run of their unit.
+    /// The position of the bytes from `start` to `end` relative to the last write and to the run of their
+    /// unit.
     fn locality(&self, start: u64, end: u64) -> Placement {
         let (unit, from) = (start / self.block_bytes, start % self.block_bytes);
         let run_end =

@@ -62,7 +62,8 @@ impl PolicySection for HybridLog {
     fn open_units(&self, _ftl: &Ftl) -> OpenUnits {
         match self.association {
             Association::Block => OpenUnits { linear: Some(self.log_blocks), random: Some(self.log_blocks) },
-            // One sequential run. Random writes go to the shared logs, whose merges are in proportion to the bytes written.
+            // One sequential run. Random writes go to the shared logs, whose merges are in proportion to the
+            // bytes written.
             Association::Full => OpenUnits { linear: Some(1), random: None },
         }
     }

@@ -11,7 +11,8 @@ use crate::profile::{Basis, Class, Ftl, ProfileError, quantity};
 // Each append point keeps an erase block open. The most reported for a card is "64 and more".
 const STREAMS_MAX: u32 = 64;
 
-/// All data goes to a limited number of append points; garbage collection makes room when free blocks run out.
+/// All data goes to a limited number of append points; garbage collection makes room when free blocks run
+/// out.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogStructured {

@@ -14,7 +14,8 @@ const OPEN_UNITS_MAX: u32 = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Victim {
-    /// The least recently written one: with one erase block too many in round-robin order, every request merges.
+    /// The least recently written one: with one erase block too many in round-robin order, every request
+    /// merges.
     Lru,
     /// A random one: with one erase block too many, only part of the requests merge.
     Random,
@@ -37,7 +38,8 @@ pub struct OpeningCost {
 // Opening an erase block searches all ranges.
 const OPENINGS_MAX: usize = 64;
 
-/// A limited number of erase blocks is open at a time; closing one that is not wholly rewritten costs a merge.
+/// A limited number of erase blocks is open at a time; closing one that is not wholly rewritten costs a
+/// merge.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenBlocks {
@@ -62,7 +64,8 @@ pub struct OpenBlocks {
     /// The number of erase-block copies to close a unit with random writes.
     #[serde(default = "quantity::one", skip_serializing_if = "quantity::is_one")]
     pub random_merge_copies: f64,
-    /// Whether a broken sequential run is completed from the old block at once. If not, the run goes to the unit's log.
+    /// Whether a broken sequential run is completed from the old block at once. If not, the run goes to the
+    /// unit's log.
     #[serde(default = "quantity::yes")]
     pub completes_broken_runs: bool,
     /// The random data that a unit's log holds before it must be merged; default: one erase block.

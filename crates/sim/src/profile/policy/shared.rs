@@ -5,7 +5,8 @@ use flashscope_device::Bytes;
 use crate::profile::bounds::ensure;
 use crate::profile::{Ftl, ProfileError};
 
-// A map takes 8 bytes a unit, so 1 GiB for the largest SDXC card in pages of 16 KiB. A typing error must not take more.
+// A map takes 8 bytes a unit, so 1 GiB for the largest SDXC card in pages of 16 KiB. A typing error must not
+// take more.
 const MAPPED_UNITS_MAX: u64 = 1 << 27;
 
 /// The map of `capacity` in units of `unit` must fit into memory.

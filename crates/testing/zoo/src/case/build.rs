@@ -54,7 +54,8 @@ pub(super) struct CollectionStall {
 
 /// The capacity of every case.
 pub(super) const CAPACITY: Bytes = Bytes::gib(2);
-/// The write throughput of the fastest sticks, and of the fastest UHS-I cards, 10^6 bytes per second. Guesses.
+/// The write throughput of the fastest sticks, and of the fastest UHS-I cards, 10^6 bytes per second.
+/// Guesses.
 const STICK_MAX: f64 = 250.0;
 const CARD_MAX: f64 = 90.0;
 /// The largest request that the kernel allows if it is configured to.

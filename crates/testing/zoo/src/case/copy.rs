@@ -1,4 +1,5 @@
-//! The everyday copy of docs/diagnosis.md, written to a virtual stick and timed. It shares nothing with the experiments.
+//! The everyday copy of docs/diagnosis.md, written to a virtual stick and timed. It shares nothing with the
+//! experiments.
 
 use std::time::Duration;
 

@@ -9,7 +9,8 @@ use crate::copy_costs::CopyCosts;
 use crate::draw::Draw;
 use crate::rounding::rounded;
 
-/// The parameters of a translation layer. The mapping unit of a log is given in pages, as the page may still change.
+/// The parameters of a translation layer. The mapping unit of a log is given in pages, as the page may still
+/// change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layer {
     policy: Policy,
@@ -76,7 +77,8 @@ impl Layer {
         }))
     }
 
-    /// With fewer open units than the copy has streams. Mapped layers have no such limit and become open blocks.
+    /// With fewer open units than the copy has streams. Mapped layers have no such limit and become open
+    /// blocks.
     pub(super) fn with_few_units(mut self, draw: &mut Draw) -> Self {
         let few = draw.uniform_integer(1, 4);
         match &mut self.policy {

@@ -7,8 +7,9 @@ use flashscope_device::{Bytes, Instant, Op};
 use super::timed::Timing;
 use crate::draw::Draw;
 
-/// The timing of a hard disk, after C. Ruemmler and J. Wilkes, "An introduction to disk drive modeling", IEEE Computer 27, 1994:
-/// the seek time grows with the square root of the distance, then the platter rotates to the sector.
+/// The timing of a hard disk, after C. Ruemmler and J. Wilkes, "An introduction to disk drive modeling", IEEE
+/// Computer 27, 1994: the seek time grows with the square root of the distance, then the platter rotates to
+/// the sector.
 #[derive(Debug)]
 pub(super) struct HardDisk {
     rotation_s: f64,

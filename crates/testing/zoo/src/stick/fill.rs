@@ -15,8 +15,8 @@ const START: Bytes = Bytes::mib(16);
 /// A small write, whose latency shows a write buffer.
 const SMALL: Bytes = Bytes::kib(4);
 
-/// The ratio of fast to slow throughput of an SLC cache. Up to the first value there is no visible cache, from the second on
-/// there is one; in between it is not judged. Guesses.
+/// The ratio of fast to slow throughput of an SLC cache. Up to the first value there is no visible cache,
+/// from the second on there is one; in between it is not judged. Guesses.
 const CACHE_RATIOS: (f64, f64) = (1.07, 1.15);
 /// The same for a write buffer, which must show within a few writes. Guesses.
 const BUFFER_RATIOS: (f64, f64) = (1.15, 1.4);
@@ -60,8 +60,8 @@ fn with_noise(profile: &Profile, bytes_per_s: f64) -> f64 {
     REQUEST.as_f64() / (ideal_s * (1.0 + noise.jitter) + outlier_s)
 }
 
-/// The room left in the SLC cache after the history; 0 if writes are not slower behind it. `None` if the room or the
-/// difference is too small to judge.
+/// The room left in the SLC cache after the history; 0 if writes are not slower behind it. `None` if the room
+/// or the difference is too small to judge.
 fn slc_cache(
     profile: &Profile,
     history: History,
@@ -115,7 +115,8 @@ fn cached_bytes(stick: &VirtualStick) -> u64 {
     stick.statistics().slc_cache_bytes.get()
 }
 
-/// The size of the write buffer, if the flash is so much slower than the link that the buffer shows; 0 if not.
+/// The size of the write buffer, if the flash is so much slower than the link that the buffer shows; 0 if
+/// not.
 fn write_buffer(profile: &Profile) -> Option<Bytes> {
     let Some(buffer) = &profile.write_buffer else { return Some(Bytes::ZERO) };
     let mut unbuffered = noiseless(profile);

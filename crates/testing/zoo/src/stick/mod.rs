@@ -1,7 +1,7 @@
 //! Random sticks inside the hypothesis space: a profile, drawn section by section, and what is true of it.
 //!
-//! The ranges follow published figures of real sticks (`docs/simulator.md`, `docs/statistics.md`) but are wider: the aim is
-//! every possible stick, not the average one.
+//! The ranges follow published figures of real sticks (`docs/simulator.md`, `docs/statistics.md`) but are
+//! wider: the aim is every possible stick, not the average one.
 
 mod caches;
 mod era;

@@ -73,8 +73,8 @@ fn program_megabytes_per_s(era: Era, draw: &mut Draw) -> f64 {
     }
 }
 
-/// Both kinds of boundary on most sticks, one or none on the rest. Reported: 200 to 700 us at the erase block, less at the page.
-/// Drawn from a tenth to two thirds of a read.
+/// Both kinds of boundary on most sticks, one or none on the rest. Reported: 200 to 700 us at the erase
+/// block, less at the page. Drawn from a tenth to two thirds of a read.
 fn boundaries(geometry: &Geometry, access_us: f64, draw: &mut Draw) -> Vec<Boundary> {
     let across_us = access_us * draw.log_uniform(0.1, 0.66);
     let before_us = if draw.bernoulli(0.5) { 0.0 } else { -access_us * draw.uniform(0.02, 0.3) };

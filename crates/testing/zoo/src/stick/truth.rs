@@ -89,7 +89,8 @@ fn reads_show(profile: &Profile, period: Bytes) -> bool {
     profile.read.boundary.iter().any(|boundary| boundary.period == period)
 }
 
-/// True if programming a page takes longer than its transfer, so that half a page takes as long as a whole one.
+/// True if programming a page takes longer than its transfer, so that half a page takes as long as a whole
+/// one.
 fn writes_show_the_page(profile: &Profile) -> bool {
     let transfer_us = profile.ftl.page.as_f64() / profile.link.timing().megabytes_per_s;
     let slc_program_us = profile.slc_cache.as_ref().map(|cache| cache.page_program_us);

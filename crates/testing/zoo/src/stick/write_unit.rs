@@ -18,8 +18,8 @@ const REQUEST_MAX: Bytes = Bytes::mib(64);
 /// Guess: a smaller cache is exhausted before all sizes are measured.
 const CACHE_MIN: Bytes = Bytes::mib(512);
 
-/// The range of the smallest efficient write, among 2^n and 3 x 2^n. `None` if the throughput depends on earlier writes: with
-/// a write buffer, a small cache, or garbage collection.
+/// The range of the smallest efficient write, among 2^n and 3 x 2^n. `None` if the throughput depends on
+/// earlier writes: with a write buffer, a small cache, or garbage collection.
 pub(super) fn range(profile: &Profile) -> Option<(Bytes, Bytes)> {
     let has_small_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.size < CACHE_MIN);
     let has_gc = !matches!(profile.policy, Policy::OpenBlocks(_)) && profile.state != State::New;

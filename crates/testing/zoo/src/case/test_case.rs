@@ -40,7 +40,8 @@ impl Case {
     /// The case of this number with 0, 1 or 2 faults.
     ///
     /// # Errors
-    /// [`ZooError::Profile`] if a drawn profile is impossible, [`ZooError::Case`] if no draw has effective faults.
+    /// [`ZooError::Profile`] if a drawn profile is impossible, [`ZooError::Case`] if no draw has effective
+    /// faults.
     pub fn new(seed: u64, index: u64, faults: usize) -> Result<Self, ZooError> {
         let mut draw = Draw::new(seed ^ (faults as u64) << 32, index);
         for _ in 0..DRAWS_MAX {
@@ -49,7 +50,8 @@ impl Case {
                 1 => vec![Fault::sample(&mut draw)],
                 _ => Fault::sample_two(&mut draw).to_vec(),
             };
-            // The port comes first: it determines the speed of the flash, and so the severity of the other fault.
+            // The port comes first: it determines the speed of the flash, and so the severity of the other
+            // fault.
             wanted.sort_unstable();
             let drawn = (0..DRAWS_MAX).map(|_| Self::sample(index, &wanted, &mut draw));
             if let Some(case) = drawn.filter_map(Result::transpose).next() {
@@ -68,7 +70,8 @@ impl Case {
         Ok(case.has_exactly(wanted)?.then_some(case))
     }
 
-    /// Measures the speed-up without each wanted fault, and returns whether exactly these faults are effective.
+    /// Measures the speed-up without each wanted fault, and returns whether exactly these faults are
+    /// effective.
     fn has_exactly(&mut self, wanted: &[Fault]) -> Result<bool, ZooError> {
         let now = copy::seconds_per_byte(&self.build, CopyMethod::default(), self.seed, copy::EVERYDAY)?;
         for fault in wanted {
@@ -81,8 +84,8 @@ impl Case {
         if !is_effective {
             return Ok(false);
         }
-        // Small writes and commands cost something on every stick. Small writes that cost much are a fault, so the draw is
-        // rejected. Commands that cost much are allowed if the driver cannot be changed.
+        // Small writes and commands cost something on every stick. Small writes that cost much are a fault,
+        // so the draw is rejected. Commands that cost much are allowed if the driver cannot be changed.
         let is_cheap = |fault| {
             let is_wanted = wanted.contains(&fault);
             Ok::<_, ZooError>(

@@ -2,24 +2,10 @@
 
 use super::Mapped;
 use super::blocks::NONE;
+use super::index::index;
+use super::stream::Stream;
 use crate::arithmetic::pages_touched;
 use crate::ftl::layer::Placement;
-
-/// A run of writes. Its last unit stays in the controller's buffer until the run reaches the unit's end or ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stream {
-    /// The end of the run.
-    next: u64,
-    used_at: u64,
-    /// The unit that is written in part; `NONE` if the run ends at a unit's end.
-    unit: u32,
-    /// Whether the unit held data before: the rest of it must be copied.
-    had_data: bool,
-}
-
-impl Stream {
-    pub(super) const NEW: Self = Self { next: u64::MAX, used_at: 0, unit: NONE, had_data: false };
-}
 
 impl Mapped {
     /// Writes the bytes from `start` to `end`. A switch is a change of the stream.
@@ -130,9 +116,4 @@ impl Mapped {
         }
         copying_ns
     }
-}
-
-/// A unit's index in the map; the profile's check bounds its size.
-pub(super) fn index(unit: u64) -> u32 {
-    u32::try_from(unit).unwrap_or(NONE)
 }

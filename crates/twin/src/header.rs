@@ -1,0 +1,107 @@
+//! The header comment of a fitted profile: how the fit was made, and what each section rests on.
+
+use std::fmt::Write as _;
+
+use flashscope_device::Bytes;
+use flashscope_sim::profile::Basis;
+
+use crate::profile::{FitInput, page_of_reads};
+use crate::write_model::WriteModel;
+
+/// The start of the line with the number of parameters and cells.
+const FITTED: &str = "# Fitted: ";
+
+/// The number of fitted parameters and of cells, from the header of a fitted profile.
+#[must_use]
+pub fn numbers_and_cells(profile: &str) -> Option<(usize, usize)> {
+    let line = profile.lines().find_map(|line| line.strip_prefix(FITTED))?;
+    let mut counts = line.split_whitespace().filter_map(|word| word.parse().ok());
+    Some((counts.next()?, counts.next()?))
+}
+
+/// The header of the profile that was fitted from `input`.
+pub(crate) fn header(input: &FitInput<'_>, model: Option<&WriteModel>) -> String {
+    let numbers = input.reads.parameters() + model.map_or(0, WriteModel::parameters);
+    let cells = input.reads.cells + model.map_or(0, |model| model.cells);
+    let options = input.options;
+    let mut text = format!(
+        "# Fitted by flashscope sim fit --holdout {} --seed {}. Times in microseconds.\n\
+         {FITTED}{numbers} numbers from {cells} cells.\n",
+        options.holdout, options.seed
+    );
+    let notes = [("capacity", capacity(input)), ("link", LINK.to_owned()), ("read", read(input))];
+    let notes = notes.into_iter().chain(write(model)).chain(geometry(input, model.is_some()));
+    let notes = notes.chain(policy(model)).chain([("noise", NOISE.to_owned())]);
+    for (key, note) in notes {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "# {key}: {note}.");
+    }
+    text + "\n"
+}
+
+const LINK: &str = "assumed; its time is part of the measured times, which are those of whole requests";
+const NOISE: &str = "assumed; repeated rows of such logs agree within 2 %";
+
+fn capacity(input: &FitInput<'_>) -> String {
+    let known = input.measured.capacity.is_some();
+    if known { "from the log" } else { "assumed, as the log does not give it" }.to_owned()
+}
+
+fn read(input: &FitInput<'_>) -> String {
+    if input.reads.cells == 0 {
+        return "typical of SD cards, as the log has no reads".to_owned();
+    }
+    let request = Bytes::new(input.read_request());
+    format!("medians over {} cells of flashbench -a, reads of {request}", input.reads.cells)
+}
+
+fn write(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
+    let Some(model) = model else {
+        return vec![("write", "typical of SD cards, as the log has no writes".to_owned())];
+    };
+    let method = match model.basis() {
+        Basis::Measured => "medians by request size",
+        _ => "a typical card's times, scaled where the log has enough cells",
+    };
+    let mut notes = vec![("write", format!("{method}, from {} cells", model.cells))];
+    if model.small.is_some() {
+        let note = "the same time in 1 and in several erase blocks, so without merges";
+        notes.push(("small_writes", note.to_owned()));
+    }
+    notes
+}
+
+fn geometry(input: &FitInput<'_>, has_writes: bool) -> Vec<(&'static str, String)> {
+    let erase_block = match (input.reads_show_erase_block(), has_writes) {
+        (true, _) => "reads across its boundary are slower",
+        (false, true) => "the erase block given to flashbench; reads do not show it",
+        (false, false) => "flashbench's default, as the log does not give it",
+    };
+    let page = if page_of_reads(input).is_some() { "reads show its boundary" } else { "typical" };
+    let mut notes = vec![("ftl.erase_block", erase_block.to_owned()), ("ftl.page", page.to_owned())];
+    if !input.measured.fat_area.is_zero() {
+        notes.push(("ftl.fat_area", "small random writes are fast there".to_owned()));
+    }
+    notes
+}
+
+fn policy(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
+    let Some(model) = model else {
+        return vec![("policy", "typical of SD cards, as the log has no writes".to_owned())];
+    };
+    let limit = |is_seen: bool| {
+        if is_seen { "one more costs merges" } else { "assumed: no merges up to this number" }.to_owned()
+    };
+    let mut notes = vec![
+        ("open_units_linear", limit(model.limits_seen[0])),
+        ("open_units_random", limit(model.limits_seen[1])),
+    ];
+    if model.merge.0.is_empty() && model.random_merge.0.is_empty() {
+        notes.push(("merge_us", "assumed".to_owned()));
+    }
+    if model.open_s > 0.0 {
+        notes.push(("open_us", "from find-fat, which writes the same erase block repeatedly".to_owned()));
+    }
+    notes.push(("completes_broken_runs", "random writes inside an erase block are in jump_us".to_owned()));
+    notes
+}

@@ -1,0 +1,334 @@
+//! The model of writes during the fit, and its predictions without a simulation.
+
+use flashscope_probe::observation::Order;
+use flashscope_sim::profile::Basis;
+
+use crate::measured::Key;
+
+/// flashbench --open-au starts its first unit here, and the next ones 12 erase blocks apart.
+const FIRST_UNIT_BYTES: u64 = 16 << 20;
+const STRIDE: u64 = 12;
+
+/// ln 4. Each cell counts at most a factor of 4, so that rare stalls in a log do not dominate.
+const LOG_ERROR_MAX: f64 = 1.386;
+
+/// Points of bytes and seconds, in ascending order of size.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct TimeCurve(pub(crate) Vec<(u64, f64)>);
+
+impl TimeCurve {
+    /// Linear interpolation. Beyond the last point linear extrapolation, or in proportion to a single point.
+    pub(crate) fn extrapolated(&self, bytes: u64) -> f64 {
+        match self.0.as_slice() {
+            [] => 0.0,
+            [only] => only.1 * ratio(bytes.max(only.0), only.0),
+            points => self.between(points, bytes).max(0.0),
+        }
+    }
+
+    /// Linear interpolation, constant beyond the last point.
+    pub(crate) fn clamped(&self, bytes: u64) -> f64 {
+        match self.0.as_slice() {
+            [] => 0.0,
+            points if bytes >= points[points.len() - 1].0 => points[points.len() - 1].1,
+            points => self.between(points, bytes),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "both interpolations share the rule below the first point")]
+    fn between(&self, points: &[(u64, f64)], bytes: u64) -> f64 {
+        if bytes <= points[0].0 {
+            return points[0].1;
+        }
+        let above = points.partition_point(|point| point.0 < bytes).min(points.len() - 1);
+        let (low, high) = (points[above - 1], points[above]);
+        let slope = (high.1 - low.1) / bytes_f64(high.0 - low.0);
+        low.1 + slope * (bytes_f64(bytes) - bytes_f64(low.0))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+pub(crate) const fn bytes_f64(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    bytes_f64(part) / bytes_f64(whole)
+}
+
+/// A separate path for small writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SmallWrites {
+    pub(crate) up_to: u64,
+    pub(crate) write_s: f64,
+    pub(crate) per_byte_s: f64,
+}
+
+/// Units from `first` to before `end` with their own opening cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OpeningRange {
+    pub(crate) first: u64,
+    pub(crate) end: u64,
+    pub(crate) open_s: f64,
+}
+
+/// Units from `first` to before `end` with a factor on write times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SlowRange {
+    pub(crate) first: u64,
+    pub(crate) end: u64,
+    pub(crate) factor: f64,
+}
+
+/// The parameters of writes; times in seconds.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct WriteModel {
+    pub(crate) erase_block: u64,
+    pub(crate) open_linear: u32,
+    pub(crate) open_random: u32,
+    /// Random eviction, not LRU.
+    pub(crate) random_victim: bool,
+    pub(crate) small: Option<SmallWrites>,
+    pub(crate) append: TimeCurve,
+    pub(crate) switch: TimeCurve,
+    pub(crate) jump: TimeCurve,
+    pub(crate) merge: TimeCurve,
+    pub(crate) random_merge: TimeCurve,
+    pub(crate) open_s: f64,
+    pub(crate) openings: Vec<OpeningRange>,
+    pub(crate) slow_ranges: Vec<SlowRange>,
+    /// The number of parameters that are assumed, not fitted.
+    pub(crate) assumed: usize,
+    /// The number of cells of the fit.
+    pub(crate) cells: usize,
+    /// Whether the log shows merges beyond the open units, for sequential and random writes.
+    pub(crate) limits_seen: [bool; 2],
+}
+
+/// One cell with writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WriteCell {
+    pub(crate) target: WriteTarget,
+    pub(crate) order: Order,
+    pub(crate) request: u64,
+    pub(crate) seconds: f64,
+}
+
+/// The erase blocks that a cell writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteTarget {
+    /// One of the first units.
+    Unit(u64),
+    /// This number of units, round-robin.
+    RoundRobin(u32),
+}
+
+impl WriteCell {
+    pub(crate) fn of(key: Key, seconds: f64) -> Option<Self> {
+        match key {
+            Key::Read { .. } => None,
+            Key::OpenUnits { units, order, request } => {
+                Some(Self { target: WriteTarget::RoundRobin(units), order, request: request.get(), seconds })
+            }
+            Key::FindFat { unit, order, request } => Some(Self {
+                target: WriteTarget::Unit(u64::from(unit)),
+                order,
+                request: request.get(),
+                seconds,
+            }),
+        }
+    }
+
+    /// True if every request goes to another unit than the previous one.
+    pub(crate) const fn switches(&self) -> bool {
+        matches!(self.target, WriteTarget::RoundRobin(2..))
+    }
+
+    pub(crate) fn is_linear(&self) -> bool {
+        self.order == Order::Linear
+    }
+
+    pub(crate) const fn unit_count(&self) -> u32 {
+        match self.target {
+            WriteTarget::Unit(_) => 1,
+            WriteTarget::RoundRobin(units) => units,
+        }
+    }
+
+    /// The units it writes to.
+    pub(crate) fn units(&self, erase_block: u64) -> Vec<u64> {
+        match self.target {
+            WriteTarget::Unit(unit) => vec![unit],
+            WriteTarget::RoundRobin(count) => {
+                let first = FIRST_UNIT_BYTES.div_ceil(erase_block);
+                (0..u64::from(count)).map(|index| first + STRIDE * index).collect()
+            }
+        }
+    }
+}
+
+impl WriteModel {
+    /// How the times were found.
+    pub(crate) const fn basis(&self) -> Basis {
+        if self.assumed > 0 { Basis::Fitted } else { Basis::Measured }
+    }
+
+    /// The number of fitted parameters.
+    pub(crate) fn parameters(&self) -> usize {
+        let lines = [&self.append, &self.switch, &self.jump, &self.merge, &self.random_merge];
+        let points: usize = lines.iter().map(|line| line.0.len()).sum();
+        let small = self.small.map_or(0, |small| 2 + usize::from(small.per_byte_s != 0.0));
+        let limits = self.limits_seen.iter().filter(|seen| **seen).count();
+        let locations = 2 * (self.openings.len() + self.slow_ranges.len()) + usize::from(self.open_s != 0.0);
+        (points + small + limits + locations).saturating_sub(self.assumed)
+    }
+
+    /// True if the cell takes the path of small writes.
+    pub(crate) fn is_small(&self, write: &WriteCell) -> bool {
+        let is_sequential = write.is_linear() && !write.switches();
+        self.small.is_some_and(|small| write.request <= small.up_to) && !is_sequential
+    }
+
+    /// The time of a request, seconds.
+    pub(crate) fn predicted_s(&self, write: &WriteCell, misses: &MissRates) -> f64 {
+        if let Some(small) = self.small.filter(|_| self.is_small(write)) {
+            return small.write_s + small.per_byte_s * bytes_f64(write.request);
+        }
+        (self.base_s(write) + self.merging_s(write, misses)) * self.factor(write) + self.opening_s(write)
+    }
+
+    /// The time without merges and location effects, seconds.
+    pub(crate) fn base_s(&self, write: &WriteCell) -> f64 {
+        let is_whole_block = write.request >= self.erase_block;
+        let size = write.request;
+        let jumps = !write.is_linear() && !is_whole_block && !self.jump.0.is_empty();
+        let switches = write.switches() && !self.switch.0.is_empty();
+        match (switches, jumps) {
+            (false, false) => self.append.extrapolated(size),
+            (true, false) => self.switch.extrapolated(size),
+            (false, true) => self.jump.extrapolated(size),
+            (true, true) => self.switch.extrapolated(size).max(self.jump.extrapolated(size)),
+        }
+    }
+
+    /// The mean number of merges of a request.
+    pub(crate) fn merges(&self, write: &WriteCell, misses: &MissRates) -> f64 {
+        let open = if write.is_linear() { self.open_linear } else { self.open_random };
+        let units = write.unit_count();
+        if write.request >= self.erase_block || units <= open {
+            return 0.0;
+        }
+        if self.random_victim { misses.rate(units, open) } else { 1.0 }
+    }
+
+    /// The share of a merge that is left: data of a sequential run need not be copied.
+    pub(crate) fn share_left(&self, write: &WriteCell) -> f64 {
+        if write.is_linear() { 1.0 - ratio(write.request, self.erase_block) } else { 1.0 }
+    }
+
+    fn merging_s(&self, write: &WriteCell, misses: &MissRates) -> f64 {
+        let merges = self.merges(write, misses);
+        if merges == 0.0 {
+            return 0.0;
+        }
+        let line = if write.is_linear() { &self.merge } else { &self.random_merge };
+        merges * line.clamped(self.held_bytes(write, merges)) * self.share_left(write)
+    }
+
+    /// The bytes that a unit holds when it is evicted, rounded to a power of two: more than one request if
+    /// not every request merges.
+    pub(crate) fn held_bytes(&self, write: &WriteCell, merges: f64) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a few requests, none larger than an erase block"
+        )]
+        let requests = 2_u64.pow((1.0 / merges.max(0.01)).log2().round() as u32);
+        (write.request * requests).min(self.erase_block)
+    }
+
+    /// The opening cost of the cell's units, per request, seconds.
+    pub(crate) fn opening_s(&self, write: &WriteCell) -> f64 {
+        let units = write.units(self.erase_block);
+        let stays_open = matches!(write.target, WriteTarget::RoundRobin(count) if count <= self.open_linear);
+        let of = |unit: &u64| match self
+            .openings
+            .iter()
+            .find(|opening| (opening.first..opening.end).contains(unit))
+        {
+            Some(opening) => opening.open_s,
+            None if stays_open => 0.0,
+            None => self.open_s,
+        };
+        let total: f64 = units.iter().map(of).sum();
+        total / bytes_f64(units.len() as u64) * ratio(write.request, self.erase_block)
+    }
+
+    /// The mean factor over the cell's units.
+    pub(crate) fn factor(&self, write: &WriteCell) -> f64 {
+        if self.slow_ranges.is_empty() {
+            return 1.0;
+        }
+        let units = write.units(self.erase_block);
+        let of = |unit: &u64| {
+            self.slow_ranges
+                .iter()
+                .find(|range| (range.first..range.end).contains(unit))
+                .map_or(1.0, |range| range.factor)
+        };
+        units.iter().map(of).sum::<f64>() / bytes_f64(units.len() as u64)
+    }
+
+    /// The mean log error over writes. Each counts at most `LOG_ERROR_MAX`.
+    pub(crate) fn loss(&self, writes: &[WriteCell], misses: &MissRates) -> f64 {
+        let error = |write: &WriteCell| {
+            (self.predicted_s(write, misses) / write.seconds).ln().abs().min(LOG_ERROR_MAX)
+        };
+        writes.iter().map(error).sum::<f64>() / bytes_f64(writes.len().max(1) as u64)
+    }
+}
+
+/// The probability that a unit was evicted before its next request, with round-robin writes and random
+/// eviction.
+#[derive(Debug, Clone)]
+pub(crate) struct MissRates(Vec<Vec<f64>>);
+
+impl MissRates {
+    const UNITS_MAX: usize = 32;
+
+    /// By simulation with a fixed generator: `units` round-robin, `open` of them stay open.
+    pub(crate) fn new() -> Self {
+        let row = |units: usize| (0..units).map(|open| Self::simulate(units, open)).collect();
+        Self((0..=Self::UNITS_MAX).map(row).collect())
+    }
+
+    fn simulate(units: usize, open: usize) -> f64 {
+        const ROUNDS: u32 = 200;
+        if open == 0 {
+            return 1.0;
+        }
+        let mut open_units: Vec<usize> = (0..open).collect();
+        let (mut state, mut missed) = (0x2545_f491_4f6c_dd1d_u64, 0_u32);
+        for round in 0..ROUNDS {
+            for unit in 0..units {
+                if open_units.contains(&unit) {
+                    continue;
+                }
+                // xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003).
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let evicted = usize::try_from(state % open_units.len() as u64).unwrap_or(0);
+                open_units[evicted] = unit;
+                missed += u32::from(round > 0);
+            }
+        }
+        f64::from(missed) / (f64::from(ROUNDS - 1) * bytes_f64(units as u64))
+    }
+
+    fn rate(&self, units: u32, open: u32) -> f64 {
+        let units = usize::try_from(units).unwrap_or(usize::MAX).min(Self::UNITS_MAX);
+        let open = usize::try_from(open).unwrap_or(usize::MAX);
+        self.0.get(units).and_then(|row| row.get(open)).copied().unwrap_or(1.0)
+    }
+}
