@@ -86,7 +86,7 @@ pub(super) fn find(model: &WriteModel, writes: &[WriteCell]) -> WriteModel {
 
 const NO_WRITE: WriteCell = WriteCell {
     target: WriteTarget::RoundRobin(1),
-    order: flashscope_probe::observation::Order::Linear,
+    order: flashscope_record::observation::Order::Linear,
     request: 0,
     seconds: 0.0,
 };

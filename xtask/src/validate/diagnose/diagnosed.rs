@@ -8,7 +8,7 @@ use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
 use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis};
-use flashscope_zoo::{Ailment as Fault, Patient as Case, ZooError};
+use flashscope_zoo::{Fault, Case, ZooError};
 
 /// A test case and its diagnosis.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl DiagnosedCase {
         let mut observations = survey.fill(&mut device, &mut Silent);
         observations.extend(survey.run(&mut device, &mut Silent));
         let diagnosis = diagnose(&observations, &infer(&observations), &attachment(&case));
-        let small_files = case.gains_of_small_files()?;
+        let small_files = case.small_file_gains()?;
         Ok(Self { case, diagnosis, small_files })
     }
 
@@ -73,14 +73,14 @@ impl DiagnosedCase {
 
     /// Whether the reported bottleneck is that of the largest fault; without a fault, the flash itself.
     pub fn is_correct(&self) -> bool {
-        let truth = self.case.ailments.first().map_or("flash", |(fault, _)| fault.layer());
+        let truth = self.case.faults.first().map_or("flash", |(fault, _)| fault.bottleneck());
         self.diagnosis.layer().is_some_and(|layer| layer.as_str() == truth)
     }
 
     /// Every fault with its true and predicted gain.
     pub fn predictions(&self) -> impl Iterator<Item = Prediction> + '_ {
-        self.case.ailments.iter().map(|(fault, gain)| {
-            let of_layer = |cost: &&Cost| cost.layer.as_str() == fault.layer();
+        self.case.faults.iter().map(|(fault, gain)| {
+            let of_layer = |cost: &&Cost| cost.layer.as_str() == fault.bottleneck();
             let cost = self.diagnosis.costs.iter().find(of_layer);
             let predicted = cost.map(|cost| (cost.gain.low, cost.gain.high));
             Prediction { fault: *fault, gain: *gain, predicted }
@@ -108,7 +108,7 @@ impl DiagnosedCase {
         let each = self.predictions().map(|Prediction { fault, gain, predicted }| {
             let predicted =
                 predicted.map_or("nothing".to_owned(), |(low, high)| format!("{low:.2} to {high:.2}"));
-            format!("{} {gain:.2} (predicted {predicted})", fault.words())
+            format!("{} {gain:.2} (predicted {predicted})", fault.as_str())
         });
         let all: Vec<String> = each.collect();
         if all.is_empty() { "no fault".to_owned() } else { all.join(", ") }
@@ -173,7 +173,7 @@ fn attachment(case: &Case) -> Attachment {
     let link = link.map(|link| Link { is_readers: case.is_card(), ..link });
     let partition = Volume { name: "sdx1".to_owned(), start: case.partition_start(), data_start: None };
     let usb_storage = Driver { name: "usb-storage".to_owned(), leaves_uas: false };
-    let driver = case.driver_can_be_told.then_some(usb_storage);
+    let driver = case.has_adjustable_driver.then_some(usb_storage);
     Attachment {
         link,
         request_max: Some(case.request_max()),

@@ -6,7 +6,7 @@ mod diagnosed;
 mod score;
 
 use anyhow::{Context, bail};
-use flashscope_zoo::Patient as Case;
+use flashscope_zoo::Case;
 
 use self::diagnosed::DiagnosedCase;
 use self::score::Score;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashscope_zoo::Ailment as Fault;
+use flashscope_zoo::Fault;
 use serde::Serialize;
 
 use super::diagnosed::DiagnosedCase;
@@ -58,12 +58,12 @@ impl Score {
         );
         for fault in Fault::ALL.map(Some).into_iter().chain([None]) {
             let cases =
-                || ones.iter().filter(move |each| each.case.ailments.first().map(|(each, _)| *each) == fault);
+                || ones.iter().filter(move |each| each.case.faults.first().map(|(each, _)| *each) == fault);
             let covered = cases().flat_map(DiagnosedCase::predictions).map(|each| each.is_covered());
             let _ = writeln!(
                 text,
                 "  {:<36} {:>8} {:>9} {:>9}",
-                fault.map_or("none", Fault::words),
+                fault.map_or("none", Fault::as_str),
                 cases().count(),
                 percent(share(cases().map(DiagnosedCase::is_correct))),
                 percent(share(covered))

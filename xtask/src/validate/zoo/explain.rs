@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::bail;
 use flashscope_record::finding::{Finding, FindingId, Outcome};
-use flashscope_zoo::{Habitat, Specimen};
+use flashscope_zoo::{Scope, Specimen};
 
 use super::judge::Verdict;
 use super::measure::{Measured, Surveyed, device_seconds};
@@ -81,9 +81,9 @@ pub fn misses(zoo: &[Measured], id: &str) -> anyhow::Result<String> {
 /// One line for each selected finding that is not exact; `wrong` selects the wrong findings of all surveys.
 fn misses_of<'a>(measured: &'a Measured, id: &'a str) -> impl Iterator<Item = String> + 'a {
     let specimen = &measured.specimen;
-    let habitat = match specimen.habitat {
-        Habitat::Inside => "inside",
-        Habitat::Outside(kind) => kind.as_str(),
+    let scope = match specimen.scope {
+        Scope::Inside => "inside",
+        Scope::Outside(kind) => kind.as_str(),
     };
     let wrong = measured.reading().filter(move |_| id == "wrong");
     let is_selected = move |finding: &Finding, verdict| match id {
@@ -92,7 +92,7 @@ fn misses_of<'a>(measured: &'a Measured, id: &'a str) -> impl Iterator<Item = St
     };
     wrong.chain(measured.writing()).filter(move |(finding, verdict)| is_selected(finding, *verdict)).map(
         move |(finding, _)| {
-            format!("{:>5} {habitat:<13} {}: {}\n", specimen.index, line(finding, specimen), reason(finding))
+            format!("{:>5} {scope:<13} {}: {}\n", specimen.index, line(finding, specimen), reason(finding))
         },
     )
 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use flashscope_infer::Method;
 use flashscope_record::finding::FindingId;
-use flashscope_zoo::{Habitat, Specimen};
+use flashscope_zoo::{Scope, Specimen};
 
 use self::measure::Measured;
 use self::report::Report;
@@ -121,10 +121,10 @@ fn surveyed(specimen: Specimen, method: Method) -> anyhow::Result<Measured> {
 
 /// Whether a specimen is of this kind.
 fn is_of(kind: &str, specimen: &Specimen) -> bool {
-    match specimen.habitat {
+    match specimen.scope {
         _ if kind == "any" => true,
-        Habitat::Inside => kind == "inside",
-        Habitat::Outside(own) => kind == "outside" || kind == own.as_str(),
+        Scope::Inside => kind == "inside",
+        Scope::Outside(own) => kind == "outside" || kind == own.as_str(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashscope_record::finding::{Finding, FindingId};
-use flashscope_zoo::Habitat;
+use flashscope_zoo::Scope;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -49,7 +49,7 @@ pub struct Outside {
 
 impl Report {
     pub fn of(zoo: &[Measured], seed: u64) -> Self {
-        let inside = || zoo.iter().filter(|each| each.specimen.habitat == Habitat::Inside);
+        let inside = || zoo.iter().filter(|each| each.specimen.scope == Scope::Inside);
         let all = || zoo.iter().flat_map(everything);
         let found = all().filter(|(_, verdict)| verdict.is_found()).count();
         let confident_wrong =
@@ -92,7 +92,7 @@ fn by_finding(judged: &[(&Finding, Verdict)]) -> ByFinding {
 fn outside(zoo: &[Measured]) -> BTreeMap<&'static str, Outside> {
     let mut kinds: BTreeMap<&'static str, Outside> = BTreeMap::new();
     for each in zoo {
-        let Habitat::Outside(kind) = each.specimen.habitat else { continue };
+        let Scope::Outside(kind) = each.specimen.scope else { continue };
         let total = kinds.entry(kind.as_str()).or_default();
         total.count += 1;
         total.declined += u64::from(!everything(each).any(|(_, verdict)| verdict == Verdict::Wrong));
