@@ -29,11 +29,11 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Peer {
-    /// Random reads of 4 KiB at queue depths 1 and 32, compared with the fastest engine of fio
+    /// Random 4 KiB reads at queue depths 1 and 32, compared with fio
     Fio(fio::Arguments),
     /// Writing and checking files of test data, compared with f3write and f3read
     F3(f3::Arguments),
-    /// Device time and bytes to find erase block and open units, compared with flashbench (root)
+    /// Cost to find erase block and open units, compared with flashbench (root)
     Flashbench(flashbench::Arguments),
 }
 

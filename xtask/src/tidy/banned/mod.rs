@@ -176,7 +176,7 @@ mod tests {
         for text in [
             "in order of size, in order to read, reads in order of their numbers, an order of magnitude",
             "requests in flight, a request takes 3 ms, as long as it runs, so long as nothing fails",
-            "a random read of 4 KiB, a sequential write, the background thread, a ground truth",
+            "a cache may hold up to 8 MiB, a random read of 4 KiB, a sequential write, the background thread, a ground truth",
             "the device handed the request to the kernel, and the kernel gave up after 30 s",
             "a second later 4 KiB were read; the number of blocks; how fast the stick is",
             "patience, a patently wrong value, the notebook, of course, aside from that, there and here",
