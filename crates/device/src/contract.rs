@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Buffer;
+use crate::layer::Limit;
 use crate::request::{Completion, FailureCause, Op, Payload, ReadInto, RequestError, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};
@@ -95,8 +96,8 @@ pub enum DeviceError {
     /// The budget of requests, bytes or time is spent, or too small for the next request.
     #[error("the budget allows no more: {limit}")]
     BudgetSpent {
-        /// The limit that was reached, or the request that would exceed it.
-        limit: String,
+        /// The limit that was reached, or would be exceeded.
+        limit: Limit,
     },
     /// A request differs from the one that the replayed trace holds.
     #[error(

@@ -16,6 +16,7 @@
 pub mod buffer;
 pub mod consent;
 pub mod contract;
+pub mod duration_ns;
 pub mod layer;
 pub mod memory;
 pub mod pattern;

@@ -2,24 +2,29 @@
 
 mod disk;
 mod files;
+mod findings;
 mod methods;
 
 pub use disk::{disk, idle};
+pub use findings::FindingDocument;
+use findings::{EndedDocument, bottleneck};
 
 use flashscope_infer::streams::changes::Change;
 use flashscope_infer::streams::drift::Drift;
 use flashscope_infer::streams::speed::{Speed, Unsettled};
 use flashscope_infer::streams::sustained::{SoFar, so_far};
 use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile, throughput_profile};
-use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Layer};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, SpeedCase};
-use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_report::{Report, advice};
+use flashscope_record::run_file::RunFile;
+use flashscope_report::{Report, advice, words};
 use serde_json::{Map, Value, json};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The format number of `--json`.
+const FORMAT: u32 = 1;
 
 /// A document with these fields behind the common ones.
 pub fn document(fields: Value) -> Value {
@@ -38,7 +43,7 @@ pub fn bench(run: &RunFile) -> Option<Value> {
             Data::Methods(data) => methods::methods(run, data),
             _ => return None,
         };
-        document["ended"] = json!([seen.ended]);
+        document["ended"] = json!([EndedDocument::of(&seen.ended)]);
         Some(document)
     })
 }
@@ -47,12 +52,13 @@ pub fn bench(run: &RunFile) -> Option<Value> {
 pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value {
     let report = Report { run, findings }.of_storage();
     let speeds = speeds(run);
-    let ended: Vec<&_> = run.observations.iter().map(|seen| &seen.ended).collect();
+    let ended: Vec<_> = run.observations.iter().map(|seen| EndedDocument::of(&seen.ended)).collect();
+    let found: Vec<_> = report.findings.iter().map(FindingDocument::of).collect();
     let mut document = document(json!({
         "target": run.target,
         "identity": identity,
         "measured_at": run.measured_at,
-        "findings": report.findings,
+        "findings": found,
         "bottleneck": bottleneck(&report.diagnosis()),
         "advice": advice(&report),
         "cost": {
@@ -160,7 +166,7 @@ fn figures(speed: &Speed) -> Map<String, Value> {
             "max": latency.max,
         },
         "unsettled": speed.unsettled.map(unsettled),
-        "cached": speed.cached,
+        "cached": speed.cached.as_ref().map(words::cached),
     });
     match figures {
         Value::Object(figures) => figures,
@@ -174,26 +180,4 @@ fn unsettled(why: Unsettled) -> Value {
         Unsettled::Drifts(Drift::Slower) => json!({ "reason": "slower" }),
         Unsettled::BehindCache(cache) => json!({ "reason": "behind_cache", "cache_bytes": cache }),
     }
-}
-
-/// What holds the device back: the layer with the largest gain, all others, and what could not be weighed.
-fn bottleneck(diagnosis: &Diagnosis) -> Value {
-    let mut document = match &diagnosis.bottleneck {
-        Bottleneck::Layer(Cost { layer, gain, evidence }) => {
-            json!({ "status": "found", "layer": layer, "gain": gain, "evidence": evidence })
-        }
-        Bottleneck::Flash { evidence } => {
-            json!({ "status": "found", "layer": Layer::Flash, "gain": null, "evidence": evidence })
-        }
-        Bottleneck::Unknown { reason, would_decide } => {
-            json!({ "status": "unknown", "layer": null, "reason": reason, "would_decide": would_decide })
-        }
-    };
-    document["costs"] = json!(diagnosis.costs);
-    document["small_files"] = json!(diagnosis.small_files);
-    if !diagnosis.illusions.is_empty() {
-        document["illusions"] = json!(diagnosis.illusions);
-    }
-    document["unweighed"] = json!(diagnosis.unweighed);
-    document
 }

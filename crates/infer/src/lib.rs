@@ -1,7 +1,7 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
-//! Modules from bottom to top: statistics and thresholds; streams; geometry; request sizes; open blocks; files; findings; diagnosis.
-//! A module uses only those below it.
+//! Modules from bottom to top: statistics, thresholds, method, sizes, slow_classifier, streams, geometry, size_sweep,
+//! open_blocks, files, published, sanity, findings, diagnosis. A module uses only those below it.
 
 #![deny(missing_docs)]
 
@@ -19,9 +19,8 @@ pub mod slow_classifier;
 pub mod statistics;
 pub mod streams;
 pub mod thresholds;
-mod virtual_stick;
 
 pub use diagnosis::{diagnose, diagnose_run};
 pub use findings::{findings_of, infer, infer_by, infer_run, relevant_findings_of};
 pub use method::Method;
-pub use sanity::{Objection, objection_to};
+pub use sanity::objection_to;

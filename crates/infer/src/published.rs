@@ -1,11 +1,13 @@
-//! Open units, page and class from published tables: means per row, whatever numbers of units somebody tried.
+//! Open units, page and class from published tables: means per row, for whichever numbers of units were tried.
 
 use std::collections::BTreeMap;
 
 use flashscope_device::Bytes;
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use flashscope_record::finding::{
+    BlockEvidence, Caveat, Confidence, Evidence, Finding, FindingId, FtlClass, LogFault, Quantity, Reason,
+    Sample, Value, WouldDecide,
+};
 use flashscope_record::observation::{OpenUnitsData, Order};
 
 use crate::size_sweep::write_unit::SweepPoint;
@@ -15,23 +17,27 @@ use crate::thresholds::SURE_ENOUGH;
 /// Time per request, by number of units and request size.
 type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
 
-/// From one number of units to the next, the upper quartile of request sizes slows down at least so much where the open
-/// units end; what differs by less is a device's ordinary wobble. The sharpest such step is taken.
+/// Where the open units end, the upper quartile of request sizes slows down at least by this factor; ordinary variation stays
+/// below it. The sharpest such step counts. Guess.
 const JUMP: f64 = 2.5;
-/// A number of units that slows down by less than this beside the fewest is as quick as they are.
-const QUICK: f64 = 1.6;
-/// A request escapes the merge if it slows down by less than this where others slow down by [`JUMP`].
+/// A number of units is as fast as the fewest if it slows down by less than this factor. Guess.
+const FAST: f64 = 1.6;
+/// A request escapes the merge if it slows down by less than this factor while others slow down by [`JUMP`]. Guess.
 const ESCAPE: f64 = 1.6;
-/// Extra time per request, as a share of writing a whole erase block: above, every request pays a merge.
+/// Every request pays a merge if the extra time is at least this share of writing an erase block, ... Guess.
 const WHOLE_MERGE: f64 = 0.35;
-/// Between two numbers of units that are both too many, a cost that grows by less is the merge law's plateau.
-const PLATEAU: f64 = 1.2;
-/// One that grows by more is a log's.
-const GROWING: f64 = 1.4;
-/// From this power of its size on, what a request costs more is a cost per byte.
-const PER_BYTE: f64 = 0.75;
-/// Below, only some do.
+/// ... and only some do if it is at most this share. Guess.
 const PART_MERGE: f64 = 0.2;
+/// Between two numbers of units that are both too many, the cost of merges grows by less than this factor, ... Guess.
+const PLATEAU: f64 = 1.2;
+/// ... and that of a log by more than this one. Guess.
+const GROWING: f64 = 1.4;
+/// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
+const PER_BYTE: f64 = 0.75;
+/// The relative error of a published figure: two to three digits, one run.
+const RELATIVE_ERROR: f64 = 0.03;
+/// The confidence in a class by published means. Guess.
+const CLASS_CONFIDENCE: f64 = 0.9;
 
 /// Everything published about open units of one device.
 pub struct Published {
@@ -50,15 +56,15 @@ struct Contradiction {
     slowest: f64,
 }
 
-impl std::fmt::Display for Contradiction {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { units, request, .. } = self;
-        let (fastest, slowest) = (time(self.fastest), time(self.slowest));
-        write!(
-            formatter,
-            "the log contradicts itself: writing {request} into {units} blocks in turn took {fastest} a request in one \
-             table, {slowest} in another"
-        )
+impl Contradiction {
+    fn finding(&self, id: FindingId) -> Finding {
+        let fault = LogFault::TimesDisagree {
+            request: self.request,
+            blocks: self.units,
+            fastest_s: self.fastest,
+            slowest_s: self.slowest,
+        };
+        Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain])
     }
 }
 
@@ -112,12 +118,12 @@ impl Published {
         }
     }
 
-    /// By how much requests slow down from one row to another: the upper quartile over the small sizes both have.
+    /// The slowdown from one row to another: the upper quartile over the small sizes that both have.
     fn slowdown(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> Option<f64> {
         quantile(&self.slowdowns(from, to), 0.75)
     }
 
-    /// By how much requests of each small size that both rows have slow down.
+    /// The slowdown of each small size that both rows have.
     fn slowdowns(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> Vec<f64> {
         let small = |size: &Bytes| *size * 4 <= self.erase_block;
         to.iter()
@@ -126,7 +132,7 @@ impl Published {
             .collect()
     }
 
-    /// Whether a row has half of another's small sizes at least: one that was stopped early may have none.
+    /// Whether a row has at least half of another's small sizes: one that was stopped early may have none.
     fn can_be_compared(&self, from: &BTreeMap<Bytes, f64>, to: &BTreeMap<Bytes, f64>) -> bool {
         let small = || to.keys().filter(|size| **size * 4 <= self.erase_block);
         let shared = small().filter(|size| from.contains_key(size)).count();
@@ -150,8 +156,8 @@ impl Published {
         rows.find(|(_, row)| self.can_be_compared(fewest, row)).map(|(units, _)| *units)
     }
 
-    /// The first number of units, up to `most`, that slows down so much beside the fewest, at half of the small sizes or more; and by how much,
-    /// and beside how many. One block alone is not compared where more were tried: it is written in one run, with no change between blocks.
+    /// The first number of units up to `most` whose median slowdown from the fewest is at least `by`; that slowdown, and the fewest. A
+    /// single block is not compared if more were tried: it is written in one run, with no switch between blocks.
     fn slow_already(&self, order: Order, most: u32, by: f64) -> Option<(u32, f64, u32)> {
         let table = self.table(order);
         let (fewest, base) = table.range(2..).next().or_else(|| table.first_key_value())?;
@@ -161,25 +167,22 @@ impl Published {
         table.range(..=most).filter_map(slowed).find(|(units, slowdown, _)| units > fewest && *slowdown >= by)
     }
 
-    /// Whether more blocks are as quick again as those that fit, behind a number that was too many: in one sentence.
-    fn quick_beyond(&self, order: Order) -> Option<String> {
+    /// The fault of a log in which more blocks are as fast as those that fit, after a number that was too many.
+    fn fast_beyond(&self, order: Order) -> Option<LogFault> {
         let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
         let compared = |from: usize, to: usize| self.slowdown(rows[from].1, rows[to].1);
         let is_slow = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown >= JUMP);
-        let is_quick = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown < QUICK);
+        let is_fast = |base: usize, row: usize| compared(base, row).is_some_and(|slowdown| slowdown < FAST);
         let all = 0..rows.len();
         let slow = all
             .clone()
             .find_map(|base| (base + 1..rows.len()).find(|row| is_slow(base, *row)).map(|row| (base, row)));
         let (base, slow) = slow?;
-        let quick = all.rev().find(|row| *row > slow && is_quick(base, *row))?;
-        Some(format!(
-            "the log contradicts itself: {} blocks in turn are slow, and {} as quick as {}",
-            rows[slow].0, rows[quick].0, rows[base].0
-        ))
+        let fast = all.rev().find(|row| *row > slow && is_fast(base, *row))?;
+        Some(LogFault::FastAgain { slow: *rows[slow].0, fast: *rows[fast].0, base: *rows[base].0 })
     }
 
-    /// How many units can be open in this order.
+    /// The number of open units in this order.
     #[must_use]
     pub fn open_units(&self, order: Order) -> Finding {
         let id = match order {
@@ -189,40 +192,34 @@ impl Published {
         let table = self.table(order);
         let (Some((fewest, first)), Some((most, _))) = (table.first_key_value(), table.last_key_value())
         else {
-            let reason = format!("the log has no table of open units in {} order", order.as_str());
-            return Finding::unknown(id, reason, "flashbench --open-au, or write tests (--erase)");
+            let reason = Reason::Log(LogFault::NoTable(order));
+            return Finding::unknown(
+                id,
+                reason,
+                [WouldDecide::More(Sample::Tables), WouldDecide::WriteTests],
+            );
         };
         if let Some(found) = self.contradiction(order) {
-            return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+            return found.finding(id);
         }
-        if let Some(reason) = self.quick_beyond(order) {
-            return Finding::unknown(id, reason, "the tables once more, of one card in one state");
+        if let Some(fault) = self.fast_beyond(order) {
+            return Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain]);
         }
         if self.is_merging(first) {
-            let reason =
-                format!("{fewest} are already too many: a request takes the same time whatever its size");
-            return Finding::unknown(id, reason, "fewer units");
+            let reason = Reason::FewestMerge(*fewest);
+            return Finding::unknown(id, reason, [WouldDecide::Smaller(Quantity::BlockCount)]);
         }
+        let gradually =
+            |at_most, (blocks, factor, fewest)| Reason::SlowsGradually { at_most, blocks, factor, fewest };
         let Some(end) = self.end(order) else {
             let reason = match self.slow_already(order, *most, JUMP) {
-                Some((units, by, fewest)) => {
-                    format!(
-                        "it slows down little by little: {units} blocks in turn take {by:.1} times as long as {fewest}"
-                    )
-                }
-                None => format!(
-                    "at least {}: up to there nothing slows down, and more were not tried",
-                    self.most_compared(order).unwrap_or(*most)
-                ),
+                Some(slow) => gradually(None, slow),
+                None => Reason::AtLeast(self.most_compared(order).unwrap_or(*most)),
             };
-            return Finding::unknown(id, reason, "more units");
+            return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::BlockCount)]);
         };
-        if let Some((units, by, fewest)) = self.slow_already(order, end.fits, QUICK) {
-            let reason = format!(
-                "{} at most, but {units} blocks in turn already take {by:.1} times as long as {fewest}",
-                end.fits
-            );
-            return Finding::unknown(id, reason, "the tables once more");
+        if let Some(slow) = self.slow_already(order, end.fits, FAST) {
+            return Finding::unknown(id, gradually(Some(end.fits), slow), [WouldDecide::TablesAgain]);
         }
         let confidence = match end.slowdown / JUMP {
             sharp if sharp >= 2.0 => 0.97,
@@ -232,8 +229,8 @@ impl Published {
         Finding::exact(id, Value::Count(end.fits), Confidence::new(confidence), self.evidence(order, &end))
             .within(Value::Count(end.fits), Value::Count(end.too_many - 1))
     }
-    /// Whether even the fewest units tried merge at every request: time hardly depends on the size, and small requests
-    /// crawl.
+
+    /// Whether even the fewest units merge at every request, so that time hardly depends on the size.
     fn is_merging(&self, row: &BTreeMap<Bytes, f64>) -> bool {
         let (Some((small, small_seconds)), Some((large, large_seconds))) =
             (row.iter().find(|(size, _)| **size >= Bytes::kib(16)), row.last_key_value())
@@ -243,39 +240,39 @@ impl Published {
         large.get() >= small.get() * 16 && *large_seconds < small_seconds * 3.0
     }
 
-    fn evidence(&self, order: Order, end: &End) -> String {
+    /// The size that slows down most from the blocks that fit to too many.
+    fn evidence(&self, order: Order, end: &End) -> Evidence {
         let table = self.table(order);
         let slowest = table[&end.too_many]
             .iter()
             .filter_map(|(size, seconds)| Some((size, seconds, table[&end.fits].get(size)?)))
             .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)));
-        slowest.map_or_else(String::new, |(size, slow, fast)| {
-            format!(
-                "writing {size} into {} blocks in turn took {} a request, into {} only {}",
-                end.too_many,
-                time(*slow),
-                end.fits,
-                time(*fast)
-            )
+        Evidence::Blocks(BlockEvidence::TooMany {
+            order,
+            request: slowest.map(|(size, ..)| *size),
+            fits: end.fits,
+            too_many: end.too_many,
+            within_s: slowest.map_or(0.0, |(_, _, fast)| *fast),
+            beyond_s: slowest.map_or(0.0, |(_, slow, _)| *slow),
         })
     }
 
-    /// The times of requests of every size while all units fit: the ladder for page and write unit.
+    /// The times of requests of every size while all units fit: the size sweep for page and write unit.
     #[must_use]
-    pub fn ladder(&self) -> Vec<SweepPoint> {
+    pub fn size_sweep(&self) -> Vec<SweepPoint> {
         let row = match self.end(Order::Linear) {
             Some(end) => self.linear.get(&end.fits),
             None => self.linear.values().find(|row| !self.is_merging(row)),
         };
         let fewest = self.linear.values().find(|row| !self.is_merging(row));
-        // The row with the most sizes tells the most.
+        // Of both, the row with more sizes.
         let row = [row, fewest].into_iter().flatten().max_by_key(|row| row.len());
-        let rung = |(size, seconds): (&Bytes, &f64)| SweepPoint {
+        let point = |(size, seconds): (&Bytes, &f64)| SweepPoint {
             size: *size,
             seconds: *seconds,
-            relative_error: 0.03,
+            relative_error: RELATIVE_ERROR,
         };
-        row.map(|row| row.iter().map(rung).collect()).unwrap_or_default()
+        row.map(|row| row.iter().map(point).collect()).unwrap_or_default()
     }
 
     /// The class of the translation layer.
@@ -283,21 +280,17 @@ impl Published {
     pub fn ftl_class(&self) -> Finding {
         let id = FindingId::FtlClass;
         if let Some(found) = self.contradiction(Order::Linear) {
-            return Finding::unknown(id, found.to_string(), "the tables once more, of one card in one state");
+            return found.finding(id);
         }
-        if let Some(reason) = self.quick_beyond(Order::Linear) {
-            return Finding::unknown(id, reason, "the tables once more, of one card in one state");
+        if let Some(fault) = self.fast_beyond(Order::Linear) {
+            return Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain]);
         }
         let Some(end) = self.end(Order::Linear) else {
-            return Finding::unknown(
-                id,
-                "no table shows where the open units end",
-                "tables for more numbers of units",
-            );
+            return Finding::unknown(id, Reason::NoUpperCount, [WouldDecide::More(Sample::Tables)]);
         };
         if self.open_units(Order::Linear).confidence().get() < SURE_ENOUGH {
-            let reason = "how many units stay open is not sure enough, and so is what lies beyond them";
-            return Finding::unknown(id, reason, "what decides the open units");
+            let reason = Reason::DependsOn(FindingId::OpenUnitsLinear);
+            return Finding::unknown(id, reason, [WouldDecide::Finding(FindingId::OpenUnitsLinear)]);
         }
         let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
         let extra: Vec<f64> = beyond
@@ -308,11 +301,11 @@ impl Published {
             .collect();
         let block = fits.iter().map(|(size, seconds)| seconds / size.as_f64()).reduce(f64::min);
         let (Some(extra), Some(per_byte)) = (median(&extra), block) else {
-            return Finding::unknown(id, "the table beyond the open units is cut short", "a complete table");
+            return Finding::unknown(id, Reason::Log(LogFault::CutShort), [WouldDecide::CompleteLog]);
         };
-        if self.extra_grows(&end).is_some_and(|exponent| exponent > PER_BYTE) {
-            let reason = format!("beyond {} units every byte takes longer: that is no merge", end.fits);
-            return Finding::unknown(id, reason, "the tables once more, on a device that has cooled down");
+        if self.growth_exponent(&end).is_some_and(|exponent| exponent > PER_BYTE) {
+            let reason = Reason::CostPerByte { fits: end.fits };
+            return Finding::unknown(id, reason, [WouldDecide::TablesAgain, WouldDecide::CoolDown]);
         }
         let whole = per_byte * self.erase_block.as_f64();
         let class = match (self.growth(&end), extra / whole) {
@@ -321,27 +314,26 @@ impl Published {
             (None, share) if share >= WHOLE_MERGE => FtlClass::OpenBlock,
             (None, share) if share <= PART_MERGE => FtlClass::LogStructured,
             _ => {
-                let reason =
-                    format!("a request beyond the open units costs {} more: between the laws", time(extra));
-                return Finding::unknown(id, reason, "tables for more numbers of units");
+                let (low, high) = (end.fits, end.too_many - 1);
+                let reason = Reason::BetweenRules { low, high, extra_s: extra, every_switch: None };
+                return Finding::unknown(id, reason, [WouldDecide::More(Sample::Tables)]);
             }
         };
         let above = self.escaping_request(&end);
-        let escape = above.map_or_else(String::new, |size| format!("; requests up to {size} pay nothing"));
-        let evidence = format!(
-            "beyond {} open blocks a request costs {} more, {} the {} of writing an erase block{escape}",
-            end.fits,
-            time(extra),
-            if class == FtlClass::OpenBlock { "of the order of" } else { "far less than" },
-            time(whole)
-        );
-        Finding::exact(id, Value::Class { class, above }, Confidence::new(0.9), evidence)
-            .with_caveat("from means: single merges are not visible in the table")
+        let evidence = Evidence::Blocks(BlockEvidence::ExtraCost {
+            fits: end.fits,
+            extra_s: extra,
+            block_s: whole,
+            is_far_less: class != FtlClass::OpenBlock,
+            free_to: above,
+        });
+        Finding::exact(id, Value::Class { class, above }, Confidence::new(CLASS_CONFIDENCE), evidence)
+            .with_caveat(Caveat::MeansHideMerges)
     }
 
-    /// With which power of its size the extra cost of a request grows beyond the open units: with none where each pays a merge, with the first
-    /// where the device has become slower. The median over pairs of sizes up to an eighth of the erase block (H. Theil, 1950).
-    fn extra_grows(&self, end: &End) -> Option<f64> {
+    /// The power of its size with which the extra cost of a request grows beyond the open units: 0 for merges, 1 on a device that became
+    /// slower. The median over pairs of sizes up to an eighth of the erase block (H. Theil, 1950).
+    fn growth_exponent(&self, end: &End) -> Option<f64> {
         let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
         let small = |size: &Bytes| *size * 8 <= self.erase_block;
         let extra: Vec<(f64, f64)> = beyond
@@ -355,8 +347,8 @@ impl Published {
         median(&pairs.map(|(one, two)| (one.1 - two.1) / (one.0 - two.0)).collect::<Vec<_>>())
     }
 
-    /// By how much the cost of a request still grows between the two largest numbers of units, both too many; `None` if
-    /// only one was tried. The merge law says: not at all.
+    /// The growth of a request's cost between the two largest numbers of units, both too many; `None` if only one was tried. Merges do
+    /// not grow.
     fn growth(&self, end: &End) -> Option<f64> {
         let rows: Vec<_> = self.linear.range(end.too_many..).map(|(_, row)| row).collect();
         let [.., before, last] = rows[..] else { return None };
@@ -369,7 +361,7 @@ impl Published {
         median(&ratios)
     }
 
-    /// The largest request that is not slowed down where larger ones are.
+    /// The largest request that does not slow down, if larger ones do.
     fn escaping_request(&self, end: &End) -> Option<Bytes> {
         let beyond = &self.linear[&end.too_many];
         let base = |size: &Bytes| self.linear.range(..=end.fits).rev().find_map(|(_, row)| row.get(size));
@@ -380,8 +372,7 @@ impl Published {
     }
 }
 
-/// Where tables of the same order and number of units differ so much in half of their sizes that one of them would be taken
-/// for beyond the open units; of each, the size that differs most.
+/// Tables of the same order and number of units that differ by [`JUMP`] in half of their sizes; of each, the size that differs most.
 fn contradictions(times: &BTreeMap<(Order, u32, Bytes), Vec<f64>>) -> Vec<Contradiction> {
     let mut rows: BTreeMap<(Order, u32), Vec<Contradiction>> = BTreeMap::new();
     for ((order, units, request), seconds) in times {

@@ -1,81 +1,68 @@
-//! Whether what was seen can come from flash behind a clock that runs: a look at all times together, before any finding is
-//! believed. Where they cannot, every finding is unknown, with what was seen instead.
+//! Whether the measured times can come from flash behind a running clock. All times are judged together, before any finding
+//! is believed. If they cannot, every finding is unknown, with this objection as its reason.
 //!
 //! Each objection holds against every model of a stick, so none needs a threshold near what sticks do.
 
 use std::time::Duration;
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Objection, Outcome, Reason, WouldDecide};
 use flashscope_record::observation::{Data, Observations, Source, Times};
 
 use crate::statistics::{count, median};
 
-/// Fewer requests than this say nothing of a device as a whole.
-const LEAST: usize = 16;
-/// The share of requests that took no time at all, above which the clock stands still. A clock that ticks in steps gives
-/// some of them.
-const STANDING: f64 = 0.9;
-/// A page takes 25 µs and more to come out of NAND flash (ONFI 1.0 parts; slower since), and a card or stick adds a
-/// command over its bus: USB 2 takes a micro-frame of 125 µs, SuperSpeed some 20 µs, SD a command of 2 µs and the transfer.
-/// Reads that take less in the median come out of memory.
-const FASTEST_READ_S: f64 = 10e-6;
-/// A run of equal requests gets slower if the rank correlation of time and order (C. Spearman, 1904) is above this, ...
-const RISING: f64 = 0.9;
-/// ... and so much lies between its first and its last quarter. Heat and other work on the machine make waves lower than this.
-const RISEN: f64 = 1.3;
-/// Longer runs are thinned to about so many times for the correlation, whose work grows with their square.
-const THINNED: usize = 500;
-/// Fewer writes of one sort than this are not held against others.
-const LEAST_WRITES: usize = 4;
-/// Writes this many times as large are held against small ones.
-const LARGE: u64 = 64;
-/// The chance that one of the large writes takes longer than one of the small ones (H. Mann and D. Whitney, Annals of
-/// Mathematical Statistics 18, 1947): one half if size does not matter, near one on anything that moves data.
-const LONGER: f64 = 0.75;
+/// The fewest requests that judge a device as a whole. Guess.
+const REQUESTS_MIN: usize = 16;
+/// If at least this share of the requests takes no time at all, the clock stands still. A clock with coarse ticks gives a few.
+const STILL_SHARE: f64 = 0.9;
+/// Reads with a shorter median come out of memory, seconds. A page takes 25 µs and more to come out of NAND flash (ONFI 1.0
+/// parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs and the transfer (SD).
+const READ_MIN_S: f64 = 10e-6;
+/// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this, ...
+const CORRELATION_MIN: f64 = 0.9;
+/// ... and the last quarter takes this many times as long as the first. Waves of heat or other work stay below it.
+const RISE_MIN: f64 = 1.3;
+/// Longer runs are thinned to about this many times for the correlation, whose work grows with their square.
+const CORRELATED_MAX: usize = 500;
+/// The fewest writes of a kind that are compared with others. Guess.
+const WRITES_MIN: usize = 4;
+/// Writes this many times as large are compared with small ones.
+const LARGE_RATIO: u64 = 64;
+/// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of Mathematical
+/// Statistics 18, 1947). One half if size does not matter, near one on anything that moves data.
+const LONGER_MIN: f64 = 0.75;
 
-/// What speaks against all findings at once.
-#[derive(Debug)]
-pub struct Objection {
-    reason: String,
-    would_decide: &'static str,
-    /// Whether speeds are meaningless as well.
-    is_against_speeds: bool,
+const fn is_speed(id: FindingId) -> bool {
+    matches!(id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS)
 }
 
-impl Objection {
-    /// What speaks against them, one sentence.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
-    }
-
-    /// What would be without it.
-    #[must_use]
-    pub const fn would_decide(&self) -> &'static str {
-        self.would_decide
-    }
-
-    /// Turns what rests on these times into an unknown.
-    pub fn apply(&self, finding: &mut Finding) {
-        let is_speed = matches!(finding.id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS);
-        if self.is_against_speeds || !is_speed {
-            let (reason, would_decide) = (self.reason.clone(), self.would_decide.to_owned());
-            finding.outcome = Outcome::Unknown { reason, would_decide };
-            finding.evidence.clear();
-        }
+/// Turns what rests on these times into an unknown.
+pub fn apply(objection: &Objection, finding: &mut Finding) {
+    if objection.is_against_speeds() || !is_speed(finding.id) {
+        let reason = Reason::Objection(objection.clone());
+        finding.outcome = Outcome::Unknown { reason, would_decide: vec![would_decide(objection)] };
+        finding.evidence = None;
     }
 }
 
-/// The objection that these findings were made with. Where there was one, nothing but speeds was found.
+/// What would give times without this objection.
+#[must_use]
+pub const fn would_decide(objection: &Objection) -> WouldDecide {
+    match objection {
+        Objection::SeveralDevices(_) => WouldDecide::LogOfEachDevice,
+        Objection::ClockStandsStill { .. } => WouldDecide::RunningClock,
+        Objection::EverSlower { .. } => WouldDecide::CoolDown,
+        Objection::SizeDoesNotMatter { .. } | Objection::ReadsFromMemory { .. } => WouldDecide::DeviceAlone,
+    }
+}
+
+/// The objection that these findings were made with. With one, nothing but speeds was found.
 #[must_use]
 pub fn objection_to(observations: &[Observations], findings: &[Finding]) -> Option<Objection> {
-    let is_speed = |id| matches!(id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS);
     let is_found = findings.iter().any(|finding| !is_speed(finding.id) && finding.value().is_some());
     if is_found { None } else { objection(observations, false) }
 }
 
-/// The first objection there is. Published means have lost what most of this needs, so only measured times are looked at. Where
+/// The first objection there is. Published means have lost what most of this needs, so only measured times count. Where
 /// boundaries of flash show, a page may be as large as any write, and each then takes as long.
 #[must_use]
 pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option<Objection> {
@@ -88,57 +75,40 @@ pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option
         .or_else(|| standing_clock(&measured))
         .or_else(|| ever_slower(&measured))
         .or_else(|| if boundaries_show { None } else { size_does_not_matter(&measured) })
-        .or_else(|| memory(&measured))
+        .or_else(|| reads_from_memory(&measured))
 }
 
-/// A log that names two devices tells nothing of either: which table is of which is not known.
+/// A log that names two devices decides nothing of either: which table is of which is not known.
 fn several_devices(observations: &[Observations]) -> Option<Objection> {
-    let named = observations.iter().find_map(|seen| match &seen.conditions.source {
-        Source::Published { devices, .. } if devices.len() > 1 => Some(devices.join(", and ")),
+    observations.iter().find_map(|seen| match &seen.conditions.source {
+        Source::Published { devices, .. } if devices.len() > 1 => {
+            Some(Objection::SeveralDevices(devices.clone()))
+        }
         _ => None,
-    })?;
-    Some(Objection {
-        reason: format!("the log is of several devices: {named}"),
-        would_decide: "a log of each",
-        is_against_speeds: true,
     })
 }
 
 fn standing_clock(measured: &[&Data]) -> Option<Objection> {
     let times: Vec<f64> = measured.iter().flat_map(|data| times(data)).collect();
     let still = times.iter().filter(|time| **time <= 0.0).count();
-    (times.len() >= LEAST && count(still) >= STANDING * count(times.len())).then(|| Objection {
-        reason: format!(
-            "the clock stands still: {still} of {} requests took no time at all, as far as it tells",
-            times.len()
-        ),
-        would_decide: "a clock that runs (another machine, or the device without what is between)",
-        is_against_speeds: true,
-    })
+    (times.len() >= REQUESTS_MIN && count(still) >= STILL_SHARE * count(times.len()))
+        .then_some(Objection::ClockStandsStill { still, requests: times.len() })
 }
 
 fn ever_slower(measured: &[&Data]) -> Option<Objection> {
-    let (first, last) = measured.iter().find_map(|data| rise(&equal_requests(data)))?;
-    Some(Objection {
-        reason: format!(
-            "it answers slower and slower: equal requests took {} at first and {} at last",
-            time(first),
-            time(last)
-        ),
-        would_decide: "a device that keeps its speed: let it cool and rest, and measure again",
-        is_against_speeds: true,
-    })
+    let (first_s, last_s) = measured.iter().find_map(|data| rise(&equal_requests(data)))?;
+    Some(Objection::EverSlower { first_s, last_s })
 }
 
-/// The times of the first and the last quarter, if they rise from one request to the next.
+/// The median times of the first and the last quarter, if they rise from one request to the next.
 fn rise(times: &[f64]) -> Option<(f64, f64)> {
-    let (quarter, every) = (times.len() / 4, times.len() / THINNED + 1);
+    let (quarter, every) = (times.len() / 4, times.len() / CORRELATED_MAX + 1);
     let thinned: Vec<f64> = times.iter().copied().step_by(every).collect();
-    if times.len() < LEAST || rank_correlation(&thinned) < RISING {
+    if times.len() < REQUESTS_MIN || rank_correlation(&thinned) < CORRELATION_MIN {
         return None;
     }
     let ends = (median(&times[..quarter])?, median(&times[times.len() - quarter..])?);
-    (ends.1 >= RISEN * ends.0).then_some(ends)
+    (ends.1 >= RISE_MIN * ends.0).then_some(ends)
 }
 
 fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
@@ -153,35 +123,25 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
         wanted.flat_map(|cell| seconds(&cell.times)).collect()
     };
     let large = of(&|size| size * 4 >= largest.get());
-    let small = of(&|size| size * LARGE <= largest.get());
-    if small.len() < LEAST_WRITES || large.len() < LEAST_WRITES || longer(&large, &small) >= LONGER {
+    let small = of(&|size| size * LARGE_RATIO <= largest.get());
+    let is_too_few = small.len() < WRITES_MIN || large.len() < WRITES_MIN;
+    if is_too_few || probability_longer(&large, &small) >= LONGER_MIN {
         return None;
     }
-    Some(Objection {
-        reason: format!(
-            "not flash-like: writes of up to {largest} took {}, writes of {} and less, from {smallest} on, {}: the times have \
-             nothing to do with what is asked",
-            time(median(&large)?),
-            largest / LARGE,
-            time(median(&small)?)
-        ),
-        would_decide: "the device itself, without what holds its answers up",
-        is_against_speeds: true,
+    Some(Objection::SizeDoesNotMatter {
+        largest,
+        large_s: median(&large)?,
+        smallest,
+        small_max: largest / LARGE_RATIO,
+        small_s: median(&small)?,
     })
 }
 
-fn memory(measured: &[&Data]) -> Option<Objection> {
+fn reads_from_memory(measured: &[&Data]) -> Option<Objection> {
     let reads = measured.iter().filter(|data| matches!(data, Data::Align(_)));
     let reads: Vec<f64> = reads.flat_map(|data| equal_requests(data)).collect();
-    let typical = median(&reads).filter(|typical| reads.len() >= LEAST && *typical < FASTEST_READ_S)?;
-    Some(Objection {
-        reason: format!(
-            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
-            time(typical)
-        ),
-        would_decide: "the device itself, without a cache before it",
-        is_against_speeds: false,
-    })
+    let read_s = median(&reads).filter(|read_s| reads.len() >= REQUESTS_MIN && *read_s < READ_MIN_S)?;
+    Some(Objection::ReadsFromMemory { read_s })
 }
 
 /// Every time of a measurement, seconds.
@@ -223,7 +183,7 @@ fn times(data: &Data) -> Vec<f64> {
     }
 }
 
-/// Equal requests in the order in which they were made, seconds: reads beside boundaries, small writes before edges.
+/// Times of equal requests in the order they were made, seconds: reads beside boundaries, small writes before boundaries.
 fn equal_requests(data: &Data) -> Vec<f64> {
     match data {
         Data::Align(data) => {
@@ -234,7 +194,7 @@ fn equal_requests(data: &Data) -> Vec<f64> {
             let equal = data.edges.iter().filter(|edge| Some(edge.write) == write);
             equal.map(|edge| edge.before.as_secs_f64()).collect()
         }
-        // A cache that fills makes writes slower for good, and is no objection.
+        // A full cache makes writes slower for good; that is no objection.
         Data::OpenUnits(_)
         | Data::FatArea(_)
         | Data::Sustained(_)
@@ -254,7 +214,7 @@ fn seconds(times: &Times) -> Vec<f64> {
 }
 
 /// The share of pairs in which the first is the larger; ties count half.
-fn longer(first: &[f64], second: &[f64]) -> f64 {
+fn probability_longer(first: &[f64], second: &[f64]) -> f64 {
     let wins = |value: &f64| {
         second
             .iter()
@@ -327,14 +287,8 @@ mod tests {
         seen(Data::WriteSize(WriteSizeData { cells, ..WriteSizeData::default() }))
     }
 
-    fn reason(observations: &[Observations]) -> Option<String> {
-        objection(observations, false).map(|objection| objection.reason)
-    }
-
-    #[track_caller]
-    fn assert_reason(observations: &[Observations], says: &str) {
-        let reason = reason(observations);
-        assert!(reason.as_ref().is_some_and(|reason| reason.contains(says)), "{reason:?}");
+    fn objection_of(observations: &[Observations]) -> Option<Objection> {
+        objection(observations, false)
     }
 
     /// Different for each request, between 0 and 1.
@@ -343,44 +297,44 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_is_named() {
-        assert_reason(&[reads(|_| 0.0)], "the clock stands still: 192 of 192");
-        assert_eq!(reason(&[reads(|at| if at % 2 == 0 { 0.0 } else { 1e-3 })]), None);
+    fn a_standing_clock_is_an_objection() {
+        let still = objection_of(&[reads(|_| 0.0)]);
+        assert_eq!(still, Some(Objection::ClockStandsStill { still: 192, requests: 192 }));
+        assert_eq!(objection_of(&[reads(|at| if at % 2 == 0 { 0.0 } else { 1e-3 })]), None);
     }
 
     #[test]
-    fn a_device_that_gets_slower_with_every_request_is_named() {
-        assert_reason(&[reads(|at| 1e-3 * (1.0 + 0.03 * f64::from(at)))], "slower and slower");
+    fn a_device_that_slows_down_with_every_request_is_an_objection() {
+        let slower = objection_of(&[reads(|at| 1e-3 * (1.0 + 0.03 * f64::from(at)))]);
+        assert!(matches!(slower, Some(Objection::EverSlower { .. })), "{slower:?}");
         let waves = |at| 1e-3 * (1.15 + 0.15 * (f64::from(at) / 10.0).sin() + 0.01 * scattered(at));
-        assert_eq!(reason(&[reads(waves)]), None);
+        assert_eq!(objection_of(&[reads(waves)]), None);
     }
 
     #[test]
-    fn times_that_do_not_depend_on_the_size_are_no_sticks() {
-        assert_reason(&[writes(|_, _| 1e-3)], "nothing to do with what is asked");
-        assert_reason(&[writes(|_, at| 1e-3 * (0.1 + scattered(at)))], "nothing to do with what is asked");
+    fn times_that_do_not_depend_on_the_size_are_an_objection() {
+        for seen in [writes(|_, _| 1e-3), writes(|_, at| 1e-3 * (0.1 + scattered(at)))] {
+            let objection = objection_of(&[seen]);
+            assert!(matches!(objection, Some(Objection::SizeDoesNotMatter { .. })), "{objection:?}");
+        }
         assert!(objection(&[writes(|_, _| 1e-3)], true).is_none());
         // A merge of 0.3 s with every write, and 20 MB/s.
         let merging = |size: Bytes, at| 0.3 + 0.02 * scattered(at) + size.as_f64() / 20e6;
-        assert_eq!(reason(&[writes(merging)]), None);
+        assert_eq!(objection_of(&[writes(merging)]), None);
     }
 
     #[test]
-    fn reads_out_of_memory_are_no_sticks_but_their_speed_is_real() {
+    fn reads_out_of_memory_are_an_objection_but_not_against_speeds() {
         let objection = objection(&[reads(|at| 2e-6 * (1.0 + 0.1 * scattered(at)))], true).unwrap();
-        assert!(objection.reason.contains("too fast for a stick"), "{objection:?}");
-        let unit = || {
-            Finding::exact(
-                FindingId::WriteUnitBytes,
-                flashscope_record::finding::Value::Bytes(Bytes::kib(64)),
-                flashscope_record::finding::Confidence::new(0.9),
-                "",
-            )
-        };
-        let mut spared = unit();
-        objection.apply(&mut spared);
-        assert_eq!(spared, unit());
-        assert_eq!(reason(&[reads(|at| 2e-4 * (1.0 + 0.1 * scattered(at)))]), None);
+        assert!(matches!(objection, Objection::ReadsFromMemory { .. }), "{objection:?}");
+        let unknown = |id| Finding::unknown(id, Reason::NoTime, []);
+        let mut spared = unknown(FindingId::WriteUnitBytes);
+        apply(&objection, &mut spared);
+        assert_eq!(spared, unknown(FindingId::WriteUnitBytes));
+        let mut page = unknown(FindingId::PageBytes);
+        apply(&objection, &mut page);
+        assert_eq!(page.reason(), Some(&Reason::Objection(objection)));
+        assert_eq!(objection_of(&[reads(|at| 2e-4 * (1.0 + 0.1 * scattered(at)))]), None);
     }
 
     #[test]

@@ -10,7 +10,10 @@ use flashscope_device::{
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source};
+use flashscope_record::finding::WouldDecide;
+use flashscope_record::observation::{
+    Cause, Conditions, Data, Ended, Observations, Refusal, Source, StopReason,
+};
 
 use crate::contract::{Estimate, Event, Observer};
 
@@ -20,15 +23,15 @@ const ERRORS_MAX: u32 = 8;
 /// Why no further request makes sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// One sentence.
-    pub reason: String,
-    /// What it comes from.
+    /// What ended it.
+    pub reason: StopReason,
+    /// The kind of cause.
     pub cause: Cause,
 }
 
 impl From<DeviceError> for Stop {
     fn from(error: DeviceError) -> Self {
-        Self { reason: error.to_string(), cause: Cause::from(&error) }
+        Self { reason: StopReason::from(&error), cause: Cause::from(&error) }
     }
 }
 
@@ -220,7 +223,7 @@ impl<'a> Session<'a> {
             Err(error) => {
                 self.errors_in_a_row += 1;
                 if self.errors_in_a_row >= ERRORS_MAX {
-                    let reason = format!("{ERRORS_MAX} requests failed one after another, the last: {error}");
+                    let reason = StopReason::RequestsFailed { number: ERRORS_MAX, last: error.to_string() };
                     return Err(Stop { reason, cause: Cause::Device });
                 }
                 self.observer.event(Event::Remark { text: &error.to_string() });
@@ -265,37 +268,37 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Why an experiment cannot begin.
+/// Why an experiment cannot start, and what would let it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// One sentence.
-    pub reason: String,
-    /// What would let it begin.
-    pub would_decide: String,
+pub struct Refused {
+    /// Why.
+    pub reason: Refusal,
+    /// What would let it start: any one of these.
+    pub would_decide: Vec<WouldDecide>,
 }
 
-impl Refusal {
-    /// A refusal with its reason, and what would let the experiment begin.
-    pub fn new(reason: impl Into<String>, would_decide: impl Into<String>) -> Self {
-        Self { reason: reason.into(), would_decide: would_decide.into() }
+impl Refused {
+    /// A refusal, and what would let the experiment start.
+    pub fn new(reason: Refusal, would_decide: impl Into<Vec<WouldDecide>>) -> Self {
+        Self { reason, would_decide: would_decide.into() }
     }
 }
 
-/// The capabilities of a device that may be written; else why an experiment that writes cannot begin.
-pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refusal> {
+/// The capabilities of a device that may be written.
+///
+/// # Errors
+/// Why an experiment that writes cannot start.
+pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refused> {
     let capabilities = device.capabilities();
     if capabilities.writable {
         return Ok(capabilities);
     }
-    Err(Refusal::new(
-        "the device was opened read-only; this experiment writes",
-        "permission to write (--erase)",
-    ))
+    Err(Refused::new(Refusal::ReadOnly, [WouldDecide::WriteTests]))
 }
 
-/// What an experiment returns that could not begin, and why.
-pub fn not_started(device: &dyn Device, seed: u64, data: Data, refusal: Refusal) -> Observations {
-    let Refusal { reason, would_decide } = refusal;
+/// What an experiment returns that could not start, and why.
+pub fn not_started(device: &dyn Device, seed: u64, data: Data, refused: Refused) -> Observations {
+    let Refused { reason, would_decide } = refused;
     let ended = Ended::NotStarted { reason, would_decide };
     Observations { data, conditions: conditions(device, seed), ended }
 }

@@ -5,6 +5,7 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::Method;
 use flashscope_infer::findings::{erase_blocks, infer_by, merges};
+use flashscope_infer::thresholds::SURE;
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{Data, Observations};
 
@@ -141,9 +142,7 @@ pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
     }
 }
 
-/// From this confidence on an erase block need not be looked for any more.
-const SURE: f64 = 0.95;
-
+/// Whether it need not be searched for any more.
 fn is_sure(finding: &Finding) -> bool {
     finding.value().is_some() && finding.confidence().get() >= SURE
 }

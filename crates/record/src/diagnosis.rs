@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::finding::{Reason, WouldDecide};
+
 /// A layer that would give less is not worth a word: runs differ by as much.
 pub const LITTLE: f64 = 1.25;
 
@@ -85,13 +87,42 @@ pub struct Cost {
     pub evidence: String,
 }
 
+/// Why a layer could not be weighed, or no layer can be named.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Why {
+    /// One sentence.
+    Said(String),
+    /// The reason why a finding is unknown.
+    Finding(Reason),
+    /// Nothing that was weighed costs much, but this layer was not weighed.
+    NotWeighed(Layer, Box<Why>),
+}
+
+impl From<String> for Why {
+    fn from(sentence: String) -> Self {
+        Self::Said(sentence)
+    }
+}
+
+impl From<&str> for Why {
+    fn from(sentence: &str) -> Self {
+        Self::Said(sentence.to_owned())
+    }
+}
+
+impl From<Reason> for Why {
+    fn from(reason: Reason) -> Self {
+        Self::Finding(reason)
+    }
+}
+
 /// A layer that could not be weighed, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Unweighed {
     /// The layer.
     pub layer: Layer,
-    /// One sentence.
-    pub reason: String,
+    /// Why.
+    pub reason: Why,
 }
 
 /// Which layer holds a device back.
@@ -106,10 +137,10 @@ pub enum Bottleneck {
     },
     /// It is not known.
     Unknown {
-        /// One sentence.
-        reason: String,
-        /// What would tell.
-        would_decide: String,
+        /// Why.
+        reason: Why,
+        /// What would decide it: any one of these.
+        would_decide: Vec<WouldDecide>,
     },
 }
 

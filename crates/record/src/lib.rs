@@ -14,5 +14,6 @@ pub mod run_file;
 pub use attachment::Attachment;
 pub use diagnosis::Diagnosis;
 pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
+pub use flashscope_device::duration_ns;
 pub use observation::{Ended, Observations};
 pub use run_file::RunFile;

@@ -2,7 +2,7 @@
 
 use flashscope_record::finding::{Finding, Outcome};
 
-use crate::{Report, printable};
+use crate::{Report, printable, words};
 
 /// The target and what was found of it, with how sure that is; why nothing was, if nothing was. No line break at the end.
 #[must_use]
@@ -13,14 +13,12 @@ pub fn brief(report: &Report<'_>) -> String {
 }
 
 fn value(finding: &Finding) -> Option<String> {
-    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return None };
-    Some(format!("{} {value} ({:.0} %)", finding.id.title(), confidence.get() * 100.0))
+    let Outcome::Found { value, confidence, .. } = finding.outcome else { return None };
+    let (title, value) = (words::finding_title(finding.id), words::value(value));
+    Some(format!("{title} {value} ({:.0} %)", confidence.get() * 100.0))
 }
 
 fn unknown(findings: &[Finding]) -> String {
-    let reason = findings.iter().find_map(|finding| match &finding.outcome {
-        Outcome::Unknown { reason, .. } => Some(reason.as_str()),
-        Outcome::Found { .. } => None,
-    });
-    format!("unknown: {}", reason.unwrap_or("nothing was measured"))
+    let reason = findings.iter().find_map(Finding::reason).map(words::reason);
+    format!("unknown: {}", reason.as_deref().unwrap_or("nothing was measured"))
 }

@@ -5,9 +5,9 @@ use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
 use flashscope_record::observation::{Instead, MethodsData, Way};
 
 use crate::chart::Table;
-use crate::quantity;
 use crate::tabled::Tabled;
 use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
+use crate::{quantity, words};
 
 /// A claim by this factor above the truth is worth a sentence, and so is one below it.
 const RATIO: f64 = 1.15;
@@ -91,7 +91,9 @@ fn headline(data: &MethodsData, ways: &[WaySpeed], truth: Option<Spread>) -> Str
     match (truth, flushed.and_then(|way| cached(data, way))) {
         (Some(truth), _) => format!("data is really written at {}", with_interval(&truth)),
         _ if ways.is_empty() => NO_ROUND.to_owned(),
-        (None, Some(reason)) => format!("unknown: what was said to be written cannot be there: {reason}"),
+        (None, Some(reason)) => {
+            format!("unknown: what was said to be written cannot be there: {}", words::cached(&reason))
+        }
         (None, None) => "unknown: the way with a flush at the end could not be tried".to_owned(),
     }
 }
@@ -121,7 +123,7 @@ fn with_interval(spread: &Spread) -> String {
 
 fn marked(data: &MethodsData, way: &WaySpeed) -> Option<Sentence> {
     let reason = cached(data, way)?;
-    Some(Sentence::new(format!("{} is marked as cached: {reason}", way.way.command())))
+    Some(Sentence::new(format!("{} is marked as cached: {}", way.way.command(), words::cached(&reason))))
 }
 
 fn named(ways: &[WaySpeed], way: &WaySpeed, truth: &Spread) -> Vec<Sentence> {

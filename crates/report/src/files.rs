@@ -1,15 +1,15 @@
 //! Many small files beside one large file: a verdict, a table, and why.
 
 use flashscope_infer::files::comparison::{
-    FilesCause, FilesSpeed, FilesVerdict, Spread, files_speed, files_verdict, is_written_whole,
+    FilesCause, FilesSpeed, FilesVerdict, Spread, UnknownCause, files_speed, files_verdict, is_written_whole,
 };
 use flashscope_infer::statistics::quantile;
 use flashscope_record::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 
 use crate::chart::Table;
-use crate::quantity;
 use crate::tabled::Tabled;
 use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
+use crate::{quantity, words};
 
 /// Ratios of rounds that are further apart are told with how far.
 const ROUNDS_DIFFER: f64 = 1.2;
@@ -20,7 +20,7 @@ pub fn headline(data: &FilesData) -> Sentence {
     let text = match (files_verdict(data), data.rounds.first()) {
         _ if data.instead.contains(&Instead::Memory) => IN_MEMORY.to_owned(),
         (Some(FilesVerdict { cause: FilesCause::Cached { reason }, .. }), _) => {
-            format!("unknown: what was said to be written cannot be there: {reason}")
+            format!("unknown: what was said to be written cannot be there: {}", words::cached(&reason))
         }
         (Some(verdict), Some(round)) => {
             format!("{}{}", how_much(&verdict, round, data), cause(&verdict, data))
@@ -69,7 +69,12 @@ fn cause(verdict: &FilesVerdict, data: &FilesData) -> String {
         FilesCause::Host { .. } => {
             ": the device waits most of that time; programs and the filesystem take it".to_owned()
         }
-        FilesCause::Unknown { reason } => format!("; why is unknown: {reason}"),
+        FilesCause::Unknown { reason: UnknownCause::NotCounted } => {
+            "; why is unknown: the kernel does not count the requests of what it lies on".to_owned()
+        }
+        FilesCause::Unknown { reason: UnknownCause::NoSingleCause } => {
+            "; why is unknown: no single cause explains most of it".to_owned()
+        }
     }
 }
 
@@ -86,6 +91,7 @@ pub fn because(data: &FilesData) -> Vec<Sentence> {
     let cached =
         [("the small files", small), ("the one file", large)].into_iter().filter_map(|(name, speed)| {
             let reason = speed?.read_cached?;
+            let reason = words::cached(&reason);
             Some(format!("reading {name} back is marked as cached and counts for nothing: {reason}"))
         });
     let parts = [

@@ -8,6 +8,8 @@ use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_record::run_file::RunFile;
 
+use crate::words;
+
 /// A run and what was inferred from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
@@ -47,7 +49,7 @@ impl Report<'_> {
         if self.run.fails_often() {
             return Some("too many requests failed".to_owned());
         }
-        objection_to(&self.run.observations, self.findings).map(|objection| objection.reason().to_owned())
+        objection_to(&self.run.observations, self.findings).as_ref().map(words::objection)
     }
 
     /// What holds the device back.

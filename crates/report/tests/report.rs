@@ -12,13 +12,15 @@ use flashscope_device::Bytes;
 use flashscope_infer::infer_run;
 use flashscope_record::attachment::{Attachment, Driver, Link};
 use flashscope_record::diagnosis::Bottleneck;
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value, WouldDecide,
+};
 use flashscope_record::observation::{
     Cause, Claim, Conditions, Data, Ended, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
-    Resumed, SustainedData, Times, Way,
+    Refusal, Resumed, StopReason, SustainedData, Times, Way,
 };
 use flashscope_record::run_file::RunFile;
-use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
+use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict, words};
 use unicode_width::UnicodeWidthStr;
 
 /// Every run the tests look at, with findings: as measured, as published, hostile, absurd, and empty.
@@ -44,6 +46,11 @@ fn without_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |all, part| all + part.split_once('m').unwrap().1)
+}
+
+/// Any evidence, for findings whose evidence does not matter.
+const fn figures() -> Evidence {
+    Evidence::Reads(ReadEvidence::Alike { read_s: 2e-4, noise_s: 1e-6 })
 }
 
 #[test]
@@ -170,32 +177,35 @@ fn colours_change_nothing_but_colours() {
 #[test]
 fn an_unknown_is_called_unknown_with_its_reason() {
     let run = sample::run();
-    let reason = "the noise of 40 µs hides what a boundary would add";
-    let findings = [Finding::unknown(FindingId::EraseBlockBytes, reason, "a write test")];
+    let reason = Reason::WithinNoise { boundaries_from: None, read_s: 200e-6, noise_s: 40e-6 };
+    let findings = [Finding::unknown(FindingId::EraseBlockBytes, reason, [WouldDecide::WriteTests])];
     let report = Report { run: &run, findings: &findings };
     for text in [html(&report).replace('\u{a0}', " "), terminal(&report, 200, Style::Plain)] {
         assert!(
-            text.contains("Unknown: erase block. The noise of 40 µs hides what a boundary would add."),
+            text.contains(
+                "Unknown: erase block. Reads of 200 µs differ by no more than their noise of 40 µs."
+            ),
             "{text}"
         );
-        assert!(text.contains("What would decide it: a write test."), "{text}");
+        assert!(text.contains("What would decide it: write tests (--erase)."), "{text}");
     }
     assert!(verdict(&report).headline.as_str().starts_with("Unknown"));
     let [only] = advice(&report).try_into().unwrap();
-    assert_eq!((only.id, only.text.as_str()), ("measure_more", "Measure more: a write test."));
+    assert_eq!((only.id, only.text.as_str()), ("measure_more", "Measure more: write tests (--erase)."));
 }
 
 #[test]
 fn an_early_end_is_said() {
     let mut run = sample::run();
-    run.observations[2].ended =
-        Ended::Early { reason: "the device vanished".to_owned(), cause: Cause::Device };
-    run.observations[3].ended =
-        Ended::NotStarted { reason: "the device is read-only".to_owned(), would_decide: String::new() };
+    let reason = StopReason::Failed { error: "the device vanished".to_owned() };
+    run.observations[2].ended = Ended::Early { reason, cause: Cause::Device };
+    run.observations[3].ended = Ended::NotStarted { reason: Refusal::ReadOnly, would_decide: Vec::new() };
     let report = Report { run: &run, findings: &sample::findings() };
     for text in [html(&report), terminal(&report, 200, Style::Plain)] {
         assert!(text.contains("The open-units measurement ended early: the device vanished."));
-        assert!(text.contains("The fat-area measurement could not begin: the device is read-only."));
+        assert!(text.contains(
+            "The fat-area measurement could not begin: the device was opened read-only, and this experiment writes."
+        ));
     }
 }
 
@@ -232,7 +242,7 @@ fn advice_follows_from_findings_alone() {
     assert_eq!(ids(&[]), [""; 0]);
     assert_eq!(ids(&sample::findings()), ["align_partitions", "limit_streams", "write_whole_pages"]);
     let fat = Value::Bytes(Bytes::mib(4));
-    let fat = Finding::exact(FindingId::FatAreaBytes, fat, Confidence::new(0.9), "");
+    let fat = Finding::exact(FindingId::FatAreaBytes, fat, Confidence::new(0.9), figures());
     assert_eq!(ids(&[fat]), ["keep_fat_area"]);
 }
 
@@ -408,6 +418,7 @@ fn that_a_device_may_be_dying_comes_first_and_nothing_is_concluded_from_its_time
     let many = said(&run);
     assert_eq!((many.layer(), many.costs.len()), (None, 0));
     let Bottleneck::Unknown { reason, .. } = many.bottleneck else { panic!("{many:?}") };
+    let reason = words::why(&reason);
     assert!(reason.contains("3000 of 38476 requests failed"), "{reason}");
 }
 
@@ -443,7 +454,7 @@ fn sizes_in_advice_are_powers_of_two_and_clusters_such_as_filesystems_have() {
     let run = hostile::empty();
     let told = |kib: u64| {
         let unit = Value::Bytes(Bytes::kib(kib));
-        let unit = Finding::exact(FindingId::WriteUnitBytes, unit, Confidence::new(0.98), "");
+        let unit = Finding::exact(FindingId::WriteUnitBytes, unit, Confidence::new(0.98), figures());
         advice(&Report { run: &run, findings: &[unit] })[0].text.as_str().to_owned()
     };
     let cases = [
@@ -478,7 +489,7 @@ fn buffered() -> RunFile {
 #[test]
 fn the_headline_holds_writes_in_turn_against_each_other_and_takes_no_memory_for_the_stick() {
     let buffer = Value::Bytes(Bytes::mib(8));
-    let buffer = Finding::exact(FindingId::WriteBufferBytes, buffer, Confidence::new(0.94), "");
+    let buffer = Finding::exact(FindingId::WriteBufferBytes, buffer, Confidence::new(0.94), figures());
     let headline =
         |run: &RunFile, findings: &[Finding]| verdict(&Report { run, findings }).headline.as_str().to_owned();
     let mut run = buffered();
@@ -511,7 +522,7 @@ fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_write
         let mut findings = sample::findings();
         for finding in findings.iter_mut().filter(|finding| finding.id == FindingId::OpenUnitsRandom) {
             let units = Value::Count(random_units);
-            *finding = Finding::exact(FindingId::OpenUnitsRandom, units, Confidence::new(0.93), "");
+            *finding = Finding::exact(FindingId::OpenUnitsRandom, units, Confidence::new(0.93), figures());
         }
         let means = verdict(&Report { run: &run, findings: &findings }).what_it_means;
         means.iter().map(|sentence| sentence.as_str().to_owned()).find(|said| said.contains("rder "))
@@ -544,8 +555,8 @@ fn the_conditions_of_ways_to_write_count_ways_and_rounds_and_name_no_seed() {
     run.observations.truncate(1);
     run.observations[0].data = Data::Methods(MethodsData { claims, ..MethodsData::default() });
     run.observations[0].conditions.seed = 0;
-    run.observations[0].ended =
-        Ended::Early { reason: "interrupted after 6 rounds".to_owned(), cause: Cause::Interrupt };
+    let reason = StopReason::Interrupted { rounds: Some(6) };
+    run.observations[0].ended = Ended::Early { reason, cause: Cause::Interrupt };
     let page = html(&Report { run: &run, findings: &[] });
     assert!(page.contains("5 ways to write, 6 rounds") && !page.contains(">seed<"), "{page}");
     // A long reason goes on in the next line and is not cut off.

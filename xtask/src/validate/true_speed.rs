@@ -10,6 +10,7 @@ use flashscope_infer::streams::speed::{Speed as Row, speed_of};
 use flashscope_measure::experiment::Speed;
 use flashscope_measure::{Experiment as _, Silent};
 use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedData};
+use flashscope_report::words;
 use flashscope_sim::{Profile, Target, VirtualStick};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -171,7 +172,7 @@ fn rows(name: &str, seed: u64, is_thorough: bool) -> anyhow::Result<Vec<Compared
             low: figure(|speed| speed.bytes_per_s_low),
             high: figure(|speed| speed.bytes_per_s_high),
             is_unsettled: speed.as_ref().is_some_and(|speed| speed.unsettled.is_some()),
-            cached: speed.as_ref().and_then(|speed| speed.cached.clone()),
+            cached: speed.as_ref().and_then(|speed| speed.cached.as_ref().map(words::cached)),
             seconds: cell.ended_ns.last().map_or(0.0, |ended| Duration::from_nanos(*ended).as_secs_f64()),
             truth_bytes_per_s: LongRun::new(&mut stick, cell.case, seed).bytes_per_s(bytes)?,
         });

@@ -18,6 +18,7 @@ use flashscope_flashbench::parse::parse;
 use flashscope_infer::infer;
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::Observations;
+use flashscope_report::words;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::Value;
@@ -140,7 +141,7 @@ fn by_hand(program: &Path, device: &str) -> Result<Vec<String>> {
     }
     let text_of = |id: &FindingId| {
         let value = found(&tables, *id).and_then(|finding| finding.value());
-        value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+        value.map_or_else(|| "unknown".to_owned(), words::value)
     };
     Ok(FINDINGS.iter().map(text_of).collect())
 }

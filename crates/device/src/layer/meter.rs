@@ -1,5 +1,6 @@
 //! Counts requests, bytes and device time of a measurement, and stops it at its budget.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub struct Cost {
     /// Bytes written.
     pub bytes_written: Bytes,
     /// Device time from the first request to the last completion.
+    #[serde(with = "crate::duration_ns")]
     pub device_time: Duration,
 }
 
@@ -56,19 +58,15 @@ impl Budget {
     /// No limits.
     pub const UNLIMITED: Self = Self { reads: None, bytes_written: None, device_time: None };
 
-    /// The limit that one more request of this size, or a pause of this length, would exceed, as text.
+    /// The limit that one more request of this size, or a pause of this length, would exceed.
     #[must_use]
-    pub fn exceeded_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<String> {
-        if let Some(text) = self.device_time.and_then(|limit| time_exceeded(limit, cost.device_time, pause)) {
-            return Some(text);
+    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<Limit> {
+        if let Some(limit) = self.device_time.and_then(|limit| no_time(limit, cost.device_time, pause)) {
+            return Some(limit);
         }
         match kind {
-            OpKind::Read => {
-                self.reads.filter(|limit| cost.reads >= *limit).map(|limit| format!("{limit} reads"))
-            }
-            OpKind::Write => {
-                self.bytes_written.and_then(|limit| bytes_exceeded(limit, cost.bytes_written, length))
-            }
+            OpKind::Read => self.reads.filter(|limit| cost.reads >= *limit).map(Limit::Reads),
+            OpKind::Write => self.bytes_written.and_then(|limit| no_room(limit, cost.bytes_written, length)),
             OpKind::Flush | OpKind::Discard | OpKind::Pause => None,
         }
     }
@@ -84,30 +82,65 @@ impl Budget {
     }
 }
 
-fn time_exceeded(limit: Duration, spent: Duration, pause: Duration) -> Option<String> {
-    let limit_s = limit.as_secs_f64();
-    if spent >= limit {
-        return Some(format!("{limit_s} s of device time"));
-    }
-    let left = limit - spent;
-    (pause > left).then(|| {
-        format!(
-            "a pause of {} s would exceed it, {:.1} s of {limit_s} s are left",
-            pause.as_secs_f64(),
-            left.as_secs_f64()
-        )
-    })
+/// The limit of a budget that allows no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The number of reads.
+    Reads(u64),
+    /// The bytes written.
+    Written {
+        /// The limit.
+        limit: Bytes,
+        /// What is left of it.
+        left: Bytes,
+        /// The write that is larger.
+        write: Bytes,
+    },
+    /// The device time.
+    DeviceTime {
+        /// The limit.
+        #[serde(with = "crate::duration_ns")]
+        limit: Duration,
+        /// What is left of it.
+        #[serde(with = "crate::duration_ns")]
+        left: Duration,
+        /// The pause that is longer; 0 if nothing is left.
+        #[serde(with = "crate::duration_ns")]
+        pause: Duration,
+    },
 }
 
-fn bytes_exceeded(limit: Bytes, spent: Bytes, length: Bytes) -> Option<String> {
-    let left = limit.saturating_sub(spent);
-    if length <= left {
-        return None;
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reads(limit) => write!(formatter, "{limit} reads"),
+            Self::Written { limit, left: Bytes::ZERO, .. } => write!(formatter, "{limit} written"),
+            Self::Written { limit, left, write } => {
+                write!(formatter, "a write of {write} would exceed it, {left} of {limit} are left")
+            }
+            Self::DeviceTime { limit, left: Duration::ZERO, .. } => {
+                write!(formatter, "{} s of device time", limit.as_secs_f64())
+            }
+            Self::DeviceTime { limit, left, pause } => write!(
+                formatter,
+                "a pause of {} s would exceed it, {:.1} s of {} s are left",
+                pause.as_secs_f64(),
+                left.as_secs_f64(),
+                limit.as_secs_f64()
+            ),
+        }
     }
-    Some(match left {
-        Bytes::ZERO => format!("{limit} written"),
-        left => format!("a write of {length} would exceed it, {left} of {limit} are left"),
-    })
+}
+
+fn no_time(limit: Duration, spent: Duration, pause: Duration) -> Option<Limit> {
+    let left = limit.saturating_sub(spent);
+    (left.is_zero() || pause > left).then_some(Limit::DeviceTime { limit, left, pause })
+}
+
+fn no_room(limit: Bytes, spent: Bytes, write: Bytes) -> Option<Limit> {
+    let left = limit.saturating_sub(spent);
+    (write > left).then_some(Limit::Written { limit, left, write })
 }
 
 /// Counts every request. The first one that would exceed the budget is a [`DeviceError::BudgetSpent`].

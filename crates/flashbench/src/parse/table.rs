@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{
     AlignData, AlignSample, Cause, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
-    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+    OpenUnitsCell, OpenUnitsData, Order, Source, StopReason, Times, WriteSizeCell, WriteSizeData,
 };
 
 use crate::parse::log::{Entry, Problem};
@@ -222,14 +222,14 @@ impl Table<'_> {
     fn ended(&self) -> Ended {
         let last = self.rows.last().map_or(Bytes::ZERO, |row| row.cells.key());
         if self.rows.iter().any(|row| row.interrupted) {
-            return cut(format!("interrupted after the row of {last}"));
+            return cut(StopReason::LogInterrupted { row: last });
         }
         match (self.stated.kind, self.stated.block) {
-            (Some(TableKind::OpenUnits | TableKind::FindFat), Some(block)) if last > block => {
-                cut(format!("the log ends at {last}; the command asked for rows down to {block}"))
+            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => {
+                cut(StopReason::LogCutShort { row: last, wanted: block })
             }
-            (Some(TableKind::Align), Some(read)) if last > read * 2 => {
-                cut(format!("the log ends at {last}; the command asked for rows down to {}", read * 2))
+            (Some(Kind::Align), Some(read)) if last > read * 2 => {
+                cut(StopReason::LogCutShort { row: last, wanted: read * 2 })
             }
             _ => Ended::Complete,
         }
@@ -237,7 +237,7 @@ impl Table<'_> {
 }
 
 /// A log that ends too soon.
-const fn cut(reason: String) -> Ended {
+const fn cut(reason: StopReason) -> Ended {
     Ended::Early { reason, cause: Cause::Log }
 }
 

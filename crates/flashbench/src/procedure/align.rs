@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, Capabilities};
 
-use flashscope_record::observation::{AlignData, AlignSample};
+use flashscope_record::observation::{AlignData, AlignSample, Refusal};
 
 use crate::procedure::session::{Session, Stop};
 
@@ -80,16 +80,15 @@ pub(super) fn requests(read: Bytes, capabilities: &Capabilities) -> u64 {
 /// Checks that it can run: the straddling read is shifted by half its length.
 ///
 /// # Errors
-/// The reason, as one sentence.
-pub(super) fn feasible(read: Bytes, capabilities: &Capabilities) -> Result<(), String> {
+/// One sentence that says why not.
+pub(super) fn feasible(read: Bytes, capabilities: &Capabilities) -> Result<(), Refusal> {
     let step = capabilities.logical_block * 2;
     if !read.is_multiple_of(step) || read.is_zero() {
-        return Err(format!(
-            "a read of {read} cannot straddle a boundary by halves; take a multiple of {step}"
-        ));
+        return Err(Refusal::NotWhole { size: read, unit: step });
     }
     if read > capabilities.max_request || read > capabilities.capacity / 4 {
-        return Err(format!("reads of {read} are too large for this device; take smaller ones"));
+        let most = capabilities.max_request.min(capabilities.capacity / 4);
+        return Err(Refusal::RequestOutOfRange { request: read, least: step, most });
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub fn run(
         return Observations {
             data: empty_data(command),
             conditions,
-            ended: Ended::NotStarted { reason, would_decide: String::new() },
+            ended: Ended::NotStarted { reason, would_decide: Vec::new() },
         };
     }
     conditions.region = Some(plan::region(command, &capabilities));
@@ -63,7 +63,7 @@ fn measure(command: &Command, session: &mut Session<'_>) -> (Data, Ended) {
     };
     let ended = match outcome {
         Ok(()) => Ended::Complete,
-        Err(stop) => Ended::Early { reason: stop.to_string(), cause: stop.cause() },
+        Err(stop) => Ended::Early { reason: stop.reason(), cause: stop.cause() },
     };
     (data, ended)
 }

@@ -3,6 +3,7 @@
 use flashscope_device::{ByteRange, Bytes, Capabilities};
 
 use flashscope_measure::Estimate;
+use flashscope_record::observation::{Refusal, Room};
 
 use crate::command::Command;
 use crate::procedure::align;
@@ -66,17 +67,17 @@ pub(super) fn estimate(command: &Command, capabilities: &Capabilities) -> Estima
 /// Checks that a command can run.
 ///
 /// # Errors
-/// The reason, as one sentence.
-pub(super) fn feasible(command: &Command, capabilities: &Capabilities) -> Result<(), String> {
+/// One sentence that says why not.
+pub(super) fn feasible(command: &Command, capabilities: &Capabilities) -> Result<(), Refusal> {
     match *command {
         Command::Align { read } => align::feasible(read, capabilities),
         Command::OpenUnits { erase_block, open_units, smallest, .. } => {
             writes_are_feasible(erase_block, open_units, smallest, capabilities)?;
-            fits(command, capabilities, "units are 12 erase blocks apart, starting at 16 MiB")
+            fits(command, capabilities)
         }
         Command::FindFat { erase_block, units, smallest, .. } => {
             writes_are_feasible(erase_block, units, smallest, capabilities)?;
-            fits(command, capabilities, "units are adjacent, starting at offset 0")
+            fits(command, capabilities)
         }
     }
 }
@@ -86,41 +87,34 @@ fn writes_are_feasible(
     units: u32,
     smallest: Bytes,
     capabilities: &Capabilities,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let block = capabilities.logical_block;
     if !capabilities.writable {
-        return Err("the device is opened read-only, and this procedure writes".to_owned());
+        return Err(Refusal::ReadOnly);
     }
     if units == 0 {
-        return Err("at least one erase block is needed".to_owned());
+        return Err(Refusal::NoBlocks);
     }
     if smallest.is_zero() || smallest > erase_block {
-        return Err(format!(
-            "the smallest request ({smallest}) must lie between {block} and the erase block ({erase_block})"
-        ));
+        return Err(Refusal::RequestOutOfRange { request: smallest, least: block, most: erase_block });
     }
     // This also bounds every later product.
     if u64::from(units) > capabilities.capacity / erase_block {
-        let capacity = capabilities.capacity;
-        return Err(format!("the device is too small: {units} x {erase_block} do not fit on {capacity}"));
+        let room = Room::Blocks(units, erase_block);
+        return Err(Refusal::TooSmall { capacity: capabilities.capacity, room });
     }
     match request_sizes(erase_block, smallest)
         .find(|size| !size.is_multiple_of(block) || !erase_block.is_multiple_of(*size))
     {
-        Some(odd) => Err(format!(
-            "an erase block of {erase_block} cannot be written in whole requests of {odd}; use a larger smallest request"
-        )),
+        Some(odd) => Err(Refusal::NotWhole { size: erase_block, unit: odd }),
         None => Ok(()),
     }
 }
 
-fn fits(command: &Command, capabilities: &Capabilities, layout: &str) -> Result<(), String> {
+fn fits(command: &Command, capabilities: &Capabilities) -> Result<(), Refusal> {
     let end = region(command, capabilities).end();
     if end <= capabilities.capacity {
         return Ok(());
     }
-    let capacity = capabilities.capacity;
-    Err(format!(
-        "the device is too small: {layout} and end at {end}, but its capacity is {capacity}; use fewer"
-    ))
+    Err(Refusal::TooSmall { capacity: capabilities.capacity, room: Room::End(end) })
 }

@@ -9,7 +9,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use flashscope_measure::{Event, Observer};
-use flashscope_record::observation::{Cause, Order};
+use flashscope_record::observation::{Cause, Order, StopReason};
 
 /// The reason for an early end.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,13 @@ pub(super) enum Stop {
 }
 
 impl Stop {
+    pub(super) fn reason(&self) -> StopReason {
+        match self {
+            Self::Device(error) => StopReason::from(error),
+            Self::Request(error) => StopReason::Failed { error: error.to_string() },
+        }
+    }
+
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Device(error) => Cause::from(error),

@@ -100,7 +100,7 @@ fn document(files: &[PathBuf], runs: &[RunFile], devices: &[Compared<'_>]) -> Va
             "run": file,
             "name": device.name,
             "target": run.target,
-            "sustained": device.sustained,
+            "sustained": device.sustained.as_ref().map(json::FindingDocument::of),
             "so_far": json::so_far_document(device.so_far()),
         });
         for (key, bytes) in FIRST_BYTES {

@@ -13,6 +13,7 @@ use flashscope_measure::experiment::{
 use flashscope_measure::survey::ASSUMED_ERASE_BLOCK;
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{Ended, Merges, Observations, Order};
+use flashscope_report::words;
 
 use super::check::{WRITE_BUDGET, budget};
 use super::show;
@@ -148,7 +149,8 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let command = flashbench_command(arguments);
     let observations = procedure::run(&command, &mut target.device, arguments.seed, &mut progress);
     if let Ended::NotStarted { reason, .. } = &observations.ended {
-        return Err(Failure { exit: Exit::Failed, error: anyhow!("{}: {reason}", arguments.target) });
+        let error = anyhow!("{}: {}", arguments.target, words::refusal(reason));
+        return Err(Failure { exit: Exit::Failed, error });
     }
     target.note_failures(progress.failed_requests());
     let table = print::print(&observations);

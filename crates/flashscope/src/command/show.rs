@@ -3,9 +3,9 @@
 use flashscope_device::layer::Cost;
 use flashscope_record::attachment::Attachment;
 use flashscope_record::finding::Finding;
-use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source};
+use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_report::{Report, counted, terminal};
+use flashscope_report::{Report, terminal, words};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
@@ -111,7 +111,7 @@ pub fn bench(run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> 
     shown.and(stored)?;
     for seen in &run.observations {
         if let Ended::Early { reason, cause: Cause::Interrupt } = &seen.ended {
-            printer.remark(reason);
+            printer.remark(words::stop(reason));
             if has_rounds(&seen.data) {
                 keep(&run.target, run, files, printer)?;
             }
@@ -122,10 +122,7 @@ pub fn bench(run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> 
 
 /// How a bench ended that somebody stopped behind so many rounds.
 pub fn interrupted(rounds: usize) -> Ended {
-    let reason = match rounds {
-        0 => "interrupted in the first round: nothing was measured to its end".to_owned(),
-        rounds => format!("interrupted after {}", counted(rounds as u64, "round")),
-    };
+    let reason = StopReason::Interrupted { rounds: Some(rounds as u64) };
     Ended::Early { reason, cause: Cause::Interrupt }
 }
 
@@ -179,7 +176,7 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     }
     for seen in &run.observations {
         if let Ended::Early { reason, cause } = &seen.ended {
-            printer.remark(format!("a measurement ended early: {reason}"));
+            printer.remark(format!("a measurement ended early: {}", words::stop(reason)));
             if *cause != Cause::Budget {
                 exit = Exit::Failed;
             }
@@ -199,6 +196,7 @@ fn nothing_was_measured(run: &RunFile) -> bool {
 mod tests {
     use super::*;
     use crate::args::{Color, Global};
+    use flashscope_record::observation::Refusal;
 
     fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
         let printer = Printer::new(&Global { json: false, quiet: true, verbose: false, color: Color::Never });
@@ -211,12 +209,12 @@ mod tests {
 
     #[test]
     fn the_exit_code_says_how_it_ended() {
-        let early = |cause| Some(Ended::Early { reason: "the budget of patience".to_owned(), cause });
+        let early = |cause| Some(Ended::Early { reason: StopReason::Interrupted { rounds: None }, cause });
         assert_eq!(exit_of(Some(Ended::Complete), 0), Exit::Fine);
         assert_eq!(exit_of(Some(Ended::Complete), 3), Exit::Problem);
         assert_eq!(exit_of(early(Cause::Device), 3), Exit::Failed);
         assert_eq!(exit_of(early(Cause::Budget), 0), Exit::Fine);
-        let not_started = Ended::NotStarted { reason: "too few".to_owned(), would_decide: String::new() };
+        let not_started = Ended::NotStarted { reason: Refusal::ReadOnly, would_decide: Vec::new() };
         assert_eq!(exit_of(Some(not_started), 0), Exit::Fine, "a survey");
     }
 }

@@ -5,6 +5,7 @@ use flashscope_infer::statistics::quantile;
 use flashscope_record::observation::{FilesData, FilesPart, FilesRound};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::files::{because, both, conditions, headline};
+use flashscope_report::words;
 use serde_json::{Value, json};
 
 /// Many small files beside one large file: figures over all rounds, and why.
@@ -65,8 +66,8 @@ fn part(data: &FilesData, speed: Option<&FilesSpeed>, of: fn(&FilesRound) -> &Fi
         "bytes_per_s": spread(speed.bytes_per_s),
         "read_bytes_per_s": spread(speed.read_bytes_per_s),
         "read_files_per_s": spread(speed.read_files_per_s),
-        "cached": speed.read_cached,
-        "write_cached": speed.write_cached,
+        "cached": speed.read_cached.as_ref().map(words::cached),
+        "write_cached": speed.write_cached.as_ref().map(words::cached),
         "each_closed_s": percentiles(data, of, |part| &part.each_made_ns),
         "each_read_s": percentiles(data, of, |part| &part.each_read_ns),
         "warm": data.rounds.iter().map(of).map(|part| part.warm).collect::<Vec<_>>(),

@@ -6,6 +6,7 @@ use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
 use flashscope_record::observation::MethodsData;
 use flashscope_record::run_file::RunFile;
 use flashscope_report::claims::reasons;
+use flashscope_report::words;
 use serde_json::{Value, json};
 
 /// The same bytes written in several ways: what each claims, what is true, and why they differ.
@@ -26,7 +27,7 @@ pub fn methods(run: &RunFile, data: &MethodsData) -> Value {
             "source_bytes_per_s": way.source.map(|source| source.median),
             "times_really": spread(&way.times),
             "times_truth": truth.map(|truth| way.claimed.median / truth.median),
-            "cached": cached(data, way),
+            "cached": cached(data, way).as_ref().map(words::cached),
             "why": truth.map(|truth| reasons(&ways, way, &truth)).unwrap_or_default(),
         })
     };

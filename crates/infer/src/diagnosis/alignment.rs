@@ -71,11 +71,11 @@ pub fn extra_cut_at(seen: &Seen<'_>, cut: Option<Bytes>) -> Option<Extra> {
 
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     if seen.attachment.volumes.is_empty() {
-        let reason = "no partition is known".to_owned();
+        let reason = "no partition is known".into();
         return Err(Unweighed { layer: Layer::Alignment, reason });
     }
     if seen.page().is_none() {
-        let reason = "no page is known".to_owned();
+        let reason = "no page is known".into();
         return Err(Unweighed { layer: Layer::Alignment, reason });
     }
     let Some(extra) = extra(seen) else { return Ok(None) };

@@ -5,6 +5,7 @@
 
 use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Gain, Illusion, LITTLE, Layer};
 use flashscope_record::figure::speed;
+use flashscope_record::finding::WouldDecide;
 use flashscope_record::observation::{Data, Observations};
 
 use crate::diagnosis::seen::last;
@@ -29,10 +30,8 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         None => Bottleneck::Unknown {
             reason:
                 "ways to write tell how fast data is really written, not where the device spends the time"
-                    .to_owned(),
-            would_decide:
-                "the writing tests on the whole device (check --erase, which destroys what is on it)"
-                    .to_owned(),
+                    .into(),
+            would_decide: vec![WouldDecide::WriteTests],
         },
     };
     let illusions = if truth.is_some() { illusions(&ways) } else { Vec::new() };

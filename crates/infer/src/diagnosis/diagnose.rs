@@ -1,13 +1,13 @@
 //! The diagnosis of a run: every rule is asked, and the largest gain names the bottleneck.
 
-use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, LITTLE, Layer, Unweighed};
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, LITTLE, Layer, Unweighed, Why};
 use flashscope_record::figure::speed;
-use flashscope_record::finding::Finding;
+use flashscope_record::finding::{Finding, Reason, WouldDecide};
 use flashscope_record::observation::Observations;
 use flashscope_record::run_file::RunFile;
 
-use crate::sanity::objection_to;
-use crate::virtual_stick::on_a_virtual_stick;
+use crate::findings::on_a_virtual_stick;
+use crate::sanity::{self, objection_to};
 
 use crate::diagnosis::gain::Cure;
 use crate::diagnosis::seen::Seen;
@@ -27,7 +27,7 @@ pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
         if let Bottleneck::Unknown { would_decide, .. } = &mut diagnosis.bottleneck
             && run.is_of_a_virtual_stick()
         {
-            *would_decide = on_a_virtual_stick(would_decide);
+            on_a_virtual_stick(would_decide);
         }
         return diagnosis;
     }
@@ -36,7 +36,7 @@ pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
         format!(
             "{failed} of {all} requests failed, and what the others took tells nothing of a sound device"
         ),
-        "the device at another port or reader, if it still answers there",
+        WouldDecide::OtherPort,
     )
 }
 
@@ -44,13 +44,14 @@ pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
 #[must_use]
 pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
     if let Some(objection) = objection_to(observations, findings) {
-        return open(objection.reason().to_owned(), objection.would_decide());
+        let would_decide = sanity::would_decide(&objection);
+        return open(Reason::Objection(objection), would_decide);
     }
     let Some(ladder) = Ladder::of(observations) else {
         return claims::diagnosis(observations).unwrap_or_else(nothing_written);
     };
     if attachment.in_memory {
-        return open(format!("it {IN_MEMORY}"), "the same on a stick");
+        return open(format!("it {IN_MEMORY}"), WouldDecide::RealStick);
     }
     let seen = Seen { observations, findings, attachment, ladder: &ladder };
     let ladder = ladder.clone().behind_memory(slc_cache::behind_memory(&seen));
@@ -89,14 +90,14 @@ fn costs_of(cures: &[Cure], workload: &Workload, shares: &Shares) -> Vec<Cost> {
 
 fn nothing_written() -> Diagnosis {
     open(
-        "no writes of every size were measured, so that it is not known where the time goes".to_owned(),
-        "the writing tests (check --erase, which destroys what is on it)",
+        "no writes of every size were measured, so that it is not known where the time goes",
+        WouldDecide::WriteTests,
     )
 }
 
 /// Nothing was weighed.
-fn open(reason: String, would_decide: &str) -> Diagnosis {
-    let bottleneck = Bottleneck::Unknown { reason, would_decide: would_decide.to_owned() };
+fn open(reason: impl Into<Why>, would_decide: WouldDecide) -> Diagnosis {
+    let bottleneck = Bottleneck::Unknown { reason: reason.into(), would_decide: vec![would_decide] };
     Diagnosis {
         bottleneck,
         costs: Vec::new(),
@@ -114,11 +115,7 @@ fn bottleneck(seen: &Seen<'_>, workload: &Workload, costs: &[Cost], unweighed: &
     let open = |layer| unweighed.iter().find(|unweighed| unweighed.layer == layer);
     match [Layer::SlcCache, Layer::OpenUnits, Layer::Driver, Layer::Link].into_iter().find_map(open) {
         Some(unweighed) => Bottleneck::Unknown {
-            reason: format!(
-                "nothing that was weighed costs much, but {} was not: {}",
-                unweighed.layer.title(),
-                unweighed.reason
-            ),
+            reason: Why::NotWeighed(unweighed.layer, Box::new(unweighed.reason.clone())),
             would_decide: would_decide(seen, unweighed.layer),
         },
         None => Bottleneck::Flash { evidence: of_flash(seen, workload) },
@@ -126,16 +123,13 @@ fn bottleneck(seen: &Seen<'_>, workload: &Workload, costs: &[Cost], unweighed: &
 }
 
 /// What would tell of a layer that could not be weighed.
-fn would_decide(seen: &Seen<'_>, layer: Layer) -> String {
-    let decides = match layer {
-        Layer::SlcCache => return slc_cache::would_decide(seen),
-        Layer::OpenUnits => "the writing tests on a quieter machine",
-        Layer::Driver => {
-            "larger commands (/sys/block/NAME/device/max_sectors, or another port, reader or driver), and the same tests again"
-        }
-        _ => "the device on a USB port, or in a card reader that the kernel tells the speed of",
-    };
-    decides.to_owned()
+fn would_decide(seen: &Seen<'_>, layer: Layer) -> Vec<WouldDecide> {
+    match layer {
+        Layer::SlcCache => slc_cache::would_decide(seen),
+        Layer::OpenUnits => vec![WouldDecide::QuieterMachine],
+        Layer::Driver => vec![WouldDecide::LargerCommands],
+        _ => vec![WouldDecide::KnownLink],
+    }
 }
 
 fn of_flash(seen: &Seen<'_>, workload: &Workload) -> String {

@@ -26,7 +26,7 @@ const LEFT_MIN: f64 = 0.02;
 
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     let Some(cut) = seen.cut().filter(|cut| *cut < REQUEST_MAX) else { return Ok(None) };
-    let open = |reason| Err(Unweighed { layer: Layer::Driver, reason });
+    let open = |reason: String| Err(Unweighed { layer: Layer::Driver, reason: reason.into() });
     let Some(Line { per_write, .. }) = line(seen) else {
         let shows = cut < LINE_MIN || is_adjustable(seen);
         let reason = format!("pages are hardly smaller than the {cut} at which it cuts requests");

@@ -44,7 +44,7 @@ const LEFT_MIN: f64 = 0.05;
 
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     let Some(link) = sound(seen) else {
-        let reason = "how it is plugged in is not known".to_owned();
+        let reason = "how it is plugged in is not known".into();
         return Err(Unweighed { layer: Layer::Link, reason });
     };
     let Some((way, most)) = Way::full(seen, link).and_then(|way| Some((way, way.most(link)?))) else {

@@ -1,8 +1,8 @@
 //! Open units: what it costs to write into five places in turn where fewer erase blocks can be open.
 
-use flashscope_record::diagnosis::{Layer, Unweighed};
+use flashscope_record::diagnosis::{Layer, Unweighed, Why};
 use flashscope_record::figure::time;
-use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Measurement, Outcome, Reason};
 use flashscope_record::observation::{Data, OpenUnitsCell, Order};
 
 use crate::diagnosis::gain::{Cure, Range};
@@ -28,7 +28,7 @@ const MORE_OFTEN: [f64; 4] = [1.0, 1.40, 1.44, 1.0];
 const ENOUGH: usize = 4;
 
 /// What a byte of the part in turn takes, or why that is not known.
-pub fn pace(seen: &Seen<'_>) -> Result<Pace, String> {
+pub fn pace(seen: &Seen<'_>) -> Result<Pace, Why> {
     let request = Part::InTurn.request();
     let alone = seen.ladder.seconds_per_byte(request);
     let switch = Switch::of(seen)?;
@@ -58,14 +58,16 @@ struct Switch {
 
 impl Switch {
     /// From the last search in linear order.
-    fn of(seen: &Seen<'_>) -> Result<Self, String> {
+    fn of(seen: &Seen<'_>) -> Result<Self, Why> {
         let data = last(seen.observations, |data| match data {
             Data::OpenUnits(data) => Some(data),
             _ => None,
         });
         let cells = data.map_or(&[][..], |data| data.cells.as_slice());
         let request = cells.first().map(|cell| cell.request);
-        let Some(request) = request else { return Err("open units were not measured".to_owned()) };
+        let Some(request) = request else {
+            return Err(Reason::NotMeasured(Measurement::RoundRobinWrites).into());
+        };
         let linear = |cell: &&OpenUnitsCell| cell.order == Order::Linear && cell.request == request;
         let cells: Vec<&OpenUnitsCell> = cells.iter().filter(linear).collect();
         let (fits, reason) = limit(seen);
@@ -74,7 +76,7 @@ impl Switch {
         let beyond = |from: u32| writes(&cells, |units| units >= from);
         let mut numbers: Vec<u32> = cells.iter().map(|cell| cell.open_units).collect();
         numbers.sort_unstable();
-        let fast = fast.ok_or_else(|| "no writes within the open units were timed one by one".to_owned())?;
+        let fast = fast.ok_or("no writes within the open units were timed one by one")?;
         // Of as many places as the copy has, or the next number that was tried often enough.
         let many = |number: u32| writes(&cells, |units| (PLACES..=number).contains(&units));
         let many = numbers.into_iter().map(many).find(|times| times.len() >= ENOUGH).unwrap_or_default();
@@ -82,8 +84,7 @@ impl Switch {
             Some(fits) if fits >= PLACES => fast,
             Some(fits) if many.len() < ENOUGH => {
                 let times = beyond(fits + 1);
-                let slow =
-                    mean(&times).ok_or_else(|| "no writes beyond the open units were timed".to_owned())?;
+                let slow = mean(&times).ok_or("no writes beyond the open units were timed")?;
                 fast + (slow - fast) * more_often(fits, &times, fast)
             }
             _ if many.len() >= ENOUGH => mean(&many[many.len() / 2..]).unwrap_or(fast),
@@ -130,11 +131,11 @@ fn fewer(cells: &[&OpenUnitsCell]) -> Option<f64> {
 }
 
 /// How many erase blocks can be written in turn, or why that is not known.
-fn limit(seen: &Seen<'_>) -> (Option<u32>, String) {
+fn limit(seen: &Seen<'_>) -> (Option<u32>, Why) {
     let finding = seen.finding(FindingId::OpenUnitsLinear);
     let reason = match finding.map(|finding| &finding.outcome) {
-        Some(Outcome::Unknown { reason, .. }) => reason.clone(),
-        _ => "open units were not measured".to_owned(),
+        Some(Outcome::Unknown { reason, .. }) => reason.clone().into(),
+        _ => Reason::NotMeasured(Measurement::RoundRobinWrites).into(),
     };
     (finding.and_then(Finding::count), reason)
 }

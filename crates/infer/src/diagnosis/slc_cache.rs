@@ -1,8 +1,8 @@
 //! What a long copy loses once a cache is full, or old data has to be collected.
 
-use flashscope_record::diagnosis::{Layer, Unweighed};
+use flashscope_record::diagnosis::{Layer, Unweighed, Why};
 use flashscope_record::figure::speed;
-use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::finding::{Finding, FindingId, Measurement, Outcome, Reason, Value, WouldDecide};
 use flashscope_record::observation::{Data, SustainedData};
 
 use crate::diagnosis::gain::{Cure, Range};
@@ -26,7 +26,7 @@ const ERROR_MAX: f64 = 0.1;
 const LEFT_MIN: f64 = 0.01;
 
 /// What a byte of a long copy takes, or why that is not known.
-pub fn pace(seen: &Seen<'_>) -> Result<Pace, String> {
+pub fn pace(seen: &Seen<'_>) -> Result<Pace, Why> {
     let finding = seen.finding(FindingId::SustainedWriteBytesPerS);
     match finding.map(|finding| &finding.outcome) {
         Some(Outcome::Found { value: Value::BytesPerSecond(rate), low, high, .. }) if *rate > 0.0 => {
@@ -39,8 +39,8 @@ pub fn pace(seen: &Seen<'_>) -> Result<Pace, String> {
             Ok(Pace { seconds: 1.0 / rate, factor: half.max(Pace::of(1.0).factor) })
         }
         // Where single times make no sense, a long stream took what it took.
-        Some(Outcome::Unknown { reason, .. }) => lasting(seen).ok_or_else(|| reason.clone()),
-        _ => Err("no long stream of writes was measured".to_owned()),
+        Some(Outcome::Unknown { reason, .. }) => lasting(seen).ok_or_else(|| reason.clone().into()),
+        _ => Err(Reason::NotMeasured(Measurement::LongStream).into()),
     }
 }
 
@@ -93,14 +93,14 @@ pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweig
 }
 
 /// What would tell how a long copy goes: a long stream, if there was none; then what the findings about it ask for.
-pub fn would_decide(seen: &Seen<'_>) -> String {
+pub fn would_decide(seen: &Seen<'_>) -> Vec<WouldDecide> {
     let of_stream = [FindingId::SustainedWriteBytesPerS, FindingId::SlcCacheBytes];
     let asked = of_stream.into_iter().find_map(|id| match &seen.finding(id)?.outcome {
         Outcome::Unknown { would_decide, .. } => Some(would_decide.clone()),
         Outcome::Found { .. } => None,
     });
     let asked = asked.filter(|asked| stream(seen).is_some() && !asked.is_empty());
-    asked.unwrap_or_else(|| "a long stream of writes (check --erase --sustained)".to_owned())
+    asked.unwrap_or_else(|| vec![WouldDecide::Measure(Measurement::LongStream)])
 }
 
 /// Where a stream becomes slow, if the finding about the cache says why: a cache was full, or more was written than any holds.
@@ -109,7 +109,7 @@ fn slowdown(seen: &Seen<'_>, stream: &SustainedData) -> Result<Option<Slowdown>,
     let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
     match seen.finding(FindingId::SlcCacheBytes).map(|finding| &finding.outcome) {
         Some(Outcome::Unknown { reason, .. }) => {
-            Err(Unweighed { layer: Layer::SlcCache, reason: reason.clone() })
+            Err(Unweighed { layer: Layer::SlcCache, reason: reason.clone().into() })
         }
         Some(Outcome::Found { value: Value::Bytes(cache), low: Value::Bytes(low), .. }) => {
             let is_more_than_memory = *cache > seen.buffer() && !low.is_zero();
@@ -120,7 +120,7 @@ fn slowdown(seen: &Seen<'_>, stream: &SustainedData) -> Result<Option<Slowdown>,
                 return Ok(None);
             }
             let reason = format!("the {cache} that go fast at first may be memory of the controller");
-            Err(Unweighed { layer: Layer::SlcCache, reason })
+            Err(Unweighed { layer: Layer::SlcCache, reason: reason.into() })
         }
         _ => Ok(None),
     }

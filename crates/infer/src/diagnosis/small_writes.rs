@@ -14,7 +14,7 @@ const FACTOR: f64 = 1.06;
 pub fn cure(seen: &Seen<'_>, workload: &Workload) -> Result<Option<Cure>, Unweighed> {
     let request = Part::Small.request();
     if seen.ladder.is_memorys(request) {
-        let reason = "memory of the controller takes small writes at once, so that they do not tell what they cost the flash".to_owned();
+        let reason = "memory of the controller takes small writes at once, so that they do not tell what they cost the flash".into();
         return Err(Unweighed { layer: Layer::SmallWrites, reason });
     }
     let large = seen.ladder.seconds_per_byte(Part::Long.request());

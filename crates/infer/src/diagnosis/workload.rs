@@ -6,7 +6,7 @@
 
 use flashscope_device::Bytes;
 
-use flashscope_record::diagnosis::{Layer, Unweighed};
+use flashscope_record::diagnosis::{Layer, Unweighed, Why};
 
 use crate::diagnosis::seen::Seen;
 use crate::diagnosis::{alignment, open_units, slc_cache};
@@ -93,7 +93,7 @@ impl Workload {
 /// The copy as the measurements have it, and which layers they leave open.
 pub fn measured(seen: &Seen<'_>) -> (Workload, Vec<Unweighed>) {
     let mut unweighed = Vec::new();
-    let mut or_open = |layer, result: Result<Pace, String>, otherwise: Pace| {
+    let mut or_open = |layer, result: Result<Pace, Why>, otherwise: Pace| {
         result.unwrap_or_else(|reason| {
             unweighed.push(Unweighed { layer, reason });
             otherwise

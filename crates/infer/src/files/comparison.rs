@@ -1,76 +1,55 @@
 //! Why many small files take longer than one large file of the same bytes.
 //!
-//! The time until the data is there is a product: bytes that reach the device, times how long the device is busy with a byte, times
-//! how much longer all of it takes than the device is busy. So the ratio of two such times is the product of three ratios, and the
-//! largest of them names the cause.
+//! The time until the data is durable is a product of three factors: the bytes that reach the device, the device's busy time per
+//! byte, and the total time over the busy time. So the ratio of two such times is the product of three ratios, and the largest of
+//! them is the cause.
 
 use flashscope_device::Bytes;
 
+use flashscope_record::finding::Cached;
 use flashscope_record::observation::{FilesData, FilesPart, FilesRound, Traffic};
 
-use crate::files::write_methods::{around_median, is_narrow};
-use crate::statistics::median;
+pub use crate::files::spread::Spread;
+use crate::files::spread::{around_median, is_narrow};
 use crate::streams::speed::impossible;
 
-/// Small files that take no longer than this many times as long cost nothing worth a cause.
+/// A cause is sought if small files take at least this many times as long. Guess.
 const RATIO_MIN: f64 = 1.5;
-/// A cause is named if its factor is as large, and holds this share of the logarithm of the whole.
+/// A cause is named if its factor is at least this, ... Guess.
 const FACTOR_MIN: f64 = 1.3;
+/// ... and at least this share of the logarithm of the whole. Guess.
 const SHARE_MIN: f64 = 0.4;
-/// Reads of files of which more than this share was still in memory are no reads of the device.
+/// Reads come from the device if at most this share of the pages was still in memory. Guess.
 const WARM_MAX: f64 = 0.02;
-/// Space above this many times the bytes is worth a sentence.
+/// The space that files take is reported above this many times their bytes. Guess.
 const BLOAT_MIN: f64 = 1.5;
 
-/// A figure of each round: the middle, and what it lies between.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
-    /// The median of the rounds.
-    pub median: f64,
-    /// The least, or the lower end of an interval.
-    pub low: f64,
-    /// The most, or the upper end.
-    pub high: f64,
-}
-
-impl Spread {
-    /// Of the figures of all rounds; `None` without one.
-    #[must_use]
-    pub fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
-        let figures: Vec<f64> = figures.filter(|figure| figure.is_finite()).collect();
-        let median = median(&figures)?;
-        let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Some(Self { median, low, high })
-    }
-}
-
-/// How fast files of one kind were, over all rounds.
+/// The speed of files of one kind, over all rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilesSpeed {
-    /// Seconds until the data was there.
+    /// Seconds until the data was durable.
     pub durable_s: Spread,
-    /// Files a second, until the data was there.
+    /// Files per second, until the data was durable.
     pub files_per_s: Spread,
-    /// Bytes a second, until the data was there.
+    /// Bytes per second, until the data was durable.
     pub bytes_per_s: Spread,
-    /// Bytes a second, read back.
+    /// Bytes per second, read back.
     pub read_bytes_per_s: Spread,
-    /// Files a second, read back.
+    /// Files per second, read back.
     pub read_files_per_s: Spread,
-    /// Why the data cannot have been there when a flush said so, where it cannot.
-    pub write_cached: Option<String>,
-    /// Why the reads are none of the device, where they cannot be.
-    pub read_cached: Option<String>,
+    /// Why the data was not durable when a flush said so, where it cannot have been.
+    pub write_cached: Option<Cached>,
+    /// Why the reads did not come from the device, where they cannot have.
+    pub read_cached: Option<Cached>,
     /// Bytes of space for each byte.
     pub bloat: f64,
-    /// What reached the device in a round, in the mean of all; `None` where that was not counted.
+    /// Mean traffic to the device per round; `None` if that was not counted.
     pub writes: Option<Traffic>,
-    /// Seconds until they were gone again.
+    /// Seconds to remove them.
     pub removed_s: Spread,
 }
 
-/// How fast files were that `of` picks from each round; `None` without rounds.
+/// The speed of the files that `of` picks from each round; `None` without rounds.
 #[must_use]
 pub fn files_speed(data: &FilesData, of: impl Fn(&FilesRound) -> &FilesPart) -> Option<FilesSpeed> {
     let parts: Vec<&FilesPart> = data.rounds.iter().map(of).collect();
@@ -91,47 +70,46 @@ pub fn files_speed(data: &FilesData, of: impl Fn(&FilesRound) -> &FilesPart) -> 
     })
 }
 
-/// Why data cannot have been on the device when a flush said so.
-fn not_written(data: &FilesData, part: &FilesPart) -> Option<String> {
+/// Why data cannot have been durable when a flush said so.
+fn not_written(data: &FilesData, part: &FilesPart) -> Option<Cached> {
     not_carried(data, part.durable_s(), part)
 }
 
-/// Why what files hold cannot have come through in so many seconds.
-fn not_carried(data: &FilesData, seconds: f64, part: &FilesPart) -> Option<String> {
+/// Why the link cannot have carried these files in this time.
+fn not_carried(data: &FilesData, seconds: f64, part: &FilesPart) -> Option<Cached> {
     data.link.as_ref().and_then(|link| impossible(part.bytes.as_f64() / seconds, link))
 }
 
-/// Why reads were none of the device: what was in memory needs no device, and what a device did not carry it did not read.
-fn cached(part: &FilesPart) -> Option<String> {
-    if let Some(warm) = part.warm.filter(|warm| *warm > WARM_MAX) {
-        return Some(format!("{:.0} % of the pages were still in memory", warm * 100.0));
+/// Why reads did not come from the device: the pages were in memory, or the device transferred less.
+fn cached(part: &FilesPart) -> Option<Cached> {
+    if let Some(share) = part.warm.filter(|warm| *warm > WARM_MAX) {
+        return Some(Cached::InMemory { share });
     }
-    let carried = part.reads?.bytes;
-    (carried.as_f64() < part.bytes.as_f64() * (1.0 - WARM_MAX))
-        .then(|| format!("only {carried} of {} came from the device", part.bytes))
+    let (carried, bytes) = (part.reads?.bytes, part.bytes);
+    (carried.as_f64() < bytes.as_f64() * (1.0 - WARM_MAX)).then_some(Cached::PartlyRead { carried, bytes })
 }
 
 /// Why the small files take as long as they do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilesCause {
-    /// They take hardly longer than one large file.
+    /// They take little longer than one large file.
     None,
-    /// The device takes longer for each byte: its writes are small, and cost more than their bytes.
+    /// The device takes longer for each byte: its writes are small.
     SmallWrites {
-        /// What the small files sent to it in a round, in the mean of all.
+        /// Mean traffic of the small files per round.
         small: Traffic,
         /// The same of the large file.
         large: Traffic,
         /// How many times as long a byte takes.
         factor: f64,
     },
-    /// More bytes reach the device: the filesystem writes its tables along, and whole blocks for parts.
+    /// More bytes reach the device: the filesystem writes its tables as well, and whole blocks for parts.
     Tables {
-        /// What the small files sent to it in a round, in the mean of all.
+        /// Mean traffic of the small files per round.
         small: Traffic,
         /// What they hold.
         bytes: Bytes,
-        /// The same in whole blocks, as the system writes it.
+        /// The same in whole blocks, as the system writes them.
         rounded: Bytes,
         /// How many times as many bytes.
         factor: f64,
@@ -140,29 +118,38 @@ pub enum FilesCause {
     Host {
         /// The share of the time in which the device was busy.
         busy: f64,
-        /// How many times as long it takes for the same business.
+        /// How many times as long it takes for the same busy time.
         factor: f64,
     },
-    /// They were said to be there faster than anything reaches the device: there is nothing to compare.
+    /// They were reported durable faster than the link carries anything: there is nothing to compare.
     Cached {
-        /// What does not carry as much.
-        reason: String,
+        /// Why they cannot have been durable.
+        reason: Cached,
     },
     /// It is not known.
     Unknown {
         /// Why.
-        reason: &'static str,
+        reason: UnknownCause,
     },
 }
 
-/// What many small files cost beside one large file.
+/// Why the cause is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownCause {
+    /// The kernel does not count requests of this filesystem.
+    NotCounted,
+    /// No single cause explains most of it.
+    NoSingleCause,
+}
+
+/// Many small files compared with one large file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilesVerdict {
-    /// How many times as long they take until they are there.
+    /// How many times as long they take until they are durable.
     pub ratio: Spread,
     /// Why.
     pub cause: FilesCause,
-    /// Bytes of space for each byte, where that is worth a word.
+    /// Bytes of space per byte, if above [`BLOAT_MIN`].
     pub bloat: Option<f64>,
 }
 
@@ -178,13 +165,13 @@ pub fn files_verdict(data: &FilesData) -> Option<FilesVerdict> {
     })
 }
 
-/// Whether it is known well enough how many times as long small files take, so that further rounds tell nothing more.
+/// Whether the ratio is known well enough, so that further rounds change nothing.
 #[must_use]
 pub fn files_are_settled(data: &FilesData) -> bool {
     around_median(&ratios(data).collect::<Vec<_>>()).as_ref().is_some_and(is_narrow)
 }
 
-/// How many times as long the small files of each round took.
+/// The ratio of the times of small files and large file, round by round.
 fn ratios(data: &FilesData) -> impl Iterator<Item = f64> {
     data.rounds.iter().map(|round| round.small.durable_s() / round.large.durable_s())
 }
@@ -203,11 +190,11 @@ fn cause(data: &FilesData, ratio: f64) -> FilesCause {
     };
     match (mean(|round| &round.small), mean(|round| &round.large)) {
         (Some(small), Some(large)) => largest(&small, &large, data.cluster),
-        _ => FilesCause::Unknown { reason: "the kernel does not count the requests of what it lies on" },
+        _ => FilesCause::Unknown { reason: UnknownCause::NotCounted },
     }
 }
 
-/// The largest of the three factors, if it says most of the whole.
+/// The largest of the three factors, if it explains enough of the whole.
 fn largest(small: &Mean, large: &Mean, cluster: Bytes) -> FilesCause {
     let tables = small.traffic.bytes.as_f64() / large.traffic.bytes.as_f64();
     let writes = small.busy_per_byte() / large.busy_per_byte();
@@ -222,11 +209,11 @@ fn largest(small: &Mean, large: &Mean, cluster: Bytes) -> FilesCause {
     } else if names(host) {
         FilesCause::Host { busy: small.traffic.busy_s / small.durable_s, factor: host }
     } else {
-        FilesCause::Unknown { reason: "no single cause says most of it" }
+        FilesCause::Unknown { reason: UnknownCause::NoSingleCause }
     }
 }
 
-/// Whether the system writes the whole of a cluster of which a file fills a part: it writes pages, of which it writes nothing twice.
+/// Whether the system writes a whole cluster of which a file fills a part: it writes pages.
 #[must_use]
 pub fn is_written_whole(cluster: Bytes) -> bool {
     cluster <= PAGE
@@ -235,7 +222,7 @@ pub fn is_written_whole(cluster: Bytes) -> bool {
 /// The system's page, on nearly all machines.
 const PAGE: Bytes = Bytes::kib(4);
 
-/// A round of one kind, in the mean of all.
+/// The mean round of one kind.
 struct Mean {
     traffic: Traffic,
     bytes: Bytes,
@@ -244,7 +231,7 @@ struct Mean {
 }
 
 impl Mean {
-    /// `None` where something was not counted, or without a round.
+    /// `None` if something was not counted, or without rounds.
     fn of(parts: &[&FilesPart]) -> Option<Self> {
         let traffic = Traffic { requests: 0, bytes: Bytes::ZERO, busy_s: 0.0 };
         let mut sum = Self { traffic, bytes: Bytes::ZERO, allocated: Bytes::ZERO, durable_s: 0.0 };
@@ -270,7 +257,7 @@ impl Mean {
         Self { traffic, bytes, allocated, durable_s: self.durable_s / rounds as f64 }
     }
 
-    /// Whether anything came of it.
+    /// Whether there was any traffic.
     fn is_seen(&self) -> bool {
         let traffic = &self.traffic;
         traffic.requests > 0 && !traffic.bytes.is_zero() && traffic.busy_s > 0.0
@@ -280,7 +267,7 @@ impl Mean {
         self.traffic.busy_s / self.traffic.bytes.as_f64()
     }
 
-    /// How much longer all of it took than the device was busy.
+    /// The total time over the busy time.
     fn waits(&self) -> f64 {
         self.durable_s / self.traffic.busy_s
     }
@@ -325,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_enough_once_they_agree() {
+    fn rounds_are_settled_once_they_agree() {
         let settled = |seconds: &[f64]| {
             let round = |seconds: &f64| FilesRound {
                 small: part(*seconds, 1000, 20.0, 1.0),
@@ -338,7 +325,7 @@ mod tests {
         assert!(!settled(&[]), "nothing is known");
         assert!(!settled(&[10.0, 10.5, 14.0]), "a stall, or not");
         let many = [10.0, 10.5, 14.0, 10.1, 10.2, 10.3, 10.4, 10.5];
-        assert!(!settled(&many) && settled(&[&many[..], &[10.2]].concat()), "what was seen once is left out");
+        assert!(!settled(&many) && settled(&[&many[..], &[10.2]].concat()), "a value seen once is left out");
     }
 
     fn cause_of(small: FilesPart, large: FilesPart) -> FilesCause {
@@ -372,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_counted_and_what_has_no_single_cause_is_unknown() {
+    fn uncounted_requests_and_several_causes_are_unknown() {
         let large = part(2.0, 80, 10.0, 1.9);
         let uncounted = FilesPart { writes: None, ..part(40.0, 0, 0.0, 0.0) };
         assert!(matches!(cause_of(uncounted, large.clone()), FilesCause::Unknown { .. }));
@@ -383,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_link_cannot_carry_is_no_verdict() {
+    fn a_speed_above_the_link_gives_no_cause() {
         // 10 MB in 40 s and in 2 s.
         let link =
             |bytes_per_s| Some(LinkLimit { bytes_per_s: Bytes::new(bytes_per_s), name: "a link".to_owned() });
@@ -393,18 +380,19 @@ mod tests {
         let [small, large] =
             [files_speed(&slow, |round| &round.small), files_speed(&slow, |round| &round.large)];
         assert_eq!((small.unwrap().write_cached, large.clone().unwrap().read_cached.is_some()), (None, true));
-        assert!(large.unwrap().write_cached.unwrap().contains("a link carries"));
+        let by_link = large.unwrap().write_cached;
+        assert!(matches!(&by_link, Some(Cached::Link { name, .. }) if name == "a link"), "{by_link:?}");
         let fast = FilesData { link: link(42_000_000), ..seen };
         assert!(matches!(files_verdict(&fast).unwrap().cause, FilesCause::SmallWrites { .. }));
     }
 
     #[test]
-    fn reads_out_of_memory_are_marked_and_space_is_told() {
+    fn reads_from_memory_are_marked_and_bloat_is_reported() {
         let seen = data(FilesPart { warm: Some(0.5), ..part(4.0, 9, 10.0, 1.0) }, part(2.0, 80, 2.0, 1.9));
         let small = files_speed(&seen, |round| &round.small).unwrap();
-        assert!(small.read_cached.unwrap().contains("50 %") && small.bloat == 4.0);
+        assert_eq!((small.read_cached, small.bloat), (Some(Cached::InMemory { share: 0.5 }), 4.0));
         let large = files_speed(&seen, |round| &round.large).unwrap();
-        assert!(large.read_cached.unwrap().contains("came from the device"));
+        assert!(matches!(large.read_cached, Some(Cached::PartlyRead { .. })));
         assert_eq!(files_verdict(&seen).unwrap().bloat, Some(4.0));
         assert!(files_verdict(&FilesData { rounds: Vec::new(), ..seen }).is_none());
     }

@@ -3,17 +3,12 @@
 //! One stall makes one way several times as slow, so each way is told by the median of its rounds and the interval in which that lies, and
 //! ways differ only where their intervals lie apart.
 
+use flashscope_record::finding::Cached;
 use flashscope_record::observation::{Claim, MethodsData, Way};
 
-use crate::files::comparison::Spread;
-use crate::statistics::{count, median};
+use crate::files::spread::{Spread, around_median, is_narrow};
+use crate::statistics::median;
 use crate::streams::speed::impossible;
-
-/// How often the median of what is measured lies within an interval of rounds, where there are enough of them. With fewer than five rounds it is
-/// all that was seen: of three, three quarters; of four, seven eighths.
-const COVERED: f64 = 0.93;
-/// Intervals as narrow as this, all of them, need no further round.
-const NARROW: f64 = 1.1;
 
 /// A way to write over all rounds. Speeds in bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,37 +80,9 @@ pub fn ways_are_settled(data: &MethodsData) -> bool {
     ways(data).iter().all(|way| is_narrow(&way.claimed) && is_narrow(&way.durable))
 }
 
-/// Whether further rounds would tell hardly more of this.
-pub(super) fn is_narrow(interval: &Spread) -> bool {
-    interval.high <= interval.low * NARROW
-}
-
-/// The median and its interval: of the sorted figures, as many are left out at either end as still leave the median of all figures that could
-/// have been seen inside (the binomial distribution of how many lie below it; H. David and H. Nagaraja, "Order Statistics", 7.1).
-pub(super) fn around_median(figures: &[f64]) -> Option<Spread> {
-    let mut sorted: Vec<f64> = figures.iter().copied().filter(|figure| figure.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let median = median(&sorted)?;
-    let left_out = left_out(sorted.len());
-    Some(Spread { median, low: *sorted.get(left_out)?, high: *sorted.get(sorted.len() - 1 - left_out)? })
-}
-
-/// How many of so many figures lie outside the interval at either end.
-fn left_out(figures: usize) -> usize {
-    let (mut outside, mut term) = (0.0, 0.5_f64.powi(i32::try_from(figures).unwrap_or(i32::MAX)));
-    for index in 0..figures / 2 {
-        outside += 2.0 * term;
-        if 1.0 - outside < COVERED {
-            return index.saturating_sub(1);
-        }
-        term *= count(figures - index) / count(index + 1);
-    }
-    (figures / 2).saturating_sub(1)
-}
-
 /// Why the data of a way cannot have been on the device when it was said to be; `None` if it can.
 #[must_use]
-pub fn cached(data: &MethodsData, way: &WaySpeed) -> Option<String> {
+pub fn cached(data: &MethodsData, way: &WaySpeed) -> Option<Cached> {
     data.link.as_ref().and_then(|link| impossible(way.durable.median, link))
 }
 
@@ -146,7 +113,8 @@ mod tests {
         data.link =
             Some(LinkLimit { bytes_per_s: Bytes::new(1_216_000), name: "USB at 12 Mbit/s".to_owned() });
         assert_eq!(truth(&data), None);
-        assert!(cached(&data, &ways(&data)[1]).unwrap().contains("12 Mbit/s"));
+        let by_link = cached(&data, &ways(&data)[1]);
+        assert!(matches!(by_link, Some(Cached::Link { name, .. }) if name.contains("12 Mbit/s")));
         data.claims.truncate(1);
         data.link = None;
         assert_eq!((truth(&data), cached(&data, &ways(&data)[0])), (None, None));
@@ -161,13 +129,5 @@ mod tests {
         assert!((truth.median - 80e6).abs() < 1.0 && truth.low < 10e6 && truth.high > 81e6, "{truth:?}");
         assert_eq!(ways(&data)[0].rounds, 5);
         assert!(!ways_are_settled(&data));
-    }
-
-    #[test]
-    fn the_interval_of_many_rounds_leaves_out_what_was_seen_once() {
-        assert_eq!([1, 2, 3, 5, 7, 8, 9, 12].map(left_out), [0, 0, 0, 0, 0, 0, 1, 2]);
-        let seen = [1.0, 1.0, 1.1, 9.0, 1.0, 1.0, 1.0, 1.1, 1.0];
-        let told = around_median(&seen).unwrap();
-        assert!((told.low - 1.0).abs() < 1e-9 && (told.high - 1.1).abs() < 1e-9, "{told:?}");
     }
 }

@@ -1,11 +1,13 @@
 //! Whether reads across some boundaries take longer at all, whatever its size is: what tells a stick with visible geometry
 //! from one without.
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, LogFault, Quantity, ReadEvidence, Reason, Sample, Value,
+    WouldDecide,
+};
 use flashscope_record::observation::AlignSample;
 
-use crate::geometry::align::{ReadTimes, rows_agree};
+use crate::geometry::read_times::{ReadTimes, rows_agree};
 use crate::geometry::staircase::{Explanation, Positions};
 use crate::statistics::{count, median};
 use crate::thresholds::SURE_ENOUGH;
@@ -19,7 +21,7 @@ const HITS_MIN: f64 = 0.55;
 const CLEAR: f64 = 5.0;
 /// What a model can be wrong about that its own posterior does not know.
 const MODEL_DOUBT: f64 = 0.01;
-const WOULD_DECIDE: &str = "reads on a quieter machine";
+const WOULD_DECIDE: [WouldDecide; 1] = [WouldDecide::QuieterMachine];
 
 /// Whether a boundary shows, and how much longer a read across it takes: at an erase block if one shows, else at a page.
 #[must_use]
@@ -31,7 +33,8 @@ pub fn boundary_signal(
 ) -> Finding {
     let ReadTimes { read_s, step_min_s: least, .. } = reads;
     let Some(best) = explanations.first() else {
-        return Finding::unknown(ID, "too few reads across boundaries were measured", "a larger device");
+        let reason = Reason::TooFew { number: None, sample: Sample::Boundaries };
+        return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Device)]);
     };
     let probability = |counts: &dyn Fn(&Explanation) -> bool| -> f64 {
         explanations.iter().filter(|each| counts(each)).map(|each| each.probability).sum()
@@ -45,34 +48,24 @@ pub fn boundary_signal(
         Some((explanation, step)) if shown >= SURE_ENOUGH => {
             if !is_borne_out(explanation, samples, positions) {
                 let reason = match positions {
-                    Positions::Coprime => "medians differ, but the single reads behind them do not",
-                    Positions::OddMultiples => {
-                        "single rows of the table stick out, and no boundary shows in several of them"
-                    }
+                    Positions::Coprime => Reason::SingleReadsDisagree { block: None, slow: None },
+                    Positions::OddMultiples => Reason::Log(LogFault::RowsStickOut { block: None }),
                 };
                 return Finding::unknown(ID, reason, WOULD_DECIDE);
             }
-            let text = format!("a read across a boundary takes {} longer than {}", time(step), time(read_s));
-            Finding::exact(ID, Value::Shows(Some(step)), confidence(shown), text)
+            let evidence = Evidence::Reads(ReadEvidence::Slower { extra_s: step, read_s });
+            Finding::exact(ID, Value::Shows(Some(step)), confidence(shown), evidence)
         }
         // The noise of a published table is not known: what it does not show may be hidden by it.
         _ if positions == Positions::Coprime
             && none >= SURE_ENOUGH
             && best.noise * STEP_NOISES_MIN <= least =>
         {
-            let text = format!(
-                "reads of {} take the same across every boundary, within a noise of {}",
-                time(read_s),
-                time(best.noise)
-            );
-            Finding::exact(ID, Value::Shows(None), confidence(none), text)
+            let evidence = Evidence::Reads(ReadEvidence::Alike { read_s, noise_s: best.noise });
+            Finding::exact(ID, Value::Shows(None), confidence(none), evidence)
         }
         _ => {
-            let reason = format!(
-                "reads of {} differ by no more than their noise of {}",
-                time(read_s),
-                time(best.noise)
-            );
+            let reason = Reason::WithinNoise { boundaries_from: None, read_s, noise_s: best.noise };
             Finding::unknown(ID, reason, WOULD_DECIDE)
         }
     }

@@ -7,4 +7,5 @@ pub mod boundary;
 pub mod boundary_signal;
 pub mod page;
 pub mod page_posterior;
+pub mod read_times;
 pub mod staircase;

@@ -2,67 +2,54 @@
 
 use flashscope_device::Bytes;
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use flashscope_record::finding::{
+    BlockEvidence, Caveat, Confidence, Evidence, Finding, FindingId, FtlClass, Measurement, Reason, Sample,
+    Value, WouldDecide,
+};
 use flashscope_record::observation::{OpenUnitsData, Order};
 
 use crate::open_blocks::laws::Law;
-use crate::open_blocks::open_units::{
-    BY_SHARED_LOGS, Kind, Search, beginnings, evidence, one_run_confidence, puts_aside_shortly,
-};
+use crate::open_blocks::open_units::{BY_SHARED_LOGS, Kind, Search, Undecidable, evidence, of_shared_logs};
+use crate::open_blocks::openings::{self, closes_quickly, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
 use crate::thresholds::SURE_ENOUGH;
 
 const ID: FindingId = FindingId::FtlClass;
-/// What the laws can be wrong about that their posterior does not know.
+/// The probability that the laws are wrong in a way their posterior does not know. Guess.
 const MODEL_DOUBT: f64 = 0.01;
-/// Small requests may take longer by themselves than those of the search, without a merge.
+/// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;
+/// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly. Guess.
+const WITHOUT_NUMBER: f64 = 0.93;
+/// The confidence in a log that was seen over data: blocks that take nothing in random order, and copy much faster than they write,
+/// look like a log. Guess.
+const OVER_DATA: f64 = 0.93;
+/// The confidence in page mapping by even garbage collection: a log of many streams looks the same. Guess.
+const BY_COLLECTION: f64 = 0.9;
+/// The confidence in a log by groups of random pages that cost nothing more. Guess.
+const BY_GROUPS: f64 = 0.94;
+/// The confidence in a log by larger requests that pay no merge. Guess.
+const BY_FREE_REQUESTS: f64 = 0.94;
+/// The confidence in a log by short merges alone. Guess.
+const BY_SHORT_MERGES: f64 = 0.9;
+/// The confidence in blocks with a single open block, where a log looks the same: such logs are rare. Guess.
+const ONE_BLOCK: f64 = 0.85;
+
+/// A class that holds for requests of every size.
+const fn every_size(class: FtlClass) -> Value {
+    Value::Class { class, above: None }
+}
 
 /// The class of the translation layer.
 #[must_use]
-pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, String)>) -> Finding {
+pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>) -> Finding {
     let search = match search {
         Ok(search) => search,
-        Err((reason, would_decide)) => return Finding::unknown(ID, reason, would_decide),
+        Err(undecidable) => return undecidable.finding(ID),
     };
-    if search.kind == Kind::OneRun {
-        let class = if puts_aside_shortly(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
-        let value = Value::Class { class, above: None };
-        return Finding::exact(ID, value, one_run_confidence(search), beginnings(search));
-    }
-    if let Kind::SharedLogs(logs) = search.kind {
-        let value = Value::Class { class: FtlClass::HybridLog, above: None };
-        return Finding::exact(ID, value, Confidence::new(BY_SHARED_LOGS), logs.text_of_logs());
-    }
-    if search.kind == Kind::Log {
-        let value = Value::Class { class: FtlClass::LogStructured, above: None };
-        let confidence = match (search.is_over_data(), data.groups.is_empty()) {
-            (_, false) => BY_GROUPS,
-            (true, true) => OVER_DATA,
-            (false, true) => BY_SHORT_MERGES,
-        };
-        return Finding::exact(ID, value, Confidence::new(confidence), log(search));
-    }
-    if let Kind::Completed(seconds) = search.kind {
-        let value = Value::Class { class: FtlClass::LogStructured, above: None };
-        let text = format!(
-            "out of order a write into one block takes only {} longer, far less than copying an erase block: a log completes what it maps at once",
-            time(seconds)
-        );
-        return Finding::exact(ID, value, Confidence::new(BY_SHORT_MERGES), text);
-    }
-    if let Kind::Whole(free) = search.kind {
-        let value = Value::Class { class: FtlClass::LogStructured, above: None };
-        let text = format!(
-            "requests of {free} cost nothing more into however many blocks, smaller ones do: they leave nothing to complete of what a log maps at once"
-        );
-        return Finding::exact(ID, value, Confidence::new(BY_FREE_REQUESTS), text);
-    }
-    if let Kind::Collected(collection) = search.kind {
-        let value = Value::Class { class: FtlClass::PageMapped, above: None };
-        return Finding::exact(ID, value, Confidence::new(BY_COLLECTION), collection.text());
+    if let Some(finding) = of_special_kind(data, search) {
+        return finding;
     }
     let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
     let above = escaping_request(data, search, linear);
@@ -70,14 +57,51 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, (String, Stri
         return linear_only(search, above);
     }
     if search.kind == Kind::Blocks && !search.is_tried(Order::Random) {
-        let reason = "nothing was written out of order: whether that merges even in one block is not known";
-        return Finding::unknown(ID, reason, "the whole search");
+        let reason = Reason::NotMeasured(Measurement::RandomWrites);
+        return Finding::unknown(ID, reason, [WouldDecide::WholeMeasurement]);
     }
     by_law(search, linear, above)
 }
 
-/// The class where the number of open units is not known: whether all switches merge or some shows from any number that is
-/// surely too many.
+/// The class of layers that do not keep a number of blocks open.
+fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding> {
+    let (class, confidence, evidence) = match search.kind {
+        Kind::Blocks => return None,
+        Kind::OneRun => {
+            let class = if closes_quickly(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
+            (class, one_run_confidence(search), openings::evidence(search))
+        }
+        Kind::SharedLogs(logs) => {
+            (FtlClass::HybridLog, Confidence::new(BY_SHARED_LOGS), of_shared_logs(logs))
+        }
+        Kind::Log => {
+            let confidence = match (search.is_over_data(), data.groups.is_empty()) {
+                (_, false) => BY_GROUPS,
+                (true, true) => OVER_DATA,
+                (false, true) => BY_SHORT_MERGES,
+            };
+            let fits = search.fits(Order::Linear).unwrap_or(0);
+            let extra_s = search.merge(Order::Linear, fits).map_or(0.0, |(seconds, _)| seconds);
+            let evidence = BlockEvidence::ShortMerge { is_random: false, extra_s };
+            (FtlClass::LogStructured, Confidence::new(confidence), Evidence::Blocks(evidence))
+        }
+        Kind::Completed(extra_s) => {
+            let evidence = BlockEvidence::ShortMerge { is_random: true, extra_s };
+            (FtlClass::LogStructured, Confidence::new(BY_SHORT_MERGES), Evidence::Blocks(evidence))
+        }
+        Kind::Whole(request) => {
+            let evidence = BlockEvidence::FreeRequests { request };
+            (FtlClass::LogStructured, Confidence::new(BY_FREE_REQUESTS), Evidence::Blocks(evidence))
+        }
+        Kind::Collected(collection) => {
+            let evidence = BlockEvidence::Collection { every: collection.every, extra_s: collection.seconds };
+            (FtlClass::PageMapped, Confidence::new(BY_COLLECTION), Evidence::Blocks(evidence))
+        }
+    };
+    Some(Finding::exact(ID, every_size(class), confidence, evidence))
+}
+
+/// The class if the number of open units is unknown, by writes into any number of blocks that is surely too many.
 fn without_number(search: &Search<'_>) -> Finding {
     if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
         return linear_only(search, None);
@@ -87,54 +111,43 @@ fn without_number(search: &Search<'_>) -> Finding {
     }
     let posterior::Verdict { low, high, .. } = search.linear.verdict();
     if search.kind != Kind::Blocks || !search.shows_merges(Order::Linear) || high > posterior::OPEN_MAX {
-        return Finding::unknown(ID, "no number of erase blocks was found that is too many", "more units");
+        return Finding::unknown(ID, Reason::NoUpperCount, [WouldDecide::More(Sample::Blocks)]);
     }
     let takes_linear_only = search.random.numbers()[0];
     let (class, probability) = law(search);
     let probability = probability * (1.0 - takes_linear_only);
-    let seconds = search.merge(Order::Linear, low).map_or(0.0, |(seconds, _)| seconds);
-    let merge = time(seconds);
+    let merge_s = search.merge(Order::Linear, low).map_or(0.0, |(seconds, _)| seconds);
     if probability < SURE_ENOUGH {
-        let reason = format!(
-            "beyond {low} to {high} open blocks writes pay merges of {merge}; what every switch costs is open"
-        );
-        return Finding::unknown(ID, reason, "more rounds");
+        let reason = Reason::BetweenRules { low, high, extra_s: merge_s, every_switch: None };
+        return Finding::unknown(ID, reason, [WouldDecide::More(Sample::Rounds)]);
     }
-    let how = match class {
-        FtlClass::LogStructured => "only some of the writes pay",
-        _ => "every switch pays",
-    };
-    let text = format!("beyond {low} to {high} open blocks {how} a merge of {merge}");
-    let value = Value::Class { class, above: None };
-    Finding::exact(ID, value, Confidence::new(probability.min(WITHOUT_NUMBER)), text)
+    let every_switch = class != FtlClass::LogStructured;
+    let evidence =
+        Evidence::Blocks(BlockEvidence::Merges { low, high, every_switch, merge_s, free_to: None });
+    Finding::exact(ID, every_size(class), Confidence::new(probability.min(WITHOUT_NUMBER)), evidence)
 }
 
-/// The class where nothing merges in order, as on a new stick that has nothing to copy, and every switch does out of order.
+/// The class if nothing merges in sequential order, as on a new stick that has nothing to copy, and every switch does in random
+/// order.
 fn by_random_order(search: &Search<'_>) -> Option<Finding> {
-    let random = search.fits(Order::Random).filter(|_| search.kind == Kind::Blocks)?;
+    let fits = search.fits(Order::Random).filter(|_| search.kind == Kind::Blocks)?;
     let every = search.random.law(Law::LeastRecent);
     if every < SURE_ENOUGH {
         return None;
     }
-    let seconds = search.random.merge_seconds()?;
-    let text = format!(
-        "nothing merges in order; out of order, beyond {random} open blocks, every switch pays a merge of {}",
-        time(seconds)
-    );
-    let value = Value::Class { class: FtlClass::OpenBlock, above: None };
-    Some(Finding::exact(ID, value, Confidence::new(every.min(WITHOUT_NUMBER)), text))
+    let merge_s = search.random.merge_seconds()?;
+    let evidence = Evidence::Blocks(BlockEvidence::RandomOrderMerges { fits, merge_s });
+    let confidence = Confidence::new(every.min(WITHOUT_NUMBER));
+    Some(Finding::exact(ID, every_size(FtlClass::OpenBlock), confidence, evidence))
 }
 
-/// How sure a class can be where the writes do not leave one number of open units: they follow the laws badly.
-const WITHOUT_NUMBER: f64 = 0.93;
-
-/// Whether the block written longest ago goes, or any, with how probable that is.
+/// The more probable eviction rule, LRU or random, as a class with its probability.
 fn law(search: &Search<'_>) -> (FtlClass, f64) {
     let every = search.linear.law(Law::LeastRecent);
     if every >= 0.5 { (FtlClass::OpenBlock, every) } else { (FtlClass::LogStructured, 1.0 - every) }
 }
 
-/// Even one block out of order merges.
+/// The class if even one block merges in random order.
 fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
     let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Random);
     let confidence = Confidence::new(search.random.verdict().probability * (1.0 - doubt));
@@ -142,67 +155,40 @@ fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
     Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0))
 }
 
-/// How sure it is that a log was seen over data: blocks that take nothing out of order and copy inside much faster than they write look like a log.
-const OVER_DATA: f64 = 0.93;
-/// How sure it is that single pages are mapped where space is collected evenly: a log of many streams does the same.
-const BY_COLLECTION: f64 = 0.9;
-/// The same where groups of pages out of order cost nothing more.
-const BY_GROUPS: f64 = 0.94;
-/// The same where larger requests pay no merge at all.
-const BY_FREE_REQUESTS: f64 = 0.94;
-/// And where only the length of merges tells a log from blocks that take nothing out of order.
-const BY_SHORT_MERGES: f64 = 0.9;
-
-fn log(search: &Search<'_>) -> String {
-    let merge = search
-        .merge(Order::Linear, search.fits(Order::Linear).unwrap_or(0))
-        .map_or(0.0, |(seconds, _)| seconds);
-    format!(
-        "over data, a switch between blocks costs {} only, far less than an erase block: a log completes what it maps at once",
-        time(merge)
-    )
-}
-
-/// Whether every switch merges with one block too many, or only some do.
+/// The class by whether every switch merges with one block too many, or only some do.
 fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
     let (class, probability) = law(search);
-    let merge = search.merge(Order::Linear, linear);
-    let merge_seconds = time(merge.map_or(0.0, |(seconds, _)| seconds));
-    let law = match class {
-        FtlClass::LogStructured => format!(
-            "beyond {linear} open blocks only some of the writes pay a merge of {merge_seconds}: the cost grows step by step"
-        ),
-        _ => format!("beyond {linear} open blocks every switch pays a merge of {merge_seconds}"),
+    let merge_s = search.merge(Order::Linear, linear).map_or(0.0, |(seconds, _)| seconds);
+    let evidence = |free_to| {
+        Evidence::Blocks(BlockEvidence::Merges {
+            low: linear,
+            high: linear,
+            every_switch: class != FtlClass::LogStructured,
+            merge_s,
+            free_to,
+        })
     };
     if linear == 1 {
         let value = Value::Class { class: FtlClass::OpenBlock, above };
-        let confidence = Confidence::new(ONE_BLOCK);
-        return Finding::exact(ID, value, confidence, law)
-            .with_caveat("with one open block a log looks the same");
+        return Finding::exact(ID, value, Confidence::new(ONE_BLOCK), evidence(None))
+            .with_caveat(Caveat::LogLooksTheSame);
     }
     if probability < SURE_ENOUGH {
-        let reason = format!(
-            "beyond {linear} open blocks writes pay merges of {merge_seconds}, at every switch with {:.0} % probability",
-            search.linear.law(Law::LeastRecent) * 100.0
-        );
-        return Finding::unknown(ID, reason, "more rounds");
+        let every_switch = Some(search.linear.law(Law::LeastRecent));
+        let reason = Reason::BetweenRules { low: linear, high: linear, extra_s: merge_s, every_switch };
+        return Finding::unknown(ID, reason, [WouldDecide::More(Sample::Rounds)]);
     }
-    let escape = above
-        .map_or_else(String::new, |size| format!("; requests up to {size} take another path and pay none"));
     let value = Value::Class { class, above };
     let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Linear);
-    Finding::exact(ID, value, Confidence::new(probability * (1.0 - doubt)), law + &escape)
+    Finding::exact(ID, value, Confidence::new(probability * (1.0 - doubt)), evidence(above))
 }
 
-/// How sure the class is where both laws say the same: logs with a single open block are rare.
-const ONE_BLOCK: f64 = 0.85;
-
-/// The largest request that pays no merge where larger ones do, with one unit too many.
+/// The largest request that pays no merge with one block too many, if larger ones do.
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
-    let search_began = if data.led { data.larger.first() } else { data.cells.first() };
-    let request = search_began?.request;
+    let first_cell = if data.led { data.larger.first() } else { data.cells.first() };
+    let request = first_cell?.request;
     let slowness = search.slowness.scaled(SMALL_TAKE_LONGER);
-    // A merge that is shorter would not show in a small request.
+    // A shorter merge would not show in a small request.
     search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > slowness.limit_seconds())?;
     let surveyed = data.cells.iter().filter(|cell| {
         cell.order == Order::Linear && cell.open_units == linear + 1 && cell.request < request

@@ -1,40 +1,40 @@
-//! What a merge takes: closing an erase block that is not full, by copying what it lacks.
+//! The duration of a merge: closing an erase block that is not full by copying what it lacks.
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    BlockEvidence, Confidence, Evidence, Finding, FindingId, Reason, Sample, Value, WouldDecide,
+};
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
-use crate::open_blocks::open_units::Search;
+use crate::open_blocks::open_units::{Search, Undecidable};
 use crate::statistics::{count, median, quantile};
 
 const ID: FindingId = FindingId::MergeSeconds;
-/// Fewer slow writes may be anything.
+/// The fewest merges with a typical time: fewer may be stalls. Guess.
 const MERGES_MIN: usize = 4;
-/// The longest and the shortest of most merges lie no further apart, or they are not one kind of thing.
+/// The largest ratio of the 90th to the 10th percentile of merges of one kind. Guess.
 const SPREAD_MAX: f64 = 3.0;
-/// Times of whole blocks are known no better than this, however equal they are: drift, and what the block lacked.
+/// The least half width of the interval, as a share: drift, and the unknown filling of the block.
 const HALF_WIDTH_MIN: f64 = 0.04;
-/// Of a block that is nearly full little is copied, and how much is known too badly.
+/// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is known too badly.
 const LACKS_MIN: f64 = 0.3;
-/// What the laws can be wrong about that their posterior does not know, and what a typical time hides of times that differ.
+/// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a mixture. Guess.
 const MODEL_DOUBT: f64 = 0.06;
 
-/// The typical time of a merge, from writes in linear order into more blocks than fit.
+/// The typical duration of a merge, from sequential writes into more blocks than fit.
 #[must_use]
-pub fn merge_seconds(search: &Result<Search<'_>, (String, String)>) -> Finding {
+pub fn merge_seconds(search: &Result<Search<'_>, Undecidable>) -> Finding {
     let search = match search {
         Ok(search) => search,
-        Err((reason, would_decide)) => return Finding::unknown(ID, reason, would_decide),
+        Err(undecidable) => return undecidable.finding(ID),
     };
     let Some(fits) = search.fits(Order::Linear) else {
-        let reason =
-            "no number of erase blocks was found that is too many, so no slow write is known for a merge";
-        return Finding::unknown(ID, reason, "the open units in linear order");
+        let would_decide = [WouldDecide::Finding(FindingId::OpenUnitsLinear)];
+        return Finding::unknown(ID, Reason::NoUpperCount, would_decide);
     };
     let merges = merges(search, fits);
     if merges.len() < MERGES_MIN {
-        let reason = format!("{} writes were slow with more than {fits} blocks open", merges.len());
-        return Finding::unknown(ID, reason, "more writes into one block too many");
+        let reason = Reason::TooFew { number: Some(merges.len()), sample: Sample::WritesBeyond };
+        return Finding::unknown(ID, reason, [WouldDecide::More(Sample::WritesBeyond)]);
     }
     found(search, fits, &merges)
 }
@@ -43,28 +43,28 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
     let (Some(typical), Some(short), Some(long)) =
         (median(merges), quantile(merges, 0.1), quantile(merges, 0.9))
     else {
-        return Finding::unknown(ID, "no merge was timed", "");
+        let reason = Reason::TooFew { number: Some(0), sample: Sample::WritesBeyond };
+        return Finding::unknown(ID, reason, [WouldDecide::More(Sample::WritesBeyond)]);
     };
-    let text = format!(
-        "{} writes with more than {fits} blocks open took {} longer than the {} of a write without a merge (most of \
-         them {} to {})",
-        merges.len(),
-        time(typical),
-        time(search.slowness.typical_seconds()),
-        time(short),
-        time(long)
-    );
+    let evidence = Evidence::Blocks(BlockEvidence::MergeTimes {
+        merges: merges.len(),
+        fits,
+        typical_s: typical,
+        write_s: search.slowness.typical_seconds(),
+        p10_s: short,
+        p90_s: long,
+    });
     if short <= 0.0 || long > short * SPREAD_MAX {
-        return Finding::unknown(ID, format!("{text}: they are not one kind of thing"), "a quieter machine");
+        return Finding::unknown(ID, Reason::MergesDiffer(evidence), [WouldDecide::QuieterMachine]);
     }
-    let (low, high) = interval(merges, typical, wavering(search));
+    let (low, high) = interval(merges, typical, variation(search));
     let stalls = search.linear.stalls();
     let probability = search.linear.verdict().probability * (1.0 - MODEL_DOUBT) * (1.0 - stalls);
-    Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), text)
+    Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), evidence)
         .within(Value::Seconds(low), Value::Seconds(high))
 }
 
-/// What a merge of a whole block takes by each write that had to close one, seconds.
+/// The duration of merging a whole block, seconds, by each write that closed one.
 fn merges(search: &Search<'_>, fits: u32) -> Vec<f64> {
     let data = search.data();
     let request = data.cells.first().map(|cell| cell.request);
@@ -81,10 +81,10 @@ fn merges(search: &Search<'_>, fits: u32) -> Vec<f64> {
     costs.collect()
 }
 
-/// Which blocks are open, if the one that was written longest ago has to go; and how much of each is written.
+/// The open blocks under LRU eviction, and how much of each is written.
 #[derive(Debug)]
 struct Open {
-    /// Unit and writes since it was opened, the one written longest ago first. What was open before the experiment has no
+    /// Unit and writes since it was opened, the least recently written first. Blocks that were open before the experiment have no
     /// number.
     units: Vec<(Option<u32>, u32)>,
     /// The share of a block that one write fills.
@@ -96,14 +96,14 @@ impl Open {
         Self { units: vec![(None, 0); fits as usize], share }
     }
 
-    /// Takes a write: the share of a block that has to be copied for it, if one has to go that is known.
+    /// Takes a write; returns the share of a block that has to be copied for it, if a known block is evicted.
     fn write(&mut self, unit: u32) -> Option<f64> {
         if let Some(index) = self.units.iter().position(|(open, _)| *open == Some(unit)) {
             let (_, writes) = self.units.remove(index);
             if self.share * f64::from(writes + 1) < 0.999 {
                 self.units.push((Some(unit), writes + 1));
             } else {
-                // It is full, and its place is free.
+                // It is full, and its slot is free.
                 self.units.insert(0, (None, u32::MAX));
             }
             return None;
@@ -114,23 +114,23 @@ impl Open {
     }
 }
 
-/// By how much writes without a merge differ, as a share of what they take: drift and noise that merges have as well.
-fn wavering(search: &Search<'_>) -> f64 {
+/// The range of writes without a merge, as a share of their time: merges have the same drift and noise.
+fn variation(search: &Search<'_>) -> f64 {
     let linear = search.data().cells.iter().filter(|cell| cell.order == Order::Linear);
-    let quick =
+    let fast =
         linear.flat_map(OpenUnitsCell::writes).filter(|(_, latency)| !search.slowness.is_slow(*latency));
-    let quick: Vec<f64> = quick.map(|(_, latency)| latency.as_secs_f64()).collect();
-    let apart = quantile(&quick, 0.9).zip(quantile(&quick, 0.1)).map_or(0.0, |(long, short)| long - short);
+    let fast: Vec<f64> = fast.map(|(_, latency)| latency.as_secs_f64()).collect();
+    let apart = quantile(&fast, 0.9).zip(quantile(&fast, 0.1)).map_or(0.0, |(long, short)| long - short);
     apart / search.slowness.typical_seconds()
 }
 
-/// The interval of 95 % of the median by order statistics (H. David and H. Nagaraja, "Order Statistics", 2003, 7.1), never
-/// narrower than what drift alone makes. Noise only adds to a time: what a merge takes by itself is near the shortest.
-fn interval(merges: &[f64], typical: f64, wavering: f64) -> (f64, f64) {
+/// The 95 % interval of the median by order statistics (H. David and H. Nagaraja, "Order Statistics", 2003, 7.1), never narrower
+/// than drift alone. Noise only adds to a time, so that the merge alone is near the shortest.
+fn interval(merges: &[f64], typical: f64, variation: f64) -> (f64, f64) {
     let half = 0.98 / count(merges.len()).sqrt();
     let end = |share: f64| quantile(merges, share.clamp(0.0, 1.0)).unwrap_or(typical);
     let (low, high) = (end(0.5 - half), end(0.5 + half));
-    let width = 1.0 + wavering.max(HALF_WIDTH_MIN);
+    let width = 1.0 + variation.max(HALF_WIDTH_MIN);
     let short = quantile(merges, 0.1).unwrap_or(typical);
     (low.min(typical / width).min(short), high.max(typical * width))
 }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_that_was_written_for_longer_lacks_less() {
+    fn a_block_with_more_writes_lacks_less() {
         let mut open = Open::new(2, 0.125);
         assert_eq!([0, 1, 0, 1].map(|unit| open.write(unit)), [None; 4]);
         // 0 was written twice, then 1.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_narrows_with_the_number_and_never_below_drift() {
+    fn the_interval_narrows_with_more_merges_but_not_below_drift() {
         let merges =
             |number: u32| (0..number).map(|index| 0.1 + f64::from(index % 5) * 0.01).collect::<Vec<f64>>();
         let width = |number| {

@@ -1,5 +1,5 @@
-//! How many erase blocks a controller keeps open, from round-robin writes into them. The measuring search and the inference
-//! weigh every write by this same model. See docs/statistics.md.
+//! The number of erase blocks that a controller keeps open, from round-robin writes into them. The measuring search and the
+//! inference weigh every write by the same model. See docs/statistics.md.
 
 pub mod choice;
 pub mod collection;
@@ -11,8 +11,10 @@ pub mod hypothesis;
 pub mod laws;
 pub mod merge;
 pub mod open_units;
+mod openings;
 pub mod posterior;
 pub mod prior;
 pub mod random_eviction;
 pub mod recent;
+mod search;
 pub mod spread;

@@ -1,7 +1,7 @@
-//! The time of writes by size from our own ladder, which comes to the sizes that matter several times.
+//! The time of writes by size, from our own size sweep, which measures the sizes that matter several times.
 //!
-//! A device may be slower at one time than at another, by the same share for all sizes. So the time of a cell is a size's
-//! time and a round's pace, multiplied; both are fitted alternately.
+//! A device may be slower in one round than in another, by the same share for all sizes. So the time of a cell is the
+//! product of its size's time and its round's slowdown; both are fitted alternately.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,27 @@ use flashscope_record::observation::{Order, Times, WriteSizeCell, WriteSizeData}
 use crate::size_sweep::write_unit::SweepPoint;
 use crate::statistics::{count, median};
 
-/// A write that takes so many times as long as the quickest of its cell was held up by something else.
-const HELD_UP: f64 = 2.5;
-/// A size that takes so many times as long as a larger one is suspicious,
+/// A write that takes at least this many times as long as the fastest of its cell is a stall. Guess.
+const STALL: f64 = 2.5;
+/// A size that takes this many times as long as a larger one is suspicious, ... Guess.
 const SUSPICIOUS: f64 = 1.4;
-/// until it did so in that many rounds.
+/// ... until it did so in this many rounds.
 const SUSPICIOUS_ROUNDS: usize = 3;
-/// Writes of the same size differ by less as a rule, and so many of them by any amount, unless the device became slower or quicker.
+/// The device changed its speed if the median of equal writes changed by this factor, ... Guess.
 const CHANGED: f64 = 1.5;
+/// ... and at least this share of the later writes lies beyond all earlier ones. A few stalls do not reach it.
 const BEYOND: f64 = 0.75;
-/// After so many steps the fit has settled.
+/// Steps of the alternating fit; further steps change nothing that matters.
 const STEPS: usize = 8;
 /// The relative error of a figure in a published table: two to three digits, one run.
 const PUBLISHED_ERROR: f64 = 0.03;
-/// No write is known better, as a share of its time.
+/// The smallest relative error of a write's time.
 const ERROR_MIN: f64 = 0.005;
-/// The standard deviation of normal noise is so many times its median absolute deviation (P. Huber, "Robust Statistics").
+/// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust Statistics").
 const DEVIATION: f64 = 1.4826;
 
-/// The writes of one size in one round: the logarithm of their mean time, how many they are, and how much each of them
-/// differs from it, as a share. A published figure is one write, and nobody knows how much it differs.
+/// The writes of one size in one round: the logarithm of their mean time, their number, and how much each differs from it, as a
+/// share. A published figure counts as one write without differences.
 struct Cell {
     size: Bytes,
     round: usize,
@@ -41,35 +42,34 @@ struct Cell {
     is_published: bool,
 }
 
-/// One rung per size.
+/// One point per size.
 #[must_use]
 pub fn sweep_points(cells: &[WriteSizeCell]) -> Vec<SweepPoint> {
     let cells = in_rounds(cells);
-    let (levels, paces) = fit(&cells);
-    let noise = noise(&cells, &levels, &paces);
-    let rung = |(size, level): (&Bytes, &f64)| {
+    let (levels, slowdowns) = fit(&cells);
+    let noise = noise(&cells, &levels, &slowdowns);
+    let point = |(size, level): (&Bytes, &f64)| {
         let here = || cells.iter().filter(|cell| cell.size == *size);
         let writes: f64 = here().map(|cell| cell.writes).sum();
         let least = if here().any(|cell| cell.is_published) { PUBLISHED_ERROR } else { ERROR_MIN };
         SweepPoint { size: *size, seconds: level.exp(), relative_error: (noise / writes.sqrt()).max(least) }
     };
-    levels.iter().map(rung).collect()
+    levels.iter().map(point).collect()
 }
 
-/// Sizes that took much longer than a larger one, and were written in few rounds: they may have been held up.
+/// Sizes that took much longer than a larger one, and were written in few rounds: they may have stalled.
 #[must_use]
-pub fn held_up(cells: &[WriteSizeCell]) -> Vec<Bytes> {
-    let rungs = sweep_points(cells);
+pub fn stalled_sizes(cells: &[WriteSizeCell]) -> Vec<Bytes> {
+    let points = sweep_points(cells);
     let rounds = |size: Bytes| cells.iter().filter(|cell| cell.request == size).count();
-    let is_held_up = |index: &usize| {
-        let larger = rungs[index + 1..].iter().map(|rung| rung.seconds).fold(f64::INFINITY, f64::min);
-        rungs[*index].seconds > larger * SUSPICIOUS && rounds(rungs[*index].size) < SUSPICIOUS_ROUNDS
+    let is_stalled = |index: &usize| {
+        let larger = points[index + 1..].iter().map(|point| point.seconds).fold(f64::INFINITY, f64::min);
+        points[*index].seconds > larger * SUSPICIOUS && rounds(points[*index].size) < SUSPICIOUS_ROUNDS
     };
-    (0..rungs.len()).filter(is_held_up).map(|index| rungs[index].size).collect()
+    (0..points.len()).filter(is_stalled).map(|index| points[index].size).collect()
 }
 
-/// What the writes of the control took at first and take at the end, seconds, if that has changed by far: three quarters of them lie
-/// beyond all of the first round. A few writes that are held up change nothing.
+/// The median time of the control's writes at first and at the end, seconds, if the device changed its speed.
 #[must_use]
 pub fn changed(data: &WriteSizeData) -> Option<(f64, f64)> {
     let control = data.control.as_ref()?;
@@ -106,20 +106,19 @@ fn in_rounds(cells: &[WriteSizeCell]) -> Vec<Cell> {
 }
 
 impl Cell {
-    /// Where a size is no multiple of the page, some of its writes touch one more: the mean counts, but for writes that
-    /// were held up.
+    /// From the mean, without stalls: if a size is no multiple of the page, some of its writes touch one page more.
     fn new(cell: &WriteSizeCell, round: usize) -> Option<Self> {
         let seconds = seconds(&cell.times);
-        let quickest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-        let usual: Vec<f64> = seconds.into_iter().filter(|time| *time <= HELD_UP * quickest).collect();
-        let writes = count(usual.len());
-        let mean = usual.iter().sum::<f64>() / writes;
+        let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let regular: Vec<f64> = seconds.into_iter().filter(|time| *time <= STALL * fastest).collect();
+        let writes = count(regular.len());
+        let mean = regular.iter().sum::<f64>() / writes;
         // Each difference from a mean of few is too small by this.
         let scale = (writes / (writes - 1.0).max(1.0)).sqrt();
-        let differences = usual.iter().map(|time| (time / mean - 1.0).abs() * scale).collect();
+        let differences = regular.iter().map(|time| (time / mean - 1.0).abs() * scale).collect();
         let is_published = matches!(cell.times, Times::Mean { .. });
         let level = mean.ln();
-        (quickest > 0.0 && level.is_finite()).then_some(Self {
+        (fastest > 0.0 && level.is_finite()).then_some(Self {
             size: cell.request,
             round,
             level,
@@ -130,20 +129,20 @@ impl Cell {
     }
 }
 
-/// Each size's level, and each round's pace. A cell far above another of its size was held up as a whole.
+/// Each size's level, and each round's slowdown, both as logarithms. A cell far above another of its size stalled as a whole.
 fn fit(cells: &[Cell]) -> (BTreeMap<Bytes, f64>, BTreeMap<usize, f64>) {
-    let (mut levels, mut paces) = (BTreeMap::new(), BTreeMap::new());
+    let (mut levels, mut slowdowns) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..STEPS {
-        let pace = |cell: &Cell| cell.level - paces.get(&cell.round).copied().unwrap_or(0.0);
-        let quickest = |cell: &Cell| {
-            cells.iter().filter(|other| other.size == cell.size).map(pace).fold(f64::INFINITY, f64::min)
+        let level_of = |cell: &Cell| cell.level - slowdowns.get(&cell.round).copied().unwrap_or(0.0);
+        let fastest = |cell: &Cell| {
+            cells.iter().filter(|other| other.size == cell.size).map(level_of).fold(f64::INFINITY, f64::min)
         };
-        let usual: Vec<&Cell> =
-            cells.iter().filter(|cell| pace(cell) <= quickest(cell) + HELD_UP.ln()).collect();
-        levels = means(&usual, |cell| (cell.size, pace(cell)));
-        paces = means(&usual, |cell| (cell.round, cell.level - levels[&cell.size]));
+        let regular: Vec<&Cell> =
+            cells.iter().filter(|cell| level_of(cell) <= fastest(cell) + STALL.ln()).collect();
+        levels = means(&regular, |cell| (cell.size, level_of(cell)));
+        slowdowns = means(&regular, |cell| (cell.round, cell.level - levels[&cell.size]));
     }
-    (levels, paces)
+    (levels, slowdowns)
 }
 
 /// The weighted mean of a value by a key.
@@ -157,11 +156,11 @@ fn means<K: Ord>(cells: &[&Cell], keyed: impl Fn(&Cell) -> (K, f64)) -> BTreeMap
     sums.into_iter().map(|(key, (sum, weight))| (key, sum / weight)).collect()
 }
 
-/// How much the time of one write differs from the fit, as a share.
-fn noise(cells: &[Cell], levels: &BTreeMap<Bytes, f64>, paces: &BTreeMap<usize, f64>) -> f64 {
+/// The deviation of a single write from the fit, as a share.
+fn noise(cells: &[Cell], levels: &BTreeMap<Bytes, f64>, slowdowns: &BTreeMap<usize, f64>) -> f64 {
     let of_round = |cell: &Cell| {
         let again = cells.iter().any(|other| other.size == cell.size && other.round != cell.round);
-        let difference = cell.level - levels[&cell.size] - paces.get(&cell.round).unwrap_or(&0.0);
+        let difference = cell.level - levels[&cell.size] - slowdowns.get(&cell.round).unwrap_or(&0.0);
         again.then(|| difference.abs() * cell.writes.sqrt())
     };
     let inside =
@@ -187,22 +186,22 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_round_does_not_change_what_sizes_are_to_each_other() {
-        let rungs = sweep_points(&[
+    fn a_slower_round_does_not_change_the_ratio_of_sizes() {
+        let points = sweep_points(&[
             cell(16, &[1000, 1010]),
             cell(64, &[2000, 2020]),
             cell(16, &[1300]),
             cell(64, &[2600]),
         ]);
-        assert!((rungs[1].seconds / rungs[0].seconds - 2.0).abs() < 1e-3, "{rungs:?}");
+        assert!((points[1].seconds / points[0].seconds - 2.0).abs() < 1e-3, "{points:?}");
     }
 
     #[test]
-    fn a_size_that_was_held_up_is_named_until_it_was_seen_again() {
+    fn a_stalled_size_is_listed_until_it_is_measured_again() {
         let mut cells = vec![cell(16, &[90_000, 91_000]), cell(32, &[1500, 1500]), cell(64, &[2000, 2000])];
-        assert_eq!(held_up(&cells), [Bytes::kib(16)]);
+        assert_eq!(stalled_sizes(&cells), [Bytes::kib(16)]);
         cells.push(cell(16, &[1000, 1000]));
-        assert_eq!(held_up(&cells), []);
+        assert_eq!(stalled_sizes(&cells), []);
         assert!((sweep_points(&cells)[0].seconds - 1e-3).abs() < 1e-4, "{:?}", sweep_points(&cells));
     }
 }

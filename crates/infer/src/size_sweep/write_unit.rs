@@ -3,12 +3,14 @@
 use flashscope_device::Bytes;
 use statrs::function::erf::erf;
 
-use flashscope_record::figure::{speed, time};
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, Measurement, Quantity, Reason, Sample, SizeEvidence, Value,
+    WouldDecide,
+};
 
 use crate::thresholds::SURE_ENOUGH;
 
-/// One rung: writes of one size.
+/// One point of a size sweep: writes of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SweepPoint {
     /// Size of each write.
@@ -19,23 +21,23 @@ pub struct SweepPoint {
     pub relative_error: f64,
 }
 
-/// A write below the page costs at least this share of the page's.
+/// A write below the page takes at least this share of the page's time. Guess.
 const FLAT: f64 = 0.87;
-/// Towards the page, time grows by at most this share of how it grows behind it.
+/// Below the page, time grows by at most this share of the growth above it. Guess.
 const SLOPE: f64 = 0.35;
-/// The largest size taken for a page: see `staircase`'s, with one octave more for writes to several planes.
+/// The largest page: that of `staircase`, doubled for writes to several planes.
 const PAGE_MAX: Bytes = Bytes::mib(1);
-/// From this share of the best speed on a request is efficient.
+/// A request is efficient from this share of the best speed on.
 const EFFICIENT: f64 = 0.8;
-/// The interval holds the requests that reach that share less or more this.
+/// The interval holds the requests that reach that share plus or minus this.
 const BAND: f64 = 0.1;
-/// Shares of a speed that differ by less are the same.
+/// Shares of a speed that differ by less are equal: runs repeat no better.
 const ROOM: f64 = 0.015;
-/// A rung less likely than this to be on the other side of the share is decided.
+/// A point is decided if the probability that it lies on the other side of the share is below this.
 const DECIDED: f64 = 0.05;
-/// From half of the largest request to all of it, speed has stopped rising if it grows by less.
+/// Speed still rises if the largest request is at least this many times as fast as half of it. Guess.
 const RISING: f64 = 1.15;
-/// No speed is known better.
+/// The smallest relative error of a speed.
 const ERROR_MIN: f64 = 0.004;
 
 impl SweepPoint {
@@ -44,74 +46,64 @@ impl SweepPoint {
     }
 }
 
-/// The page: the largest size below which writes cost as much as it, and behind which they cost more.
+/// The page: the largest size that smaller writes cost as much as, and larger ones more.
 #[must_use]
-pub fn page(ladder: &[SweepPoint]) -> Finding {
+pub fn page(points: &[SweepPoint]) -> Finding {
     let id = FindingId::PageBytes;
-    let mut ladder = ladder.to_vec();
-    ladder.sort_by_key(|rung| rung.size);
-    // A page above the smallest efficient request would contradict it: a dip of one rung is no page.
-    let largest = write_unit(&ladder).bytes().map_or(PAGE_MAX, |unit| unit.min(PAGE_MAX));
-    let judged: Vec<(usize, f64)> = (0..ladder.len())
-        .filter(|index| ladder[*index].size <= largest)
-        .filter_map(|index| Some((index, likelihood_of_page(&ladder, index)?)))
+    let mut points = points.to_vec();
+    points.sort_by_key(|point| point.size);
+    // A page above the smallest efficient request would contradict it: a dip of one point is no page.
+    let largest = write_unit(&points).bytes().map_or(PAGE_MAX, |unit| unit.min(PAGE_MAX));
+    let judged: Vec<(usize, f64)> = (0..points.len())
+        .filter(|index| points[*index].size <= largest)
+        .filter_map(|index| Some((index, likelihood_of_page(&points, index)?)))
         .collect();
     let Some((index, likelihood)) = judged.iter().rev().find(|(_, likelihood)| *likelihood > 0.5) else {
-        return Finding::unknown(
-            id,
-            "the time of writes grows with their size throughout: no size was seen below which it stays",
-            "smaller writes, or fewer caches in between",
-        );
+        return Finding::unknown(id, Reason::NoFlatSizes, [WouldDecide::Smaller(Quantity::Requests)]);
     };
     // A larger size that nearly passed for the page is doubt about this one.
     let larger =
         judged.iter().filter(|(other, _)| other > index).map(|(_, other)| *other).fold(0.0, f64::max);
-    let page = ladder[*index];
+    let page = points[*index];
     let confidence = likelihood * (1.0 - larger) * 0.985;
+    let value = Value::Bytes(page.size);
     if confidence < SURE_ENOUGH {
-        let reason = format!(
-            "the times of writes fit a page of {} only with {:.0} % probability",
-            page.size,
-            confidence * 100.0
-        );
-        return Finding::unknown(id, reason, "more writes, on a quieter machine");
+        let reason = Reason::Likely { value, confidence: Confidence::new(confidence), because: None };
+        let would_decide = [WouldDecide::More(Sample::Writes), WouldDecide::QuieterMachine];
+        return Finding::unknown(id, reason, would_decide);
     }
-    let confidence = Confidence::new(confidence);
-    Finding::exact(id, Value::Bytes(page.size), confidence, page_evidence(&ladder, *index))
+    Finding::exact(id, value, Confidence::new(confidence), page_evidence(&points, *index))
 }
 
-fn page_evidence(ladder: &[SweepPoint], index: usize) -> String {
-    let page = ladder[index];
-    let half = ladder[..index].iter().rev().find(|rung| rung.size * 2 <= page.size).copied().unwrap_or(page);
-    let double = ladder[index..].iter().find(|rung| rung.size >= page.size * 2).copied().unwrap_or(page);
-    let against = if half.seconds > page.seconds * 1.15 { "even longer than" } else { "as long as" };
-    format!(
-        "a write of {} takes {}, {against} one of {} ({}); only beyond does more data take more time ({}: {})",
-        half.size,
-        time(half.seconds),
-        page.size,
-        time(page.seconds),
-        double.size,
-        time(double.seconds)
-    )
+fn page_evidence(points: &[SweepPoint], index: usize) -> Evidence {
+    let page = points[index];
+    let half = points[..index].iter().rev().find(|point| point.size * 2 <= page.size).copied();
+    let double = points[index..].iter().find(|point| point.size >= page.size * 2).copied();
+    let figures = |point: SweepPoint| (point.size, point.seconds);
+    Evidence::Sizes(SizeEvidence::PageSweep {
+        smaller: figures(half.unwrap_or(page)),
+        page: figures(page),
+        larger: figures(double.unwrap_or(page)),
+    })
 }
-/// The probability, given the rungs' errors, that every smaller rung down to half of the one at `index` costs as much as
-/// this one; `None` if nothing smaller or nothing larger was measured.
-fn likelihood_of_page(ladder: &[SweepPoint], index: usize) -> Option<f64> {
-    let page = ladder[index];
-    let slope = ladder[index + 1..]
+
+/// The probability that every smaller point down to half of the one at `index` costs as much as it, given the points' errors;
+/// `None` if nothing smaller or nothing larger was measured.
+fn likelihood_of_page(points: &[SweepPoint], index: usize) -> Option<f64> {
+    let page = points[index];
+    let slope = points[index + 1..]
         .iter()
-        .take_while(|rung| rung.size <= page.size * 2)
-        .map(|rung| (rung.seconds - page.seconds) / (rung.size - page.size).as_f64())
+        .take_while(|point| point.size <= page.size * 2)
+        .map(|point| (point.seconds - page.seconds) / (point.size - page.size).as_f64())
         .reduce(f64::min)?;
-    let smaller = || ladder[..index].iter().filter(|rung| rung.size * 2 >= page.size);
+    let smaller = || points[..index].iter().filter(|point| point.size * 2 >= page.size);
     smaller().next()?;
     let grows = slope > page.seconds * 0.02 / page.size.as_f64();
-    let towards = |rung: &SweepPoint| {
+    let towards = |point: &SweepPoint| {
         let allowed = (1.0 - FLAT) * page.seconds;
-        let by_slope = SLOPE * slope * (page.size - rung.size).as_f64();
-        let error = rung.relative_error.hypot(page.relative_error) * page.seconds;
-        normal((allowed.min(by_slope) - (page.seconds - rung.seconds)) / error)
+        let by_slope = SLOPE * slope * (page.size - point.size).as_f64();
+        let error = point.relative_error.hypot(page.relative_error) * page.seconds;
+        normal((allowed.min(by_slope) - (page.seconds - point.seconds)) / error)
     };
     Some(if grows { smaller().map(towards).fold(1.0, f64::min) } else { 0.0 })
 }
@@ -122,44 +114,44 @@ pub fn normal(x: f64) -> f64 {
     f64::midpoint(1.0, erf(x / std::f64::consts::SQRT_2))
 }
 
-/// The smallest rung that reaches a share of the best speed.
-fn smallest_reaching(ladder: &[SweepPoint], speed: f64) -> Option<SweepPoint> {
-    ladder.iter().filter(|rung| rung.speed() >= speed).min_by_key(|rung| rung.size).copied()
+/// The smallest point with at least this speed.
+fn smallest_reaching(points: &[SweepPoint], speed: f64) -> Option<SweepPoint> {
+    points.iter().filter(|point| point.speed() >= speed).min_by_key(|point| point.size).copied()
 }
 
-/// The fastest rung, the write unit, and the next smaller rung.
-fn around_the_unit(ladder: &[SweepPoint]) -> Option<(SweepPoint, SweepPoint, Option<SweepPoint>)> {
-    let best = ladder.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
-    let unit = smallest_reaching(ladder, best.speed() * EFFICIENT)?;
-    let below = ladder.iter().filter(|rung| rung.size < unit.size).max_by_key(|rung| rung.size);
+/// The fastest point, the write unit, and the next smaller point.
+fn around_the_unit(points: &[SweepPoint]) -> Option<(SweepPoint, SweepPoint, Option<SweepPoint>)> {
+    let best = points.iter().copied().max_by(|a, b| a.speed().total_cmp(&b.speed()))?;
+    let unit = smallest_reaching(points, best.speed() * EFFICIENT)?;
+    let below = points.iter().filter(|point| point.size < unit.size).max_by_key(|point| point.size);
     Some((best, unit, below.copied()))
 }
 
 /// Whether the best speed is that of the largest request, and half of it is much slower: the next would be faster.
-fn is_still_rising(ladder: &[SweepPoint], best: SweepPoint) -> bool {
-    let is_largest = ladder.iter().all(|rung| rung.size <= best.size);
-    let half = ladder.iter().filter(|rung| rung.size * 2 <= best.size).max_by_key(|rung| rung.size);
+fn is_still_rising(points: &[SweepPoint], best: SweepPoint) -> bool {
+    let is_largest = points.iter().all(|point| point.size <= best.size);
+    let half = points.iter().filter(|point| point.size * 2 <= best.size).max_by_key(|point| point.size);
     is_largest && half.is_none_or(|half| best.speed() > half.speed() * RISING)
 }
 
-/// The probability that a rung reaches `share` of the best speed.
-fn reaches(rung: SweepPoint, best: SweepPoint, share: f64) -> f64 {
-    if rung.size == best.size {
+/// The probability that a point reaches `share` of the best speed.
+fn reaches(point: SweepPoint, best: SweepPoint, share: f64) -> f64 {
+    if point.size == best.size {
         return 1.0;
     }
-    let error = rung.relative_error.hypot(best.relative_error).max(ERROR_MIN);
-    normal((rung.speed() / best.speed()).ln() / error - share.ln() / error)
+    let error = point.relative_error.hypot(best.relative_error).max(ERROR_MIN);
+    normal((point.speed() / best.speed()).ln() / error - share.ln() / error)
 }
 
 /// The sizes that have to be written again before the write unit is known; none if it is.
 #[must_use]
-pub fn deciding(ladder: &[SweepPoint]) -> Vec<Bytes> {
-    let Some((best, unit, _)) = around_the_unit(ladder) else { return Vec::new() };
+pub fn deciding(points: &[SweepPoint]) -> Vec<Bytes> {
+    let Some((best, unit, _)) = around_the_unit(points) else { return Vec::new() };
     let above = reaches(unit, best, EFFICIENT - ROOM);
-    let nearly: Vec<Bytes> = ladder
+    let nearly: Vec<Bytes> = points
         .iter()
-        .filter(|rung| rung.size < unit.size && reaches(**rung, best, EFFICIENT + ROOM) > DECIDED)
-        .map(|rung| rung.size)
+        .filter(|point| point.size < unit.size && reaches(**point, best, EFFICIENT + ROOM) > DECIDED)
+        .map(|point| point.size)
         .collect();
     if nearly.is_empty() && above > 1.0 - DECIDED {
         return Vec::new();
@@ -170,55 +162,41 @@ pub fn deciding(ladder: &[SweepPoint]) -> Vec<Bytes> {
     sizes
 }
 
-/// The write unit, where the same writes took so many seconds at first and at the end: sizes that were written in between cannot be compared.
+/// The write unit if the same writes took another time at the end, in seconds: then sizes written in between cannot be compared.
 #[must_use]
-pub fn of_another_speed((first, last): (f64, f64)) -> Finding {
-    let reason = format!(
-        "the same writes took {} at first and {} later: the device became {} meanwhile",
-        time(first),
-        time(last),
-        if last > first { "slower" } else { "quicker" }
-    );
-    Finding::unknown(
-        FindingId::WriteUnitBytes,
-        reason,
-        "a stick left alone for a while, and the measurement once more",
-    )
+pub fn of_another_speed((first_s, last_s): (f64, f64)) -> Finding {
+    let reason = Reason::SpeedChanged { first_s, last_s };
+    Finding::unknown(FindingId::WriteUnitBytes, reason, [WouldDecide::Rest])
 }
 
 /// The write unit: the smallest request that reaches 80 % of the best speed; its interval holds 70 to 90 %.
 #[must_use]
-pub fn write_unit(ladder: &[SweepPoint]) -> Finding {
+pub fn write_unit(points: &[SweepPoint]) -> Finding {
     let id = FindingId::WriteUnitBytes;
-    let Some((best, unit, below)) = around_the_unit(ladder) else {
-        return Finding::unknown(id, "no writes in linear order were measured", "write tests (--erase)");
+    let Some((best, unit, below)) = around_the_unit(points) else {
+        let reason = Reason::NotMeasured(Measurement::WriteSizes);
+        return Finding::unknown(id, reason, [WouldDecide::WriteTests]);
     };
     let Some(below) = below else {
-        return Finding::unknown(
-            id,
-            format!("even the smallest request tried ({}) reaches the best speed", unit.size),
-            "smaller requests",
-        );
+        let reason = Reason::SmallestIsFastest(unit.size);
+        return Finding::unknown(id, reason, [WouldDecide::Smaller(Quantity::Requests)]);
     };
-    if is_still_rising(ladder, best) {
-        let reason = format!("the largest request tried ({}) is much faster than half of it", best.size);
-        return Finding::unknown(id, reason, "larger requests");
+    if is_still_rising(points, best) {
+        let reason = Reason::LargestStillFaster(best.size);
+        return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::Requests)]);
     }
-    let evidence = format!(
-        "requests of {} write {}, those of {} only {}; the best was {} at {}",
-        unit.size,
-        speed(unit.speed()),
-        below.size,
-        speed(below.speed()),
-        speed(best.speed()),
-        best.size
-    );
+    let figures = |point: SweepPoint| (point.size, point.speed());
+    let evidence = Evidence::Sizes(SizeEvidence::WriteUnit {
+        unit: figures(unit),
+        below: figures(below),
+        best: figures(best),
+    });
     let error = unit.relative_error.hypot(best.relative_error);
     let (low, high) = (EFFICIENT - BAND, EFFICIENT + BAND);
     let margin = (unit.speed() / best.speed() - low).min(high - below.speed() / best.speed());
     let confidence = Confidence::new(normal(margin / error.max(0.01)) * 0.98);
     let size =
-        |share: f64| smallest_reaching(ladder, best.speed() * share).map_or(unit.size, |rung| rung.size);
+        |share: f64| smallest_reaching(points, best.speed() * share).map_or(unit.size, |point| point.size);
     // Where sizes in between were not measured, the smallest of them may do as well.
     let is_gap = unit.size > below.size * 2;
     let smallest = if is_gap { next_size(below.size).min(size(low)) } else { size(low) };
@@ -235,9 +213,8 @@ fn next_size(size: Bytes) -> Bytes {
 mod tests {
     use super::*;
 
-    fn ladder(rungs: &[(u64, f64)]) -> Vec<SweepPoint> {
-        rungs
-            .iter()
+    fn sweep(rows: &[(u64, f64)]) -> Vec<SweepPoint> {
+        rows.iter()
             .map(|(kib, millis)| SweepPoint {
                 size: Bytes::kib(*kib),
                 seconds: millis / 1e3,
@@ -249,22 +226,22 @@ mod tests {
     /// The Patriot's own figures, three open units (docs/methods/write-size.md).
     #[test]
     fn writes_below_the_page_may_cost_more_than_the_page() {
-        let rungs =
+        let rows =
             [(4, 4.76), (8, 4.9), (16, 5.25), (32, 3.0), (64, 4.0), (128, 10.0), (256, 20.0), (512, 33.4)];
-        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(32)));
-        assert_eq!(write_unit(&ladder(&rungs)).bytes(), Some(Bytes::kib(64)));
+        assert_eq!(page(&sweep(&rows)).bytes(), Some(Bytes::kib(32)));
+        assert_eq!(write_unit(&sweep(&rows)).bytes(), Some(Bytes::kib(64)));
     }
 
     #[test]
     fn an_overhead_larger_than_the_transfer_does_not_pass_for_a_page() {
-        let rungs: Vec<(u64, f64)> =
+        let rows: Vec<(u64, f64)> =
             [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 5.0 + 0.3 * (kib as f64 / 4.0).max(1.0))).into();
-        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(4)));
+        assert_eq!(page(&sweep(&rows)).bytes(), Some(Bytes::kib(4)));
     }
 
     #[test]
     fn sizes_that_were_not_measured_may_be_write_units() {
-        let found = |rungs: &[(u64, f64)]| match write_unit(&ladder(rungs)).outcome {
+        let found = |rows: &[(u64, f64)]| match write_unit(&sweep(rows)).outcome {
             flashscope_record::finding::Outcome::Found { value, low, high, .. } => [value, low, high],
             unknown => panic!("{unknown:?}"),
         };
@@ -277,14 +254,13 @@ mod tests {
     /// Pages of 48 KiB: writes of 32 KiB cross every second boundary, those of 16 and 24 KiB never.
     #[test]
     fn a_page_of_three_is_found_beside_powers_of_two() {
-        let rungs = [(12, 2.0), (16, 2.0), (24, 2.0), (32, 2.5), (48, 2.0), (64, 3.3), (96, 3.0), (192, 5.0)];
-        assert_eq!(page(&ladder(&rungs)).bytes(), Some(Bytes::kib(48)));
+        let rows = [(12, 2.0), (16, 2.0), (24, 2.0), (32, 2.5), (48, 2.0), (64, 3.3), (96, 3.0), (192, 5.0)];
+        assert_eq!(page(&sweep(&rows)).bytes(), Some(Bytes::kib(48)));
     }
 
     #[test]
     fn a_device_without_pages_has_none() {
-        let rungs: Vec<(u64, f64)> =
-            [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 0.1 + 0.05 * kib as f64)).into();
-        assert_eq!(page(&ladder(&rungs)).bytes(), None);
+        let rows: Vec<(u64, f64)> = [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 0.1 + 0.05 * kib as f64)).into();
+        assert_eq!(page(&sweep(&rows)).bytes(), None);
     }
 }

@@ -1,8 +1,9 @@
-//! Small statistics that inferences, fits and reports share.
+//! Small statistics that inference, fits and reports share.
 
 pub mod robust;
 
 use flashscope_device::Bytes;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A count as a float. Counts of requests are far below 2^53, where this is exact.
 #[must_use]
@@ -11,14 +12,14 @@ pub const fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// A size that was reckoned with, to the byte; nothing where it is below zero.
+/// A computed size in whole bytes; 0 if it is negative.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are below 2^60")]
 pub const fn whole_bytes(bytes: f64) -> Bytes {
     Bytes::new(bytes.max(0.0).round() as u64)
 }
 
-/// What all but the quickest quarter take at least: a device that has become slow is slow in all but these, and one that stalls is not.
+/// The lower quartile: a slow device is slow in all but its fastest quarter, a device that stalls is not.
 pub fn quickest_quarter(seconds: &[f64]) -> Option<f64> {
     quantile(seconds, 0.25)
 }
@@ -30,7 +31,7 @@ pub fn quickest_quarter(seconds: &[f64]) -> Option<f64> {
 pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {
     let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let position = quantile.clamp(0.0, 1.0) * count(finite.len().checked_sub(1)?);
-    // Only these two need to be at their place: whoever asks at each read need not sort all before.
+    // Only these two need to be in order: callers ask after each read, and sorting all would be slow.
     let (_, below, larger) = finite.select_nth_unstable_by(position as usize, f64::total_cmp);
     let above = larger.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
     Some(*below + (above - *below) * position.fract())
@@ -42,7 +43,22 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The entropy of a coin that shows its face with this probability, nats.
+/// The quantile of Student's t distribution with this many degrees of freedom; NaN if these are not positive.
+#[must_use]
+pub fn student_quantile(freedom: f64, probability: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(probability))
+}
+
+/// The probability that a variable of Student's t distribution lies within ± `errors`.
+#[must_use]
+pub fn student_within(freedom: f64, errors: f64) -> f64 {
+    if !errors.is_finite() {
+        return 1.0;
+    }
+    StudentsT::new(0.0, 1.0, freedom).map_or(0.0, |student| 2.0 * student.cdf(errors.abs()) - 1.0)
+}
+
+/// The entropy of a yes-or-no question with this probability of yes, nats.
 #[must_use]
 pub fn entropy(probability: f64) -> f64 {
     let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * p.ln() };
@@ -54,9 +70,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_learned_from_a_coin_that_always_falls_alike() {
+    fn a_certain_answer_has_no_entropy() {
         assert_eq!([0.0, 1.0].map(entropy), [0.0; 2]);
         assert!((entropy(0.5) - std::f64::consts::LN_2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn student_quantiles_match_the_tables() {
+        assert!((student_quantile(11.0, 0.975) - 2.200_985).abs() < 1e-6);
+        assert!((student_within(11.0, 2.200_985) - 0.95).abs() < 1e-6);
+        assert!(student_within(11.0, f64::INFINITY) >= 1.0);
     }
 
     #[test]

@@ -1,24 +1,29 @@
-//! The mean of what a byte takes in a stream, and how well it is known: from parts of the stream, so that drift and stalls
-//! widen its error (the method of batch means: A. Law, "Simulation Modeling and Analysis", 9.5.3).
+//! The mean time per byte of a stream, and its standard error by the method of batch means (A. Law, "Simulation Modeling and
+//! Analysis", 9.5.3): the error comes from parts of the stream, so that drift and stalls widen it.
 
-use crate::statistics::count;
+use std::sync::LazyLock;
+
+use crate::statistics::{count, student_quantile};
 use crate::streams::slowdown::Stretch;
 
-/// The stream is cut into so many parts to see how much they differ.
+/// The number of parts that a stream is cut into: enough for a standard error, few enough that each holds several stalls.
 pub const BATCHES: usize = 12;
-/// Student's t for 95 % with eleven degrees of freedom.
-pub const STUDENT_95: f64 = 2.2;
+/// Degrees of freedom of the mean over the parts.
+pub const FREEDOM: f64 = (BATCHES - 1) as f64;
 
-/// The mean of what a byte takes.
+/// Half the width of the 95 % interval of such a mean, in standard errors: Student's t with [`FREEDOM`] degrees of freedom.
+pub static STUDENT_95: LazyLock<f64> = LazyLock::new(|| student_quantile(FREEDOM, 0.975));
+
+/// The mean time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     /// The mean over all bytes.
     pub seconds_per_byte: f64,
     /// Its standard error as a share of it.
     pub error: f64,
-    /// How far its two halves are apart, as a share of it.
+    /// The difference between its two halves, as a share of it.
     pub halves: f64,
-    /// What all bytes took.
+    /// The time of all bytes.
     pub seconds: f64,
     /// How many bytes.
     pub bytes: f64,
@@ -43,15 +48,14 @@ impl Mean {
     }
 }
 
-/// The stream in so many parts of equal bytes, each as one stretch.
+/// The stream in `number` parts of equal bytes, each as one stretch.
 pub fn equal_parts(stream: &[Stretch], number: usize) -> Vec<Stretch> {
     let whole =
         |part: &[Stretch]| Stretch { bytes: bytes_of(part), seconds_per_byte: seconds_per_byte(part) };
     parts(stream, number).into_iter().map(whole).collect()
 }
 
-/// The standard error of the mean over all bytes of these parts, as a share of it. A part of fewer bytes tells less: each counts by what it
-/// holds.
+/// The standard error of the mean over all bytes of these parts, as a share of it. Each part is weighted by its bytes.
 pub fn error_of(parts: &[Stretch]) -> f64 {
     let (all, bytes) = (seconds_per_byte(parts), bytes_of(parts));
     let weigh = |part: &Stretch| part.bytes / bytes * (part.seconds_per_byte - all).powi(2);
@@ -59,15 +63,15 @@ pub fn error_of(parts: &[Stretch]) -> f64 {
     spread.sqrt() / all
 }
 
-/// What a byte takes in either half of the bytes.
+/// The time per byte in either half of the bytes.
 fn parts_of_two(stream: &[Stretch]) -> [f64; 2] {
     let halves = parts(stream, 2);
     let [first, second] = halves.as_slice() else { return [0.0; 2] };
     [first, second].map(|half| seconds_per_byte(half))
 }
 
-/// The stream in so many parts of equal bytes, as nearly as whole stretches make them: a stretch belongs to the part in which its middle
-/// lies. Stretches may be of a mebibyte at first and of hundreds later; parts of equally many would weigh the beginning.
+/// The stream in `number` parts of nearly equal bytes, made of whole stretches: a stretch belongs to the part that holds its
+/// middle. Stretches may be of 1 MiB at first and of hundreds later, so that equal counts would overweight the start.
 fn parts(stream: &[Stretch], number: usize) -> Vec<&[Stretch]> {
     let (bytes, mut before) = (bytes_of(stream), 0.0);
     let part_of = |stretch: &Stretch| {
@@ -75,13 +79,13 @@ fn parts(stream: &[Stretch], number: usize) -> Vec<&[Stretch]> {
         before += stretch.bytes;
         (middle / bytes * count(number)).floor()
     };
-    let places: Vec<f64> = stream.iter().map(part_of).collect();
+    let part_numbers: Vec<f64> = stream.iter().map(part_of).collect();
     let mut rest = stream;
-    let lengths = places.chunk_by(|one, next| one.total_cmp(next).is_eq()).map(<[f64]>::len);
+    let lengths = part_numbers.chunk_by(|one, next| one.total_cmp(next).is_eq()).map(<[f64]>::len);
     lengths
         .map(|length| {
-            let (part, behind) = rest.split_at(length);
-            rest = behind;
+            let (part, after) = rest.split_at(length);
+            rest = after;
             part
         })
         .collect()
@@ -102,7 +106,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_differ_widen_the_error_and_few_tell_nothing() {
+    fn student_95_is_the_exact_quantile() {
+        assert!((*STUDENT_95 - 2.200_985).abs() < 1e-6, "{}", *STUDENT_95);
+    }
+
+    #[test]
+    fn differing_parts_widen_the_error_and_too_few_stretches_have_no_mean() {
         let stream = |of: fn(usize) -> f64| -> Vec<Stretch> {
             (0..48).map(|index| Stretch { bytes: 2.0, seconds_per_byte: of(index) }).collect()
         };
@@ -116,8 +125,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_hold_equal_bytes_however_large_the_stretches_are() {
-        // Small stretches that stall now and then, and large ones that hold as many stalls for their bytes.
+    fn parts_hold_equal_bytes_for_stretches_of_any_size() {
+        // Small stretches, every 16th of which stalls, and large ones that hold as many stalls for their bytes.
         let small = (0..256).map(|index| if index % 16 == 15 { 18.0 } else { 2.0 });
         let large = (0..64).map(|_| 3.0);
         let stream: Vec<Stretch> = small
@@ -129,14 +138,14 @@ mod tests {
             (mean.seconds_per_byte - 3.0).abs() < 1e-12 && mean.error < 1e-3 && mean.halves < 1e-3,
             "{mean:?}"
         );
-        let beginning: Vec<Stretch> = (0..100)
+        let small_first: Vec<Stretch> = (0..100)
             .map(|index| Stretch {
                 bytes: if index < 50 { 1.0 } else { 99.0 },
                 seconds_per_byte: if index < 50 { 2.0 } else { 3.0 },
             })
             .collect();
-        let mean = Mean::of(&beginning).unwrap();
+        let mean = Mean::of(&small_first).unwrap();
         assert!(mean.error < 0.01, "a hundredth of the bytes: {mean:?}");
-        assert_eq!(parts(&beginning, BATCHES).len(), BATCHES);
+        assert_eq!(parts(&small_first, BATCHES).len(), BATCHES);
     }
 }

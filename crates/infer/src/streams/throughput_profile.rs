@@ -1,40 +1,45 @@
-//! The course of a long stream of writes: where its speed changes, what stalls it, and what a pause gives back.
+//! The throughput profile of a long stream of writes: where its speed changes, its recurring stalls, and its idle recovery.
 
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_record::observation::{LongWrite, Resumed, SustainedData};
+use flashscope_record::observation::{Resumed, SustainedData};
 
-use crate::statistics::{count, whole_bytes};
+use crate::statistics::whole_bytes;
 use crate::streams::changes::{Change, changes};
+use crate::streams::fill::{Fill, stretch};
 use crate::streams::slowdown::{Slowdown, Stretch};
-use crate::streams::stalls::{Stalls, brief, stalls};
-use crate::streams::sustained::{Fill, stretch};
+use crate::streams::stalls::Stalls;
+use crate::streams::stream_stalls::recur_to_the_end;
+pub use crate::streams::stream_stalls::{stalled_share, stalled_writes, stalls_of};
 
-/// The course of a long stream of writes.
+/// A change this near to the end of the cache is that end, as a share of its size.
+const SAME_OFFSET: f64 = 0.02;
+
+/// The throughput profile of a long stream of writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThroughputProfile {
     /// Where its speed changes, in order.
     pub changes: Vec<Change>,
-    /// What stalls it again and again.
+    /// Its recurring stalls.
     pub stalls: Option<Stalls>,
-    /// What went fast again behind each pause.
+    /// What was fast again after each pause.
     pub recovered: Vec<Recovered>,
 }
 
-/// What went fast again behind a pause.
+/// What was fast again after a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recovered {
-    /// How long nothing was asked for.
+    /// The pause.
     pub pause: Duration,
-    /// How much was written fast behind it.
+    /// What was written fast after it.
     pub bytes: Bytes,
-    /// Whether it was still fast when the measurement went on.
+    /// Whether writing was still fast when the measurement went on.
     pub is_at_least: bool,
 }
 
-/// The course of a stream. Inference knows nothing of its cause: see the findings for caches.
+/// The throughput profile of a stream. It names no causes: see the findings for caches.
 #[must_use]
 pub fn throughput_profile(data: &SustainedData) -> ThroughputProfile {
     let fill = Fill::of(data);
@@ -42,13 +47,12 @@ pub fn throughput_profile(data: &SustainedData) -> ThroughputProfile {
     let cache_end = fill.fast();
     let shifted = |change: Change| {
         let written = change.written + before;
-        // The one place is told as one.
-        let is_cache_end = |end: &Bytes| (written.as_f64() / end.as_f64() - 1.0).abs() <= SAME_PLACE;
+        let is_cache_end = |end: &Bytes| (written.as_f64() / end.as_f64() - 1.0).abs() <= SAME_OFFSET;
         Change { written: cache_end.filter(is_cache_end).unwrap_or(written), ..change }
     };
     ThroughputProfile {
         changes: changes(fill.stream()).into_iter().map(shifted).collect(),
-        stalls: stalls_of(data).filter(|_| go_on_to_the_end(data)),
+        stalls: stalls_of(data).filter(|_| recur_to_the_end(data)),
         recovered: data
             .resumed
             .iter()
@@ -57,59 +61,10 @@ pub fn throughput_profile(data: &SustainedData) -> ThroughputProfile {
     }
 }
 
-/// The stalls of a stream that come again after the same number of bytes.
-#[must_use]
-pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
-    stalls(&of_stream(data), data.request, time(data).as_secs_f64())
-}
-
-/// Whether stalls come again and again until the end, which is no further behind the last of them than a few of them are apart: else they
-/// belong to how the stream began.
-fn go_on_to_the_end(data: &SustainedData) -> bool {
-    let long = brief(&of_stream(data), data.request);
-    let (Some(first), Some(last)) = (long.first(), long.last()) else { return false };
-    let apart = (last.ended.saturating_sub(first.ended)).div_f64(count(long.len().max(2) - 1));
-    time(data).saturating_sub(last.ended) <= apart.mul_f64(PERIODS_WITHOUT_MAX)
-}
-
-/// A change this near to where the stream was found to become slow is that.
-const SAME_PLACE: f64 = 0.02;
-/// Behind so many times the distance of stalls without one, they are over.
-const PERIODS_WITHOUT_MAX: f64 = 4.0;
-
-/// The single writes that took several times as long as usual, where stalls come again and again; else none.
-#[must_use]
-pub fn stalled_writes(data: &SustainedData) -> Vec<LongWrite> {
-    let alone = || brief(&of_stream(data), data.request);
-    stalls_of(data).map_or_else(Vec::new, |_| alone())
-}
-
-/// What the stream itself took: without what was written behind pauses.
-fn time(data: &SustainedData) -> Duration {
-    data.pieces.iter().map(|piece| piece.time).sum()
-}
-
-/// The long writes of the stream itself, whose time is counted: those behind pauses are kept with them.
-fn of_stream(data: &SustainedData) -> Vec<LongWrite> {
-    let total = time(data);
-    data.long.iter().filter(|write| write.ended <= total).copied().collect()
-}
-
-/// Whether a stream became slow and stayed so, behind a cache or behind anything else.
+/// Whether a stream became slow and stayed slow, for whatever cause.
 #[must_use]
 pub fn slows_down(data: &SustainedData) -> bool {
     Fill::of(data).has_slowed_down()
-}
-
-/// The share of its time that a stream spent in writes that took several times as long as usual, whether they come again after the same
-/// number of bytes or not.
-#[must_use]
-pub fn held_up_share(data: &SustainedData) -> f64 {
-    let total = time(data).as_secs_f64();
-    let long: f64 = brief(&of_stream(data), data.request).iter().map(|write| write.took.as_secs_f64()).sum();
-    let periodic = stalls_of(data).map_or(0.0, |stalls| stalls.share);
-    // The last long write may belong to a piece that was cut short.
-    if total > 0.0 { (long / total).max(periodic).min(1.0) } else { 0.0 }
 }
 
 fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered> {
@@ -129,10 +84,10 @@ fn recovered(fill: &Fill, request: Bytes, resumed: &Resumed) -> Option<Recovered
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_record::observation::Piece;
+    use flashscope_record::observation::{LongWrite, Piece};
 
     #[test]
-    fn stalls_at_the_beginning_do_not_come_again_and_again() {
+    fn stalls_at_the_start_only_do_not_recur() {
         let stalls = |writes: u64| {
             let took = |index: u64| if index.is_multiple_of(16) && index <= 160 { 500 } else { 20 };
             let piece = |index| Piece { requests: 1, time: Duration::from_millis(took(index)) };

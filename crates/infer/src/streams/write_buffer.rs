@@ -1,30 +1,32 @@
-//! The controller's memory, from how much goes fast after a pause.
+//! The write buffer, from the bytes that are fast after a pause.
 
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_record::figure::time;
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, Measurement, Quantity, Reason, Sample, StreamEvidence, Value,
+    WouldDecide,
+};
 use flashscope_record::observation::{Burst, WriteBufferData};
 
 use crate::statistics::{count, median, quantile};
 use crate::streams::slowdown::{Slowdown, Stretch};
 
 const ID: FindingId = FindingId::WriteBufferBytes;
-/// Bursts that must show a slow-down for one to be told of.
+/// The fewest bursts with a slowdown that show a buffer: one or two may be chance.
 const BURSTS_MIN: usize = 3;
-/// Slower by less is no sign of memory: flash is slower than a link by more.
+/// Memory is at least this many times as fast as the flash. Guess.
 const RATIO_MIN: f64 = 1.25;
-/// What a pause four times as long makes larger by this is not memory.
+/// What a pause four times as long makes this many times as large is not memory. Guess.
 const GROWS: f64 = 1.4;
-/// The size is known to within so many writes at either end.
+/// The error of the size at either end, in writes.
 const EDGE_WRITES: f64 = 1.5;
-/// What the model can be wrong about: other reasons for a quick beginning.
+/// The probability of another reason for a fast start. Guess.
 const MODEL_DOUBT: f64 = 0.06;
 /// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
-/// Memory that the flash empties as fast as the link fills it does not show.
+/// The probability of memory that does not show, since the flash empties it as fast as the link fills it. Guess.
 const NONE_DOUBT: f64 = 0.1;
 
 /// Equal writes as a stream.
@@ -34,11 +36,11 @@ pub fn stretches(request: Bytes, each: &[Duration]) -> Vec<Stretch> {
     each.iter().map(|latency| Stretch { bytes, seconds_per_byte: latency.as_secs_f64() / bytes }).collect()
 }
 
-/// What one burst shows.
+/// The slowdown in one burst.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     pause: Duration,
-    /// Bytes that memory holds: those that went fast, less what the flash took meanwhile.
+    /// Bytes that memory holds: those that were fast, less what the flash took meanwhile.
     held: f64,
     fast: f64,
     slow: f64,
@@ -62,16 +64,17 @@ impl Seen {
 #[must_use]
 pub fn write_buffer(data: Option<&WriteBufferData>) -> Finding {
     let Some(data) = data.filter(|data| data.bursts.iter().any(|burst| !burst.each.is_empty())) else {
-        let would_decide = "bursts of writes after pauses (measure write-buffer, or check --sustained)";
-        return Finding::unknown(ID, "no writes after a pause were measured", would_decide);
+        let measurement = Measurement::Bursts;
+        return Finding::unknown(ID, Reason::NotMeasured(measurement), [WouldDecide::Measure(measurement)]);
     };
     let seen: Vec<Seen> = data.bursts.iter().filter_map(|burst| Seen::of(data.request, burst)).collect();
     if seen.is_empty() {
         return none(data);
     }
     if seen.len() < BURSTS_MIN || seen.len() * 3 < data.bursts.len() * 2 {
-        let reason = format!("{} of {} bursts were fast at first", seen.len(), data.bursts.len());
-        return Finding::unknown(ID, reason, "more bursts, on a quieter machine");
+        let reason = Reason::SomeBurstsFast { fast: seen.len(), bursts: data.bursts.len() };
+        let would_decide = [WouldDecide::More(Sample::Bursts), WouldDecide::QuieterMachine];
+        return Finding::unknown(ID, reason, would_decide);
     }
     held(data, &seen)
 }
@@ -81,24 +84,22 @@ fn none(data: &WriteBufferData) -> Finding {
         data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect();
     let typical = median(&times).unwrap_or(0.0);
     if typical <= 0.0 {
-        return Finding::unknown(ID, "the writes took no time at all", "a clock that runs");
+        return Finding::unknown(ID, Reason::NoTime, [WouldDecide::RunningClock]);
     }
     let longest = data.bursts.iter().map(|burst| burst.each.len()).max().unwrap_or(0);
     if data.request * (longest as u64) < MEMORY_MAX {
-        let reason = format!(
-            "{longest} writes of {} after a pause took {} each, but memory may hold up to {MEMORY_MAX}",
-            data.request,
-            time(typical)
-        );
-        return Finding::unknown(ID, reason, "longer bursts");
+        let reason = Reason::BurstTooShort {
+            writes: longest,
+            request: data.request,
+            write_s: typical,
+            memory_max: MEMORY_MAX,
+        };
+        return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Bursts)]);
     }
-    let text = format!(
-        "after a pause {} writes of {} took {} each, the first like the last",
-        times.len(),
-        data.request,
-        time(typical)
-    );
-    Finding::exact(ID, Value::Bytes(Bytes::ZERO), Confidence::new(1.0 - NONE_DOUBT), text)
+    let evidence =
+        StreamEvidence::BurstsAlike { writes: times.len(), request: data.request, write_s: typical };
+    let confidence = Confidence::new(1.0 - NONE_DOUBT);
+    Finding::exact(ID, Value::Bytes(Bytes::ZERO), confidence, Evidence::Stream(evidence))
 }
 
 fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
@@ -111,30 +112,26 @@ fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
     let long = after(seen.iter().map(|seen| seen.pause).max());
     let (Some(typical), Some(short), Some(long)) = (median(&all), short, long) else { return none(data) };
     if long > short * GROWS {
-        let reason = format!(
-            "what goes fast after a pause grows with it, from {} to {}: flash that is emptied meanwhile, not memory",
-            size(short),
-            size(long)
-        );
-        return Finding::unknown(ID, reason, "longer pauses, until it grows no more");
+        let reason = Reason::GrowsWithPause { short: size(short), long: size(long) };
+        return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Pauses)]);
     }
     let edge = data.request.as_f64() * EDGE_WRITES;
     let low = (quantile(&all, 0.0).unwrap_or(typical).min(typical) - edge).max(0.0);
     let high = quantile(&all, 1.0).unwrap_or(typical).max(typical) + edge;
     let value = power_of_two(low, high).unwrap_or(typical);
     let of = |seconds: fn(&Seen) -> f64| {
-        time(median(&seen.iter().map(seconds).collect::<Vec<_>>()).unwrap_or(0.0) * data.request.as_f64())
+        median(&seen.iter().map(seconds).collect::<Vec<_>>()).unwrap_or(0.0) * data.request.as_f64()
     };
-    let text = format!(
-        "after a pause writes of {} took {} each until {} were held, and {} from then on ({} bursts)",
-        data.request,
-        of(|seen| seen.fast),
-        size(typical),
-        of(|seen| seen.slow),
-        seen.len()
-    );
+    let evidence = StreamEvidence::BufferFills {
+        request: data.request,
+        fast_s: of(|seen| seen.fast),
+        held: size(typical),
+        slow_s: of(|seen| seen.slow),
+        bursts: seen.len(),
+    };
     let share = count(seen.len()) / count(data.bursts.len().max(1));
-    Finding::exact(ID, Value::Bytes(size(value)), Confidence::new(share.min(1.0 - MODEL_DOUBT)), text)
+    let confidence = Confidence::new(share.min(1.0 - MODEL_DOUBT));
+    Finding::exact(ID, Value::Bytes(size(value)), confidence, Evidence::Stream(evidence))
         .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
 }
 
@@ -158,7 +155,7 @@ const fn size(bytes: f64) -> Bytes {
 mod tests {
     use super::*;
 
-    /// Bursts of writes of 4 KiB that are fast for so many writes after each of these pauses.
+    /// Bursts of writes of 4 KiB, given as the pause in seconds and the number of fast writes after it.
     fn bursts(fast: &[(u64, usize)]) -> WriteBufferData {
         let burst = |(seconds, fast): &(u64, usize)| Burst {
             pause: Duration::from_secs(*seconds),
@@ -170,20 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_flash_takes_meanwhile_is_not_held() {
+    fn what_the_flash_takes_meanwhile_is_no_part_of_the_buffer() {
         // 85 writes come in while the flash takes 21: 64 of them, 256 KiB, are held.
         let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 85), (4, 86), (16, 84), (4, 85)])));
         assert_eq!(finding.bytes(), Some(Bytes::kib(256)), "{finding:?}");
     }
 
     #[test]
-    fn what_grows_with_the_pause_is_no_memory() {
+    fn a_fast_part_that_grows_with_the_pause_is_no_buffer() {
         let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 340), (4, 85), (16, 340), (4, 85)])));
         assert_eq!(finding.value(), None);
     }
 
     #[test]
-    fn equal_writes_show_none_and_none_that_take_time_nothing() {
+    fn equal_writes_show_no_buffer_and_too_few_or_timeless_ones_are_unknown() {
         let mut even = bursts(&[(4, 0)]);
         assert_eq!(write_buffer(Some(&even)).value(), None, "64 writes may fit into memory");
         even.bursts[0].each.resize(1024, Duration::from_micros(1000));

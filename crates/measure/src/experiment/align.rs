@@ -16,10 +16,11 @@ use flashscope_infer::geometry::boundary;
 use flashscope_infer::geometry::boundary::figure::Figures;
 use flashscope_infer::sizes::sizes;
 use flashscope_infer::statistics::median;
-use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations, Refusal, Room};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refusal, Session, Stop, not_started, range};
+use crate::session::{Refused, Session, Stop, not_started, range};
 
 /// The largest candidate: so large that several candidates are multiples of the largest erase blocks.
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
@@ -97,9 +98,11 @@ impl Experiment for Align {
         let mut data = AlignData { read: Some(read), ..AlignData::default() };
         let candidates = candidates(read, capacity, self.method);
         if candidates.is_empty() {
-            let reason = format!("{capacity} are too few to hold a boundary between two reads of {read}");
-            let refusal = Refusal::new(reason, "a larger device, or smaller reads");
-            return not_started(device, self.seed, Data::Align(data), refusal);
+            let reason = Refusal::TooSmall { capacity, room: Room::Reads(read) };
+            let would_decide =
+                [WouldDecide::Larger(Quantity::Device), WouldDecide::Smaller(Quantity::Requests)];
+            let refused = Refused::new(reason, would_decide);
+            return not_started(device, self.seed, Data::Align(data), refused);
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);

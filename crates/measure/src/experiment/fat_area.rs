@@ -11,13 +11,16 @@ use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::open_blocks::first_blocks::{FIRST_BLOCKS, FirstBlocks};
 use flashscope_infer::slow_classifier::Slowness;
-use flashscope_record::observation::{BegunBlock, Data, FatAreaData, Merges, Observations, Order, Times};
+use flashscope_record::finding::{FindingId, WouldDecide};
+use flashscope_record::observation::{
+    BegunBlock, Data, FatAreaData, Merges, Observations, Order, Refusal, Times,
+};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::pool::Pool;
 use crate::experiment::units;
 use crate::experiment::units::Units;
-use crate::session::{Refusal, Session, Stop, fill, not_started, range};
+use crate::session::{Refused, Session, Stop, fill, not_started, range};
 
 /// Writes of the baseline: enough for a median.
 const BASELINE: u32 = 8;
@@ -101,10 +104,11 @@ impl Experiment for FatArea {
         let units = match Units::to_write(device, self.erase_block) {
             Ok(units) if is_known => units.backward().behind(first_units),
             Ok(_) => {
-                let refusal = Refusal::new(UNKNOWN_MERGES, "a search for open units that finds one");
-                return not_started(device, self.seed, Data::FatArea(data), refusal);
+                let id = FindingId::OpenUnitsLinear;
+                let refused = Refused::new(Refusal::DependsOn { id }, [WouldDecide::Finding(id)]);
+                return not_started(device, self.seed, Data::FatArea(data), refused);
             }
-            Err(refusal) => return not_started(device, self.seed, Data::FatArea(data), refusal),
+            Err(refused) => return not_started(device, self.seed, Data::FatArea(data), refused),
         };
         let estimate = self.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
@@ -125,9 +129,6 @@ impl Experiment for FatArea {
         first.session.end(result, Data::FatArea(data))
     }
 }
-
-const UNKNOWN_MERGES: &str =
-    "no number of erase blocks is known to be too many: nothing tells a merge in the first of them";
 
 /// The state of one run.
 struct First<'a, 'b> {

@@ -6,10 +6,11 @@
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use flashscope_record::observation::{Data, Observations, Piece, SustainedData};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Data, Observations, Piece, Refusal, Room, SustainedData};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// The experiment *samples*.
 #[derive(Debug, Clone, Copy)]
@@ -23,11 +24,13 @@ pub struct Samples {
 }
 
 impl Samples {
-    fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
+    fn permit(&self, device: &dyn Device) -> Result<(), Refused> {
         let room = to_write(device)?.capacity;
         if room < self.size {
-            let reason = format!("{room} are too few for samples of {}", self.size);
-            return Err(Refusal::new(reason, "smaller samples (--samples), or a larger device"));
+            let reason = Refusal::TooSmall { capacity: room, room: Room::Samples(self.size) };
+            let would_decide =
+                [WouldDecide::Smaller(Quantity::Samples), WouldDecide::Larger(Quantity::Device)];
+            return Err(Refused::new(reason, would_decide));
         }
         Ok(())
     }

@@ -12,12 +12,13 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::streams::stalls::brief;
 use flashscope_infer::streams::sustained::{Fill, cache_max};
+use flashscope_record::finding::{Quantity, WouldDecide};
 use flashscope_record::observation::{
-    Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Resumed, SustainedData,
+    Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Refusal, Resumed, Room, SustainedData,
 };
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// As large as hosts make them; more is cut on its way.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -81,13 +82,14 @@ struct Course {
 }
 
 impl Course {
-    fn of(device: &dyn Device) -> Result<Self, Refusal> {
+    fn of(device: &dyn Device) -> Result<Self, Refused> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
         let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
         if length < LENGTH_MIN {
-            let reason = format!("{} are too few for a long stream ({LENGTH_MIN})", capabilities.capacity);
-            return Err(Refusal::new(reason, "a larger device"));
+            let room = Room::Stream(LENGTH_MIN);
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
         }
         Ok(Self { start, length })
     }
@@ -319,6 +321,6 @@ mod tests {
     #[test]
     fn a_tiny_device_is_refused_in_words() {
         let seen = measured(Bytes::mib(6), &Budget::UNLIMITED);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     }
 }

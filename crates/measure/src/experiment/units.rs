@@ -4,7 +4,10 @@ use flashscope_device::{Bytes, Device, SECTOR};
 
 use flashscope_infer::open_blocks::first_blocks::FIRST_BLOCKS;
 
-use crate::session::{Refusal, to_write};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Refusal, Room};
+
+use crate::session::{Refused, to_write};
 
 /// Hands out erase blocks, each once, from 16 MiB on (behind partition table and FAT area, as flashbench does) where
 /// the device is large enough for that.
@@ -43,24 +46,19 @@ const REQUEST: Bytes = Bytes::kib(64);
 
 impl Units {
     /// The units of `device` for a writing experiment; else why it cannot begin.
-    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, Refusal> {
+    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, Refused> {
         let capabilities = to_write(device)?;
         if erase_block < ERASE_BLOCK_MIN {
-            let reason = format!(
-                "an erase block of {erase_block} is below any that was ever seen ({ERASE_BLOCK_MIN})"
-            );
-            return Err(Refusal::new(reason, "a larger erase block (measure --erase-block)"));
+            let reason = Refusal::EraseBlockTooSmall { erase_block, least: ERASE_BLOCK_MIN };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::EraseBlock)]));
         }
         let units = Self::new(device, erase_block);
         if units.left() < 2 {
-            let reason = format!(
-                "{} hold fewer than two erase blocks of {erase_block} to write to",
-                capabilities.capacity
-            );
-            return Err(Refusal::new(
-                reason,
-                "a larger device, or smaller erase blocks (measure --erase-block)",
-            ));
+            let room = Room::EraseBlocks(erase_block);
+            let would_decide =
+                [WouldDecide::Larger(Quantity::Device), WouldDecide::Smaller(Quantity::EraseBlock)];
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, would_decide));
         }
         Ok(units)
     }

@@ -11,10 +11,11 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::streams::slowdown::Slowdown;
 use flashscope_infer::streams::write_buffer::{MEMORY_MAX, stretches};
-use flashscope_record::observation::{Burst, Data, Observations, WriteBufferData};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Burst, Data, Observations, Refusal, Room, WriteBufferData};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// A fraction of the smallest buffer that is told apart.
 const REQUEST: Bytes = Bytes::kib(4);
@@ -43,12 +44,13 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     /// Where the bursts begin, one behind the other; else why they cannot.
-    fn start(device: &dyn Device) -> Result<Bytes, Refusal> {
+    fn start(device: &dyn Device) -> Result<Bytes, Refused> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(BURST_MAX / 16);
         if capabilities.capacity.saturating_sub(start) < BURST_MAX * 2 {
-            let reason = format!("{} are too few for bursts of {BURST_MAX}", capabilities.capacity);
-            return Err(Refusal::new(reason, "a larger device"));
+            let room = Room::Bursts(BURST_MAX);
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
         }
         Ok(start)
     }
@@ -158,6 +160,6 @@ mod tests {
     fn a_small_device_is_refused_in_words() {
         let mut device = MemoryDevice::new(Bytes::mib(24));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     }
 }

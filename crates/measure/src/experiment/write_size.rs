@@ -10,15 +10,18 @@ use std::time::Duration;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
-use flashscope_infer::size_sweep::sweep::{held_up, sweep_points};
+use flashscope_infer::size_sweep::sweep::{stalled_sizes, sweep_points};
 use flashscope_infer::size_sweep::write_unit::deciding;
-use flashscope_record::observation::{Data, Observations, Order, Times, WriteSizeCell, WriteSizeData};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{
+    Data, Observations, Order, Refusal, Times, WriteSizeCell, WriteSizeData,
+};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::page_edges;
 use crate::experiment::stream::Stream;
 use crate::experiment::units::Units;
-use crate::session::{Refusal, Session, Stop, not_started};
+use crate::session::{Refused, Session, Stop, not_started};
 
 /// Writes per rung of the first round; of more than `SINGLE` bytes one.
 const WRITES: u64 = 2;
@@ -65,13 +68,13 @@ impl WriteSize {
     }
 
     /// From where to where the stream goes; else why it cannot begin.
-    fn place(self, device: &dyn Device) -> Result<(Bytes, Bytes), Refusal> {
+    fn place(self, device: &dyn Device) -> Result<(Bytes, Bytes), Refused> {
         let erase_block = self.erase_block.max(Bytes::new(1));
         let units = Units::to_write(device, erase_block)?;
         let blocks = (STREAM.round_up(erase_block) / erase_block).min(units.left());
-        let start = units
-            .adjacent(blocks)
-            .ok_or_else(|| Refusal::new("no erase blocks lie one behind the other", "a larger device"))?;
+        let start = units.adjacent(blocks).ok_or_else(|| {
+            Refused::new(Refusal::NoAdjacentBlocks, [WouldDecide::Larger(Quantity::Device)])
+        })?;
         Ok((start, start + (erase_block * blocks).min(STREAM)))
     }
 }
@@ -158,7 +161,7 @@ impl Ladder<'_, '_, '_> {
 
     /// Writes the sizes once more that decide which one is the write unit, as long as that is open.
     fn round(&mut self) -> Result<(), Stop> {
-        let mut again = held_up(&self.data.cells);
+        let mut again = stalled_sizes(&self.data.cells);
         if again.is_empty() {
             again = deciding(&sweep_points(&self.data.cells));
         }
@@ -274,6 +277,6 @@ mod tests {
     fn a_read_only_device_is_refused_in_words() {
         let mut device = flashscope_device::layer::ReadOnly::new(MemoryDevice::new(Bytes::mib(64)));
         let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("read-only")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::ReadOnly, .. }));
     }
 }

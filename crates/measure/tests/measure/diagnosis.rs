@@ -8,8 +8,8 @@ use flashscope_infer::{diagnose, infer};
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
-use flashscope_record::diagnosis::{Bottleneck, Diagnosis, LITTLE, Layer};
-use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::diagnosis::{Bottleneck, Diagnosis, LITTLE, Layer, Why};
+use flashscope_record::finding::{Finding, FindingId, Measurement, Objection, Reason, WouldDecide};
 use flashscope_record::observation::{
     Claim, Conditions, Data, Ended, MethodsData, Observations, Source, Times, Way, WriteSizeData,
 };
@@ -125,7 +125,8 @@ fn a_stick_without_an_ailment_is_as_fast_as_its_flash() {
     let aligned = Attachment { volumes: vec![volume(8192, 64)], ..SOUND.attachment() };
     assert_only(&diagnose(&seen, &findings, &aligned), Layer::Flash);
     let unknown = diagnose(&seen, &findings, &Attachment::default());
-    assert!(matches!(&unknown.bottleneck, Bottleneck::Unknown { reason, .. } if reason.contains("the link")));
+    let Bottleneck::Unknown { reason, .. } = unknown.bottleneck else { panic!("{unknown:#?}") };
+    assert!(matches!(reason, Why::NotWeighed(Layer::Link, _)), "{reason:?}");
 }
 
 #[test]
@@ -162,12 +163,16 @@ fn a_driver_that_cuts_requests_is_named_if_it_can_be_told_not_to() {
         let diagnosis = diagnose(&seen, &findings, &attachment);
         assert_eq!(diagnosis.cost(Layer::Driver), None);
         let Bottleneck::Unknown { reason, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-        assert!(reason.contains("the driver was not: requests are cut at 32 KiB"), "{reason}");
+        let Why::NotWeighed(Layer::Driver, why) = reason else { panic!("{reason:?}") };
+        assert!(
+            matches!(&*why, Why::Said(said) if said.starts_with("requests are cut at 32 KiB")),
+            "{why:?}"
+        );
     }
     // A page in each command: what of its time is the page's cannot be told, and so nor that it is the flash.
     let one_page = Build { cut_kib: 32, overhead_us: 400, ..SOUND };
     let Bottleneck::Unknown { would_decide, .. } = one_page.diagnosis().bottleneck else { panic!("told") };
-    assert!(would_decide.contains("max_sectors"));
+    assert_eq!(would_decide, [WouldDecide::LargerCommands]);
 }
 
 #[test]
@@ -202,11 +207,10 @@ fn memory_of_the_controller_is_no_cache() {
     }
 }
 
-/// The run, with what makes one finding unknown.
-fn without(findings: &[Finding], id: FindingId, why: &str) -> Vec<Finding> {
-    let forget = |finding: &Finding| {
-        if finding.id == id { Finding::unknown(id, why, "a quieter machine") } else { finding.clone() }
-    };
+/// The run, with one finding unknown for this reason.
+fn without(findings: &[Finding], id: FindingId, why: &Reason) -> Vec<Finding> {
+    let unknown = || Finding::unknown(id, why.clone(), [WouldDecide::QuieterMachine]);
+    let forget = |finding: &Finding| if finding.id == id { unknown() } else { finding.clone() };
     findings.iter().map(forget).collect()
 }
 
@@ -214,14 +218,15 @@ fn without(findings: &[Finding], id: FindingId, why: &str) -> Vec<Finding> {
 fn a_cache_that_is_not_known_is_not_weighed() {
     let build = Build { cache: CACHE, ..SOUND };
     let seen = build.checked();
-    let findings = without(&infer(&seen), FindingId::SlcCacheBytes, "the speed wavers as much on its own");
+    let why = Reason::SomeBurstsFast { fast: 1, bursts: 5 };
+    let findings = without(&infer(&seen), FindingId::SlcCacheBytes, &why);
     let diagnosis = diagnose(&seen, &findings, &build.attachment());
     assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
     let reason = diagnosis.unweighed.iter().find(|unweighed| unweighed.layer == Layer::SlcCache);
-    assert!(reason.is_some_and(|unweighed| unweighed.reason.contains("wavers")), "{diagnosis:#?}");
+    assert_eq!(reason.map(|unweighed| &unweighed.reason), Some(&Why::Finding(why)), "{diagnosis:#?}");
     // A long stream was measured: another one decides nothing, but what the finding asks for.
     let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-    assert_eq!(would_decide, "a quieter machine");
+    assert_eq!(would_decide, [WouldDecide::QuieterMachine]);
 }
 
 #[test]
@@ -306,7 +311,10 @@ fn times_that_have_nothing_to_do_with_what_is_asked_name_no_layer() {
     let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
     assert!(diagnosis.costs.is_empty(), "{diagnosis:#?}");
     let Bottleneck::Unknown { reason, .. } = diagnosis.bottleneck else { panic!("told") };
-    assert!(reason.contains("nothing to do with what is asked"), "{reason}");
+    assert!(
+        matches!(reason, Why::Finding(Reason::Objection(Objection::SizeDoesNotMatter { .. }))),
+        "{reason:?}"
+    );
 }
 
 #[test]
@@ -320,7 +328,7 @@ fn what_was_not_measured_is_not_named() {
     let seen = Survey::new(true, 7).run(&mut stick, &mut Silent);
     let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
     let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-    assert!(would_decide.contains("--sustained"));
+    assert_eq!(would_decide, [WouldDecide::Measure(Measurement::LongStream)]);
 }
 
 /// What people's ways to write 64 MiB see of a stick, from sources of so many bytes a second: what goes to memory first is there at

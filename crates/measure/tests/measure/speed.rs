@@ -12,7 +12,7 @@ use flashscope_infer::streams::speed::{Speed, Unsettled, speed, speed_of};
 use flashscope_measure::experiment::{Samples, Speed as Experiment, Sustained};
 use flashscope_measure::{Experiment as _, Silent};
 use flashscope_record::observation::{
-    Data, Direction, Ended, Observations, Order, SpeedCase, SpeedCell, SpeedData,
+    Data, Direction, Ended, Observations, Order, Refusal, SpeedCase, SpeedCell, SpeedData, StopReason,
 };
 use flashscope_sim::{Profile, VirtualStick};
 
@@ -388,7 +388,7 @@ fn a_budget_ends_a_row_with_what_was_seen_and_nothing_left_in_flight() {
     let budget = Budget { bytes_written: Some(Bytes::mib(1)), ..Budget::UNLIMITED };
     let seen = measured(&mut stick, &[case(Direction::Write, Order::Random, Bytes::kib(64), 4)], &budget);
     assert!(
-        matches!(&seen.ended, Ended::Early { reason, .. } if reason.contains("1 MiB")),
+        matches!(&seen.ended, Ended::Early { reason: StopReason::Budget { .. }, .. }),
         "{:?}",
         seen.ended
     );
@@ -401,10 +401,10 @@ fn a_read_only_device_is_not_written_and_a_tiny_one_not_used() {
     let write = case(Direction::Write, Order::Linear, Bytes::mib(1), 1);
     let stick = VirtualStick::new(&Profile::builtin("generic-2g").unwrap(), 3);
     let seen = measured(&mut ReadOnly::new(stick), &[write], &Budget::UNLIMITED);
-    assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("read-only")));
+    assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::ReadOnly, .. }));
     let mut tiny = MemoryDevice::new(Bytes::mib(1));
     let seen = measured(&mut tiny, &[write], &Budget::UNLIMITED);
-    assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too few")));
+    assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     // What does not fit is left out, and does not take the others with it.
     let small = case(Direction::Write, Order::Linear, Bytes::kib(64), 1);
     let seen = measured(&mut tiny, &[write, small], &Budget::UNLIMITED);

@@ -13,8 +13,10 @@ use flashscope_infer::infer;
 use flashscope_measure::experiment::{Align, BlockEnds, OpenUnits, WriteSize};
 use flashscope_measure::survey::Survey;
 use flashscope_measure::{Event, Experiment, Observer, Silent};
-use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, Value};
-use flashscope_record::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnitsData, Order};
+use flashscope_record::finding::{
+    BlockEvidence, Caveat, Evidence, Finding, FindingId, FtlClass, Outcome, Reason, SizeEvidence, Value,
+};
+use flashscope_record::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnitsData, Order, StopReason};
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
@@ -81,9 +83,9 @@ fn no_smaller_page_is_found_beside_two_planes() {
         detail.across_us = across_us;
         let findings = check(&mut VirtualStick::new(&target.profile, seed), false);
         let page = finding(&findings, FindingId::PageBytes);
-        let Outcome::Unknown { reason, .. } = &page.outcome else { panic!("{across_us} us: {page:?}") };
+        let reason = page.reason();
         assert!(
-            reason.contains("two planes' pages inside one of at least 32 KiB"),
+            matches!(reason, Some(Reason::TwoPlanes { half, .. }) if *half == Bytes::kib(16)),
             "{across_us} us: {page:?}"
         );
     }
@@ -689,7 +691,11 @@ fn the_page_is_found_behind_a_write_buffer() {
     let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
     let page = finding(&findings, FindingId::PageBytes);
     assert_eq!(page.bytes(), Some(Bytes::kib(48)), "{page:?}");
-    assert!(page.evidence.contains("with a flush"), "{page:?}");
+    let evidence = page.evidence;
+    assert!(
+        matches!(evidence, Some(Evidence::Sizes(SizeEvidence::PageEdges { is_flushed: true, .. }))),
+        "{page:?}"
+    );
 }
 
 /// A new stick or another, of which reads show nothing: writes have to find its erase block.
@@ -777,7 +783,8 @@ fn one_run_is_counted_where_no_erase_block_shows() {
     let linear = finding(&findings, FindingId::OpenUnitsLinear);
     assert_eq!(linear.value(), Some(Value::Count(1)), "{linear:?}");
     assert!(linear.confidence().get() < 0.9, "{linear:?}");
-    assert!(linear.caveats.iter().any(|caveat| caveat.contains("assumed erase block")), "{linear:?}");
+    let is_assumed = |caveat: &Caveat| matches!(caveat, Caveat::AssumedEraseBlock { found: None, .. });
+    assert!(linear.caveats.iter().any(is_assumed), "{linear:?}");
     let random = finding(&findings, FindingId::OpenUnitsRandom);
     assert_eq!(random.value(), None, "out of order blocks of another size are several");
 }
@@ -791,7 +798,11 @@ fn one_run_of_large_blocks_is_told_by_what_beginning_them_costs() {
     assert!(units.beginnings.is_empty() && units.apart.len() == 6, "{units:?}");
     let linear = finding(&findings, FindingId::OpenUnitsLinear);
     assert_eq!(linear.value(), Some(Value::Count(1)), "{linear:?}");
-    assert!(linear.evidence.contains("in its middle"), "{linear:?}");
+    let evidence = linear.evidence;
+    assert!(
+        matches!(evidence, Some(Evidence::Blocks(BlockEvidence::Openings { is_by_offset: true, .. }))),
+        "{linear:?}"
+    );
     let class = finding(&findings, FindingId::FtlClass);
     assert_eq!(class.value(), Some(Value::Class { class: FtlClass::HybridLog, above: None }));
     // As many as were opened slowly are open here, and each needs a place wherever it begins.
@@ -1015,7 +1026,7 @@ fn sizes_are_not_compared_on_a_device_that_becomes_slower() {
     assert_eq!(unit(&[]).value(), Some(Value::Bytes(Bytes::kib(32))));
     let slower = unit(&["dying:after=0B,over=20MiB,delay=20ms".parse().unwrap()]);
     assert!(
-        matches!(&slower.outcome, Outcome::Unknown { reason, .. } if reason.contains("slower")),
+        matches!(slower.reason(), Some(Reason::SpeedChanged { first_s, last_s }) if last_s > first_s),
         "{slower:?}"
     );
 }
@@ -1030,10 +1041,12 @@ fn a_vanishing_device_leaves_what_was_seen_and_says_why() {
     let seen = Survey::new(true, 11).run(&mut dying, &mut Silent);
     let findings = infer(&seen);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
-    let Outcome::Unknown { reason, .. } = &finding(&findings, FindingId::OpenUnitsLinear).outcome else {
+    let Some(Reason::EndedEarly { stops, .. }) = finding(&findings, FindingId::OpenUnitsLinear).reason()
+    else {
         unreachable!("open units of a vanished device")
     };
-    assert!(reason.contains("vanished"), "{reason}");
+    let [StopReason::Failed { error }] = stops.as_slice() else { panic!("{stops:?}") };
+    assert!(error.contains("vanished"), "{error}");
 }
 
 #[test]
@@ -1050,7 +1063,10 @@ fn a_device_that_only_errs_ends_the_experiment() {
     let mut dead = Faulty::new(stick, &["read-errors:share=1".parse().unwrap()], 5).unwrap();
     let seen = Align::new(None, 1).measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
     assert!(
-        matches!(&seen.ended, Ended::Early { reason, cause: Cause::Device } if reason.contains("failed one after another")),
+        matches!(
+            &seen.ended,
+            Ended::Early { reason: StopReason::RequestsFailed { .. }, cause: Cause::Device }
+        ),
         "{:?}",
         seen.ended
     );

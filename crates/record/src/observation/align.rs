@@ -56,10 +56,13 @@ pub struct AlignSample {
     /// The boundary's offset; `None` in an averaged sample.
     pub boundary: Option<Bytes>,
     /// The read that ends at the boundary.
+    #[serde(with = "crate::duration_ns")]
     pub before: Duration,
     /// The read that straddles it.
+    #[serde(with = "crate::duration_ns")]
     pub across: Duration,
     /// The read that begins at it.
+    #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }
 

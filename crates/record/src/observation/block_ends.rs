@@ -24,8 +24,10 @@ pub struct Opening {
     /// Where it lies.
     pub offset: Bytes,
     /// The write that opened it.
+    #[serde(with = "crate::duration_ns")]
     pub first: Duration,
     /// The write behind that one.
+    #[serde(with = "crate::duration_ns")]
     pub second: Duration,
 }
 
@@ -35,8 +37,10 @@ pub struct Crossing {
     /// Where the first ends and the second begins.
     pub offset: Bytes,
     /// The write that ends there.
+    #[serde(with = "crate::duration_ns")]
     pub before: Duration,
     /// The write that begins there.
+    #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }
 

@@ -1,39 +1,96 @@
-//! How an experiment ended, and what ended it early.
+//! How an experiment ended.
 
-use flashscope_device::DeviceError;
+use flashscope_device::layer::Limit;
+use flashscope_device::{Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
+
+use super::refusal::Refusal;
+use crate::finding::WouldDecide;
 
 /// How an experiment ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// With everything it wanted to see.
+    /// It decided everything it was to decide.
     Complete,
-    /// Early, and why.
+    /// Early.
     Early {
-        /// One sentence.
-        reason: String,
-        /// What ended it; run files of before did not say.
+        /// What ended it.
+        reason: StopReason,
+        /// The kind of cause; older run files do not have it.
         #[serde(default)]
         cause: Cause,
     },
-    /// It could not begin, and why: device not writable, region too small.
+    /// It could not start: device not writable, region too small.
     NotStarted {
-        /// One sentence.
-        reason: String,
-        /// What would let it begin; empty in run files of before, which did not say.
-        #[serde(default)]
-        would_decide: String,
+        /// Why.
+        reason: Refusal,
+        /// What would let it start; older run files do not have it.
+        #[serde(default, deserialize_with = "crate::finding::would_decide_list")]
+        would_decide: Vec<WouldDecide>,
     },
 }
 
 /// What ended an experiment early.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum StopReason {
+    /// The budget allows no more.
+    Budget {
+        /// The limit that was reached.
+        limit: Limit,
+    },
+    /// The user asked to stop.
+    Interrupted {
+        /// Rounds that were complete, where a bench measures in rounds.
+        rounds: Option<u64>,
+    },
+    /// Requests failed one after another.
+    RequestsFailed {
+        /// How many.
+        number: u32,
+        /// What the last one said.
+        last: String,
+    },
+    /// The device, or the system, failed.
+    Failed {
+        /// What it said.
+        error: String,
+    },
+    /// The log was interrupted.
+    LogInterrupted {
+        /// The last row.
+        row: Bytes,
+    },
+    /// The log ends before its last row.
+    LogCutShort {
+        /// The last row.
+        row: Bytes,
+        /// The row that its command asked for.
+        wanted: Bytes,
+    },
+    /// The sentence of a run file of format 1.
+    #[serde(untagged)]
+    Recorded(String),
+}
+
+impl From<&DeviceError> for StopReason {
+    fn from(error: &DeviceError) -> Self {
+        match error {
+            DeviceError::BudgetSpent { limit } => Self::Budget { limit: *limit },
+            DeviceError::Interrupted => Self::Interrupted { rounds: None },
+            error => Self::Failed { error: error.to_string() },
+        }
+    }
+}
+
+/// The kind of cause that ended an experiment early.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The budget of requests, bytes or time is spent.
     Budget,
-    /// The person asked to stop.
+    /// The user asked to stop.
     Interrupt,
     /// The device is gone, or fails too often.
     Device,
@@ -45,13 +102,13 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What would have told more, if the cause tells.
+    /// What would have decided more, if that is known.
     #[must_use]
-    pub const fn would_decide(self) -> Option<&'static str> {
+    pub fn would_decide(self) -> Option<WouldDecide> {
         match self {
-            Self::Budget => Some("a larger budget (--write-budget, --time-budget)"),
-            Self::Interrupt => Some("the whole measurement, without an interruption"),
-            Self::Device => Some("the device at another port or reader, if it still answers there"),
+            Self::Budget => Some(WouldDecide::Larger(crate::finding::Quantity::Budget)),
+            Self::Interrupt => Some(WouldDecide::WholeMeasurement),
+            Self::Device => Some(WouldDecide::OtherPort),
             Self::Log | Self::Unknown => None,
         }
     }

@@ -21,6 +21,7 @@ pub struct FatAreaData {
     /// Writes at the start of each of the first blocks, by block: each while another block was begun and not finished.
     /// Only where one run is taken in order.
     #[serde(default)]
+    #[serde(with = "crate::duration_ns::lists")]
     pub beginnings: Vec<Vec<Duration>>,
     /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
     #[serde(default)]
@@ -38,6 +39,7 @@ pub struct BegunBlock {
     /// Which of the first blocks, counted from the start of the device; `None`: an ordinary one.
     pub unit: Option<u32>,
     /// What the write took.
+    #[serde(with = "crate::duration_ns")]
     pub time: Duration,
 }
 
@@ -47,6 +49,7 @@ pub struct Merges {
     /// How likely each switch merges with one block too many, rather than some.
     pub every_switch: f64,
     /// What a merge takes beside the write.
+    #[serde(default, with = "crate::duration_ns::option")]
     pub takes: Option<Duration>,
     /// Whether only one run is taken in order.
     pub is_one_run: bool,

@@ -40,6 +40,7 @@ pub struct OpenUnitsData {
     pub rewritten: Vec<OpenUnitsCell>,
     /// Writes out of order into the part of one unit that was written just before.
     #[serde(default)]
+    #[serde(with = "crate::duration_ns::list")]
     pub out_of_order: Vec<Duration>,
     /// Groups of pages of one unit, written in order and then once more from the last to the first.
     #[serde(default)]
@@ -49,6 +50,7 @@ pub struct OpenUnitsData {
     pub one_run: Vec<OpenUnitsCell>,
     /// Pages of one unit written from its end to its start, each apart from the others.
     #[serde(default)]
+    #[serde(with = "crate::duration_ns::list")]
     pub scattered: Vec<Duration>,
     /// Units begun out of order where any unit may have to go, each once another that may have been open was written whole: one of these
     /// holds a place no more, so that each finds one until all are taken.
@@ -70,8 +72,10 @@ pub struct OpenUnitsData {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Behind the group before it.
+    #[serde(with = "crate::duration_ns")]
     pub in_order: Duration,
     /// Over that, once the group behind it was written anew.
+    #[serde(with = "crate::duration_ns")]
     pub backward: Duration,
 }
 
@@ -79,8 +83,10 @@ pub struct Group {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginnings {
     /// A write into the first one that has nothing to put aside: its first, or one that goes on behind that.
+    #[serde(with = "crate::duration_ns")]
     pub alone: Duration,
     /// The first write into the other, while the first one is unfinished.
+    #[serde(with = "crate::duration_ns")]
     pub behind: Duration,
 }
 
@@ -88,8 +94,10 @@ pub struct Beginnings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BegunApart {
     /// The slower one of two writes out of order into a fresh unit.
+    #[serde(with = "crate::duration_ns")]
     pub apart: Duration,
     /// The first write at the start of another.
+    #[serde(with = "crate::duration_ns")]
     pub in_order: Duration,
 }
 

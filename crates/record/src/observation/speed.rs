@@ -82,6 +82,7 @@ pub struct SpeedCell {
     pub ended_ns: Vec<u64>,
     /// What a flush behind them took; `None` without one.
     #[serde(default)]
+    #[serde(with = "crate::duration_ns::option")]
     pub flush: Option<Duration>,
     /// What was read back behind all rows from places that these wrote here and there.
     #[serde(default)]

@@ -32,8 +32,10 @@ pub struct LongWrite {
     /// Everything that was written until it ended, itself included.
     pub written: Bytes,
     /// How long it took.
+    #[serde(with = "crate::duration_ns")]
     pub took: Duration,
     /// What all writes until then took, itself included.
+    #[serde(with = "crate::duration_ns")]
     pub ended: Duration,
 }
 
@@ -41,6 +43,7 @@ pub struct LongWrite {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
     /// How long nothing was asked for.
+    #[serde(with = "crate::duration_ns")]
     pub pause: Duration,
     /// The writes behind it.
     pub pieces: Vec<Piece>,
@@ -52,6 +55,7 @@ pub struct Piece {
     /// How many; those that failed are left out.
     pub requests: u32,
     /// What they took together.
+    #[serde(with = "crate::duration_ns")]
     pub time: Duration,
 }
 

@@ -30,10 +30,11 @@ impl Order {
 #[serde(rename_all = "snake_case")]
 pub enum Times {
     /// The latency of each request, in order.
-    Each(Vec<Duration>),
+    Each(#[serde(with = "crate::duration_ns::list")] Vec<Duration>),
     /// The mean over this many requests, if the log lets us know how many.
     Mean {
         /// Time per request.
+        #[serde(with = "crate::duration_ns")]
         per_request: Duration,
         /// How many requests, if known.
         requests: Option<u64>,

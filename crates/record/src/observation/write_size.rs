@@ -33,10 +33,13 @@ pub struct PageEdge {
     /// How much each write writes.
     pub write: Bytes,
     /// The write before it.
+    #[serde(with = "crate::duration_ns")]
     pub before: Duration,
     /// The write across it.
+    #[serde(with = "crate::duration_ns")]
     pub across: Duration,
     /// The write behind it.
+    #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }
 

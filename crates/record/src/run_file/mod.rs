@@ -9,8 +9,8 @@ pub use self::limits::Impossible;
 use crate::attachment::Attachment;
 use crate::observation::Observations;
 
-/// The format number of run files and of `--json`.
-pub const FORMAT: u32 = 1;
+/// The format number of run files. Format 1 stored durations as seconds and nanoseconds, and reasons as sentences; it is still read.
+pub const FORMAT: u32 = 2;
 
 /// What was measured on one target in one run. Stored as `*.flashscope.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ const fn is_none(failed: &u64) -> bool {
     *failed == 0
 }
 
-/// Where one request in so many fails, the others were retried, relocated or lucky: their times tell of errors, not of the flash.
+/// If 1 request in 100 fails, the times of the others are those of retries and relocated sectors, not of the flash. Guess.
 const FAILS_OFTEN: u64 = 100;
 
 /// Targets that begin with this are virtual sticks.
@@ -101,9 +101,10 @@ impl RunFile {
         if head.format > FORMAT {
             return Err(RunFileError::NewerFormat { found: head.format });
         }
-        let run = serde_json::from_str(text)?;
+        let run: Self = serde_json::from_str(text)?;
         limits::check(&run)?;
-        Ok(run)
+        // It is written again in the format of today.
+        Ok(Self { format: FORMAT, ..run })
     }
 
     /// How many requests were made.
@@ -129,8 +130,14 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_device::layer::Limit;
+
     use super::*;
-    use crate::observation::{Cause, Ended};
+    use crate::finding::{Quantity, WouldDecide};
+    use crate::observation::{Cause, Ended, Refusal, Room, StopReason};
 
     /// A run with one experiment of every kind.
     const RUN: &str = r#"{"format": 1, "flashscope": "0.1.0", "target": "t", "cost": {"reads": 3, "writes": 4,
@@ -158,25 +165,71 @@ mod tests {
         assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
     }
 
-    #[test]
-    fn a_run_of_before_that_ended_early_does_not_say_by_what() {
-        let end = "\"seed\": 1},\n         \"ended\": \"complete\"},";
-        assert_eq!(RUN.matches(end).count(), 1);
-        let early = end.replace("\"complete\"", r#"{"early": {"reason": "the budget is spent: 9 reads"}}"#);
-        let run = RunFile::parse(&RUN.replace(end, &early)).unwrap();
-        let Ended::Early { reason, cause } = &run.observations[0].ended else { panic!("it ended early") };
-        assert_eq!((reason.as_str(), *cause), ("the budget is spent: 9 reads", Cause::Unknown));
-        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+    /// The run with this end of its first experiment.
+    fn with_end(ended: &str) -> RunFile {
+        let complete = "\"seed\": 1},\n         \"ended\": \"complete\"},";
+        assert_eq!(RUN.matches(complete).count(), 1);
+        let text = RUN.replace(complete, &complete.replace("\"complete\"", ended));
+        RunFile::parse(&text).unwrap()
     }
 
     #[test]
-    fn a_format_that_no_version_wrote_is_refused() {
+    fn sentences_of_format_1_are_kept_as_recorded() {
+        let sentence = "the budget is spent: 9 reads";
+        let run = with_end(&format!("{{\"early\": {{\"reason\": \"{sentence}\"}}}}"));
+        let recorded = StopReason::Recorded(sentence.to_owned());
+        assert_eq!(run.observations[0].ended, Ended::Early { reason: recorded, cause: Cause::Unknown });
+        assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+        let refused = |would_decide: &str| {
+            let run = with_end(&format!(
+                "{{\"not_started\": {{\"reason\": \"read-only\", \"would_decide\": \"{would_decide}\"}}}}"
+            ));
+            assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+            let Ended::NotStarted { reason, would_decide } = run.observations[0].ended.clone() else {
+                panic!("it started")
+            };
+            assert_eq!(reason, Refusal::Recorded("read-only".to_owned()));
+            would_decide
+        };
+        assert_eq!(refused(""), []);
+        assert_eq!(refused("a larger device"), [WouldDecide::Recorded("a larger device".to_owned())]);
+    }
+
+    #[test]
+    fn ends_of_format_2_read_back_as_they_were_written() {
+        let budget = StopReason::Budget { limit: Limit::Reads(9) };
+        let refusal = Refusal::TooSmall { capacity: Bytes::kib(4), room: Room::Blocks(3, Bytes::mib(1)) };
+        let would_decide = vec![WouldDecide::Larger(Quantity::Device), WouldDecide::WriteTests];
+        for ended in [
+            Ended::Early { reason: budget, cause: Cause::Budget },
+            Ended::Early { reason: StopReason::Interrupted { rounds: Some(2) }, cause: Cause::Interrupt },
+            Ended::NotStarted { reason: refusal, would_decide },
+            Ended::NotStarted { reason: Refusal::ReadOnly, would_decide: Vec::new() },
+        ] {
+            let mut run = RunFile::parse(RUN).unwrap();
+            run.observations[0].ended = ended;
+            assert_eq!(RunFile::parse(&run.to_json().unwrap()).unwrap(), run);
+        }
+    }
+
+    #[test]
+    fn durations_are_written_as_nanoseconds_and_read_in_both_forms() {
+        let run = RunFile::parse(RUN).unwrap();
+        assert_eq!((run.format, run.cost.device_time), (FORMAT, Duration::from_secs(1)));
+        let text = run.to_json().unwrap();
+        assert!(text.contains("\"device_time\": 1000000000") && text.contains("\"across\": 8"), "{text}");
+        assert!(!text.contains("nanos"), "{text}");
+        assert_eq!(RunFile::parse(&text).unwrap(), run);
+    }
+
+    #[test]
+    fn format_0_is_refused() {
         let refused = RunFile::parse(&RUN.replace("\"format\": 1", "\"format\": 0"));
         assert!(refused.unwrap_err().to_string().contains("format 0"));
     }
 
     #[test]
-    fn numbers_that_cannot_be_are_refused_with_their_place() {
+    fn impossible_numbers_are_refused_with_their_path() {
         let cells = "observations[1].data.cells[0]";
         for (from, to, place) in [
             ("\"open_units\": 2", "\"open_units\": 0", format!("{cells}.open_units is 0;")),

@@ -8,6 +8,7 @@ use flashscope_record::finding::FindingId;
 
 use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit};
 use crate::figures::align_samples;
+use crate::words::finding_title;
 use crate::{Report, quantity};
 
 /// Median and quartiles of the extra time at one candidate size, seconds.
@@ -77,7 +78,9 @@ fn series<'a>(name: &str, colour: Colour, marker: Marker, steps: impl Iterator<I
 fn notes(report: &Report<'_>) -> Vec<Note> {
     let ids = [FindingId::PageBytes, FindingId::EraseBlockBytes];
     let sizes = ids.into_iter().filter_map(|id| Some((id, report.size(id)?)));
-    sizes.map(|(id, size)| Note { at: size.as_f64(), label: format!("{} {size}", id.title()) }).collect()
+    sizes
+        .map(|(id, size)| Note { at: size.as_f64(), label: format!("{} {size}", finding_title(id)) })
+        .collect()
 }
 
 fn describe(steps: &[Step], erase_block: Option<Bytes>) -> Option<String> {

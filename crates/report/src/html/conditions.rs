@@ -13,6 +13,7 @@ use crate::bound::bound;
 use crate::chart::Table;
 use crate::clean::printable;
 use crate::quantity::{self, counted};
+use crate::words;
 use crate::words::experiment;
 
 pub fn section(report: &Report<'_>) -> Markup {
@@ -120,7 +121,7 @@ fn what(data: &Data) -> String {
 fn ended(ended: &Ended) -> String {
     match ended {
         Ended::Complete => "complete".to_owned(),
-        Ended::Early { reason, .. } => format!("early: {}", printable(reason)),
-        Ended::NotStarted { reason, .. } => format!("not begun: {}", printable(reason)),
+        Ended::Early { reason, .. } => format!("early: {}", printable(&words::stop(reason))),
+        Ended::NotStarted { reason, .. } => format!("not begun: {}", printable(&words::refusal(reason))),
     }
 }

@@ -1,12 +1,15 @@
 //! The table of findings: value, interval, confidence, evidence, caveats.
 
-use flashscope_record::finding::{Confidence, Finding, FindingId, Outcome};
+use flashscope_record::finding::{
+    Caveat, Confidence, Evidence, Finding, FindingId, Outcome, Reason, WouldDecide,
+};
 use maud::{Markup, html};
 
 use crate::Report;
 use crate::bound::bound;
 use crate::clean::printable;
 use crate::quantity::percent;
+use crate::words;
 use crate::words::interval;
 
 pub fn section(report: &Report<'_>) -> Markup {
@@ -30,20 +33,20 @@ pub fn section(report: &Report<'_>) -> Markup {
 fn row(finding: &Finding) -> Markup {
     html! {
         tr {
-            th scope="row" { (finding.id.title()) }
+            th scope="row" { (words::finding_title(finding.id)) }
             @match &finding.outcome {
                 Outcome::Found { value, confidence, .. } => {
                     td class="value" {
-                        strong { (bound(&value.to_string())) }
+                        strong { (bound(&words::value(*value))) }
                         @if let Some(interval) = interval(finding) { br; span class="muted" { (bound(&interval)) } }
                     }
                     td class="sure" { (bar(*confidence)) }
-                    td class="why" { (why(&finding.evidence, &finding.caveats)) }
+                    td class="why" { (why(finding.evidence.as_ref(), &finding.caveats)) }
                 },
                 Outcome::Unknown { reason, would_decide } => {
                     td class="value" { em { "unknown" } }
                     td class="sure muted" { "not known" }
-                    td class="why" { (unknown(reason, would_decide)) (why(&finding.evidence, &finding.caveats)) }
+                    td class="why" { (unknown(reason, would_decide)) (why(finding.evidence.as_ref(), &finding.caveats)) }
                 },
             }
         }
@@ -53,15 +56,15 @@ fn row(finding: &Finding) -> Markup {
 fn bar(confidence: Confidence) -> Markup {
     let width = format!("width:{:.0}%", confidence.get() * 100.0);
     html! {
-        span { (confidence.words()) ", " (bound(&percent(confidence))) }
+        span { (words::confidence(confidence)) ", " (bound(&percent(confidence))) }
         span class="bar" aria-hidden="true" { span style=(width) {} }
     }
 }
 
-fn why(evidence: &str, caveats: &[String]) -> Markup {
+fn why(evidence: Option<&Evidence>, caveats: &[Caveat]) -> Markup {
     html! {
-        @if !evidence.is_empty() { p { (line(evidence)) } }
-        @for caveat in caveats { p class="caveat" { (line(caveat)) } }
+        @if let Some(evidence) = evidence { p { (line(&words::evidence(evidence))) } }
+        @for caveat in caveats { p class="caveat" { (line(&words::caveat(caveat))) } }
     }
 }
 
@@ -70,9 +73,9 @@ fn line(text: &str) -> String {
     bound(&printable(text))
 }
 
-fn unknown(reason: &str, would_decide: &str) -> Markup {
+fn unknown(reason: &Reason, would_decide: &[WouldDecide]) -> Markup {
     html! {
-        p { (line(reason)) }
-        @if !would_decide.is_empty() { p { "What would decide it: " (line(would_decide)) } }
+        p { (line(&words::reason(reason))) }
+        @if !would_decide.is_empty() { p { "What would decide it: " (line(&words::would_decide(would_decide))) } }
     }
 }

@@ -8,7 +8,7 @@ use super::wrap::wrapped;
 use crate::bound::{NO_BREAK, bound};
 use crate::quantity::percent;
 use crate::words::{Sentence, interval};
-use crate::{Report, chart};
+use crate::{Report, chart, words};
 
 /// Each column of a table has a space on either side of its cells, and one to the next column.
 const PADDING: usize = 3;
@@ -77,13 +77,13 @@ fn in_order<'a>(report: &'a Report<'_>) -> impl Iterator<Item = &'a Finding> {
 }
 
 fn row(finding: &Finding) -> [String; 4] {
-    let title = finding.id.title().to_owned();
-    let Outcome::Found { value, confidence, .. } = &finding.outcome else {
+    let title = words::finding_title(finding.id).to_owned();
+    let Outcome::Found { value, confidence, .. } = finding.outcome else {
         return [title, "unknown".to_owned(), String::new(), String::new()];
     };
-    let interval = interval(finding).unwrap_or_else(|| exactly(*value).to_owned());
-    let sure = format!("{}, {}", confidence.words(), percent(*confidence));
-    [title, bound(&value.to_string()), bound(&interval), bound(&sure)]
+    let interval = interval(finding).unwrap_or_else(|| exactly(value).to_owned());
+    let sure = format!("{}, {}", words::confidence(confidence), percent(confidence));
+    [title, bound(&words::value(value)), bound(&interval), bound(&sure)]
 }
 
 /// What to say where the interval holds the value alone.
@@ -101,9 +101,9 @@ pub fn evidence(report: &Report<'_>) -> Vec<Sentence> {
 }
 
 fn because(finding: &Finding) -> Vec<String> {
-    let title = finding.id.title();
-    let evidence = (!finding.evidence.is_empty()).then(|| format!("{title}: {}", finding.evidence));
-    let caveats = finding.caveats.iter().map(|caveat| format!("{title}, but: {caveat}"));
+    let title = words::finding_title(finding.id);
+    let evidence = finding.evidence.as_ref().map(|figures| format!("{title}: {}", words::evidence(figures)));
+    let caveats = finding.caveats.iter().map(|caveat| format!("{title}, but: {}", words::caveat(caveat)));
     evidence.into_iter().chain(caveats).collect()
 }
 

@@ -9,9 +9,12 @@ use serde::Serialize;
 
 use super::bottleneck::times;
 use super::course::stream;
+use super::finding_title::finding_title;
 use super::hedge::hedged;
+use super::reason::reason;
 use super::sentence::Sentence;
 use super::warning::failures;
+use super::would_decide::would_decide;
 use crate::Report;
 
 /// One piece of advice.
@@ -158,7 +161,7 @@ fn align_filesystem(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
 }
 
 fn because(id: &'static str, finding: &Finding, text: String) -> Option<Advice> {
-    let because = format!("{}: {}", finding.id.title(), hedged(finding)?);
+    let because = format!("{}: {}", finding_title(finding.id), hedged(finding)?);
     Some(Advice { id, text: Sentence::new(text), because: Sentence::new(because), gain: None })
 }
 
@@ -227,11 +230,11 @@ fn measure_more(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
         }
         _ => None,
     });
-    let (id, reason, would_decide) = undecided.into_iter().next()?;
+    let (id, why, decides) = undecided.into_iter().next()?;
     Some(Advice {
         id: MEASURE_MORE,
-        text: Sentence::new(format!("measure more: {would_decide}")),
-        because: Sentence::new(format!("{} is unknown: {reason}", id.title())),
+        text: Sentence::new(format!("measure more: {}", would_decide(decides))),
+        because: Sentence::new(format!("{} is unknown: {}", finding_title(id), reason(why))),
         gain: None,
     })
 }

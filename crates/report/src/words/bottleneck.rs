@@ -1,8 +1,10 @@
 //! Which layer holds the device back, and what it would give to lift it.
 
-use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Gain, LITTLE, Layer, Unweighed};
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Gain, LITTLE, Layer, Unweighed, Why};
 
+use super::reason::reason;
 use super::sentence::Sentence;
+use super::would_decide::would_decide;
 
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
     let is_open = matches!(diagnosis.bottleneck, Bottleneck::Unknown { .. });
@@ -17,8 +19,8 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
             times(cost.gain)
         ),
         Bottleneck::Flash { evidence } => format!("{}: {evidence}", Layer::Flash.title()),
-        Bottleneck::Unknown { reason, would_decide } => {
-            format!("unknown: {reason}; what would tell: {would_decide}")
+        Bottleneck::Unknown { reason, would_decide: decides } => {
+            format!("unknown: {}; what would tell: {}", why(reason), would_decide(decides))
         }
     };
     let others = diagnosis.costs.iter().skip(1).filter(|cost| cost.gain.likely >= LITTLE);
@@ -32,9 +34,22 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
         )
     });
     let open = diagnosis.unweighed.iter().filter(|unweighed| !is_open && unweighed.layer != Layer::Alignment);
-    let open =
-        open.map(|Unweighed { layer, reason }| format!("not weighed: {}, because {reason}", layer.title()));
+    let open = open.map(|Unweighed { layer, reason }| {
+        format!("not weighed: {}, because {}", layer.title(), why(reason))
+    });
     std::iter::once(first).chain(others).chain(small).chain(open).map(Sentence::new).collect()
+}
+
+/// Why a layer could not be weighed, or no layer can be named.
+#[must_use]
+pub fn why(unknown: &Why) -> String {
+    match unknown {
+        Why::Said(sentence) => sentence.clone(),
+        Why::Finding(of_finding) => reason(of_finding),
+        Why::NotWeighed(layer, because) => {
+            format!("nothing that was weighed costs much, but {} was not: {}", layer.title(), why(because))
+        }
+    }
 }
 
 fn told(cost: &Cost) -> String {

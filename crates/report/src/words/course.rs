@@ -6,10 +6,11 @@ use flashscope_infer::streams::changes::Change;
 use flashscope_infer::streams::stalls::Stalls;
 use flashscope_infer::streams::sustained::so_far;
 use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile, throughput_profile};
-use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::finding::{Finding, FindingId, Value};
 use flashscope_record::observation::{Data, SustainedData};
 
 use super::hedge::interval;
+use super::reason::reason;
 use super::sentence::Sentence;
 use crate::speeds::about;
 use crate::{Report, quantity};
@@ -49,17 +50,12 @@ fn so_far_only(report: &Report<'_>) -> Option<String> {
 }
 
 /// Why a stream does not tell the speed that lasts, if it does not. That it ended early is said elsewhere.
-pub fn unknown<'a>(report: &'a Report<'_>) -> Option<&'a str> {
+pub fn unknown(report: &Report<'_>) -> Option<String> {
     stream(report)?;
     let of_speed = |finding: &&Finding| finding.id == FindingId::SustainedWriteBytesPerS;
-    match &report.findings.iter().find(of_speed)?.outcome {
-        Outcome::Unknown { reason, .. } => reason.split(ENDED_EARLY).next(),
-        Outcome::Found { .. } => None,
-    }
+    let why = report.findings.iter().find(of_speed)?.reason()?;
+    Some(reason(why.apart_from_early_end()))
 }
-
-/// What a reason ends with that is unknown since the measurement ended early.
-const ENDED_EARLY: &str = " (the measurement ended early";
 
 /// What the stream did, a sentence each.
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {

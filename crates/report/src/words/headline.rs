@@ -6,6 +6,7 @@ use flashscope_record::observation::Order;
 use super::course;
 use super::hedge::{hedge, hedged};
 use super::sentence::Sentence;
+use super::value::value;
 use crate::figures::Figures;
 use crate::wall::wall;
 use crate::{Report, quantity};
@@ -56,7 +57,7 @@ fn many_units(report: &Report<'_>) -> Option<String> {
 
 fn erase_block_only(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let finding = report.found(FindingId::EraseBlockBytes)?;
-    let (size, sure) = (finding.value()?, hedge(finding)?);
+    let (size, sure) = (value(finding.value()?), hedge(finding)?);
     let rest = if figures.is_empty() {
         "nothing was written, so why writes are slow is not known yet"
     } else {

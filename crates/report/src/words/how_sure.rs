@@ -1,15 +1,17 @@
 //! How sure: every finding by its confidence, every unknown with its reason, every early end.
 
-use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Outcome, Reason, WouldDecide};
 use flashscope_record::observation::{Data, Ended, Observations, Source};
 
+use super::ended::{refusal, stop};
+use super::finding_title::{LEVELS, confidence, finding_title};
 use super::hedge::interval;
+use super::reason::reason;
 use super::sentence::Sentence;
+use super::value::value;
+use super::would_decide::would_decide;
 use crate::Report;
 use crate::quantity::percent;
-
-/// The words of [`flashscope_record::finding::Confidence::words`], surest first.
-const LEVELS: [&str; 4] = ["very sure", "sure", "fairly sure", "likely"];
 
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
     let findings: Vec<&Finding> = FindingId::ALL.into_iter().filter_map(|id| report.finding(id)).collect();
@@ -29,20 +31,21 @@ fn at_level(findings: &[&Finding], level: &str) -> Option<String> {
 }
 
 fn item(finding: &Finding, level: &str) -> Option<String> {
-    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return None };
+    let Outcome::Found { value: found, confidence: sure, .. } = finding.outcome else { return None };
     let between = interval(finding).map(|interval| format!(", {interval}")).unwrap_or_default();
-    let text = || format!("{} {value} ({}{between})", finding.id.title(), percent(*confidence));
-    (confidence.words() == level).then(text)
+    let text = || format!("{} {} ({}{between})", finding_title(finding.id), value(found), percent(sure));
+    (confidence(sure) == level).then(text)
 }
 
 /// One sentence for all unknowns with the same reason.
 fn unknowns(findings: &[&Finding]) -> Vec<String> {
-    let mut by_reason: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    let mut by_reason: Vec<(&Reason, &[WouldDecide], Vec<&str>)> = Vec::new();
     for finding in findings {
         let Outcome::Unknown { reason, would_decide } = &finding.outcome else { continue };
-        match by_reason.iter_mut().find(|(known, decide, _)| known == reason && decide == would_decide) {
-            Some((_, _, titles)) => titles.push(finding.id.title()),
-            None => by_reason.push((reason, would_decide, vec![finding.id.title()])),
+        let title = finding_title(finding.id);
+        match by_reason.iter_mut().find(|(known, decide, _)| *known == reason && decide == would_decide) {
+            Some((_, _, titles)) => titles.push(title),
+            None => by_reason.push((reason, would_decide, vec![title])),
         }
     }
     by_reason
@@ -51,9 +54,10 @@ fn unknowns(findings: &[&Finding]) -> Vec<String> {
         .collect()
 }
 
-fn unknown(titles: &[&str], reason: &str, would_decide: &str) -> String {
-    let text = format!("unknown: {}. {}", titles.join("; "), Sentence::new(reason));
-    if would_decide.trim().is_empty() { text } else { format!("{text} What would decide it: {would_decide}") }
+fn unknown(titles: &[&str], why: &Reason, decides: &[WouldDecide]) -> String {
+    let text = format!("unknown: {}. {}", titles.join("; "), Sentence::new(reason(why)));
+    let decides = would_decide(decides);
+    if decides.trim().is_empty() { text } else { format!("{text} What would decide it: {decides}") }
 }
 
 fn published(report: &Report<'_>) -> Option<String> {
@@ -81,8 +85,10 @@ pub fn ending(observations: &Observations) -> Option<String> {
     let name = experiment(&observations.data);
     match &observations.ended {
         Ended::Complete => None,
-        Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {reason}")),
-        Ended::NotStarted { reason, .. } => Some(format!("the {name} measurement could not begin: {reason}")),
+        Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {}", stop(reason))),
+        Ended::NotStarted { reason, .. } => {
+            Some(format!("the {name} measurement could not begin: {}", refusal(reason)))
+        }
     }
 }
 

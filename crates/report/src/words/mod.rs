@@ -4,22 +4,39 @@
 
 mod advice;
 mod bottleneck;
+mod cached;
+mod caveat;
 mod course;
+mod ended;
+mod evidence;
+mod finding_title;
 mod headline;
 mod hedge;
 mod how_sure;
+mod reason;
 mod sentence;
 mod speeds;
+mod value;
 mod warning;
 mod what_it_is;
 mod what_it_means;
+mod would_decide;
 
 pub use advice::{Advice, advice};
+pub use bottleneck::why;
+pub use cached::cached;
+pub use caveat::caveat;
 pub(crate) use course::name as name_of_change;
 pub use course::stream;
+pub use ended::{refusal, stop};
+pub use evidence::evidence;
+pub use finding_title::{confidence, finding_title};
 pub use hedge::interval;
 pub(crate) use how_sure::{ending, experiment};
+pub use reason::{objection, reason};
 pub use sentence::Sentence;
+pub use value::value;
+pub use would_decide::would_decide;
 
 use serde::Serialize;
 

@@ -4,6 +4,7 @@ use flashscope_infer::streams::drift::Drift;
 use flashscope_infer::streams::speed::{Speed, Unsettled};
 use flashscope_record::observation::{Contents, Data, Direction, SpeedCase};
 
+use super::cached::cached as because_cached;
 use super::sentence::Sentence;
 use crate::speeds::{about, here_and_there, in_flight, in_order, name, speeds};
 use crate::{Report, quantity};
@@ -182,7 +183,7 @@ fn between(speed: &Speed) -> String {
 /// Rows one behind the other that are marked for one reason.
 fn cached(speeds: &[&Speed]) -> Option<String> {
     let (first, others) = speeds.split_first()?;
-    let why = first.cached.as_ref()?;
+    let why = because_cached(first.cached.as_ref()?);
     let all = match others.len() {
         0 => String::new(),
         1 => ", and so is the next row".to_owned(),

@@ -1,12 +1,13 @@
 //! What it is: the sizes, the open units, the class, the FAT area, caches.
 
 use flashscope_device::Bytes;
-use flashscope_infer::streams::throughput_profile::{held_up_share, slows_down};
+use flashscope_infer::streams::throughput_profile::{slows_down, stalled_share};
 use flashscope_record::finding::{FindingId, FtlClass};
 
 use super::course;
 use super::hedge::{hedge, hedged, sureness};
 use super::sentence::Sentence;
+use super::value::value;
 use crate::{Report, quantity};
 
 /// Where stalls take less of the time, long writing is as even as people see it.
@@ -25,7 +26,7 @@ pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
 /// The value and its hedge, `8 MiB` and `(very sure)`, if it was found.
 fn found(report: &Report<'_>, id: FindingId) -> Option<(String, String)> {
     let finding = report.found(id)?;
-    Some((finding.value()?.to_string(), hedge(finding)?))
+    Some((value(finding.value()?), hedge(finding)?))
 }
 
 fn sizes(report: &Report<'_>) -> Option<String> {
@@ -135,7 +136,7 @@ fn long_writing(report: &Report<'_>) -> String {
         return "writing becomes slower all the same, but only behind more than a cache could hold"
             .to_owned();
     }
-    let held_up = held_up_share(data);
+    let held_up = stalled_share(data);
     if held_up < HELD_UP_MIN {
         return "long writing is as fast as short".to_owned();
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{Finding, FindingId, Objection, Reason, WouldDecide};
 use flashscope_record::observation::{
     AlignData, AlignSample, Cause, Conditions, Data, Ended, FatAreaCell, FatAreaData, Observations,
-    OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
+    OpenUnitsCell, OpenUnitsData, Order, Refusal, Source, StopReason, Times, WriteSizeCell, WriteSizeData,
 };
 use flashscope_record::run_file::RunFile;
 
@@ -37,8 +37,9 @@ pub fn named() -> RunFile {
         EVIL.clone_into(text);
     }
     run.remarks = vec![EVIL.to_owned()];
-    let early = Ended::Early { reason: EVIL.to_owned(), cause: Cause::Device };
-    let endings = [early, Ended::NotStarted { reason: EVIL.to_owned(), would_decide: EVIL.to_owned() }];
+    let early = Ended::Early { reason: StopReason::Recorded(EVIL.to_owned()), cause: Cause::Device };
+    let (reason, would_decide) = (Refusal::Recorded(EVIL.to_owned()), vec![evil_advice()]);
+    let endings = [early, Ended::NotStarted { reason, would_decide }];
     for (observations, ended) in run.observations.iter_mut().zip(endings.into_iter().cycle()) {
         observations.ended = ended;
         observations.conditions.source = Source::Published { program: EVIL.to_owned(), devices: Vec::new() };
@@ -46,12 +47,20 @@ pub fn named() -> RunFile {
     run
 }
 
-/// Every text is [`EVIL`].
+fn evil_advice() -> WouldDecide {
+    WouldDecide::Recorded(EVIL.to_owned())
+}
+
+/// Every text that comes from outside is [`EVIL`].
 pub fn findings() -> Vec<Finding> {
-    let page = Value::Bytes(Bytes::kib(32));
+    let names = Objection::SeveralDevices(vec![EVIL.to_owned(), EVIL.to_owned()]);
+    let refused = Reason::NotStarted(Refusal::Recorded(EVIL.to_owned()));
+    let failed = Reason::NoTime.ended_early(StopReason::Failed { error: EVIL.to_owned() });
+    let unknown = |id, reason| Finding::unknown(id, reason, [evil_advice()]);
     vec![
-        Finding::unknown(FindingId::EraseBlockBytes, EVIL, EVIL).with_caveat(EVIL),
-        Finding::exact(FindingId::PageBytes, page, Confidence::new(0.5), EVIL).with_caveat(EVIL),
+        unknown(FindingId::EraseBlockBytes, Reason::Objection(names)),
+        unknown(FindingId::PageBytes, refused),
+        unknown(FindingId::WriteUnitBytes, failed),
     ]
 }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
-use flashscope_record::finding::{Confidence, Finding, FindingId, FtlClass, Value};
+use flashscope_record::finding::{
+    BlockEvidence, Caveat, Confidence, Evidence, FatEvidence, Finding, FindingId, FtlClass, ReadEvidence,
+    SizeEvidence, Value,
+};
 use flashscope_record::observation::{
     AlignData, AlignSample, Conditions, Contents, Data, Ended, FatAreaCell, FatAreaData, Observations,
     OpenUnitsCell, OpenUnitsData, Order, Source, Times, WriteSizeCell, WriteSizeData,
@@ -155,50 +158,62 @@ pub fn run() -> RunFile {
 pub fn findings() -> Vec<Finding> {
     use FindingId as Id;
     let sure = Confidence::new;
+    let too_many = |order, within_s, beyond_s| {
+        let request = Some(PAGE);
+        Evidence::Blocks(BlockEvidence::TooMany { order, request, fits: 8, too_many: 9, within_s, beyond_s })
+    };
+    let reads = ReadEvidence::EraseBlock {
+        size: ERASE_BLOCK,
+        extra_s: 219e-6,
+        noise_s: 28e-6,
+        others_to: Some(Bytes::mib(6)),
+    };
+    let sweep = SizeEvidence::PageSweep {
+        smaller: (Bytes::kib(16), 4.5e-3),
+        page: (PAGE, 3.5e-3),
+        larger: (Bytes::kib(64), 5.3e-3),
+    };
+    let unit = SizeEvidence::WriteUnit {
+        unit: (Bytes::kib(64), 12.2e6),
+        below: (PAGE, 9.4e6),
+        best: (Bytes::mib(8), 15.1e6),
+    };
+    let merges = BlockEvidence::Merges {
+        low: 8,
+        high: 8,
+        every_switch: false,
+        merge_s: 0.042,
+        free_to: Some(Bytes::kib(16)),
+    };
     vec![
-        Finding::exact(
-            Id::EraseBlockBytes,
-            Value::Bytes(ERASE_BLOCK),
-            sure(0.997),
-            "reads across multiples of 8 MiB take 219 µs longer than those beside, elsewhere 28 µs; 12 of 12 candidates agree",
-        ),
-        Finding::exact(
-            Id::PageBytes,
-            Value::Bytes(PAGE),
-            sure(0.96),
-            "writes of 16 KiB and less take no less time than 32 KiB",
-        ),
-        Finding::exact(
-            Id::WriteUnitBytes,
-            Value::Bytes(Bytes::kib(64)),
-            sure(0.86),
-            "no larger request is more than 5 % faster",
-        )
-        .within(Value::Bytes(Bytes::kib(64)), Value::Bytes(Bytes::kib(128)))
-        .with_caveat("128 KiB and 256 KiB are slower than both their neighbours"),
+        Finding::exact(Id::EraseBlockBytes, Value::Bytes(ERASE_BLOCK), sure(0.997), Evidence::Reads(reads)),
+        Finding::exact(Id::PageBytes, Value::Bytes(PAGE), sure(0.96), Evidence::Sizes(sweep)),
+        Finding::exact(Id::WriteUnitBytes, Value::Bytes(Bytes::kib(64)), sure(0.86), Evidence::Sizes(unit))
+            .within(Value::Bytes(Bytes::kib(64)), Value::Bytes(Bytes::kib(128)))
+            .with_caveat(Caveat::LessLikely(vec![(Bytes::kib(128), 0.09)])),
         Finding::exact(
             Id::OpenUnitsLinear,
             Value::Count(8),
             sure(0.995),
-            "8 blocks in turn are as fast as one, 9 are 14 times slower at 32 KiB",
+            too_many(Order::Linear, 3.5e-3, 46e-3),
         ),
         Finding::exact(
             Id::OpenUnitsRandom,
             Value::Count(8),
             sure(0.93),
-            "8 blocks in turn are 1.7 times slower than in linear order, 9 are 12 times slower",
+            too_many(Order::Random, 5.9e-3, 48e-3),
         ),
         Finding::exact(
             Id::FatAreaBytes,
             Value::Bytes(Bytes::ZERO),
             sure(0.9),
-            "the first 6 blocks take the same times within 4 %",
+            Evidence::FirstBlocks(FatEvidence::Alike { blocks: 6, factor: 1.04 }),
         ),
         Finding::exact(
             Id::FtlClass,
             Value::Class { class: FtlClass::LogStructured, above: Some(Bytes::kib(16)) },
             sure(0.75),
-            "with 9 and 10 open units the cost grows step by step as requests get smaller",
+            Evidence::Blocks(merges),
         ),
     ]
 }

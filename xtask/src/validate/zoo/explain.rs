@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use anyhow::bail;
 use flashscope_record::finding::{Finding, FindingId, Outcome};
-use flashscope_zoo::{Scope, Specimen};
+use flashscope_report::words;
+use flashscope_zoo::{Habitat, Specimen};
 
 use super::judge::Verdict;
 use super::measure::{Measured, Surveyed, device_seconds};
@@ -47,13 +48,14 @@ fn line(finding: &Finding, specimen: &Specimen) -> String {
     format!("{id}:{verdict}: {}, truth {truth}{hidden}", value_text(finding))
 }
 
-fn value_text(finding: &Finding) -> String {
-    match &finding.outcome {
-        Outcome::Found { value, low, high, confidence } if low == high => {
-            format!("{value} ({})", confidence.get())
+fn said(finding: &Finding) -> String {
+    let value = words::value;
+    match finding.outcome {
+        Outcome::Found { value: found, low, high, confidence } if low == high => {
+            format!("{} ({})", value(found), confidence.get())
         }
-        Outcome::Found { value, low, high, confidence } => {
-            format!("{value}, {low} to {high} ({})", confidence.get())
+        Outcome::Found { value: found, low, high, confidence } => {
+            format!("{}, from {} to {} ({})", value(found), value(low), value(high), confidence.get())
         }
         Outcome::Unknown { .. } => "unknown".to_owned(),
     }
@@ -62,10 +64,11 @@ fn value_text(finding: &Finding) -> String {
 fn reason(finding: &Finding) -> String {
     match &finding.outcome {
         Outcome::Found { .. } => {
-            let caveats: String = finding.caveats.iter().map(|caveat| format!("; {caveat}")).collect();
-            format!("{}{caveats}", finding.evidence)
+            let caveats = finding.caveats.iter().map(|caveat| format!("; {}", words::caveat(caveat)));
+            let evidence = finding.evidence.as_ref().map(words::evidence).unwrap_or_default();
+            std::iter::once(evidence).chain(caveats).collect()
         }
-        Outcome::Unknown { reason, .. } => reason.clone(),
+        Outcome::Unknown { reason, .. } => words::reason(reason),
     }
 }
 

@@ -10,7 +10,7 @@ use flashscope_infer::files::comparison::files_are_settled;
 use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
 use flashscope_measure::workload::file_sizes;
 use flashscope_record::observation::{
-    Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, Traffic,
+    Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, StopReason, Traffic,
 };
 use flashscope_report::counted;
 
@@ -346,7 +346,10 @@ fn show(
         Ok(()) => Ended::Complete,
         Err(FilesError::Interrupted) => show::interrupted(data.rounds.len()),
         Err(_) if data.rounds.is_empty() => return Ok(()),
-        Err(error) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
+        Err(error) => {
+            let reason = StopReason::Failed { error: error.to_string() };
+            Ended::Early { reason, cause: Cause::Device }
+        }
     };
     let cost = cost(&data);
     let seen = show::seen_by_bench(Data::Files(data), arguments.seed, ended);

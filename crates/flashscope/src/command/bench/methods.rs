@@ -8,7 +8,7 @@ use flashscope_device::Bytes;
 use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_infer::files::write_methods::ways_are_settled;
 use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
-use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
+use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, StopReason, Way};
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -66,7 +66,10 @@ fn show(rounds: Rounds<'_>, ended: &Result<(), WaysError>) -> Result<(), Failure
         Ok(()) => Ended::Complete,
         Err(WaysError::Interrupted) => show::interrupted(rounds.done),
         Err(_) if rounds.done == 0 => return Ok(()),
-        Err(error) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
+        Err(error) => {
+            let reason = StopReason::Failed { error: error.to_string() };
+            Ended::Early { reason, cause: Cause::Device }
+        }
     };
     let (name, printer) = (&rounds.arguments.target, rounds.printer);
     let plugged = plugged(&below(Path::new(name)));

@@ -10,13 +10,14 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Capabilities, Device, Instant};
 
 use flashscope_infer::streams::speed::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
-use flashscope_record::observation::{Data, Observations, Order};
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Data, Observations, Order, Refusal, Room};
 use flashscope_record::observation::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::dealt::Dealt;
 use crate::experiment::speed::thorough::ToMeet;
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// Left alone at the start of the device, where it is large enough: partition table, FAT area, and what is managed otherwise, which
 /// reaches as far as this on cards whose logs were published (wirenboard no. 8).
@@ -135,15 +136,16 @@ impl Speed {
     }
 
     /// Whether this can be measured on `device`.
-    fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
+    fn permit(&self, device: &dyn Device) -> Result<(), Refused> {
         if self.direction() == Some(Direction::Write) {
             to_write(device)?;
         }
         if self.cases_that_fit(device).is_empty() {
             let least = self.cases.iter().map(|case| case.request).min().unwrap_or_default();
-            let reason =
-                format!("{} are too few for two requests of {least}", device.capabilities().capacity);
-            return Err(Refusal::new(reason, "smaller requests (--size), or a larger device"));
+            let (capacity, room) = (device.capabilities().capacity, Room::Requests(least));
+            let would_decide =
+                [WouldDecide::Smaller(Quantity::Requests), WouldDecide::Larger(Quantity::Device)];
+            return Err(Refused::new(Refusal::TooSmall { capacity, room }, would_decide));
         }
         Ok(())
     }

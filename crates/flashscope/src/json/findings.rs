@@ -1,0 +1,117 @@
+//! Findings, ends of experiments and the diagnosis, as they stand in `--json`.
+
+use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Layer, Unweighed};
+use flashscope_record::finding::{Confidence, Finding, Outcome, Value as FindingValue};
+use flashscope_record::observation::{Cause, Ended};
+use flashscope_report::words;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// One finding. An unknown has nulls, a reason and what would decide it.
+#[derive(Serialize)]
+pub struct FindingDocument {
+    id: &'static str,
+    unit: &'static str,
+    status: &'static str,
+    value: Option<FindingValue>,
+    low: Option<FindingValue>,
+    high: Option<FindingValue>,
+    confidence: Option<Confidence>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_decide: Option<String>,
+    evidence: String,
+    caveats: Vec<String>,
+}
+
+impl FindingDocument {
+    /// The document of a finding.
+    pub fn of(finding: &Finding) -> Self {
+        let unknown = Self {
+            id: finding.id.as_str(),
+            unit: finding.id.unit(),
+            status: "unknown",
+            value: None,
+            low: None,
+            high: None,
+            confidence: None,
+            text: None,
+            reason: None,
+            would_decide: None,
+            evidence: finding.evidence.as_ref().map(words::evidence).unwrap_or_default(),
+            caveats: finding.caveats.iter().map(words::caveat).collect(),
+        };
+        match &finding.outcome {
+            Outcome::Found { value, low, high, confidence } => Self {
+                status: "found",
+                value: Some(*value),
+                low: Some(*low),
+                high: Some(*high),
+                confidence: Some(*confidence),
+                text: Some(words::value(*value)),
+                ..unknown
+            },
+            Outcome::Unknown { reason, would_decide } => Self {
+                reason: Some(words::reason(reason)),
+                would_decide: Some(words::would_decide(would_decide)),
+                ..unknown
+            },
+        }
+    }
+}
+
+/// How an experiment ended.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedDocument {
+    /// It decided everything.
+    Complete,
+    /// Early.
+    Early { reason: String, cause: Cause },
+    /// It could not start.
+    NotStarted { reason: String, would_decide: String },
+}
+
+impl EndedDocument {
+    /// The document of an end.
+    pub fn of(ended: &Ended) -> Self {
+        match ended {
+            Ended::Complete => Self::Complete,
+            Ended::Early { reason, cause } => Self::Early { reason: words::stop(reason), cause: *cause },
+            Ended::NotStarted { reason, would_decide } => Self::NotStarted {
+                reason: words::refusal(reason),
+                would_decide: words::would_decide(would_decide),
+            },
+        }
+    }
+}
+
+/// What holds the device back: the layer with the largest gain, all others, and what could not be weighed.
+pub fn bottleneck(diagnosis: &Diagnosis) -> Value {
+    let mut document = match &diagnosis.bottleneck {
+        Bottleneck::Layer(Cost { layer, gain, evidence }) => {
+            json!({ "status": "found", "layer": layer, "gain": gain, "evidence": evidence })
+        }
+        Bottleneck::Flash { evidence } => {
+            json!({ "status": "found", "layer": Layer::Flash, "gain": null, "evidence": evidence })
+        }
+        Bottleneck::Unknown { reason, would_decide } => json!({
+            "status": "unknown",
+            "layer": null,
+            "reason": words::why(reason),
+            "would_decide": words::would_decide(would_decide),
+        }),
+    };
+    let unweighed =
+        |unweighed: &Unweighed| json!({ "layer": unweighed.layer, "reason": words::why(&unweighed.reason) });
+    document["costs"] = json!(diagnosis.costs);
+    document["small_files"] = json!(diagnosis.small_files);
+    if !diagnosis.illusions.is_empty() {
+        document["illusions"] = json!(diagnosis.illusions);
+    }
+    document["unweighed"] = diagnosis.unweighed.iter().map(unweighed).collect();
+    document
+}

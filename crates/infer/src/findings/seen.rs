@@ -1,0 +1,180 @@
+//! Observations sorted by experiment, and the findings of single experiments.
+
+use flashscope_device::Bytes;
+
+use flashscope_record::finding::{
+    Caveat, Confidence, Finding, FindingId, LogFault, Measurement, Outcome, Reason, Value, WouldDecide,
+};
+use flashscope_record::observation::{
+    AlignData, BlockEndsData, Data, FatAreaData, Observations, OpenUnitsData, Order, Source, SustainedData,
+    WriteBufferData, WriteSizeData,
+};
+
+use crate::geometry::page;
+use crate::open_blocks::{fat_area, ftl_class, merge, open_units};
+use crate::published::Published;
+use crate::size_sweep::sweep;
+use crate::size_sweep::write_unit::{self, SweepPoint};
+use crate::streams::sustained;
+
+/// A few controllers have this much memory for writes; a cache of that size may be such memory. Largest seen: 64 MiB.
+const MEMORY_MAX: Bytes = Bytes::mib(64);
+
+/// An assumed block size stands if the device holds at least 64 such blocks for each that was written round-robin: then
+/// two of them rarely lie in one erase block. Guess.
+const ROOM_FOR_EACH: u64 = 64;
+
+/// The most confidence in a write unit from a published table, which is of one run: five logs of one card give 8 to 64 KiB
+/// (corpus, wirenboard card no. 3).
+const UNIT_OF_ONE_RUN: f64 = 0.85;
+
+/// Observations by experiment.
+#[derive(Default)]
+pub struct Seen<'a> {
+    pub align: Vec<(&'a AlignData, &'a Observations)>,
+    pub open_units: Vec<&'a OpenUnitsData>,
+    published: Vec<&'a OpenUnitsData>,
+    pub write_size: Vec<&'a WriteSizeData>,
+    /// Whether a log has speeds by request size without the number of blocks that were written round-robin.
+    has_uncounted_speeds: bool,
+    fat_area: Vec<&'a FatAreaData>,
+    pub block_ends: Option<&'a BlockEndsData>,
+    published_fat_area: Vec<&'a FatAreaData>,
+    sustained: Option<(&'a SustainedData, &'a Observations)>,
+    pub write_buffer: Option<&'a WriteBufferData>,
+}
+
+impl<'a> Seen<'a> {
+    pub fn sort(observations: &'a [Observations]) -> Self {
+        let mut seen = Self::default();
+        for each in observations {
+            let measured = each.conditions.source == Source::Measured;
+            match &each.data {
+                Data::Align(data) if !data.samples.is_empty() => seen.align.push((data, each)),
+                Data::OpenUnits(data) if measured => seen.open_units.push(data),
+                Data::OpenUnits(data) => seen.published.push(data),
+                Data::WriteSize(data) if measured => seen.write_size.push(data),
+                Data::WriteSize(_) => seen.has_uncounted_speeds = true,
+                Data::FatArea(data) if measured => seen.fat_area.push(data),
+                Data::FatArea(data) => seen.published_fat_area.push(data),
+                Data::Sustained(data) => seen.sustained = Some((data, each)),
+                Data::WriteBuffer(data) => seen.write_buffer = Some(data),
+                Data::BlockEnds(data) => seen.block_ends = Some(data),
+                Data::Align(_) | Data::Speed(_) | Data::Files(_) | Data::Methods(_) => {}
+            }
+        }
+        seen
+    }
+
+    /// Whether no open units and no FAT area were measured here, so that both come from logs at most.
+    pub const fn is_published(&self) -> bool {
+        self.open_units.is_empty() && self.fat_area.is_empty()
+    }
+
+    fn tables(&self) -> Published {
+        Published::new(&self.published)
+    }
+
+    /// Sequential writes by size: our own size sweep, or the rows of published tables that fit.
+    pub fn size_sweep(&self) -> Vec<SweepPoint> {
+        let measured = self.write_size.last().map(|data| sweep::sweep_points(&data.cells));
+        measured.filter(|points| !points.is_empty()).unwrap_or_else(|| self.tables().size_sweep())
+    }
+
+    /// The write unit of published tables. Speeds without a number of blocks give none: with more blocks than fit, they are
+    /// those of merges, and several such tables may be of several numbers.
+    pub fn published_write_unit(&self, size_sweep: &[SweepPoint]) -> Finding {
+        if size_sweep.is_empty() && self.has_uncounted_speeds {
+            let reason = Reason::Log(LogFault::BlockCountMissing);
+            return Finding::unknown(FindingId::WriteUnitBytes, reason, [WouldDecide::BlockCountOfLog]);
+        }
+        let mut unit = write_unit::write_unit(size_sweep);
+        if let Outcome::Found { confidence, .. } = &mut unit.outcome {
+            *confidence = Confidence::new(confidence.get().min(UNIT_OF_ONE_RUN));
+        }
+        unit
+    }
+
+    /// The page by our own small writes across boundaries.
+    pub fn page_by_writes(&self) -> Option<Finding> {
+        self.write_size.last().and_then(|data| page::page(data))
+    }
+
+    /// Linear, random, class, merge; and whether the layer maps less than an erase block at once, so that these do not rest
+    /// on its size.
+    pub fn open_units(&self) -> ([Finding; 4], bool) {
+        let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
+        let search = open_units::Search::new(data);
+        let maps_less = search.as_ref().is_ok_and(open_units::Search::maps_less);
+        let findings = [
+            open_units::open_units(&search, Order::Linear),
+            open_units::open_units(&search, Order::Random),
+            ftl_class::ftl_class(data, &search),
+            merge::merge_seconds(&search),
+        ];
+        (findings, maps_less)
+    }
+
+    fn published_open_units(&self) -> [Finding; 4] {
+        const IDS: [FindingId; 4] = [
+            FindingId::OpenUnitsLinear,
+            FindingId::OpenUnitsRandom,
+            FindingId::FtlClass,
+            FindingId::MergeSeconds,
+        ];
+        if self.published.is_empty() {
+            let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
+            return IDS.map(|id| Finding::unknown(id, reason.clone(), [WouldDecide::WriteTests]));
+        }
+        let tables = self.tables();
+        let means = Reason::Log(LogFault::MeansOnly);
+        [
+            tables.open_units(Order::Linear),
+            tables.open_units(Order::Random),
+            tables.ftl_class(),
+            Finding::unknown(FindingId::MergeSeconds, means, [WouldDecide::WriteTests]),
+        ]
+    }
+
+    /// The erase block that the writes assumed, if that is not the one found.
+    pub fn assumed_erase_block(&self, erase_block: &Finding) -> Option<Caveat> {
+        if !self.is_published() && self.align.is_empty() {
+            // No reads looked for it: the person who measured named it.
+            return None;
+        }
+        let open_units = self.open_units.last().or(self.published.last()).map(|data| data.erase_block);
+        let assumed = open_units.or(self.fat_area.last().map(|data| data.erase_block))?;
+        let found = erase_block.bytes();
+        (found != Some(assumed)).then_some(Caveat::AssumedEraseBlock { assumed, found })
+    }
+
+    /// Whether this many blocks of the assumed size are rarely parts of the same erase block: there is only one, or the
+    /// device holds far more of them.
+    pub fn lie_far_apart(&self, number: u32, observations: &[Observations]) -> bool {
+        let capacity = observations.iter().find_map(|seen| seen.conditions.capacity).unwrap_or_default();
+        let room = |data: &&OpenUnitsData| capacity / data.erase_block / ROOM_FOR_EACH;
+        number == 1 || self.open_units.last().is_some_and(|data| u64::from(number) <= room(data))
+    }
+
+    /// Cache and steady speed.
+    pub fn sustained(&self, write_buffer: &Finding) -> [Finding; 2] {
+        let capacity = self.sustained.and_then(|(_, seen)| seen.conditions.capacity);
+        let buffer = match write_buffer.outcome {
+            Outcome::Found { high: Value::Bytes(high), .. } => Some(high).filter(|high| *high > Bytes::ZERO),
+            _ => None,
+        };
+        let [mut cache, speed] = sustained::sustained(self.sustained.map(|(data, _)| data), capacity, buffer);
+        let may_be_memory = |bytes: Bytes| bytes > Bytes::ZERO && bytes <= MEMORY_MAX;
+        if self.write_buffer.is_none() && cache.bytes().is_some_and(may_be_memory) {
+            cache.caveats.push(Caveat::MayBeMemory);
+        }
+        [cache, speed]
+    }
+
+    pub fn fat_area(&self) -> Finding {
+        match self.fat_area.last() {
+            Some(data) => fat_area::infer(data),
+            None => fat_area::of_tables(&self.published_fat_area),
+        }
+    }
+}

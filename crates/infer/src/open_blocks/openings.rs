@@ -1,0 +1,57 @@
+//! What opening a block costs on a controller that takes one sequential run.
+
+use std::time::Duration;
+
+use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
+
+use crate::open_blocks::search::{ERASE_SECONDS, SHORTER_THAN_ERASING, Search};
+use crate::statistics::median;
+
+/// The probability that only one sequential run is taken, by several pairs of openings. Guess.
+const ONE_RUN: f64 = 0.98;
+/// The same by one pair: a cache that was emptied just then looks the same. Guess.
+const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
+/// The same by sequential openings with random ones between them. Guess.
+const ONE_RUN_APART: f64 = 0.96;
+
+/// How sure it is that only one sequential run is taken.
+pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
+    let data = search.data();
+    let probability = match data.beginnings.len() {
+        _ if !data.apart.is_empty() => ONE_RUN_APART,
+        0 | 1 => ONE_RUN_BY_ONE_PAIR,
+        _ => ONE_RUN,
+    };
+    Confidence::new(probability - if closes_quickly(search) { SHORTER_THAN_ERASING } else { 0.0 })
+}
+
+/// Whether closing one block for another takes less than erasing one: then a log completes what it maps at once.
+pub fn closes_quickly(search: &Search<'_>) -> bool {
+    let (free, closing) = typical_openings(search);
+    free.zip(closing).is_some_and(|(free, closing)| closing - free < ERASE_SECONDS)
+}
+
+/// The figures of both kinds of openings.
+pub fn evidence(search: &Search<'_>) -> Evidence {
+    let (free, closing) = typical_openings(search);
+    Evidence::Blocks(BlockEvidence::Openings {
+        free_s: free.unwrap_or(0.0),
+        closing_s: closing.unwrap_or(0.0),
+        is_by_offset: !search.data().apart.is_empty(),
+    })
+}
+
+/// The median opening of a block that closes no other, and of one that does, seconds.
+fn typical_openings(search: &Search<'_>) -> (Option<f64>, Option<f64>) {
+    let typical = |times: &mut dyn Iterator<Item = Duration>| {
+        median(&times.map(|latency| latency.as_secs_f64()).collect::<Vec<_>>())
+    };
+    let (pairs, apart) = (&search.data().beginnings, &search.data().apart);
+    if !apart.is_empty() {
+        return (
+            typical(&mut apart.iter().map(|pair| pair.apart)),
+            typical(&mut apart.iter().map(|pair| pair.in_order)),
+        );
+    }
+    (typical(&mut pairs.iter().map(|pair| pair.alone)), typical(&mut pairs.iter().map(|pair| pair.behind)))
+}

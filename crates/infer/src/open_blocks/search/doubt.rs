@@ -1,0 +1,80 @@
+//! The probability of errors that the posterior of the search does not know.
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::Order;
+
+use super::weighed::Search;
+use crate::open_blocks::laws::Law;
+use crate::open_blocks::{evidence, posterior};
+
+/// The laws are wrong in a way their posterior does not know. Guess.
+const MODEL_DOUBT: f64 = 0.005;
+/// The same under random eviction, or if some merges must have been hidden. Guess.
+const VAGUE_DOUBT: f64 = 0.05;
+/// No NAND erases a block in less, seconds: data sheets give 1.5 to 5 ms.
+pub const ERASE_SECONDS: f64 = 1.5e-3;
+/// Shorter merges are something else with this probability. Guess.
+pub const SHORTER_THAN_ERASING: f64 = 0.1;
+/// So are merges in random order that copy this many times as fast as the stick writes: copying programs the same pages, in several
+/// dies at once at most. Guess.
+const COPIES_QUICKLY: f64 = 4.0;
+/// A cost in random order alone is no merge with this probability. Guess.
+const NOTHING_IN_ORDER: f64 = 0.06;
+/// Switches between two blocks that cost less than copying one are no merges with this probability. Guess.
+const MAY_BE_SWITCHES: f64 = 0.05;
+/// A block of fewer writes than this makes the search less sure. Guess.
+const FEW_WRITES: f64 = 24.0;
+
+impl Search<'_> {
+    /// The probability of an error that the posterior does not know. Under random eviction it follows the controller on average only;
+    /// in blocks of few writes, merges of nearly full ones do not show.
+    pub fn doubt(&self, order: Order) -> f64 {
+        let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
+        let writes = self.data.erase_block.as_f64() / request;
+        let few = if writes < FEW_WRITES { 1.0 / writes } else { 0.0 };
+        let vague = if self.hides_merges() { 1.0 } else { self.belief(order).law(Law::Any) };
+        MODEL_DOUBT
+            + VAGUE_DOUBT * vague
+            + few
+            + self.doubt_of_merges(order)
+            + self.doubt_of_switches()
+            + self.doubt_of_order(order)
+    }
+
+    /// If nothing merges in sequential order, the cost of random order may be a cache that fills up.
+    fn doubt_of_order(&self, order: Order) -> f64 {
+        let is_beyond = order == Order::Random && self.linear.is_beyond(posterior::OPEN_MAX + 1);
+        if is_beyond { NOTHING_IN_ORDER } else { 0.0 }
+    }
+
+    /// If merges between two blocks are shorter than copying one, they may be the cost of any switch.
+    fn doubt_of_switches(&self) -> f64 {
+        let one = self.fits(Order::Linear).filter(|fits| *fits == 1 && !self.is_over_data);
+        let seconds = one.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
+        let request = self.parts.last().map_or(Bytes::ZERO, |part| part.request);
+        let is_short =
+            |seconds| evidence::hardly_copies(seconds, self.slowness, request, self.data.erase_block);
+        if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
+    }
+
+    /// Whether more blocks than fit were written round-robin without a visible merge: then some merges are hidden.
+    fn hides_merges(&self) -> bool {
+        !self.is_over_data && self.linear.most_proven() > self.linear.verdict().number
+    }
+
+    /// The probability that slow writes are no merges. Each merge erases a block. In random order, if every write merges, each also copies
+    /// one.
+    pub fn doubt_of_merges(&self, order: Order) -> f64 {
+        let fits = self.fits(order);
+        let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
+        let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
+        let writes = request / self.slowness.typical_seconds();
+        let is_too_fast = self.data.erase_block.as_f64() > seconds * writes * COPIES_QUICKLY;
+        if seconds < ERASE_SECONDS || (order == Order::Random && fits == Some(0) && is_too_fast) {
+            SHORTER_THAN_ERASING
+        } else {
+            0.0
+        }
+    }
+}

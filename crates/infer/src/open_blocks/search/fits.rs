@@ -1,0 +1,143 @@
+//! The number of units that fit in each order.
+
+use flashscope_record::observation::Order;
+
+use super::kind::Kind;
+use super::weighed::Search;
+use crate::open_blocks::laws::Law;
+use crate::open_blocks::posterior;
+use crate::statistics::count;
+
+/// Under random eviction, the last rounds that are judged, in rounds of as many writes as fit, ...
+const LAST_TURNS: usize = 4;
+/// ... and the share of them that is fast. Guess.
+const FAST_SHARE: f64 = 0.12;
+/// From this posterior probability on, a number need not have been seen open at once, ...
+const SURE_WITHOUT_PROOF: f64 = 0.97;
+/// ... except for one in this many, or one. Guess.
+const UNSEEN_SHARE: u32 = 10;
+/// Under random eviction, a number in random order within one in this many of the sequential one may be the same, unless as many
+/// were seen open at once: full blocks keep their slots for a while. Guess.
+const NEAR_SHARE: u32 = 10;
+/// A number is surely too many below this probability, ...
+const BEYOND_MAX: f64 = 0.02;
+/// ... if at least this many merges were seen. Guess.
+const MERGES_MIN: usize = 4;
+/// With a larger share of stalls, all slow writes may be stalls. Guess.
+const FEW_STALLS: f64 = 0.02;
+
+impl Search<'_> {
+    /// Whether the last round into as many units as fit was fast again, after a round into more was slow. Otherwise the device
+    /// changed meanwhile, e.g. a cache filled up. Under random eviction, some of the writes into one too many are fast.
+    fn is_quick_again(&self, fits: u32) -> bool {
+        let is_random_eviction = self.linear.law(Law::Any) > 0.5;
+        let writes = self.judged(Order::Linear).into_iter();
+        let judged = writes.map(|(open_units, merge)| (open_units, merge.is_some()));
+        let after = judged.skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
+        let again: Vec<bool> = after
+            .filter(|(open_units, is_slow)| is_random_eviction || *open_units <= fits || !is_slow)
+            .map(|(_, is_slow)| is_slow)
+            .collect();
+        let (turns, share) = if is_random_eviction { (LAST_TURNS, FAST_SHARE) } else { (1, 0.5) };
+        let last = &again[again.len().saturating_sub(fits as usize * turns)..];
+        let fast = last.iter().filter(|is_slow| !**is_slow).count();
+        last.len() >= fits as usize && count(fast) > count(last.len()) * share
+    }
+
+    /// Whether the layer maps less than an erase block at once. A layer with a single open block looks the same in blocks of a wrong
+    /// size.
+    pub fn maps_less(&self) -> bool {
+        match self.kind {
+            Kind::Log | Kind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
+            Kind::Collected(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The number of units that fit, if one was found.
+    pub fn fits(&self, order: Order) -> Option<u32> {
+        match (self.kind, order) {
+            (Kind::OneRun | Kind::SharedLogs(_), Order::Linear) => return Some(1),
+            (Kind::OneRun | Kind::SharedLogs(_), Order::Random) | (Kind::Collected(_), _) => return None,
+            (kind, Order::Random) if kind.is_log() => return None,
+            _ => {}
+        }
+        let belief = self.belief(order);
+        let verdict = belief.verdict();
+        // No more fit in random order than in sequential order, so that more need not be tried.
+        let most = match order {
+            Order::Linear => self.most(order),
+            Order::Random => match (self.most(order), self.fits(Order::Linear)) {
+                (tried, Some(linear)) if tried >= linear => tried.max(linear + 1),
+                (tried, _) => tried,
+            },
+        };
+        // Under LRU eviction each write decides for itself. Under random eviction the posterior follows the controller on average
+        // only, and as many must have been seen open at once, or nearly as many if it is sure.
+        let is_seen = belief.is_seen_open()
+            || (order == Order::Random && (self.without_want.is_some() || self.agrees_with_order(verdict)))
+            || (order == Order::Linear && self.is_sure_in_both_orders(verdict))
+            || (verdict.probability > SURE_WITHOUT_PROOF
+                && verdict.number - belief.most_proven().min(verdict.number)
+                    <= (verdict.number / UNSEEN_SHARE).max(1));
+        // Under random eviction only the sequential result separates merges from stalls, and no more fit than there. If none fits,
+        // each write merges under either rule.
+        let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
+        let is_clear = order == Order::Linear
+            || in_order().or(self.open_in_sequence()).map_or(
+                verdict.number == 0 || belief.law(Law::Any) < 0.5,
+                |linear| {
+                    let is_near = (1..=linear / NEAR_SHARE).contains(&(linear - verdict.number.min(linear)));
+                    let is_vague =
+                        is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
+                    verdict.number <= linear && (self.without_want.is_some() || !is_vague)
+                },
+            );
+        // What hides merges in random order hides them in sequential order.
+        let fits_in_order = || self.fits(Order::Linear);
+        let is_plain = order == Order::Linear
+            || !belief.hides_many()
+            || fits_in_order().is_some_and(|linear| self.linear.hides_many() || linear == verdict.number);
+        let is_found = verdict.tells(most) && is_seen && is_clear && is_plain;
+        (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
+            .then_some(verdict.number)
+    }
+
+    /// Whether the same number is sure in random order as was found in sequential order: two counts that agree.
+    fn agrees_with_order(&self, random: posterior::Verdict) -> bool {
+        random.probability > SURE_WITHOUT_PROOF && self.fits(Order::Linear) == Some(random.number)
+    }
+
+    /// Whether the same number is sure in both orders, and was seen open at once in random order.
+    fn is_sure_in_both_orders(&self, linear: posterior::Verdict) -> bool {
+        let random = self.random.verdict();
+        [linear, random].iter().all(|verdict| verdict.probability > SURE_WITHOUT_PROOF)
+            && random.number == linear.number
+            && self.random.is_seen_open()
+    }
+
+    /// The number seen open at once in sequential order, if the search was too short to find how many fit, and merges show in random
+    /// order.
+    fn open_in_sequence(&self) -> Option<u32> {
+        let is_short = !self.linear.is_beyond(posterior::OPEN_MAX + 1) && self.linear.stalls() <= FEW_STALLS;
+        (is_short && self.shows_merges(Order::Random)).then(|| self.linear.most_proven())
+    }
+
+    /// The interval of the number of units that fit, if no single number is sure, but one is surely too many and was tried in both
+    /// orders.
+    pub fn between(&self, order: Order) -> Option<(u32, u32)> {
+        let belief = self.belief(order);
+        let verdict = belief.verdict();
+        let beyond: f64 = belief.numbers().iter().skip(self.most(order) as usize).sum();
+        (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
+    }
+
+    /// Whether merges show clearly, whatever the number of units that fit, and random order was tried.
+    pub fn shows_merges(&self, order: Order) -> bool {
+        let belief = self.belief(order);
+        let merges = self.merge(order, belief.verdict().low).map_or(0, |(_, merges)| merges);
+        // If every write merges, the sequential ones show how many stall.
+        let stalls = if belief.verdict().number == 0 { self.linear.stalls() } else { belief.stalls() };
+        merges >= MERGES_MIN && stalls <= FEW_STALLS && self.is_tried(Order::Random)
+    }
+}

@@ -1,0 +1,39 @@
+//! Kinds of translation layers, as the search for open units separates them.
+
+use flashscope_device::Bytes;
+
+/// The kind of translation layer by the tests beside the search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Erase blocks that are open or closed.
+    Blocks,
+    /// A log that maps less than an erase block at once.
+    Log,
+    /// The same, by the extra time of a random write, seconds: it completes less than an erase block.
+    Completed(f64),
+    /// The same, by requests of at least this size: they cost nothing more into however many blocks, since they leave nothing to
+    /// complete.
+    Whole(Bytes),
+    /// One sequential run; other writes go to logs.
+    OneRun,
+    /// The same, by merges that come once per erase block written, into whatever blocks, and never in one run.
+    SharedLogs(Collection),
+    /// Pages go to any free space; garbage collection comes once per fixed number of bytes.
+    Collected(Collection),
+}
+
+impl Kind {
+    /// Whether it is a log: random writes pay there, into however many blocks.
+    pub const fn is_log(self) -> bool {
+        matches!(self, Self::Log | Self::Completed(_) | Self::Whole(_))
+    }
+}
+
+/// Recurring work of the controller: garbage collection, or merges of shared logs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Collection {
+    /// Bytes written from one to the next.
+    pub every: Bytes,
+    /// How long one takes, seconds.
+    pub seconds: f64,
+}

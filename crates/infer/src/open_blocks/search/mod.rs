@@ -1,0 +1,13 @@
+//! What the writes of the search for open units say: the kind of translation layer, and how many blocks fit in each order.
+
+mod doubt;
+mod drift;
+mod fits;
+mod kind;
+mod special;
+mod weighed;
+mod writes;
+
+pub use self::doubt::{ERASE_SECONDS, SHORTER_THAN_ERASING};
+pub use self::kind::{Collection, Kind};
+pub use self::weighed::{Search, Undecidable};

@@ -1,0 +1,151 @@
+//! Kinds of translation layers that show beside the search: logs, shared logs, page mapping.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
+
+use super::kind::{Collection, Kind};
+use super::weighed::Search;
+use crate::open_blocks::evidence::Part;
+use crate::open_blocks::{collection, evidence};
+use crate::statistics::{count, median, quickest_quarter};
+
+/// Over data, the number of units is unknown if more than this share of the writes is slow whatever the number of blocks. Guess.
+const STALLS_OVER_DATA_MAX: f64 = 0.2;
+/// A log completes what it maps at once in less than this many writes. What costs more is another thing, such as a cache that is
+/// emptied. Guess.
+const COMPLETION_WRITES_MAX: f64 = 7.0;
+/// Merges below this share of a write have to be alike: ...
+const SMALL_STEP: f64 = 0.5;
+/// ... equal within this share, for ...
+const ALIKE: f64 = 0.1;
+/// ... this share of them. Guess.
+const MOST_ALIKE: f64 = 0.75;
+/// A shared log is full after a whole number of erase blocks, within this share of one.
+const BLOCK_TOLERANCE: f64 = 0.06;
+/// At most this many erase blocks per merge of a shared log: if the same data is rewritten, most logs hold nothing that is still
+/// valid, and about one in this many has to be merged. Guess.
+const LOGS_MAX: f64 = 6.0;
+/// At most this share of the merges expected in one run may be stalls. Guess.
+const STALLS_SHARE_MAX: f64 = 0.2;
+/// Merging a shared log takes more than this many writes. Guess.
+const MERGE_WRITES_MIN: f64 = 8.0;
+/// The fewest collections that show page mapping, ...
+const COLLECTIONS_MIN: usize = 4;
+/// ... of which this share takes the median time or twice that, ...
+const ALIKE_SHARE: f64 = 0.75;
+/// ... within this share. Stalls for other reasons differ by their own length. Guess.
+const ALIKE_TOLERANCE: f64 = 0.2;
+/// The middle half of the distances between collections differs by at most this share of their median; that of chance events by
+/// 1.6 of it.
+const UNEVENNESS_MAX: f64 = 0.8;
+/// Random pages take less than this many times as long as sequential ones. Guess.
+const SCATTERED_FREE: f64 = 1.25;
+
+impl<'a> Search<'a> {
+    /// The kind, if slow writes do not depend on the blocks that are written.
+    pub(super) fn independent_of_blocks(&self) -> Option<Kind> {
+        let data = self.data;
+        if let Some(collection) = collected_in_one_run(data) {
+            return Some(Kind::Collected(collection));
+        }
+        let part = self.parts.last()?;
+        let each = collection::slow_each(part, self.slowness_in_order())?;
+        let every = part.request * each;
+        let (seconds, _) = self.merge(Order::Linear, 0)?;
+        if data.one_run.is_empty() {
+            return (every <= data.erase_block).then_some(Kind::Collected(Collection { every, seconds }));
+        }
+        let fills_logs = |every: &Bytes| {
+            let blocks = every.as_f64() / data.erase_block.as_f64();
+            (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < BLOCK_TOLERANCE
+        };
+        // A request of less than a page uses a whole page of a log; those at the start of the search have pages.
+        let largest = self.parts.first().map_or(part.request, |first| first.request);
+        let every = [every, largest * each].into_iter().find(fills_logs)?;
+        let is_long = seconds > self.slowness_in_order().typical_seconds() * MERGE_WRITES_MIN;
+        let expected = written_in(&data.one_run).as_f64() / every.as_f64();
+        let is_free_in_one_run =
+            count(collection::collections(&data.one_run).len()) < expected * STALLS_SHARE_MAX;
+        (is_long && is_free_in_one_run).then_some(Kind::SharedLogs(Collection { every, seconds }))
+    }
+
+    /// The smallest request that costs nothing more into however many blocks, if smaller ones do.
+    pub(super) fn free_request(&self) -> Option<Bytes> {
+        let free = self.data.free.last()?.request;
+        self.fits(Order::Linear).map(|_| free)
+    }
+
+    /// The same with the search over data instead, if that found a number.
+    pub(super) fn over_data(&self) -> Option<Self> {
+        let (data, cells) = (self.data, &self.data.rewritten);
+        let slowness = evidence::unmerged(cells)?;
+        let linear = evidence::over_data(cells, slowness);
+        let slowness = linear.slowness();
+        let over = Self {
+            data,
+            parts: vec![Part::new(cells, slowness)],
+            is_over_data: true,
+            without_want: self.without_want,
+            slowness,
+            kind: Kind::Log,
+            linear,
+            random: self.random.clone(),
+        };
+        let fits = over.fits(Order::Linear).filter(|_| over.linear.stalls() <= STALLS_OVER_DATA_MAX)?;
+        let (seconds, _) = over.merge(Order::Linear, fits)?;
+        let typical = slowness.typical_seconds();
+        // A log completes as much each time; a disk's head that has to move takes a different time each.
+        let is_step = seconds > typical * SMALL_STEP
+            || (over.merges_are_alike(fits) && !evidence::wavers(&over.seconds_in_order()));
+        (seconds < typical * COMPLETION_WRITES_MAX && is_step).then_some(over)
+    }
+
+    /// Whether most merges beyond `fits` units take equally long, or half or twice that: a switch may complete the block it leaves and
+    /// the one it opens.
+    fn merges_are_alike(&self, fits: u32) -> bool {
+        let seconds = self.merges_s(Order::Linear, fits);
+        let Some(usual) = median(&seconds) else { return false };
+        let is_alike =
+            |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (usual * times) - 1.0).abs() < ALIKE);
+        count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
+    }
+
+    /// The extra time of a random write into one block, seconds, if that is too short to copy an erase block: it completes something
+    /// smaller.
+    pub(super) fn completion_out_of_order(&self) -> Option<f64> {
+        if self.fits(Order::Random)? > 0 {
+            return None;
+        }
+        let (seconds, _) = self.merge(Order::Random, 0)?;
+        let request = self.data.cells.first()?.request;
+        evidence::copies_less(seconds, self.slowness, request, self.data.erase_block).then_some(seconds)
+    }
+}
+
+/// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and random pages cost
+/// nothing more.
+fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
+    let own = collection::collections(&data.one_run);
+    let seconds = median(&own).filter(|_| own.len() >= COLLECTIONS_MIN)?;
+    // One request may wait for two collections.
+    let is_alike =
+        |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_TOLERANCE);
+    let alike = own.iter().filter(is_alike).count();
+    if collection::unevenness(&data.one_run).is_some_and(|unevenness| unevenness > UNEVENNESS_MAX) {
+        return None;
+    }
+    let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();
+    let in_order: Vec<f64> =
+        data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
+    let is_free = quickest_quarter(&scattered)? < quickest_quarter(&in_order)? * SCATTERED_FREE;
+    let every = written_in(&data.one_run) / u64::try_from(own.len()).ok()?;
+    (is_free && count(alike) >= count(own.len()) * ALIKE_SHARE).then_some(Collection { every, seconds })
+}
+
+/// The bytes written by these.
+fn written_in(cells: &[OpenUnitsCell]) -> Bytes {
+    cells.iter().flat_map(|cell| cell.writes().map(|_| cell.request)).sum()
+}

@@ -1,0 +1,113 @@
+//! The search for open units, weighed write by write.
+
+use flashscope_record::finding::{Finding, FindingId, Measurement, Reason, WouldDecide};
+use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
+
+use super::drift::{drift, drift_like_merges};
+use super::kind::Kind;
+use super::writes::most_in_turn;
+use crate::open_blocks::evidence;
+use crate::open_blocks::evidence::Part;
+use crate::open_blocks::posterior::Belief;
+use crate::slow_classifier::Slowness;
+
+/// Why the writes decide nothing, and what would.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undecidable {
+    /// Why.
+    pub reason: Reason,
+    /// What would decide.
+    pub would_decide: WouldDecide,
+}
+
+impl Undecidable {
+    /// The finding that is unknown for this.
+    #[must_use]
+    pub fn finding(&self, id: FindingId) -> Finding {
+        Finding::unknown(id, self.reason.clone(), [self.would_decide.clone()])
+    }
+}
+
+/// The writes of both orders, and what they say.
+pub struct Search<'a> {
+    pub(super) data: &'a OpenUnitsData,
+    /// The sequential writes that count: those of the search by request size, or those over data.
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) is_over_data: bool,
+    /// Random writes into units that lacked no slot unless they were too many, if they show how many fit.
+    pub(super) without_want: Option<&'a [OpenUnitsCell]>,
+    /// Which writes are slow.
+    pub slowness: Slowness,
+    /// The kind of the layer.
+    pub kind: Kind,
+    /// The posterior in sequential order.
+    pub linear: Belief,
+    /// The posterior in random order.
+    pub random: Belief,
+}
+
+impl<'a> Search<'a> {
+    /// Weighs every write of the experiment.
+    ///
+    /// # Errors
+    /// Why they decide nothing.
+    pub fn new(data: &'a OpenUnitsData) -> Result<Self, Undecidable> {
+        let Some(linear) = evidence::linear(data) else {
+            let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
+            return Err(Undecidable { reason, would_decide: WouldDecide::WriteTests });
+        };
+        let linear = evidence::with_whole_requests(linear, data);
+        let parts = evidence::parts(data);
+        let slowness = linear.slowness();
+        let at_start = parts.first().map_or(slowness, |part| part.slowness.as_firm_as(slowness));
+        let as_much_as_a_merge = || drift_like_merges(data, &linear, parts.first()?.slowness);
+        if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
+            return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
+        }
+        let most = most_in_turn(&parts, Order::Linear);
+        let without_want = [&data.gone_on, &data.given_back].into_iter().find_map(|cells| {
+            evidence::given_back_tells(cells, &linear, most).map(|random| (cells.as_slice(), random))
+        });
+        let (without_want, random) = match without_want {
+            Some((cells, random)) => (Some(cells), random),
+            None => (None, evidence::random(&data.cells, &linear, most)),
+        };
+        let is_no_log = evidence::is_no_log(data, &linear);
+        let is_log = evidence::is_slow_over_data(data, slowness) && !is_no_log;
+        let kind = if is_log { Kind::Log } else { Kind::Blocks };
+        let is_one_run = evidence::shows_one_run(data, slowness);
+        let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
+        // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer seem to fit.
+        let fits_more_in_random_order = |log: &Self| {
+            let in_order = log.fits(Order::Linear);
+            in_order
+                .zip(search.fits(Order::Random))
+                .is_some_and(|(in_order, out_of_order)| in_order < out_of_order)
+        };
+        if let Some(log) = search.over_data().filter(|log| !is_no_log && !fits_more_in_random_order(log)) {
+            return Ok(log);
+        }
+        let special = if is_one_run { Some(Kind::OneRun) } else { search.independent_of_blocks() };
+        let whole = || search.free_request().map(Kind::Whole);
+        let completed = || search.completion_out_of_order().map(Kind::Completed);
+        Ok(Self { kind: special.or_else(whole).or_else(completed).unwrap_or(kind), ..search })
+    }
+
+    /// Whether the number was found over data only.
+    pub const fn is_over_data(&self) -> bool {
+        self.is_over_data
+    }
+
+    /// The writes themselves.
+    pub const fn data(&self) -> &'a OpenUnitsData {
+        self.data
+    }
+
+    /// The posterior in one order.
+    pub const fn belief(&self, order: Order) -> &Belief {
+        match order {
+            Order::Linear => &self.linear,
+            Order::Random => &self.random,
+        }
+    }
+}

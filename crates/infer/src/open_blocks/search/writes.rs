@@ -1,0 +1,109 @@
+//! The writes of the search in each order, and the merges among them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use flashscope_record::observation::{Merges, Order};
+
+use super::kind::Kind;
+use super::weighed::Search;
+use crate::open_blocks::evidence::Part;
+use crate::open_blocks::laws::Law;
+use crate::slow_classifier::Slowness;
+use crate::statistics::{count, median};
+
+impl<'a> Search<'a> {
+    /// The most units that were written round-robin.
+    pub fn most(&self, order: Order) -> u32 {
+        most_in_turn(&self.of(order), order)
+    }
+
+    /// The classifier for the last requests of the sequential search.
+    pub fn slowness_in_order(&self) -> Slowness {
+        let last = self.parts.last().filter(|_| self.data.led);
+        last.map_or(self.slowness, |part| part.slowness.for_any_merges(self.linear.merge_seconds()))
+    }
+
+    /// The parts of the search in this order.
+    fn of(&self, order: Order) -> Cow<'_, [Part<'a>]> {
+        match order {
+            Order::Linear => Cow::Borrowed(&self.parts),
+            Order::Random => {
+                let cells = self.without_want.unwrap_or(&self.data.cells);
+                Cow::Owned(vec![Part::new(cells, self.slowness)])
+            }
+        }
+    }
+
+    /// All writes of the search: the number of units of their round, and the duration of each merge among them, seconds.
+    pub(super) fn judged(&self, order: Order) -> Vec<(u32, Option<f64>)> {
+        let of_part = |part: &Part<'a>| {
+            let slowness = part.slowness.as_firm_as(self.slowness);
+            let merge = move |latency: Duration| {
+                slowness.is_slow(latency).then(|| latency.as_secs_f64() - slowness.typical_seconds())
+            };
+            part.writes(order).map(move |(open_units, _, latency)| (open_units, merge(latency)))
+        };
+        self.of(order).iter().flat_map(of_part).collect()
+    }
+
+    /// The last writes of the search, of one size, with the number of units of their round.
+    fn searched(&self, order: Order) -> impl Iterator<Item = (u32, Duration)> + '_ {
+        let last = self.of(order).last().copied();
+        last.into_iter().flat_map(move |part| part.writes(order)).map(|(units, _, latency)| (units, latency))
+    }
+
+    /// The times of the last sequential writes, seconds.
+    pub(super) fn seconds_in_order(&self) -> Vec<f64> {
+        self.searched(Order::Linear).map(|(_, latency)| latency.as_secs_f64()).collect()
+    }
+
+    /// Whether anything was written in this order.
+    pub fn is_tried(&self, order: Order) -> bool {
+        self.searched(order).next().is_some()
+    }
+
+    /// The median duration of a merge, seconds, and the number of merges with more units than fit.
+    pub fn merge(&self, order: Order, fits: u32) -> Option<(f64, usize)> {
+        let slow = self.merges_s(order, fits);
+        median(&slow).map(|seconds| (seconds, slow.len()))
+    }
+
+    /// The duration of each merge with more units than fit, seconds.
+    pub(super) fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
+        let beyond = self.judged(order).into_iter().filter(|(open_units, _)| *open_units > fits);
+        beyond.filter_map(|(_, merge)| merge).collect()
+    }
+
+    /// What is known of merges.
+    pub fn merges(&self) -> Merges {
+        let linear = self.fits(Order::Linear);
+        let seconds = match linear {
+            Some(fits) => self.merge(Order::Linear, fits).map(|(seconds, _)| seconds),
+            None => self.linear.merge_seconds(),
+        };
+        Merges {
+            every_switch: self.linear.law(Law::LeastRecent),
+            takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
+            is_one_run: matches!(self.kind, Kind::OneRun | Kind::SharedLogs(_)),
+            too_many: linear.or(self.between(Order::Linear).map(|(_, high)| high)).map(|fits| fits + 1),
+        }
+    }
+
+    /// The median write into as many units as fit, and the mean write into more, seconds.
+    pub fn contrast(&self, order: Order, fits: u32) -> (Option<f64>, Option<f64>) {
+        let seconds = |wanted: &dyn Fn(u32) -> bool| -> Vec<f64> {
+            let of = self.searched(order).filter(|(open_units, _)| wanted(*open_units));
+            of.map(|(_, latency)| latency.as_secs_f64()).collect()
+        };
+        let within = median(&seconds(&|open_units| open_units <= fits));
+        let beyond = seconds(&|open_units| open_units == fits + 1);
+        let beyond = if beyond.is_empty() { seconds(&|open_units| open_units > fits) } else { beyond };
+        (within, (!beyond.is_empty()).then(|| beyond.iter().sum::<f64>() / count(beyond.len())))
+    }
+}
+
+/// The most units that were written round-robin.
+pub fn most_in_turn(parts: &[Part<'_>], order: Order) -> u32 {
+    parts.iter().flat_map(|part| part.writes(order)).map(|(open_units, ..)| open_units).max().unwrap_or(0)
+}

@@ -1,0 +1,53 @@
+//! Whether a row of equal requests has gone on long enough.
+
+use std::time::Duration;
+
+use flashscope_record::observation::SpeedCell;
+
+use crate::streams::batch_means::STUDENT_95;
+use crate::streams::drift::Drift;
+use crate::streams::speed::phases::Phases;
+
+/// The least time of a steady phase: the host's own delays last as long.
+pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
+/// The fewest requests of a steady phase: those after a start may be of two kinds. Guess.
+const CLEAR_REQUESTS: usize = 24;
+/// An interval with at most this half width, as a share, is narrow enough.
+pub const CLEAR_HALF_WIDTH: f64 = 0.01;
+/// An interval with a larger half width, as a share, is worth more time than most.
+const VAGUE_HALF_WIDTH: f64 = 0.02;
+/// The two halves of a steady phase differ by at most this share. Guess.
+const CLEAR_HALVES: f64 = 0.02;
+
+/// Whether more requests would change the speed little.
+#[must_use]
+pub fn is_clear(cell: &SpeedCell) -> bool {
+    let Some(phases) = Phases::of(cell) else { return false };
+    let requests = cell.took_ns.len() - phases.first_steady_request();
+    phases.mean().is_some_and(|mean| {
+        requests >= CLEAR_REQUESTS
+            && mean.seconds >= CLEAR_AFTER.as_secs_f64()
+            && mean.error * *STUDENT_95 <= CLEAR_HALF_WIDTH
+            && mean.halves <= CLEAR_HALVES
+    })
+}
+
+/// Whether a row became faster or slower throughout, and has not been steady for long.
+#[must_use]
+pub fn is_changing(cell: &SpeedCell) -> bool {
+    Phases::of(cell).is_some_and(|phases| phases.drift.is_some()) && !is_clear(cell)
+}
+
+/// Whether a row became faster, and has since gone on for less than twice as long as that took. Its steady speed is still
+/// underestimated.
+#[must_use]
+pub fn is_fresh(cell: &SpeedCell) -> bool {
+    Phases::of(cell).is_some_and(|phases| phases.drift == Some(Drift::Faster) && !phases.is_mostly_steady())
+}
+
+/// Whether only a wide interval is known, so that a row is worth more time than most.
+#[must_use]
+pub fn is_vague(cell: &SpeedCell) -> bool {
+    let mean = Phases::of(cell).and_then(|phases| phases.mean());
+    mean.is_none_or(|mean| mean.error * *STUDENT_95 > VAGUE_HALF_WIDTH)
+}

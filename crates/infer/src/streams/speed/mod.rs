@@ -1,0 +1,19 @@
+//! The speed of equal requests in a row: the steady phase, apart from how the row started.
+//!
+//! From bottom to top: the phases of a row; whether it is decided; recurring stalls; a spent cache; what is no speed of flash; the
+//! speed itself.
+
+mod clear;
+mod expected;
+mod not_flash;
+mod periods;
+mod phases;
+mod rate;
+mod recovery;
+
+pub use self::clear::{CLEAR_AFTER, is_changing, is_clear, is_fresh, is_vague};
+pub use self::expected::Expected;
+pub use self::not_flash::{exceeds, impossible};
+pub use self::phases::{Latencies, Startup};
+pub use self::rate::{Speed, Unsettled, speed, speed_of};
+pub use self::recovery::Owed;

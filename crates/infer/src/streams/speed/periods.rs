@@ -1,0 +1,118 @@
+//! Recurring stalls in a row of writes, and what whole periods of them take.
+
+use std::time::Duration;
+
+use flashscope_record::observation::{LongWrite, SpeedCell};
+
+use crate::statistics::count;
+use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
+use crate::streams::speed::phases::{Latencies, seconds};
+use crate::streams::stalls::{Stalls, stalls};
+
+/// A write that takes this many times the median of its row may be a stall. Guess.
+const LONG_RATIO: f64 = 3.0;
+/// A write met a stall if it took longer than usual by more than this share of a typical stall. Guess.
+pub const STALL_LEAST: f64 = 0.5;
+/// If earlier rows met this many times as many stalls, a few more change the length of a stall little. Guess.
+const FEW_BESIDE: f64 = 4.0;
+/// Student's t for 95 % is at most this plus the other over the degrees of freedom, from three degrees on.
+const NORMAL_95: f64 = 1.96;
+const STUDENT_BEYOND: f64 = 3.7;
+/// The least half width of a speed's interval, as a share: later seconds of a clear row vary by as much.
+pub const HALF_WIDTH_MIN: f64 = 0.01;
+
+/// The time of whole periods of stalls in a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Periods {
+    /// The time of one period, or of a byte, seconds.
+    pub seconds: f64,
+    /// Half the width of its interval, as a share.
+    pub half: f64,
+    /// Whether only the length of a stall is unclear, and earlier rows met so many stalls that a few more change little.
+    pub few_beside: bool,
+}
+
+impl Periods {
+    /// Of periods with one stall in each, if earlier rows met such stalls too. All times in seconds.
+    pub fn with(each: &[f64], stalls: &[f64], before: &Sample) -> Self {
+        let rest: Vec<f64> = each.iter().zip(stalls).map(|(all, stall)| all - stall).collect();
+        let (rest, own) = (Sample::of(&rest), Sample::of(stalls));
+        let periods = Self::of(&rest, &own.and(before));
+        let is_rest_clear = rest.half() <= periods.seconds * CLEAR_HALF_WIDTH;
+        Self { few_beside: is_rest_clear && own.number * FEW_BESIDE <= before.number, ..periods }
+    }
+
+    /// The sum of a period without its stall, and of its stall.
+    pub fn of(rest: &Sample, stall: &Sample) -> Self {
+        let seconds = rest.mean + stall.mean;
+        let half = rest.half().hypot(stall.half()) / seconds;
+        Self { seconds, half: half.max(HALF_WIDTH_MIN), few_beside: false }
+    }
+}
+
+/// A sample of numbers: how many, their mean and variance.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sample {
+    pub number: f64,
+    pub mean: f64,
+    variance: f64,
+}
+
+impl Sample {
+    pub fn of(values: &[f64]) -> Self {
+        let number = count(values.len());
+        let mean = values.iter().sum::<f64>() / number.max(1.0);
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        Self { number, mean, variance: squares / (number - 1.0).max(1.0) }
+    }
+
+    /// Both as one sample.
+    fn and(&self, other: &Self) -> Self {
+        let number = self.number + other.number;
+        let weighted = |one: f64, two: f64| (one * self.number + two * other.number) / number.max(1.0);
+        Self {
+            number,
+            mean: weighted(self.mean, other.mean),
+            variance: weighted(self.variance, other.variance),
+        }
+    }
+
+    /// Half the width of the 95 % interval of the mean.
+    fn half(&self) -> f64 {
+        let freedom = (self.number - 1.0).max(1.0);
+        (self.variance / self.number.max(1.0)).sqrt() * (NORMAL_95 + STUDENT_BEYOND / freedom)
+    }
+
+    /// Whether the means may be equal; never so for an empty sample.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let error = (other.variance * (1.0 / self.number.max(1.0) + 1.0 / other.number.max(1.0))).sqrt();
+        other.number > 0.0
+            && (self.mean - other.mean).abs() <= (error * NORMAL_95).max(other.mean * CLEAR_HALF_WIDTH)
+    }
+}
+
+/// The stalls in a row, seconds each: what writes took longer than usual, where that is much of a typical stall.
+pub fn stall_times(cell: &SpeedCell, stall: f64) -> Vec<f64> {
+    let usual = usual(cell);
+    let extra = cell.took_ns.iter().map(|took| seconds(*took) - usual);
+    extra.filter(|extra| *extra > stall * STALL_LEAST).collect()
+}
+
+/// The median request of a row, seconds.
+pub fn usual(cell: &SpeedCell) -> f64 {
+    Latencies::of(&cell.took_ns).map_or(0.0, |times| times.p50)
+}
+
+/// The stalls of a row that recur after the same number of bytes; each without the usual time of its write.
+pub fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
+    let usual = usual(cell);
+    let requests = (1..).zip(cell.took_ns.iter().zip(&cell.ended_ns));
+    let long = requests.filter(|(_, (took, _))| seconds(**took) > usual * LONG_RATIO);
+    let long = long.map(|(index, (took, ended))| LongWrite {
+        written: cell.case.request * index,
+        took: Duration::from_secs_f64(seconds(*took) - usual),
+        ended: Duration::from_nanos(*ended),
+    });
+    let total = seconds(*cell.ended_ns.last()?);
+    stalls(&long.collect::<Vec<_>>(), cell.case.request, total)
+}

@@ -1,0 +1,30 @@
+//! What is concluded from observations: a value with its interval and confidence, or an unknown with its reason.
+//!
+//! Everything here is data. The English for it stands in the report crate.
+
+mod cached;
+mod caveat;
+mod confidence;
+mod evidence;
+mod id;
+mod log_fault;
+mod objection;
+mod outcome;
+mod reason;
+mod value;
+mod would_decide;
+
+pub use self::cached::Cached;
+pub use self::caveat::Caveat;
+pub use self::confidence::Confidence;
+pub use self::evidence::{
+    BlockEvidence, Evidence, FatEvidence, ReadEvidence, SizeEvidence, StallShare, StreamEvidence,
+};
+pub use self::id::{Direction, FINDINGS, FindingId, FindingInfo};
+pub use self::log_fault::LogFault;
+pub use self::objection::Objection;
+pub use self::outcome::{Finding, Outcome};
+pub use self::reason::{Measurement, Reason, Sample, SharedCost};
+pub use self::value::{FtlClass, Value};
+pub(crate) use self::would_decide::list as would_decide_list;
+pub use self::would_decide::{Quantity, WouldDecide};

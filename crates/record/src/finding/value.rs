@@ -1,0 +1,70 @@
+//! The value of a finding.
+
+use flashscope_device::Bytes;
+use serde::{Serialize, Serializer};
+
+/// The class of a flash translation layer, as seen from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FtlClass {
+    /// Takes sequential writes only: random order inside a block costs a merge per request.
+    LinearOnly,
+    /// Keeps some erase blocks open, in any order inside; one more costs a constant merge per request.
+    OpenBlock,
+    /// Maps whole erase blocks; one log takes a sequential run, other logs take anything.
+    HybridLog,
+    /// Writes into a log: the cost beyond its open blocks grows step by step.
+    LogStructured,
+    /// Maps single pages to any free space; garbage collection comes once per fixed number of bytes.
+    PageMapped,
+}
+
+impl FtlClass {
+    /// The class in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::LinearOnly => "linear-only",
+            Self::OpenBlock => "open-block",
+            Self::HybridLog => "hybrid-log",
+            Self::LogStructured => "log-structured",
+            Self::PageMapped => "page-mapped",
+        }
+    }
+}
+
+/// The value of a finding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// A size.
+    Bytes(Bytes),
+    /// A number of erase blocks.
+    Count(u32),
+    /// A class; smaller requests than the given size follow another rule ("log-structured above 16 KiB requests").
+    Class {
+        /// The class.
+        class: FtlClass,
+        /// The largest request that takes another path, if one does.
+        above: Option<Bytes>,
+    },
+    /// A time, seconds.
+    Seconds(f64),
+    /// A speed, bytes per second.
+    BytesPerSecond(f64),
+    /// Whether an effect shows; if it does, its size in seconds.
+    Shows(Option<f64>),
+}
+
+/// The form of `--json`: a number, or the id of a class, or `yes` or `no`.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bytes(bytes) => serializer.serialize_u64(bytes.get()),
+            Self::Count(count) => serializer.serialize_u32(*count),
+            Self::Class { class, .. } => serializer.serialize_str(class.as_str()),
+            Self::Seconds(number) => serializer.serialize_f64(*number),
+            Self::BytesPerSecond(number) => serializer.serialize_f64(number.round()),
+            Self::Shows(extra_s) => serializer.serialize_str(if extra_s.is_some() { "yes" } else { "no" }),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Why an experiment could not start.
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::FindingId;
+
+/// What an experiment needs space for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Room {
+    /// Two reads of this size with a boundary between them.
+    Reads(Bytes),
+    /// Two requests of this size.
+    Requests(Bytes),
+    /// Samples of this size.
+    Samples(Bytes),
+    /// Two erase blocks of this size.
+    EraseBlocks(Bytes),
+    /// Bursts of this size.
+    Bursts(Bytes),
+    /// A long stream of this size.
+    Stream(Bytes),
+    /// This many erase blocks of this size.
+    Blocks(u32, Bytes),
+    /// A procedure whose last write ends here.
+    End(Bytes),
+}
+
+/// Why an experiment could not start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Refusal {
+    /// The device was opened read-only, and the experiment writes.
+    ReadOnly,
+    /// The device is too small.
+    TooSmall {
+        /// Its capacity.
+        capacity: Bytes,
+        /// What does not fit.
+        room: Room,
+    },
+    /// The erase block is smaller than any known one.
+    EraseBlockTooSmall {
+        /// The erase block.
+        erase_block: Bytes,
+        /// The smallest known one.
+        least: Bytes,
+    },
+    /// No two erase blocks that may be written are adjacent.
+    NoAdjacentBlocks,
+    /// No erase block was asked for.
+    NoBlocks,
+    /// Another finding is not known.
+    DependsOn {
+        /// That finding.
+        id: FindingId,
+    },
+    /// The smallest request does not lie within these limits.
+    RequestOutOfRange {
+        /// The request.
+        request: Bytes,
+        /// At least.
+        least: Bytes,
+        /// At most.
+        most: Bytes,
+    },
+    /// A size is no whole number of requests or of the device's blocks.
+    NotWhole {
+        /// The size.
+        size: Bytes,
+        /// The request or block.
+        unit: Bytes,
+    },
+    /// The sentence of a run file of format 1.
+    #[serde(untagged)]
+    Recorded(String),
+}

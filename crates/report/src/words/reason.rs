@@ -1,0 +1,360 @@
+//! Why a finding is unknown, in words.
+
+use flashscope_device::Bytes;
+use flashscope_record::figure::{speed, time};
+use flashscope_record::finding::{LogFault, Measurement, Objection, Reason, Sample, SharedCost};
+
+use super::caveat::caveat;
+use super::ended::{refusal, stop};
+use super::evidence::evidence;
+use super::finding_title::finding_title;
+use super::value::value;
+use super::would_decide::samples;
+use crate::quantity::counted;
+
+/// One sentence without its full stop. Several reasons are joined by semicolons.
+#[must_use]
+pub fn reason(reason: &Reason) -> String {
+    of_judgement(reason)
+        .or_else(|| of_reads(reason))
+        .or_else(|| of_writes(reason))
+        .or_else(|| of_blocks(reason))
+        .or_else(|| of_streams(reason))
+        .unwrap_or_else(|| "it is not known".to_owned())
+}
+
+/// Reasons of any finding.
+fn of_judgement(unknown: &Reason) -> Option<String> {
+    Some(match unknown {
+        Reason::NotMeasured(measurement) => not_measured(*measurement).to_owned(),
+        Reason::NotStarted(why) => refusal(why),
+        Reason::EndedEarly { stops, otherwise } => {
+            let stops: Vec<String> = stops.iter().map(stop).collect();
+            format!("{} (the measurement ended early: {})", reason(otherwise), stops.join("; "))
+        }
+        Reason::All(all) => all.iter().map(reason).collect::<Vec<_>>().join("; "),
+        Reason::Objection(against) => objection(against),
+        Reason::Log(fault) => log_fault(fault),
+        Reason::TooFew { number: Some(number), sample } => {
+            format!("only {number} {} were measured", plain_samples(*sample))
+        }
+        Reason::TooFew { number: None, sample } => {
+            format!("too few {} were measured", plain_samples(*sample))
+        }
+        Reason::Likely { value: likely, confidence, because } => {
+            let because =
+                because.as_ref().map_or_else(String::new, |figures| format!(": {}", evidence(figures)));
+            format!("{} is only {:.0} % likely{because}", value(*likely), confidence.get() * 100.0)
+        }
+        Reason::SeveralFit(sizes) => {
+            format!("several sizes fit: {}", likely_sizes(sizes.iter().copied()).join(", "))
+        }
+        Reason::DependsOn(id) => {
+            format!("it depends on \"{}\", which is not sure enough", finding_title(*id))
+        }
+        Reason::PageFromReads(figures) => {
+            let figures = figures.as_ref().map_or_else(String::new, |figures| evidence(figures) + "; ");
+            format!("{figures}whether writes work in a multiple of it was not seen")
+        }
+        Reason::IfAssumed { value: assumed, assumption } => {
+            format!("{}, if the blocks were right: {}", value(*assumed), caveat(assumption))
+        }
+        Reason::NoSignOfFlash => {
+            "page-mapped, if it is flash: neither a page nor an erase block shows".to_owned()
+        }
+        Reason::SpeedChanged { first_s, last_s } => format!(
+            "the same writes took {} at first and {} at the end: the device became {} meanwhile",
+            time(*first_s),
+            time(*last_s),
+            if last_s > first_s { "slower" } else { "faster" }
+        ),
+        Reason::NoTime => "the writes took no time at all".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Reasons from reads across boundaries.
+fn of_reads(unknown: &Reason) -> Option<String> {
+    Some(match unknown {
+        Reason::MostlyBlank(contents) => {
+            format!("{contents}; a controller may answer reads of blank data without touching flash")
+        }
+        Reason::NothingFits => "no size explains the reads".to_owned(),
+        Reason::WithinNoise { boundaries_from: Some(size), noise_s, .. } => {
+            format!(
+                "reads across boundaries of {size} and more differ by no more than noise ({})",
+                time(*noise_s)
+            )
+        }
+        Reason::WithinNoise { boundaries_from: None, read_s, noise_s } => {
+            format!("reads of {} differ by no more than their noise of {}", time(*read_s), time(*noise_s))
+        }
+        Reason::SmallStep { read_s, step_s } => {
+            format!("reads of {} show steps of no more than {}", time(*read_s), time(*step_s))
+        }
+        Reason::SingleReadsDisagree { block: Some(block), slow: Some((at_multiples, elsewhere)) } => format!(
+            "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others",
+            at_multiples * 100.0,
+            elsewhere * 100.0
+        ),
+        Reason::SingleReadsDisagree { .. } => "medians differ, but single reads do not".to_owned(),
+        Reason::NoPageInReads => "reads show no boundary of pages".to_owned(),
+        Reason::TwoPlanes { half, extra_s } => {
+            let page = *half * 2;
+            format!(
+                "reads across odd multiples of {half} take {} longer, those across multiples of {page} do not: \
+                 two planes inside a page of at least {page}",
+                time(*extra_s)
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// Reasons from writes by size and across boundaries.
+fn of_writes(unknown: &Reason) -> Option<String> {
+    Some(match unknown {
+        Reason::NoPageInWrites { boundaries } => format!(
+            "small writes take as long across {boundaries} possible page boundaries as beside them: the link hides pages, or \
+             there are none"
+        ),
+        Reason::NoFlatSizes => "the time of writes grows with their size throughout".to_owned(),
+        Reason::NothingMerged { offsets } => {
+            format!("no write merged when blocks were opened at {offsets} offsets")
+        }
+        Reason::PairsDisagree { pairs } => {
+            format!("of {pairs} pairs of writes, those that merged meet at no multiples of one size")
+        }
+        Reason::SmallestIsFastest(size) => {
+            format!("even the smallest request tried ({size}) reaches the best speed")
+        }
+        Reason::LargestStillFaster(size) => {
+            format!("the largest request tried ({size}) is much faster than half of it")
+        }
+        Reason::NothingEvicted => "opening ordinary erase blocks did not evict others each time".to_owned(),
+        Reason::AreaGoesOn { blocks } => format!(
+            "opening the first {} evicted no other: the FAT area does not end there",
+            counted(u64::from(*blocks), "erase block")
+        ),
+        Reason::OpeningVaries(block) => {
+            format!("erase block {block} is fast to open at one time, slow at another")
+        }
+        Reason::SmallWritesVary { factor } => format!(
+            "small writes differ between erase blocks by a factor of {factor:.1}, but not as a FAT area would make them"
+        ),
+        _ => return None,
+    })
+}
+
+/// Reasons from round-robin writes into erase blocks.
+fn of_blocks(unknown: &Reason) -> Option<String> {
+    Some(match unknown {
+        Reason::FewestMerge(units) => {
+            format!("{units} are already too many: a request takes the same time whatever its size")
+        }
+        Reason::SlowsGradually { at_most, blocks, factor, fewest } => {
+            let at_most = at_most.map_or_else(
+                || "writing slows down gradually: ".to_owned(),
+                |at_most| format!("at most {at_most}, but "),
+            );
+            format!("{at_most}{blocks} blocks round-robin take {factor:.1} times as long as {fewest}")
+        }
+        Reason::AtLeast(units) => {
+            format!("at least {units}: up to there nothing slows down, and more were not tried")
+        }
+        Reason::NoMergeUpTo(blocks) => format!(
+            "no merge was seen while writing into up to {} round-robin",
+            counted(u64::from(*blocks), "erase block")
+        ),
+        Reason::BetweenCounts { open_at_once, low, high } => {
+            let were = if *open_at_once == 1 { "was" } else { "were" };
+            let left = match (low, high) {
+                _ if open_at_once > high => format!("but merges fit {} best", range(*low, *high)),
+                _ if low == high => format!("the writes fit {low} best, which is not proven"),
+                _ => format!("the writes fit any number {}", range(*low, *high)),
+            };
+            format!("{open_at_once} {were} open at once; {left}")
+        }
+        Reason::NoUpperCount => "no number of erase blocks was found that is too many".to_owned(),
+        Reason::PaysEverywhere(cost) => shared_cost(*cost),
+        Reason::StallsHideMerges => {
+            "slow writes come whatever the number of blocks: they are no merges".to_owned()
+        }
+        Reason::CostPerByte { fits } => {
+            format!("beyond {fits} units every byte takes longer: that is no merge")
+        }
+        Reason::BetweenRules { low, high, extra_s, every_switch } => {
+            let odds = every_switch.map_or_else(
+                || "whether every switch pays is open".to_owned(),
+                |odds| format!("at every switch with {:.0} % probability", odds * 100.0),
+            );
+            format!("beyond {} open blocks writes pay {} more; {odds}", counts(*low, *high), time(*extra_s))
+        }
+        Reason::MergesDiffer(figures) => {
+            format!("{}: they are not of one kind", evidence(figures))
+        }
+        _ => return None,
+    })
+}
+
+/// Reasons from streams and bursts of writes.
+fn of_streams(unknown: &Reason) -> Option<String> {
+    let levels = |fast: Bytes, before: f64, after: f64| {
+        format!("the first {fast} were written at {}, the rest at {}", speed(before), speed(after))
+    };
+    Some(match unknown {
+        Reason::NotSettled { written, spread: None } => {
+            format!("{written} were written without a steady speed")
+        }
+        Reason::NotSettled { spread: Some(spread), .. } => format!(
+            "the speed did not settle: parts of the stream differ by {:.0} %",
+            (spread * 100.0).max(1.0)
+        ),
+        Reason::StreamTooShort { written } => {
+            format!("only {written} were written, and a cache may hold up to a third of the capacity")
+        }
+        Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s } => format!(
+            "{}, but the speed varies as much by itself",
+            levels(*fast, *before_bytes_per_s, *after_bytes_per_s)
+        ),
+        Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer } => {
+            let memory = buffer.map_or_else(
+                || "the controller's memory".to_owned(),
+                |buffer| format!("a write buffer of up to {buffer}"),
+            );
+            let levels = levels(*fast, *before_bytes_per_s, *after_bytes_per_s);
+            format!("{levels}, but {memory} may explain as much")
+        }
+        Reason::SomeBurstsFast { fast, bursts } => format!("{fast} of {bursts} bursts were fast at first"),
+        Reason::BurstTooShort { writes, request, write_s, memory_max } => format!(
+            "{writes} writes of {request} after a pause took {} each, but memory may hold up to {memory_max}",
+            time(*write_s)
+        ),
+        Reason::GrowsWithPause { short, long } => format!(
+            "what is fast after a pause grows with it, from {short} to {long}: flash freed meanwhile, not memory"
+        ),
+        _ => return None,
+    })
+}
+
+const fn not_measured(measurement: Measurement) -> &'static str {
+    match measurement {
+        Measurement::BoundaryReads => "no read across a boundary was measured",
+        Measurement::WriteSizes => "no sequential writes of every size were measured",
+        Measurement::RoundRobinWrites => "no round-robin writes into erase blocks were measured",
+        Measurement::RandomWrites => "no random writes inside an erase block were measured",
+        Measurement::FirstBlocks => "no writes into the first erase blocks were measured",
+        Measurement::LongStream => "no long stream of writes was measured",
+        Measurement::Bursts => "no writes after a pause were measured",
+    }
+}
+
+/// What there are too few of, without the command that measures more.
+fn plain_samples(sample: Sample) -> &'static str {
+    let samples = samples(sample);
+    samples.split_once(" (").map_or(samples, |(plain, _)| plain)
+}
+
+/// `4 MiB (63 %)` for each size.
+pub fn likely_sizes(sizes: impl Iterator<Item = (Bytes, Option<f64>)>) -> Vec<String> {
+    let likely = |(size, probability): (Bytes, Option<f64>)| match probability {
+        Some(probability) => format!("{size} ({:.0} %)", probability * 100.0),
+        None => size.to_string(),
+    };
+    sizes.map(likely).collect()
+}
+
+fn range(low: u32, high: u32) -> String {
+    if low == high { low.to_string() } else { format!("between {low} and {high}") }
+}
+
+fn counts(low: u32, high: u32) -> String {
+    if low == high { low.to_string() } else { format!("{low} to {high}") }
+}
+
+fn shared_cost(cost: SharedCost) -> String {
+    match cost {
+        SharedCost::SharedLogs => {
+            "random writes go to logs that all blocks share: the cost grows with the data, not with the blocks".to_owned()
+        }
+        SharedCost::Log => "every random write pays in a log, into however many blocks".to_owned(),
+        SharedCost::Collection { every, extra_s } => format!(
+            "one write in {every} takes {} longer, into whatever blocks: pages go to any free space, and garbage is collected",
+            time(extra_s)
+        ),
+    }
+}
+
+/// What speaks against all findings at once.
+#[must_use]
+pub fn objection(objection: &Objection) -> String {
+    match objection {
+        Objection::SeveralDevices(names) => {
+            format!("the log is of several devices: {}", names.join(", and "))
+        }
+        Objection::ClockStandsStill { still, requests } => {
+            format!("the clock stands still: {still} of {requests} requests took no time at all")
+        }
+        Objection::EverSlower { first_s, last_s } => format!(
+            "it answers slower and slower: equal requests took {} at first and {} at the end",
+            time(*first_s),
+            time(*last_s)
+        ),
+        Objection::SizeDoesNotMatter { largest, large_s, small_max, small_s, .. } => format!(
+            "not flash-like: writes of up to {largest} took {}, writes of {small_max} and less {}; their size does not matter",
+            time(*large_s),
+            time(*small_s)
+        ),
+        Objection::ReadsFromMemory { read_s } => format!(
+            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
+            time(*read_s)
+        ),
+    }
+}
+
+fn log_fault(fault: &LogFault) -> String {
+    match fault {
+        LogFault::BlockCountMissing => {
+            "the log does not give the number of blocks of its speeds: they may be those of merges".to_owned()
+        }
+        LogFault::MeansOnly => "a table of means shows no single merges".to_owned(),
+        LogFault::NoTable(order) => format!("the log has no table of open units in {} order", order.as_str()),
+        LogFault::CutShort => "a table of the log is cut short".to_owned(),
+        LogFault::TablesDisagree { id, least, most } => format!(
+            "the log contradicts itself: {} {least} by one table, {most} by another",
+            finding_title(*id)
+        ),
+        LogFault::TimesDisagree { request, blocks, fastest_s, slowest_s } => format!(
+            "the log contradicts itself: writing {request} into {blocks} blocks took {} in one table, {} in another",
+            time(*fastest_s),
+            time(*slowest_s)
+        ),
+        LogFault::FastAgain { slow, fast, base } => {
+            format!("the log contradicts itself: {slow} blocks are slow, and {fast} as fast as {base}")
+        }
+        LogFault::FastBehindSlow { fast, slow } => format!(
+            "the log contradicts itself: small writes are fast in erase block {fast}, but not in block {slow} before it"
+        ),
+        LogFault::RowsStickOut { block: Some(block) } => {
+            format!(
+                "{block} would fit, but single rows of the table differ as much as those at its multiples"
+            )
+        }
+        LogFault::RowsStickOut { block: None } => {
+            "single rows of the table stick out, and no boundary shows in several of them".to_owned()
+        }
+        LogFault::UnlikelyBlock { size, extra_s, limit } => {
+            let unlikely = if size > limit {
+                format!("erase blocks beyond {limit} are hardly known: it may be a larger group")
+            } else {
+                format!("erase blocks below {limit} are those of smaller devices: it may be a page")
+            };
+            format!("reads across multiples of {size} take {} longer, but {unlikely}", time(*extra_s))
+        }
+        LogFault::TwoBoundaries { smaller, smaller_s, larger, larger_s } => format!(
+            "reads across multiples of {smaller} take {} longer, of {larger} another {}: either may be the erase block",
+            time(*smaller_s),
+            time(*larger_s)
+        ),
+    }
+}
