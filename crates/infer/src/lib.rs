@@ -1,7 +1,7 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
-//! Modules from bottom to top: statistics, thresholds, method, sizes, slow_classifier, streams, geometry, size_sweep,
-//! open_blocks, files, published, sanity, findings, diagnosis. A module uses only those below it.
+//! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
+//! size_sweep, open_blocks, files, published, sanity, findings, diagnosis. A module uses only those below it.
 
 #![deny(missing_docs)]
 

@@ -1,15 +1,16 @@
-//! Parts of the method that can be left out, to see what each is worth: the ablations of docs/statistics.md.
+//! Parts of the method that can be left out, to measure the worth of each: the ablations of
+//! docs/statistics.md.
 
 use crate::sizes::FACTORS;
 
 /// Which parts of the method are used. All of them, by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Method {
-    /// Measure until it is decided, where that tells most; else everything a fixed number of times.
+    /// Measure what is most informative until it is decided; otherwise everything a fixed number of times.
     pub sequential: bool,
-    /// Weigh what is plausible beforehand; else every hypothesis alike.
+    /// Use priors; otherwise every hypothesis has the same weight.
     pub priors: bool,
-    /// Look for 3, 5 and 7 times 2^n as well; else powers of two only.
+    /// Search for 3, 5 and 7 times 2^n as well; otherwise for powers of two only.
     pub odd_factors: bool,
 }
 
@@ -20,7 +21,7 @@ impl Default for Method {
 }
 
 impl Method {
-    /// The odd factors of the sizes that are looked for.
+    /// The odd factors of the sizes that are searched for.
     #[must_use]
     pub const fn factors(self) -> &'static [u64] {
         if self.odd_factors { FACTORS } else { &[1] }

@@ -1,4 +1,5 @@
-//! Open units, page and class from published tables: means per row, for whichever numbers of units were tried.
+//! Open units, page and class from published tables: means per row, for whichever numbers of units were
+//! tried.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +18,20 @@ use crate::thresholds::SURE_ENOUGH;
 /// Time per request, by number of units and request size.
 type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
 
-/// Where the open units end, the upper quartile of request sizes slows down at least by this factor; ordinary variation stays
-/// below it. The sharpest such step counts. Guess.
+/// Where the open units end, the upper quartile of request sizes slows down at least by this factor; ordinary
+/// variation stays below it. The sharpest such step counts. Guess.
 const JUMP: f64 = 2.5;
 /// A number of units is as fast as the fewest if it slows down by less than this factor. Guess.
 const FAST: f64 = 1.6;
-/// A request escapes the merge if it slows down by less than this factor while others slow down by [`JUMP`]. Guess.
+/// A request escapes the merge if it slows down by less than this factor while others slow down by [`JUMP`].
+/// Guess.
 const ESCAPE: f64 = 1.6;
 /// Every request pays a merge if the extra time is at least this share of writing an erase block, ... Guess.
 const WHOLE_MERGE: f64 = 0.35;
 /// ... and only some do if it is at most this share. Guess.
 const PART_MERGE: f64 = 0.2;
-/// Between two numbers of units that are both too many, the cost of merges grows by less than this factor, ... Guess.
+/// Between two numbers of units that are both too many, the cost of merges grows by less than this factor,
+/// ... Guess.
 const PLATEAU: f64 = 1.2;
 /// ... and that of a log by more than this one. Guess.
 const GROWING: f64 = 1.4;
@@ -156,8 +159,9 @@ impl Published {
         rows.find(|(_, row)| self.can_be_compared(fewest, row)).map(|(units, _)| *units)
     }
 
-    /// The first number of units up to `most` whose median slowdown from the fewest is at least `by`; that slowdown, and the fewest. A
-    /// single block is not compared if more were tried: it is written in one run, with no switch between blocks.
+    /// The first number of units up to `most` whose median slowdown from the fewest is at least `by`; that
+    /// slowdown, and the fewest. A single block is not compared if more were tried: it is written in one run,
+    /// with no switch between blocks.
     fn slow_already(&self, order: Order, most: u32, by: f64) -> Option<(u32, f64, u32)> {
         let table = self.table(order);
         let (fewest, base) = table.range(2..).next().or_else(|| table.first_key_value())?;
@@ -167,7 +171,8 @@ impl Published {
         table.range(..=most).filter_map(slowed).find(|(units, slowdown, _)| units > fewest && *slowdown >= by)
     }
 
-    /// The fault of a log in which more blocks are as fast as those that fit, after a number that was too many.
+    /// The fault of a log in which more blocks are as fast as those that fit, after a number that was too
+    /// many.
     fn fast_beyond(&self, order: Order) -> Option<LogFault> {
         let rows: Vec<(&u32, &BTreeMap<Bytes, f64>)> = self.table(order).iter().collect();
         let compared = |from: usize, to: usize| self.slowdown(rows[from].1, rows[to].1);
@@ -331,8 +336,9 @@ impl Published {
             .with_caveat(Caveat::MeansHideMerges)
     }
 
-    /// The power of its size with which the extra cost of a request grows beyond the open units: 0 for merges, 1 on a device that became
-    /// slower. The median over pairs of sizes up to an eighth of the erase block (H. Theil, 1950).
+    /// The power of its size with which the extra cost of a request grows beyond the open units: 0 for
+    /// merges, 1 on a device that became slower. The median over pairs of sizes up to an eighth of the erase
+    /// block (H. Theil, 1950).
     fn growth_exponent(&self, end: &End) -> Option<f64> {
         let (fits, beyond) = (&self.linear[&end.fits], &self.linear[&end.too_many]);
         let small = |size: &Bytes| *size * 8 <= self.erase_block;
@@ -347,8 +353,8 @@ impl Published {
         median(&pairs.map(|(one, two)| (one.1 - two.1) / (one.0 - two.0)).collect::<Vec<_>>())
     }
 
-    /// The growth of a request's cost between the two largest numbers of units, both too many; `None` if only one was tried. Merges do
-    /// not grow.
+    /// The growth of a request's cost between the two largest numbers of units, both too many; `None` if only
+    /// one was tried. Merges do not grow.
     fn growth(&self, end: &End) -> Option<f64> {
         let rows: Vec<_> = self.linear.range(end.too_many..).map(|(_, row)| row).collect();
         let [.., before, last] = rows[..] else { return None };
@@ -372,7 +378,8 @@ impl Published {
     }
 }
 
-/// Tables of the same order and number of units that differ by [`JUMP`] in half of their sizes; of each, the size that differs most.
+/// Tables of the same order and number of units that differ by [`JUMP`] in half of their sizes; of each, the
+/// size that differs most.
 fn contradictions(times: &BTreeMap<(Order, u32, Bytes), Vec<f64>>) -> Vec<Contradiction> {
     let mut rows: BTreeMap<(Order, u32), Vec<Contradiction>> = BTreeMap::new();
     for ((order, units, request), seconds) in times {

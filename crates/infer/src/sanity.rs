@@ -1,5 +1,6 @@
-//! Whether the measured times can come from flash behind a running clock. All times are judged together, before any finding
-//! is believed. If they cannot, every finding is unknown, with this objection as its reason.
+//! Whether the measured times can come from flash behind a running clock. All times are judged together,
+//! before any finding is believed. If they cannot, every finding is unknown, with this objection as its
+//! reason.
 //!
 //! Each objection holds against every model of a stick, so none needs a threshold near what sticks do.
 
@@ -12,14 +13,18 @@ use crate::statistics::{count, median};
 
 /// The fewest requests that judge a device as a whole. Guess.
 const REQUESTS_MIN: usize = 16;
-/// If at least this share of the requests takes no time at all, the clock stands still. A clock with coarse ticks gives a few.
+/// If at least this share of the requests takes no time at all, the clock stands still. A clock with coarse
+/// ticks gives a few.
 const STILL_SHARE: f64 = 0.9;
-/// Reads with a shorter median come out of memory, seconds. A page takes 25 µs and more to come out of NAND flash (ONFI 1.0
-/// parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs and the transfer (SD).
+/// Reads with a shorter median come out of memory, seconds. A page takes 25 µs and more to come out of NAND
+/// flash (ONFI 1.0 parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs
+/// and the transfer (SD).
 const READ_MIN_S: f64 = 10e-6;
-/// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this, ...
+/// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this,
+/// ...
 const CORRELATION_MIN: f64 = 0.9;
-/// ... and the last quarter takes this many times as long as the first. Waves of heat or other work stay below it.
+/// ... and the last quarter takes this many times as long as the first. Waves of heat or other work stay
+/// below it.
 const RISE_MIN: f64 = 1.3;
 /// Longer runs are thinned to about this many times for the correlation, whose work grows with their square.
 const CORRELATED_MAX: usize = 500;
@@ -27,8 +32,8 @@ const CORRELATED_MAX: usize = 500;
 const WRITES_MIN: usize = 4;
 /// Writes this many times as large are compared with small ones.
 const LARGE_RATIO: u64 = 64;
-/// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of Mathematical
-/// Statistics 18, 1947). One half if size does not matter, near one on anything that moves data.
+/// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of
+/// Mathematical Statistics 18, 1947). One half if size does not matter, near one on anything that moves data.
 const LONGER_MIN: f64 = 0.75;
 
 const fn is_speed(id: FindingId) -> bool {
@@ -62,8 +67,8 @@ pub fn objection_to(observations: &[Observations], findings: &[Finding]) -> Opti
     if is_found { None } else { objection(observations, false) }
 }
 
-/// The first objection there is. Published means have lost what most of this needs, so only measured times count. Where
-/// boundaries of flash show, a page may be as large as any write, and each then takes as long.
+/// The first objection there is. Published means have lost what most of this needs, so only measured times
+/// count. Where boundaries of flash show, a page may be as large as any write, and each then takes as long.
 #[must_use]
 pub fn objection(observations: &[Observations], boundaries_show: bool) -> Option<Objection> {
     let measured: Vec<&Data> = observations
@@ -183,7 +188,8 @@ fn times(data: &Data) -> Vec<f64> {
     }
 }
 
-/// Times of equal requests in the order they were made, seconds: reads beside boundaries, small writes before boundaries.
+/// Times of equal requests in the order they were made, seconds: reads beside boundaries, small writes before
+/// boundaries.
 fn equal_requests(data: &Data) -> Vec<f64> {
     match data {
         Data::Align(data) => {

@@ -1,9 +1,9 @@
-//! The sizes that pages and erase blocks come in: an odd factor times a power of two.
+//! The sizes of pages and erase blocks: an odd factor times a power of two.
 
 use flashscope_device::Bytes;
 
-/// The odd factors: one; three, since TLC holds three bits a cell; five and seven, which cost little to look for (the SD status
-/// register's AU codes; A. Bergmann, flashbench commit 4fb06b5).
+/// The odd factors: one; three, since TLC holds three bits a cell; five and seven, which cost little to
+/// search for (the SD status register's AU codes; A. Bergmann, flashbench commit 4fb06b5).
 pub const FACTORS: &[u64] = &[1, 3, 5, 7];
 
 /// All sizes of these odd factors times 2^n sectors and more from `low` to `high`, ascending.
@@ -17,14 +17,14 @@ pub fn sizes(factors: &[u64], low: Bytes, high: Bytes) -> impl Iterator<Item = B
     sizes.into_iter()
 }
 
-/// The odd factor of a size; 0 of nothing.
+/// The odd factor of a size; 0 of size 0.
 #[must_use]
 pub fn odd_factor(size: Bytes) -> u64 {
     size.get().checked_shr(size.get().trailing_zeros()).unwrap_or(0)
 }
 
-/// How plausible a size's odd factor is beside that of a power of two: powers of two are the rule, three times them less
-/// common, five and seven times were never seen.
+/// The prior weight of a size's odd factor relative to a power of two. Powers of two are the rule, three
+/// times them less common; five and seven times were never seen.
 #[must_use]
 pub fn plausible(size: Bytes, three: f64, more: f64) -> f64 {
     match odd_factor(size) {

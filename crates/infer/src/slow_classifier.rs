@@ -1,53 +1,54 @@
-//! How much a write's latency speaks for a merge in it.
+//! Classifies writes as slow or fast by their latency: slow ones contain a merge.
 
 use std::time::Duration;
 
-use crate::statistics::{median, quickest_quarter};
+use crate::statistics::{lower_quartile, median};
 
-/// Tells writes with a merge from writes without, by what writes without one take.
+/// Separates writes with a merge from writes without, by the latencies of writes without one.
 ///
-/// A merge copies up to a whole erase block, a write a few pages. So the judgement is soft around twice the typical time
-/// and firm elsewhere: neither the exact limit nor the shape of the noise matters.
+/// A merge copies up to a whole erase block, a write a few pages. So the probability is soft around twice the
+/// typical time and firm elsewhere: neither the exact threshold nor the shape of the noise matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slowness {
+pub struct SlowClassifier {
     typical_seconds: f64,
-    /// From this multiple of the typical time on a write is more likely slow than quick.
+    /// The threshold, in multiples of the typical time.
     limit: f64,
-    /// How far the median of unmerged writes lies above their least, as a share of that.
+    /// The distance of the median of writes without a merge from their least, as a share of that.
     spread: f64,
-    /// The multiple that merges take, where they are all alike.
+    /// The latency of writes with a merge in multiples of the typical time, if merges are all alike.
     merges: Option<f64>,
     /// Whether small steps count.
     is_small: bool,
 }
 
-/// No limit is lower: a write takes that much longer for other reasons than a merge.
+/// The lowest threshold: writes take longer by this factor for other reasons than a merge. Guess.
 const LIMIT_MIN: f64 = 1.5;
-/// And none at all where small steps count.
+/// The lowest threshold if small steps count. Guess.
 const LIMIT_SMALL_MIN: f64 = 1.13;
-/// Nor need it be higher, however much the times spread.
+/// The highest threshold, whatever the spread. Guess.
 const LIMIT_MAX: f64 = 3.0;
-/// The same where it is known what merges take.
+/// The lowest and highest threshold if the duration of merges is known. Guess.
 const LIMIT_KNOWN_MIN: f64 = 1.3;
 const LIMIT_KNOWN_MAX: f64 = 15.0;
-/// Where all merges are alike, none takes less than this share of the usual.
+/// If all merges are alike, none takes less than this share of the typical one. Guess.
 const MERGE_SHARE: f64 = 0.4;
-/// The same where some merges may be much shorter than those that were seen.
+/// The highest threshold if some merges may be much shorter than those seen. Guess.
 const LIMIT_ANY_MAX: f64 = 4.0;
-/// Out of order a write takes longer by itself on some cards.
-const LIMIT_OUT_OF_ORDER: f64 = 2.2;
-/// Exponential noise reaches so many times the distance from its least to its median once in a thousand times.
+/// The lowest threshold in random order, where writes alone take longer on some cards. Guess.
+const LIMIT_RANDOM: f64 = 2.2;
+/// Exponential noise exceeds this many times the distance from its least to its median with probability
+/// 0.001.
 const SPREADS: f64 = 10.0;
-/// The times alone never decide further than this: what they are like is not known that well.
+/// The largest log odds from a single latency: the model of latencies is no better. Guess.
 const ODDS_MAX: f64 = 9.0;
 
-/// By how much the same writes may change over a measurement, unless less is taken for a merge.
+/// The same writes changed if their time changed by this factor, or by that of the threshold if lower. Guess.
 const CHANGED: f64 = 2.0;
-/// By how much they may, and are the same.
+/// The same writes are unchanged if each is within this factor. Guess.
 const UNCHANGED: f64 = 1.25;
 
-impl Slowness {
-    /// From the times of writes that contain no merge; `None` without any.
+impl SlowClassifier {
+    /// From the latencies of writes without a merge; `None` of none.
     #[must_use]
     pub fn beyond(unmerged: &[Duration]) -> Option<Self> {
         let seconds: Vec<f64> = unmerged.iter().map(Duration::as_secs_f64).collect();
@@ -63,7 +64,8 @@ impl Slowness {
         })
     }
 
-    /// The same where what has to be completed may be far less than a write, on a slow link: the limit follows the spread alone.
+    /// The same if a step may be far less than a write, on a slow link: the threshold follows the spread
+    /// alone.
     #[must_use]
     pub fn for_small_steps(self) -> Self {
         let limit = (1.0 + SPREADS * self.spread).clamp(LIMIT_SMALL_MIN, self.limit);
@@ -76,48 +78,48 @@ impl Slowness {
         self.is_small
     }
 
-    /// The same where part of a step shows, if small steps count: a log may complete less than usual.
+    /// The same if part of a step shows and small steps count: a log may complete less than usual.
     #[must_use]
     pub fn for_parts_of_steps(self) -> Self {
         let limit = if self.is_small { f64::midpoint(1.0, self.limit) } else { self.limit };
         Self { limit, ..self }
     }
 
-    /// The same for writes out of order.
+    /// The same for writes in random order.
     #[must_use]
     pub const fn out_of_order(self) -> Self {
-        Self { limit: self.limit.max(LIMIT_OUT_OF_ORDER), ..self }
+        Self { limit: self.limit.max(LIMIT_RANDOM), ..self }
     }
 
-    /// The same for writes that take this many times as long.
+    /// The same for writes of this many times the typical time.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self { typical_seconds: self.typical_seconds * factor, ..self }
     }
 
-    /// The same where only what takes so many times as long is slow.
+    /// The same with a threshold of at least this multiple.
     #[must_use]
     pub const fn beyond_stalls(self, limit: f64) -> Self {
         Self { limit: self.limit.max(limit), ..self }
     }
 
-    /// The same with a limit no lower than that of the other, or for small steps if that is.
+    /// The same with at least the threshold of another, or for small steps if that is.
     #[must_use]
     pub fn as_firm_as(self, other: Self) -> Self {
         if other.is_small { self.for_small_steps() } else { self.beyond_stalls(other.limit) }
     }
 
-    /// The same where merges are known to take this long beside the write: the limit lies in the middle, by ratio.
+    /// The same if merges are known to add this time, seconds: the threshold is the geometric mean.
     #[must_use]
     pub fn for_merges(self, seconds: Option<f64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let middle = (1.0 + seconds / self.typical_seconds).max(1.0).sqrt();
         let limit = middle.clamp(LIMIT_KNOWN_MIN, LIMIT_KNOWN_MAX);
-        // Where a higher limit was found to tell more, stalls reach that far.
+        // A higher threshold was chosen since stalls reach that far.
         Self { limit: if self.limit > LIMIT_MAX { limit.max(self.limit) } else { limit }, ..self }
     }
 
-    /// The same where all merges take about this long beside the write: what takes less than some of that is none.
+    /// The same if all merges add about this time, seconds: less than [`MERGE_SHARE`] of it is none.
     #[must_use]
     pub fn for_equal_merges(self, seconds: f64) -> Self {
         let beside = (seconds / self.typical_seconds).max(0.0);
@@ -125,33 +127,33 @@ impl Slowness {
         Self { limit, merges: Some(1.0 + beside), ..self }
     }
 
-    /// How far, in the logarithm, from the limit on a time is firmly slow or quick.
+    /// The distance from the threshold, as a logarithm, from which a latency is firmly slow or fast.
     fn firm(self) -> f64 {
         let to_merges =
             self.merges.map_or(f64::INFINITY, |merges| (merges / self.limit).max(LIMIT_KNOWN_MIN));
         self.limit.min(to_merges).ln()
     }
 
-    /// The same where merges are known to take this long as a rule, and some may be shorter.
+    /// The same if merges typically add this time, seconds, and some may be shorter.
     #[must_use]
     pub fn for_any_merges(self, seconds: Option<f64>) -> Self {
         let known = self.for_merges(seconds);
         Self { limit: known.limit.min(LIMIT_ANY_MAX), ..known }
     }
 
-    /// The same out of order where merges are far shorter than in order.
+    /// The same in random order if merges are far shorter there.
     #[must_use]
     pub fn for_shorter_merges(self) -> Self {
-        Self { limit: self.limit.min(LIMIT_OUT_OF_ORDER), merges: None, ..self }
+        Self { limit: self.limit.min(LIMIT_RANDOM), merges: None, ..self }
     }
 
-    /// What a write without a merge takes, seconds.
+    /// The typical latency of a write without a merge, seconds.
     #[must_use]
     pub const fn typical_seconds(self) -> f64 {
         self.typical_seconds
     }
 
-    /// The probability that a write of this latency is a slow one, were both as frequent.
+    /// The probability that a write of this latency is slow, with equal priors.
     #[must_use]
     pub fn probability(self, latency: Duration) -> f64 {
         let over = (latency.as_secs_f64() / self.limit_seconds()).max(1e-9).ln();
@@ -159,26 +161,26 @@ impl Slowness {
         1.0 / (1.0 + (-odds).exp())
     }
 
-    /// What the same writes take by now, seconds, if that has changed: all but their quickest quarter became slow, or most became
-    /// quicker than any was at first. Stalls among few writes do neither.
+    /// The present median of the same writes, seconds, if it changed: all but their fastest quarter became
+    /// slow, or most became faster than any was at first. A few stalls do neither.
     #[must_use]
     pub fn changed(self, now: &[Duration]) -> Option<f64> {
         let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
-        let (typical, quickest) = (median(&seconds)?, quickest_quarter(&seconds)?);
+        let (typical, quickest) = (median(&seconds)?, lower_quartile(&seconds)?);
         let changed = self.limit.min(CHANGED);
         let is_slow =
             quickest > self.typical_seconds * changed && quickest * changed.sqrt() > self.limit_seconds();
-        let is_quick =
+        let is_fast =
             typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < self.least_seconds();
-        (is_slow || is_quick).then_some(typical)
+        (is_slow || is_fast).then_some(typical)
     }
 
-    /// The least that a write without a merge took, seconds.
+    /// The least latency of a write without a merge, seconds.
     fn least_seconds(self) -> f64 {
         self.typical_seconds / (1.0 + self.spread)
     }
 
-    /// Whether every one of the same writes takes by now what they took.
+    /// Whether every one of the same writes has its former latency.
     #[must_use]
     pub fn is_unchanged(self, now: &[Duration]) -> bool {
         let longest = self.typical_seconds * UNCHANGED;
@@ -186,13 +188,13 @@ impl Slowness {
         now.iter().all(|latency| (shortest..=longest).contains(&latency.as_secs_f64()))
     }
 
-    /// From this time on a write is more likely slow than quick, seconds.
+    /// The threshold, seconds.
     #[must_use]
     pub fn limit_seconds(self) -> f64 {
         self.typical_seconds * self.limit
     }
 
-    /// Whether a write of this latency is more likely slow than quick.
+    /// Whether a write of this latency is more likely slow than fast.
     #[must_use]
     pub fn is_slow(self, latency: Duration) -> bool {
         latency.as_secs_f64() > self.limit_seconds()
@@ -204,15 +206,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_follows_the_spread_and_what_merges_take() {
+    fn the_threshold_follows_the_spread_and_the_duration_of_merges() {
         let of = |tenths: &[u64]| {
             let times: Vec<Duration> =
                 tenths.iter().map(|tenths| Duration::from_micros(tenths * 100)).collect();
-            Slowness::beyond(&times).unwrap()
+            SlowClassifier::beyond(&times).unwrap()
         };
         let quiet = of(&[40, 40, 40]);
         let probability =
-            |slowness: Slowness, tenths: u64| slowness.probability(Duration::from_micros(tenths * 100));
+            |slowness: SlowClassifier, tenths: u64| slowness.probability(Duration::from_micros(tenths * 100));
         assert!(probability(quiet, 40) < 0.001 && probability(quiet, 80) > 0.97);
         assert!((0.1..0.9).contains(&probability(quiet, 60)));
         assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
@@ -229,9 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_take_what_they_took_are_unchanged() {
+    fn writes_with_their_former_latency_are_unchanged() {
         let milliseconds = |times: [u64; 4]| times.map(Duration::from_millis);
-        let slowness = Slowness::beyond(&milliseconds([10, 10, 11, 10])).unwrap();
+        let slowness = SlowClassifier::beyond(&milliseconds([10, 10, 11, 10])).unwrap();
         assert!(slowness.is_unchanged(&milliseconds([10, 11, 12, 9])));
         assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 14])), "one of them may be a stall");
         assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 6])));

@@ -143,7 +143,8 @@ fn no_room(limit: Bytes, spent: Bytes, write: Bytes) -> Option<Limit> {
     (write > left).then_some(Limit::Written { limit, left, write })
 }
 
-/// Counts every request. The first one that would exceed the budget is a [`DeviceError::BudgetSpent`].
+/// Counts every request and refuses, with [`DeviceError::BudgetSpent`], the first that would exceed the
+/// budget.
 #[derive(Debug)]
 pub struct Meter<D> {
     device: D,

@@ -1,8 +1,8 @@
 //! Why many small files take longer than one large file of the same bytes.
 //!
-//! The time until the data is durable is a product of three factors: the bytes that reach the device, the device's busy time per
-//! byte, and the total time over the busy time. So the ratio of two such times is the product of three ratios, and the largest of
-//! them is the cause.
+//! The time until the data is durable is a product of three factors: the bytes that reach the device, the
+//! device's busy time per byte, and the total time over the busy time. So the ratio of two such times is the
+//! product of three ratios, and the largest of them is the cause.
 
 use flashscope_device::Bytes;
 
@@ -278,7 +278,8 @@ mod tests {
     use super::*;
     use flashscope_record::observation::{ColdBy, FlushTime, LinkLimit};
 
-    /// 1000 files in 10 MB that take `seconds`, in `requests` of `megabytes` in all, while the device is busy for `busy`.
+    /// 1000 files in 10 MB that take `seconds`, in `requests` of `megabytes` in all, while the device is busy
+    /// for `busy`.
     fn part(seconds: f64, requests: u64, megabytes: f64, busy_s: f64) -> FilesPart {
         let traffic = Traffic { requests, bytes: Bytes::new((megabytes * 1e6) as u64), busy_s };
         FilesPart {

@@ -1,4 +1,4 @@
-//! Files and ways of writing them: how fast each is, and how far a claimed speed is true.
+//! Speeds of files and of write methods, and whether a claimed speed is durable.
 
 pub mod comparison;
 mod spread;

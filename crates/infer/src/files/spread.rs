@@ -2,8 +2,8 @@
 
 use crate::statistics::{count, median};
 
-/// The probability that the interval of a median holds the true one, from five rounds on. With fewer, the interval is all that was seen:
-/// 3/4 with three rounds, 7/8 with four.
+/// The probability that the interval of a median holds the true one, from five rounds on. With fewer, the
+/// interval is all that was seen: 3/4 with three rounds, 7/8 with four.
 const COVERED: f64 = 0.93;
 /// An interval whose ends differ by at most this factor needs no further round. Guess.
 const NARROW: f64 = 1.1;
@@ -36,8 +36,8 @@ pub fn is_narrow(interval: &Spread) -> bool {
     interval.high <= interval.low * NARROW
 }
 
-/// The median and its interval by order statistics (H. David and H. Nagaraja, "Order Statistics", 7.1): at either end as many figures
-/// are left out as keep the true median inside with probability [`COVERED`].
+/// The median and its interval by order statistics (H. David and H. Nagaraja, "Order Statistics", 7.1): at
+/// either end as many figures are left out as keep the true median inside with probability [`COVERED`].
 pub fn around_median(figures: &[f64]) -> Option<Spread> {
     let mut sorted: Vec<f64> = figures.iter().copied().filter(|figure| figure.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! How fast bytes are really written, from the ways in which people write them.
+//! The durable write speed by write method, from the methods that people use.
 //!
-//! One stall makes one way several times as slow, so each way is told by the median of its rounds and the interval in which that lies, and
-//! ways differ only where their intervals lie apart.
+//! One stall makes one round several times as slow. So each method has the median of its rounds with an
+//! interval, and methods differ only if their intervals do not overlap.
 
 use flashscope_record::finding::Cached;
 use flashscope_record::observation::{Claim, MethodsData, Way};
@@ -10,31 +10,31 @@ use crate::files::spread::{Spread, around_median, is_narrow};
 use crate::statistics::median;
 use crate::streams::speed::impossible;
 
-/// A way to write over all rounds. Speeds in bytes a second.
+/// The speeds of a write method over all rounds, bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WaySpeed {
-    /// The way.
+    /// The method.
     pub way: Way,
-    /// How often it was tried.
+    /// The number of rounds.
     pub rounds: usize,
     /// The speed it claims.
     pub claimed: Spread,
-    /// The speed until the data was there.
+    /// The speed until the data was durable.
     pub durable: Spread,
-    /// How many times what is really there of its own data it claims, round by round.
+    /// The ratio of claimed to durable speed, round by round.
     pub times: Spread,
-    /// Seconds until the clock is stopped, typically.
+    /// The median time until the method reports success, seconds.
     pub claimed_s: f64,
-    /// Seconds until the data was there, typically.
+    /// The median time until the data was durable, seconds.
     pub durable_s: f64,
-    /// Seconds between both, typically.
+    /// The median time between both, seconds.
     pub after_s: f64,
-    /// The speed of the source alone, where that takes time.
+    /// The speed of the data source alone, if that takes time.
     pub source: Option<Spread>,
 }
 
 impl WaySpeed {
-    /// Of the rounds in which this way was tried; `None` without one.
+    /// Of the rounds of this method; `None` without rounds.
     fn of(data: &MethodsData, way: Way) -> Option<Self> {
         let rounds: Vec<&Claim> = data.claims.iter().filter(|claim| claim.way == way).collect();
         let each = |figure: fn(&Claim) -> f64| rounds.iter().map(|claim| figure(claim)).collect::<Vec<f64>>();
@@ -54,15 +54,15 @@ impl WaySpeed {
 }
 
 impl WaySpeed {
-    /// Whether its source, and not the device, decides how fast it is: alone the source gives less than the device takes (`truth`), and so little
-    /// arrives.
+    /// Whether the data source limits it: alone, the source is slower than the device (`truth`), and the
+    /// method no faster.
     #[must_use]
     pub fn is_held_up_by_its_source(&self, truth: &Spread) -> bool {
         self.source.is_some_and(|source| source.high < truth.low) && self.durable.high < truth.low
     }
 }
 
-/// Every way that was tried, in the order of the first round.
+/// Every method that was tried, in the order of the first round.
 #[must_use]
 pub fn ways(data: &MethodsData) -> Vec<WaySpeed> {
     let mut ways: Vec<Way> = Vec::new();
@@ -74,20 +74,20 @@ pub fn ways(data: &MethodsData) -> Vec<WaySpeed> {
     ways.into_iter().filter_map(|way| WaySpeed::of(data, way)).collect()
 }
 
-/// Whether all ways are known well enough, so that further rounds tell nothing more.
+/// Whether all methods are known well enough, so that further rounds change nothing.
 #[must_use]
 pub fn ways_are_settled(data: &MethodsData) -> bool {
     ways(data).iter().all(|way| is_narrow(&way.claimed) && is_narrow(&way.durable))
 }
 
-/// Why the data of a way cannot have been on the device when it was said to be; `None` if it can.
+/// Why the data of a method cannot have been durable when it was reported so; `None` if it can.
 #[must_use]
 pub fn cached(data: &MethodsData, way: &WaySpeed) -> Option<Cached> {
     data.link.as_ref().and_then(|link| impossible(way.durable.median, link))
 }
 
-/// The true speed, bytes per second: of data that nothing can guess, until one flush at the end says that it is there. `None` without
-/// that way, and where it is faster than the way to the device lets anything through.
+/// The true speed, bytes per second: that of random data until one flush at the end. `None` without that
+/// method, or if it exceeds the link.
 #[must_use]
 pub fn truth(data: &MethodsData) -> Option<Spread> {
     let flushed = WaySpeed::of(data, Way::FlushAtEnd)?;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_truth_is_that_of_the_flush_at_the_end_unless_the_link_carries_less() {
+    fn the_true_speed_is_that_of_one_flush_at_the_end_unless_it_exceeds_the_link() {
         let claims = vec![claim(Way::Zeros, 0.2), claim(Way::FlushAtEnd, 10.0)];
         let mut data = MethodsData { claims, ..MethodsData::default() };
         assert_eq!(truth(&data), Some(Spread { median: 8e6, low: 8e6, high: 8e6 }));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_stall_is_not_the_truth() {
+    fn a_single_stall_does_not_change_the_true_speed() {
         let durable = [1.0, 1.02, 9.0, 0.98, 1.0];
         let claims = durable.map(|seconds| claim(Way::FlushAtEnd, seconds)).to_vec();
         let data = MethodsData { claims, ..MethodsData::default() };

@@ -20,8 +20,8 @@ pub fn unless_sure(mut finding: Finding) -> Finding {
     finding
 }
 
-/// A class of page-mapped becomes an unknown: other delays of equal writes, such as the rotation of a disk, look the same.
-/// For devices that show neither a page nor an erase block.
+/// A class of page-mapped becomes an unknown: other delays of equal writes, such as the rotation of a disk,
+/// look the same. For devices that show neither a page nor an erase block.
 pub fn unless_flash_shows(finding: &mut Finding) {
     if finding.value() == Some(Value::Class { class: FtlClass::PageMapped, above: None }) {
         let would_decide =
@@ -31,8 +31,9 @@ pub fn unless_flash_shows(finding: &mut Finding) {
     }
 }
 
-/// What was measured in blocks of an assumed size loses a tenth of its confidence if the assumption may stand, and becomes an
-/// unknown otherwise. It stands in a published table: whoever chose the block had seen more than the log shows.
+/// What was measured in blocks of an assumed size loses a tenth of its confidence if the assumption may
+/// stand, and becomes an unknown otherwise. It stands in a published table: whoever chose the block had seen
+/// more than the log shows.
 pub fn rest_on_assumption(finding: &mut Finding, assumption: &Caveat, stands: bool) {
     let Outcome::Found { value, confidence, .. } = &mut finding.outcome else { return };
     if stands {
@@ -45,7 +46,8 @@ pub fn rest_on_assumption(finding: &mut Finding, assumption: &Caveat, stands: bo
     }
 }
 
-/// A page by reads becomes an unknown: writes may work in a multiple of it, and the device failed before they showed that.
+/// A page by reads becomes an unknown: writes may work in a multiple of it, and the device failed before they
+/// showed that.
 pub fn undecided_by_writes(page: Finding) -> Finding {
     if page.value().is_none() {
         return page;

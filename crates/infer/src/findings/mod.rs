@@ -119,7 +119,8 @@ pub fn findings_of(run: &RunFile) -> Vec<Finding> {
     virtual_stick::fitting(run, infer(&run.observations))
 }
 
-/// The findings that a run's experiments are about, as [`infer_run`]. Those of a virtual stick ask for what a virtual stick has.
+/// The findings that a run's experiments are about, as [`infer_run`]. Those of a virtual stick ask for what a
+/// virtual stick has.
 #[must_use]
 pub fn relevant_findings_of(run: &RunFile) -> Vec<Finding> {
     virtual_stick::fitting(run, infer_run(&run.observations))
@@ -159,8 +160,9 @@ const fn rests_on_erase_block(id: FindingId, maps_less: bool) -> bool {
     }
 }
 
-/// Whether blocks of a wrong size rarely change the answer: they lie far apart, and the start of each is written sequentially.
-/// Of 1000 random sticks, about two have such an answer; all of fourteen that were looked at were right.
+/// Whether blocks of a wrong size rarely change the answer: they lie far apart, and the start of each is
+/// written sequentially. Of 1000 random sticks, about two have such an answer; all of fourteen that were
+/// looked at were right.
 const fn may_rest_on_assumption(id: FindingId) -> bool {
     matches!(id, FindingId::OpenUnitsLinear | FindingId::FtlClass | FindingId::MergeSeconds)
 }

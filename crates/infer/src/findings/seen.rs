@@ -17,15 +17,16 @@ use crate::size_sweep::sweep;
 use crate::size_sweep::write_unit::{self, SweepPoint};
 use crate::streams::sustained;
 
-/// A few controllers have this much memory for writes; a cache of that size may be such memory. Largest seen: 64 MiB.
+/// A few controllers have this much memory for writes; a cache of that size may be such memory. Largest seen:
+/// 64 MiB.
 const MEMORY_MAX: Bytes = Bytes::mib(64);
 
-/// An assumed block size stands if the device holds at least 64 such blocks for each that was written round-robin: then
-/// two of them rarely lie in one erase block. Guess.
+/// An assumed block size stands if the device holds at least 64 such blocks for each that was written
+/// round-robin: then two of them rarely lie in one erase block. Guess.
 const ROOM_FOR_EACH: u64 = 64;
 
-/// The most confidence in a write unit from a published table, which is of one run: five logs of one card give 8 to 64 KiB
-/// (corpus, wirenboard card no. 3).
+/// The most confidence in a write unit from a published table, which is of one run: five logs of one card
+/// give 8 to 64 KiB (corpus, wirenboard card no. 3).
 const UNIT_OF_ONE_RUN: f64 = 0.85;
 
 /// Observations by experiment.
@@ -81,8 +82,8 @@ impl<'a> Seen<'a> {
         measured.filter(|points| !points.is_empty()).unwrap_or_else(|| self.tables().size_sweep())
     }
 
-    /// The write unit of published tables. Speeds without a number of blocks give none: with more blocks than fit, they are
-    /// those of merges, and several such tables may be of several numbers.
+    /// The write unit of published tables. Speeds without a number of blocks give none: with more blocks than
+    /// fit, they are those of merges, and several such tables may be of several numbers.
     pub fn published_write_unit(&self, size_sweep: &[SweepPoint]) -> Finding {
         if size_sweep.is_empty() && self.has_uncounted_speeds {
             let reason = Reason::Log(LogFault::BlockCountMissing);
@@ -100,8 +101,8 @@ impl<'a> Seen<'a> {
         self.write_size.last().and_then(|data| page::page(data))
     }
 
-    /// Linear, random, class, merge; and whether the layer maps less than an erase block at once, so that these do not rest
-    /// on its size.
+    /// Linear, random, class, merge; and whether the layer maps less than an erase block at once, so that
+    /// these do not rest on its size.
     pub fn open_units(&self) -> ([Finding; 4], bool) {
         let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
         let search = open_units::Search::new(data);
@@ -148,8 +149,8 @@ impl<'a> Seen<'a> {
         (found != Some(assumed)).then_some(Caveat::AssumedEraseBlock { assumed, found })
     }
 
-    /// Whether this many blocks of the assumed size are rarely parts of the same erase block: there is only one, or the
-    /// device holds far more of them.
+    /// Whether this many blocks of the assumed size are rarely parts of the same erase block: there is only
+    /// one, or the device holds far more of them.
     pub fn lie_far_apart(&self, number: u32, observations: &[Observations]) -> bool {
         let capacity = observations.iter().find_map(|seen| seen.conditions.capacity).unwrap_or_default();
         let room = |data: &&OpenUnitsData| capacity / data.erase_block / ROOM_FOR_EACH;

@@ -19,29 +19,32 @@ use crate::method::Method;
 use crate::statistics::{count, median};
 use crate::thresholds::SURE_ENOUGH;
 
-/// The largest erase block in a published table. Cards may state allocation units of up to 64 MiB (SD status register), but larger
-/// steps in reads are those of larger groups as well: a PQI card's at 1 GiB, by who measured it.
+/// The largest erase block in a published table. Cards may state allocation units of up to 64 MiB (SD status
+/// register), but larger steps in reads are those of larger groups as well: a PQI card's at 1 GiB, by who
+/// measured it.
 const PUBLISHED_BLOCK_MAX: Bytes = Bytes::mib(32);
-/// The smallest erase block of a device whose table reaches up to [`LARGE`]: devices of at most 2 GB have blocks of 128 and 256 KiB; a
-/// card of 4 GB was taken to have 512 KiB (SanDisk, testdata/published).
+/// The smallest erase block of a device whose table reaches up to [`LARGE`]: devices of at most 2 GB have
+/// blocks of 128 and 256 KiB; a card of 4 GB was taken to have 512 KiB (SanDisk, testdata/published).
 const LARGE_DEVICES_BLOCK_MIN: Bytes = Bytes::kib(512);
-/// A candidate of this size is from a device above 2 GB: flashbench starts at an eighth of the device or less.
+/// A candidate of this size is from a device above 2 GB: flashbench starts at an eighth of the device or
+/// less.
 const LARGE: Bytes = Bytes::mib(512);
-/// Beside boundaries of pages, a block's step needs only this share of the least step, if both together reach it: such reads come from
-/// flash. Guess.
+/// Beside boundaries of pages, a block's step needs only this share of the least step, if both together reach
+/// it: such reads come from flash. Guess.
 const STEP_BESIDE_PAGES: f64 = 0.5;
-/// The shares of slow reads at a block's boundaries and elsewhere differ by at least this many standard errors: more than chance with all
-/// sizes that are tried. Guess.
+/// The shares of slow reads at a block's boundaries and elsewhere differ by at least this many standard
+/// errors: more than chance with all sizes that are tried. Guess.
 const CLEAR: f64 = 5.0;
 /// They differ by at least this, ... Guess.
 const SHARES_APART_MIN: f64 = 0.08;
-/// ... or by this part of the difference that the block's step alone would make, if the noise is many times the step. Guess.
+/// ... or by this part of the difference that the block's step alone would make, if the noise is many times
+/// the step. Guess.
 const SHARES_AS_STEPS: f64 = 0.5;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
 const MODEL_DOUBT: f64 = 0.01;
 
-/// The confidence in a page by reads alone: reads see the page of one plane, and a write may fill several planes' pages at once. 85 % of
-/// those found in the zoo are the effective page (docs/statistics.md).
+/// The confidence in a page by reads alone: reads see the page of one plane, and a write may fill several
+/// planes' pages at once. 85 % of those found in the zoo are the effective page (docs/statistics.md).
 const PAGE_BY_READS: f64 = 0.85;
 
 /// Erase block and page by reads.
@@ -56,8 +59,8 @@ pub struct AlignFindings {
     pub boundary_signal: Finding,
 }
 
-/// Infers from one or more *align* experiments on the same device, whose page may be known from writes. Published tables are judged alone
-/// as well: if they differ, their mean is no answer.
+/// Infers from one or more *align* experiments on the same device, whose page may be known from writes.
+/// Published tables are judged alone as well: if they differ, their mean is no answer.
 #[must_use]
 pub fn infer(
     experiments: &[(&AlignData, &Observations)],
@@ -142,7 +145,8 @@ fn with_contents(mut finding: Finding, blank: Option<Contents>) -> Finding {
     finding
 }
 
-/// A block becomes an unknown if single reads disagree. Medians mislead where a part of the reads is delayed or cached.
+/// A block becomes an unknown if single reads disagree. Medians mislead where a part of the reads is delayed
+/// or cached.
 fn unless_reads_disagree(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
     let Some(block) = finding.bytes() else { return finding };
     let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
@@ -166,7 +170,8 @@ pub fn single_reads_agree(samples: &[AlignSample], explanations: &[Explanation])
     shares.is_none_or(SlowShares::backs_the_block)
 }
 
-/// The shares of slow reads at a block's boundaries and elsewhere. Slow: above the middle between the medians of both.
+/// The shares of slow reads at a block's boundaries and elsewhere. Slow: above the middle between the medians
+/// of both.
 #[derive(Debug, Clone, Copy)]
 struct SlowShares {
     at_edge: Share,
@@ -196,7 +201,8 @@ impl SlowShares {
     }
 }
 
-/// The extra time of reads across a block's boundaries, and across others, without what boundaries of pages add.
+/// The extra time of reads across a block's boundaries, and across others, without what boundaries of pages
+/// add.
 fn beyond_pages(block: Bytes, samples: &[AlignSample], best: Option<&Explanation>) -> [Vec<f64>; 2] {
     let pages = |sample: &AlignSample| best.map_or(0.0, |best| best.of_pages(sample.candidate));
     [true, false].map(|is_edge| {
@@ -205,7 +211,8 @@ fn beyond_pages(block: Bytes, samples: &[AlignSample], best: Option<&Explanation
     })
 }
 
-/// A block by a published table becomes an unknown if its rows disagree: a row that was delayed as a whole is no boundary.
+/// A block by a published table becomes an unknown if its rows disagree: a row that was delayed as a whole is
+/// no boundary.
 fn unless_rows_disagree(finding: Finding, samples: &[AlignSample], explanations: &[Explanation]) -> Finding {
     let Some(block) = finding.bytes() else { return finding };
     let best = explanations.iter().find(|each| each.block.is_some_and(|level| level.size() == block));
@@ -395,8 +402,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether a block of 1 MiB is kept if `in_a_hundred` per cent of the reads at its boundaries take `longer_us` longer, with noise of up
-    /// to 600 µs.
+    /// Whether a block of 1 MiB is kept if `in_a_hundred` per cent of the reads at its boundaries take
+    /// `longer_us` longer, with noise of up to 600 µs.
     fn holds(longer_us: u64, in_a_hundred: u64) -> bool {
         let mut draws = 5_u64;
         let mut draw = |below: u64| {

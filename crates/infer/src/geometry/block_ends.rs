@@ -7,7 +7,7 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::BlockEndsData;
 
-use crate::geometry::block_end_posterior::BlockBelief;
+use crate::geometry::block_end_posterior::BlockPosterior;
 use crate::statistics::median;
 
 /// An erase block with less posterior probability is unknown. Guess.
@@ -33,14 +33,14 @@ pub fn or(from_reads: Finding, reads: &[(Bytes, f64)], data: Option<&BlockEndsDa
 
 /// The finding, or why there is none.
 fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, Reason> {
-    let Some(belief) = BlockBelief::of(data, reads) else {
+    let Some(posterior) = BlockPosterior::of(data, reads) else {
         return Err(Reason::NothingMerged { offsets: data.openings.len() });
     };
-    let (block, probability) = belief.verdict();
+    let (block, probability) = posterior.verdict();
     let Some(block) = block else {
         return Err(Reason::PairsDisagree { pairs: data.crossings.len() });
     };
-    let (merged, free) = belief.seen(block);
+    let (merged, free) = posterior.seen(block);
     if probability < PROBABILITY_MIN || merged < SEEN_MIN || free < SEEN_MIN {
         let (value, confidence) = (Value::Bytes(block), Confidence::new(probability));
         return Err(Reason::Likely { value, confidence, because: None });
@@ -50,14 +50,14 @@ fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, Re
         FindingId::EraseBlockBytes,
         Value::Bytes(block),
         confidence,
-        evidence(block, data, &belief),
+        evidence(block, data, &posterior),
     ))
 }
 
-fn evidence(block: Bytes, data: &BlockEndsData, belief: &BlockBelief) -> Evidence {
+fn evidence(block: Bytes, data: &BlockEndsData, posterior: &BlockPosterior) -> Evidence {
     let seconds = |ends: bool| {
         let crossings =
-            data.crossings.iter().filter(|crossing| belief.is_end(crossing.offset, block) == ends);
+            data.crossings.iter().filter(|crossing| posterior.is_end(crossing.offset, block) == ends);
         median(&crossings.map(|crossing| crossing.took().as_secs_f64()).collect::<Vec<_>>())
     };
     let (at_end_s, elsewhere_s) = (seconds(true), seconds(false));

@@ -1,5 +1,5 @@
-//! Whether reads across some boundaries take longer at all, whatever its size is: what tells a stick with visible geometry
-//! from one without.
+//! Whether reads across any boundaries take longer, whatever their size: this separates sticks with visible
+//! geometry from others.
 
 use flashscope_record::finding::{
     Confidence, Evidence, Finding, FindingId, LogFault, Quantity, ReadEvidence, Reason, Sample, Value,
@@ -13,17 +13,19 @@ use crate::statistics::{count, median};
 use crate::thresholds::SURE_ENOUGH;
 
 const ID: FindingId = FindingId::ReadBoundarySignal;
-/// A step that counts must be so many times the noise, or its absence tells nothing.
+/// The least step in units of the noise; without that, its absence decides nothing. Guess.
 const STEP_NOISES_MIN: f64 = 3.0;
-/// More than this share of the reads across boundaries must be on the slow side, and as many of the others on the quick one,
+/// At least this share of the reads across boundaries is on the slow side, and of the others on the fast
+/// side, ... Guess.
 const HITS_MIN: f64 = 0.55;
-/// and the shares must differ by so many standard errors.
+/// ... and the shares differ by at least this many standard errors. Guess.
 const CLEAR: f64 = 5.0;
-/// What a model can be wrong about that its own posterior does not know.
+/// The probability that the model itself is wrong, which its posterior does not know. Guess.
 const MODEL_DOUBT: f64 = 0.01;
 const WOULD_DECIDE: [WouldDecide; 1] = [WouldDecide::QuieterMachine];
 
-/// Whether a boundary shows, and how much longer a read across it takes: at an erase block if one shows, else at a page.
+/// Whether a boundary shows, and the extra time of a read across it: at an erase block if one shows, else at
+/// a page.
 #[must_use]
 pub fn boundary_signal(
     explanations: &[Explanation],
@@ -46,7 +48,7 @@ pub fn boundary_signal(
     let seen = explanations.iter().find(|each| counts(each)).and_then(|each| Some((each, largest(each)?)));
     match seen {
         Some((explanation, step)) if shown >= SURE_ENOUGH => {
-            if !is_borne_out(explanation, samples, positions) {
+            if !single_reads_agree(explanation, samples, positions) {
                 let reason = match positions {
                     Positions::Coprime => Reason::SingleReadsDisagree { block: None, slow: None },
                     Positions::OddMultiples => Reason::Log(LogFault::RowsStickOut { block: None }),
@@ -81,9 +83,9 @@ fn largest(explanation: &Explanation) -> Option<f64> {
     explanation.block_step().or_else(|| pages.reduce(f64::max))
 }
 
-/// Whether most single reads where a step is expected are slower, and most of the others not, than the middle between both. Of a
-/// published table the rows are held against it, one of which may have been held up as a whole.
-fn is_borne_out(explanation: &Explanation, samples: &[AlignSample], positions: Positions) -> bool {
+/// Whether single reads agree: most reads with an expected step lie above the middle between both groups,
+/// most others below. For a published table, rows are compared instead, one of which may be an outlier.
+fn single_reads_agree(explanation: &Explanation, samples: &[AlignSample], positions: Positions) -> bool {
     let expected = |sample: &&AlignSample| {
         let at_block = explanation.block.is_some_and(|level| sample.candidate.is_multiple_of(level.size()));
         let of_block = explanation.block_step().filter(|_| at_block).unwrap_or(0.0);
@@ -151,23 +153,23 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_a_signal_with_its_size() {
+    fn a_step_is_reported_with_its_size() {
         let finding = found(200.0, 4.0);
         assert!(matches!(finding.value(), Some(Value::Shows(Some(step))) if (step - 200e-6).abs() < 10e-6));
     }
 
     #[test]
-    fn quiet_reads_without_a_step_show_none() {
+    fn quiet_reads_without_a_step_show_no_boundary() {
         assert_eq!(found(0.0, 4.0).value(), Some(Value::Shows(None)));
     }
 
     #[test]
-    fn noise_as_large_as_a_step_leaves_it_open() {
+    fn noise_as_large_as_a_step_leaves_the_signal_unknown() {
         assert_eq!(found(0.0, 400.0).value(), None);
     }
 
     #[test]
-    fn a_page_alone_is_a_signal_too() {
+    fn a_page_alone_is_a_signal() {
         let page = Explanation {
             pages: vec![Level::Multiples(Bytes::kib(16))],
             block: None,

@@ -1,4 +1,4 @@
-//! Pages and erase blocks, found from reads across boundaries and from writes on both sides of them.
+//! Pages and erase blocks, by reads across boundaries and by writes on both sides of them.
 
 pub mod align;
 pub mod block_end_posterior;

@@ -7,17 +7,19 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::{PageEdge, WriteSizeData};
 
-use crate::geometry::page_posterior::PageBelief;
+use crate::geometry::page_posterior::PagePosterior;
 use crate::statistics::median;
 
-/// A page with less posterior probability is undecided: the search used up its writes, and what is left is mostly noise.
+/// A page with less posterior probability is undecided: the search used up its writes, and what is left is
+/// mostly noise.
 const PROBABILITY_MIN: f64 = 0.97;
-/// A second page takes at most this many times as long as a write into the controller's memory; what takes longer is no page.
-/// Guess.
+/// A second page takes at most this many times as long as a write into the controller's memory; what takes
+/// longer is no page. Guess.
 const PAGE_RATIO_MAX: f64 = 15.0;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
 const MODEL_DOUBT: f64 = 0.005;
-/// The same if each write is flushed: the flush may show the unit of the mapping table instead of the page. Guess.
+/// The same if each write is flushed: the flush may show the unit of the mapping table instead of the page.
+/// Guess.
 const FLUSH_DOUBT: f64 = 0.06;
 
 /// The page; `None` if no such writes were made.
@@ -26,16 +28,16 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     if data.edges.is_empty() {
         return None;
     }
-    let mut belief = PageBelief::new(data.erase_block);
-    data.edges.iter().for_each(|edge| belief.take(edge));
-    let (page, probability) = belief.verdict();
+    let mut posterior = PagePosterior::new(data.erase_block);
+    data.edges.iter().for_each(|edge| posterior.take(edge));
+    let (page, probability) = posterior.verdict();
     let is_too_slow = page.is_some_and(|page| {
         let (across, elsewhere) = (typical(&data.edges, page, true), typical(&data.edges, page, false));
         across.zip(elsewhere).is_some_and(|(across, elsewhere)| across > elsewhere * PAGE_RATIO_MAX)
     });
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < PROBABILITY_MIN || belief.missing().is_some() || is_too_slow => {
+        Some(page) if probability < PROBABILITY_MIN || posterior.missing().is_some() || is_too_slow => {
             undecided(page, probability.min(PROBABILITY_MIN))
         }
         Some(page) => found(page, probability, data),

@@ -1,7 +1,7 @@
-//! The effective page, as small writes across places where it may end tell it: the probability of every size.
+//! The posterior probability of every effective page, from small writes across possible boundaries.
 //!
-//! A write that brings a part of a page costs as much as the page. One that reaches across an edge brings parts of two, so
-//! it takes longer than the writes of the same size beside it, by the same share at every edge; elsewhere it does not.
+//! A write of a part of a page costs as much as the page. A write across a boundary touches two pages, so it
+//! takes longer than writes of the same size beside it, by the same share at every boundary.
 
 use std::collections::VecDeque;
 
@@ -12,85 +12,87 @@ use flashscope_record::observation::PageEdge;
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, median};
 
-/// Raw pages of 2 KiB are the smallest that were made since there are sticks.
+/// The smallest page: raw pages of 2 KiB are the smallest since there are USB sticks.
 const PAGE_MIN: Bytes = Bytes::kib(2);
-/// The largest page that is looked for.
+/// The largest page that is searched for.
 const PAGE_MAX: Bytes = Bytes::mib(1);
-/// How much longer a write across an edge takes, as a share of those beside it. Up to one where each part of a page costs a
-/// program; more where the writes beside it stay in the controller's memory until the page is full.
+/// The extra time of a write across a boundary, as a share of those beside it. Up to 1 if each part of a page
+/// costs a program; more if the writes beside it stay in the controller's memory until the page is full.
 const EXCESSES: [f64; 13] = [0.012, 0.02, 0.035, 0.06, 0.1, 0.15, 0.22, 0.32, 0.45, 0.65, 0.9, 2.0, 6.0];
-/// It differs from edge to edge by this share of itself; the steps above are as far apart.
+/// The relative deviation of that extra time between boundaries; the steps above differ by as much.
 const SPREAD: f64 = 0.15;
 /// The noise of that share.
 const NOISES: [f64; 9] = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 1.0];
-/// How often a write takes any time at all, whatever it does: on a quiet device, and on a busy one.
-const STRANGE: [f64; 2] = [0.03, 0.15];
-/// And how often one across an edge does at least.
-const STRANGE_AT_EDGE: f64 = 0.15;
-/// A page, or that none shows, is believed once so many writes went across its edges, and so many beside.
+/// The probability of an outlier: on a quiet device, and on a busy one. Guess.
+const OUTLIERS: [f64; 2] = [0.03, 0.15];
+/// The least probability of an outlier across a boundary. Guess.
+const OUTLIERS_AT_EDGE: f64 = 0.15;
+/// The fewest writes across a page's boundaries, and beside them, before it is accepted.
 const TRIED_MIN: usize = 3;
-/// What writes beside edges take is the median of those at the last so many edges: devices change more slowly.
+/// Writes beside boundaries are compared over this many recent boundaries: devices drift more slowly.
 const LAST: usize = 5;
-/// How plausible it is that no page shows, before anything was seen.
+/// The prior probability that no page shows. Guess.
 const NONE: f64 = 0.1;
-/// And one of three times a power of two, which TLC makes common, or of five or seven times, beside a power of two.
+/// The prior weight of three times a power of two, which TLC makes common, and of five or seven times,
+/// relative to a power of two. Guess.
 const OF_THREE: f64 = 0.2;
 const OF_MORE: f64 = 0.04;
-/// How plausible a page is that does not divide the erase block which reads showed.
+/// The prior weight of a page that does not divide the erase block found by reads. Guess.
 const DOES_NOT_DIVIDE: f64 = 0.01;
-/// From this probability on a page, or that there is none, is decided.
+/// The posterior probability from which a page, or none, is decided.
 const DECIDED: f64 = 0.998;
-/// Too implausible to be looked at.
+/// Pages below this posterior probability are ignored.
 const IMPLAUSIBLE: f64 = 1e-4;
 
-/// What has to be tried before a page is believed.
+/// What has to be tried before a page is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// Writes across edges of this page.
+    /// Writes across boundaries of this page.
     Edges(Bytes),
     /// Writes elsewhere.
     Others,
 }
 
-/// The probability of every page, and that none shows.
+/// The posterior probability of every page, and of none.
 #[derive(Debug, Clone)]
-pub struct PageBelief {
+pub struct PagePosterior {
     /// The two without pages first.
     hypotheses: Vec<Hypothesis>,
-    /// Seconds of the last writes beside edges.
+    /// Times of the last writes beside boundaries, seconds.
     beside: VecDeque<f64>,
     tried: usize,
 }
 
-/// What may show.
+/// What the writes may show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
     /// Pages of this size.
     Pages(Bytes),
     /// Nothing.
     Even,
-    /// The second of three writes takes longer wherever it lies: the device slows down, or its noise is lopsided.
+    /// The second of three writes takes longer everywhere: the device slows down, or its noise is asymmetric.
     Lopsided,
 }
 
-/// One shape, with the logarithm of its weight for each noise, each share of strange writes and each excess.
+/// One shape, with the logarithm of its weight for each noise, share of outliers and extra time.
 #[derive(Debug, Clone)]
 struct Hypothesis {
     shape: Shape,
     plausible: f64,
     at_edge: usize,
-    weights: Vec<[[f64; NOISES.len()]; STRANGE.len()]>,
+    weights: Vec<[[f64; NOISES.len()]; OUTLIERS.len()]>,
 }
 
 impl Hypothesis {
     fn new(shape: Shape, plausible: f64) -> Self {
         let excesses = if shape == Shape::Even { 1 } else { EXCESSES.len() };
-        let each = (plausible / count(excesses * NOISES.len() * STRANGE.len())).ln();
-        Self { shape, plausible, at_edge: 0, weights: vec![[[each; NOISES.len()]; STRANGE.len()]; excesses] }
+        let each = (plausible / count(excesses * NOISES.len() * OUTLIERS.len())).ln();
+        Self { shape, plausible, at_edge: 0, weights: vec![[[each; NOISES.len()]; OUTLIERS.len()]; excesses] }
     }
 
-    /// The likelihood of an excess, but for a constant: Student's t of three degrees of freedom, or anything at all, which
-    /// is likelier across an edge, where a controller may do what it put off.
+    /// Multiplies by the likelihood of an extra time, up to a constant: Student's t with three degrees of
+    /// freedom, or an outlier. Outliers are likelier across a boundary, where a controller may do postponed
+    /// work.
     fn take(&mut self, edge: &PageEdge, excess: f64) {
         let (expected, at_edge) = match self.shape {
             Shape::Pages(page) => (more_pages(edge, page), true),
@@ -100,12 +102,12 @@ impl Hypothesis {
         let is_edge = at_edge && expected > 0.0;
         self.at_edge += usize::from(is_edge);
         for (weights, share) in self.weights.iter_mut().zip(EXCESSES) {
-            for (weights, strange) in weights.iter_mut().zip(STRANGE) {
-                let strange = if is_edge { STRANGE_AT_EDGE.max(strange) } else { strange };
+            for (weights, outliers) in weights.iter_mut().zip(OUTLIERS) {
+                let outliers = if is_edge { OUTLIERS_AT_EDGE.max(outliers) } else { outliers };
                 for (weight, noise) in weights.iter_mut().zip(NOISES) {
                     let spread = noise.hypot(SPREAD * share * expected);
-                    let usual = (1.0 - strange) * student((excess - share * expected) / spread) / spread;
-                    *weight += (usual + strange * cauchy(excess)).ln();
+                    let regular = (1.0 - outliers) * student((excess - share * expected) / spread) / spread;
+                    *weight += (regular + outliers * cauchy(excess)).ln();
                 }
             }
         }
@@ -126,7 +128,7 @@ fn cauchy(x: f64) -> f64 {
     std::f64::consts::FRAC_1_PI / (1.0 + x * x)
 }
 
-/// Of how many more pages the write across brings something than those beside it do on average.
+/// The number of pages that the write across touches, less the average of those beside it.
 fn more_pages(edge: &PageEdge, page: Bytes) -> f64 {
     let start = edge.edge.saturating_sub(edge.write / 2 + edge.write);
     let touched = |index: u64| {
@@ -137,8 +139,8 @@ fn more_pages(edge: &PageEdge, page: Bytes) -> f64 {
     touched(1) - (touched(0) + touched(2)) / 2.0
 }
 
-impl PageBelief {
-    /// Before the first write, on a device with this erase block, if reads showed one.
+impl PagePosterior {
+    /// The prior, on a device with this erase block if reads showed one.
     #[must_use]
     pub fn new(erase_block: Option<Bytes>) -> Self {
         let fits = |page: Bytes| match erase_block {
@@ -169,8 +171,8 @@ impl PageBelief {
         self.hypotheses.iter_mut().for_each(|each| each.plausible /= total);
     }
 
-    /// How much longer the write across took than those beside edges lately, as a share of them; `None` if those took no
-    /// time.
+    /// The extra time of the write across, as a share of recent writes beside boundaries; `None` if those
+    /// took no time.
     fn excess(&mut self, edge: &PageEdge) -> Option<f64> {
         self.beside.extend([edge.before, edge.after].map(|latency| latency.as_secs_f64()));
         while self.beside.len() > 2 * LAST {
@@ -205,7 +207,8 @@ impl PageBelief {
         self.verdict().1 > DECIDED && self.missing().is_none()
     }
 
-    /// What was tried too seldom to believe the most probable page: writes across its edges, or beside.
+    /// What was tried too few times to accept the most probable page: writes across its boundaries, or
+    /// beside.
     #[must_use]
     pub fn missing(&self) -> Option<Missing> {
         let page = self.verdict().0?;
@@ -217,7 +220,7 @@ impl PageBelief {
         }
     }
 
-    /// How likely a write of this size across `edge` takes longer than those beside it.
+    /// The probability that a write of this size across `edge` takes longer than those beside it.
     #[must_use]
     pub fn is_edge(&self, edge: Bytes, write: Bytes) -> f64 {
         let zero = std::time::Duration::ZERO;
@@ -232,7 +235,7 @@ impl PageBelief {
 }
 
 impl Hypothesis {
-    /// Sets the probability, but for a factor that all hypotheses share, and returns it.
+    /// Sets the probability, up to a factor that all hypotheses share, and returns it.
     fn weigh(&mut self, best: f64) -> f64 {
         self.plausible = self.all().map(|weight| (weight - best).exp()).sum();
         self.plausible
@@ -245,7 +248,7 @@ mod tests {
 
     use super::*;
 
-    /// What a stick with this page would show at this edge: 2 ms for each page touched, half a millisecond beside.
+    /// The writes of a stick with this page at this boundary: 2 ms for each page touched, and 0.5 ms.
     fn seen(edge: Bytes, page: Bytes) -> PageEdge {
         let write = Bytes::kib(1);
         let at = |start: Bytes| {
@@ -257,41 +260,41 @@ mod tests {
     }
 
     #[test]
-    fn a_dozen_edges_tell_a_page_of_forty_eight_kib() {
-        let mut belief = PageBelief::new(None);
+    fn a_dozen_boundaries_decide_a_page_of_48_kib() {
+        let mut posterior = PagePosterior::new(None);
         for kib in [16, 24, 32, 48, 64, 72, 96, 120, 144, 160, 192, 240, 336, 480] {
-            belief.take(&seen(Bytes::kib(kib), Bytes::kib(48)));
+            posterior.take(&seen(Bytes::kib(kib), Bytes::kib(48)));
         }
-        let (page, probability) = belief.verdict();
+        let (page, probability) = posterior.verdict();
         assert_eq!(page, Some(Bytes::kib(48)), "{probability}");
-        assert!(belief.is_decided(), "{probability}");
-        assert!(belief.is_edge(Bytes::kib(528), Bytes::kib(1)) > 0.99);
-        assert!(belief.is_edge(Bytes::kib(512), Bytes::kib(1)) < 0.01);
+        assert!(posterior.is_decided(), "{probability}");
+        assert!(posterior.is_edge(Bytes::kib(528), Bytes::kib(1)) > 0.99);
+        assert!(posterior.is_edge(Bytes::kib(512), Bytes::kib(1)) < 0.01);
     }
 
     #[test]
-    fn equal_times_tell_that_no_page_shows() {
-        let mut belief = PageBelief::new(None);
+    fn equal_times_decide_that_no_page_shows() {
+        let mut posterior = PagePosterior::new(None);
         let time = Duration::from_micros(300);
         for index in 1..80 {
             let (edge, write) = (Bytes::kib(index * 64), Bytes::kib(1));
-            belief.take(&PageEdge { edge, write, before: time, across: time, after: time });
+            posterior.take(&PageEdge { edge, write, before: time, across: time, after: time });
         }
-        assert_eq!(belief.verdict().0, None);
-        assert!(belief.is_decided());
+        assert_eq!(posterior.verdict().0, None);
+        assert!(posterior.is_decided());
     }
 
     #[test]
-    fn a_clock_that_stands_still_tells_nothing() {
-        let mut belief = PageBelief::new(None);
+    fn a_standing_clock_changes_nothing() {
+        let mut posterior = PagePosterior::new(None);
         let zero = Duration::ZERO;
-        belief.take(&PageEdge {
+        posterior.take(&PageEdge {
             edge: Bytes::kib(64),
             write: Bytes::kib(1),
             before: zero,
             across: zero,
             after: zero,
         });
-        assert!(!belief.is_decided());
+        assert!(!posterior.is_decided());
     }
 }

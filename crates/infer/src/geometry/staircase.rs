@@ -1,10 +1,11 @@
-//! Which boundaries explain the extra time of reads across multiples of candidate sizes?
+//! The boundaries that explain the extra time of reads across multiples of candidate sizes.
 //!
-//! The model: crossing a boundary at offset x costs a base difference plus a step for every *level* whose unit divides
-//! x (a page, two planes' pages, an erase block), plus noise with heavy tails. A hypothesis is a set of up to three
-//! levels; each is fitted by iteratively reweighted least squares with Student-t weights (K. Lange, R. Little and
-//! J. Taylor, "Robust statistical modeling using the t distribution", JASA 84, 1989), weighed with the Bayesian
-//! information criterion (G. Schwarz, Annals of Statistics 6, 1978) and a prior, and normalised over all hypotheses.
+//! The model: crossing a boundary at offset x costs a base difference plus a step for every *level* whose
+//! unit divides x (a page, two planes' pages, an erase block), plus noise with heavy tails. A hypothesis is a
+//! set of up to three levels; each is fitted by iteratively reweighted least squares with Student-t weights
+//! (K. Lange, R. Little and J. Taylor, "Robust statistical modeling using the t distribution", JASA 84,
+//! 1989), weighed with the Bayesian information criterion (G. Schwarz, Annals of Statistics 6, 1978) and a
+//! prior, and normalised over all hypotheses.
 
 use flashscope_device::Bytes;
 
@@ -30,7 +31,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The size in question.
+    /// The size.
     #[must_use]
     pub const fn size(self) -> Bytes {
         match self {
@@ -58,7 +59,7 @@ impl Level {
         }
     }
 
-    /// How plausible a size is before anything was seen.
+    /// The prior weight of a size.
     fn prior(self) -> f64 {
         plausible(self.size(), 0.2, 0.02)
     }
@@ -92,7 +93,7 @@ impl Explanation {
         Some(self.block_step()? + self.of_pages(self.block?.size()))
     }
 
-    /// What the boundaries of pages add at an offset, seconds.
+    /// The extra time of the pages' boundaries at an offset, seconds.
     #[must_use]
     pub fn of_pages(&self, offset: Bytes) -> f64 {
         let steps = self.pages.iter().zip(self.coefficients.iter().skip(1));
@@ -108,9 +109,9 @@ impl Explanation {
         self.coefficients.first().copied().unwrap_or(0.0) + shown
     }
 
-    /// The page's level and the extra time at its boundary, seconds: the smaller of two levels, unless it hardly shows beside the
-    /// larger one, whose step is more than `hardly` times as large. Two planes inside a larger page, which show at odd multiples
-    /// only, contradict a smaller page as soon as theirs is the larger step.
+    /// The page's level and the extra time at its boundary, seconds. It is the smaller of two levels, unless
+    /// the larger one's step is more than `hardly` times as large. Two planes inside a larger page show at
+    /// odd multiples only; a larger step of theirs excludes a smaller page.
     #[must_use]
     pub fn page(&self, hardly: f64) -> Option<(Level, f64)> {
         let mut steps = self.pages.iter().copied().zip(self.coefficients.iter().skip(1).copied());
@@ -123,7 +124,7 @@ impl Explanation {
     }
 }
 
-/// Where the boundaries lie that a figure is the mean of.
+/// The boundaries that a figure is the mean of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Positions {
     /// At the odd multiples 1 to 13 of the candidate: flashbench's.
@@ -134,16 +135,16 @@ pub enum Positions {
 
 /// The smallest erase block: that of the oldest sticks still found.
 pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
-/// The largest level that is taken for a page in reads: the largest effective page seen. Below the smallest erase block,
-/// so that one size is never explained as both.
+/// The largest page in reads: the largest effective page seen. It is below the smallest erase block, so that
+/// no size is both.
 const PAGE_MAX: Bytes = Bytes::kib(64);
-/// So many candidates must show a block's edge: one or two can be chance.
+/// The fewest candidates at a block's boundaries: one or two can be chance.
 const BLOCK_CANDIDATES_MIN: usize = 3;
-/// Fewer candidates cannot tell a step from noise.
+/// The fewest candidates that separate a step from noise.
 const CANDIDATES_MIN: usize = 4;
 
-/// All explanations worth a thought, most probable first. `read_time`: of a read beside a boundary, seconds. Empty for
-/// fewer than four candidates.
+/// All explanations, most probable first. `read_time`: of a read beside a boundary, seconds. Empty for fewer
+/// than four candidates.
 #[must_use]
 pub fn explain(steps: &[Step], positions: Positions, read_time: f64) -> Vec<Explanation> {
     if steps.len() < CANDIDATES_MIN {
@@ -151,17 +152,17 @@ pub fn explain(steps: &[Step], positions: Positions, read_time: f64) -> Vec<Expl
     }
     let blocks: Vec<Option<Level>> = std::iter::once(None).chain(block_levels(steps).map(Some)).collect();
     let page_sets = page_sets(steps);
-    // Each kind of level is as likely to show as not; its share is spread over the sizes, so that many sizes to choose
-    // from do not make one of them likely.
+    // Each kind of level is as likely to show as not. Its prior is spread over the sizes, so that many sizes
+    // do not make one of them likely.
     let blocks_total: f64 = blocks.iter().flatten().map(|level| level.prior()).sum();
     let pages_total: f64 =
         page_sets.iter().map(|levels| levels.iter().map(|level| level.prior()).product::<f64>()).sum();
     let mut weighed = Vec::new();
     for pages in page_sets {
         for block in &blocks {
-            let apart =
+            let are_separate =
                 pages.last().zip(block.as_ref()).is_none_or(|(page, block)| page.size() * 2 <= block.size());
-            if apart {
+            if are_separate {
                 let mut explanation = weigh(steps, positions, &pages, *block);
                 if let Some(explanation) = &mut explanation {
                     let blocks_share = if block.is_some() { blocks_total } else { 1.0 };
@@ -177,9 +178,10 @@ pub fn explain(steps: &[Step], positions: Positions, read_time: f64) -> Vec<Expl
     normalise(weighed)
 }
 
-/// The logarithm of how plausible a block's step is, as a share of a read's time: published ones (Patriot 0.29, README
-/// card 0.19, PQI 0.14, wirenboard cards 01 and 03 0.2 and 0.28) lie around 0.22 within a factor of two. It decides only
-/// where a table cannot: with powers of two alone, a block of 3 x 2^n looks like 2^n with a step of 2/7.
+/// The logarithm of the prior of a block's step, as a share of a read's time. Published steps (Patriot 0.29,
+/// README card 0.19, PQI 0.14, wirenboard cards 01 and 03 0.2 and 0.28) lie around 0.22 within a factor of
+/// two. The prior decides only if a table cannot: with powers of two alone, a block of 3 x 2^n looks like 2^n
+/// with a step of 2/7.
 fn step_prior(share: f64) -> f64 {
     let deviation = (share / 0.22).ln() / 0.7;
     -deviation * deviation / 2.0
@@ -212,8 +214,8 @@ fn block_levels(steps: &[Step]) -> impl Iterator<Item = Level> {
         .map(Level::Multiples)
 }
 
-/// Fits one hypothesis; its `probability` is still a logarithm. `None` if its levels cannot be told apart here, or if
-/// crossing one of them would save time.
+/// Fits one hypothesis; its `probability` is still a logarithm. `None` if its levels are not separable here,
+/// or if a step is negative.
 fn weigh(steps: &[Step], positions: Positions, pages: &[Level], block: Option<Level>) -> Option<Explanation> {
     let levels: Vec<Level> = pages.iter().copied().chain(block).collect();
     let rows: Vec<Vec<f64>> = steps
@@ -240,8 +242,9 @@ fn weigh(steps: &[Step], positions: Positions, pages: &[Level], block: Option<Le
     })
 }
 
-/// The larger boundary, up to `largest`, that explains the steps better together with the block's of an explanation than that does alone, and
-/// its step in seconds. It must do so by more than the choice among so many sizes makes likely.
+/// A larger boundary, up to `largest`, that together with the explanation's block explains the steps better
+/// than the block alone, and its step in seconds. The gain must exceed that of choosing among all sizes by
+/// chance.
 #[must_use]
 pub fn larger_boundary(
     explanation: &Explanation,

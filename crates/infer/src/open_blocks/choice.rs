@@ -4,13 +4,12 @@
 //! search bisects with what is open already. Where any has to go, only whole turns tell.
 
 use crate::open_blocks::laws::Law;
-use crate::open_blocks::posterior::{Belief, OPEN_MAX};
+use crate::open_blocks::limits::{DECIDED, OPEN_MAX};
+use crate::open_blocks::posterior::Belief;
 use crate::statistics::{count, entropy, median};
 
 /// One more than any that is told from more.
 const BEYOND_ALL: u32 = OPEN_MAX + 1;
-/// Once every number has less than this against it, or all but this for it, the search is over.
-pub(super) const DECIDED: f64 = 0.001;
 /// Among few units one that goes by chance is mostly the one written longest ago: there it takes less.
 const FEW: u32 = 4;
 const DECIDED_OF_FEW: f64 = 0.0001;
@@ -224,7 +223,7 @@ mod tests {
 
     use super::*;
     use crate::open_blocks::prior::Prior;
-    use crate::slow_classifier::Slowness;
+    use crate::slow_classifier::SlowClassifier;
     use flashscope_record::observation::Order;
 
     const QUICK: Duration = Duration::from_millis(2);
@@ -258,7 +257,7 @@ mod tests {
     /// Searches, and says what was found after how many writes.
     fn search(places: u32, chance: Option<u64>) -> (u32, usize) {
         let mut controller = Controller { placed: (1000..1000 + places).collect(), chance };
-        let slowness = Slowness::beyond(&[QUICK; 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[QUICK; 5]).unwrap();
         let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear);
         while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.writes() < 10_000) {
             match step {
@@ -307,7 +306,7 @@ mod tests {
     #[test]
     fn out_of_order_hardly_more_are_opened_than_fit_in_order() {
         let prior = Prior::Random { linear: Some(50), every_switch: 0.98, hides: 0.02 };
-        let mut belief = Belief::new(Order::Random, Slowness::beyond(&[QUICK; 5]).unwrap(), prior);
+        let mut belief = Belief::new(Order::Random, SlowClassifier::beyond(&[QUICK; 5]).unwrap(), prior);
         let mut opened = Vec::new();
         while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.opened() < 60) {
             let units = match step {

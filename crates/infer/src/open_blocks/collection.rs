@@ -3,8 +3,8 @@
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::open_blocks::evidence::Part;
-use crate::slow_classifier::Slowness;
-use crate::statistics::{count, median, quantile, quickest_quarter};
+use crate::slow_classifier::SlowClassifier;
+use crate::statistics::{count, lower_quartile, median, quantile};
 
 /// A write takes so many times as long as usual if space is collected in it.
 const SLOW: f64 = 1.5;
@@ -44,7 +44,7 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     let writes: Vec<(u32, f64)> =
         cell.writes().map(|(unit, latency)| (unit, latency.as_secs_f64())).collect();
     let seconds: Vec<f64> = writes.iter().map(|(_, seconds)| *seconds).collect();
-    let Some(typical) = quickest_quarter(&seconds) else { return Vec::new() };
+    let Some(typical) = lower_quartile(&seconds) else { return Vec::new() };
     let behind = (1..).zip(writes.windows(2));
     let within = behind.filter(|(_, pair)| pair[0].0 == pair[1].0).map(|(index, pair)| (index, pair[1].1));
     let is_slow = |seconds: f64| seconds > typical * SLOW && seconds > typical + LEAST_SECONDS;
@@ -78,7 +78,7 @@ const COLLECTED_WRITES: u64 = 4;
 /// After how many writes of this part of a search, in linear order, one is slow, if that comes so evenly that it has nothing to do with the
 /// blocks that are written: a block that is chosen by chance, or is one too many, comes back unevenly.
 #[must_use]
-pub fn slow_each(part: &Part<'_>, slowness: Slowness) -> Option<u64> {
+pub fn slow_each(part: &Part<'_>, slowness: SlowClassifier) -> Option<u64> {
     let writes = || part.writes(Order::Linear).map(|(.., latency)| latency);
     let seconds: Vec<f64> =
         writes().filter(|latency| slowness.is_slow(*latency)).map(|latency| latency.as_secs_f64()).collect();

@@ -11,21 +11,21 @@ use flashscope_record::observation::{
 
 use crate::open_blocks::posterior::{Belief, OPEN_MAX};
 use crate::open_blocks::prior::Prior;
-use crate::slow_classifier::Slowness;
+use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median, quantile};
 
 /// What a write without a merge takes, by the writes into one unit at the start; the first of them, which may close
 /// another block, does not count. `None` if there are too few.
 #[must_use]
-pub fn unmerged(cells: &[OpenUnitsCell]) -> Option<Slowness> {
+pub fn unmerged(cells: &[OpenUnitsCell]) -> Option<SlowClassifier> {
     unmerged_in_turn(cells, 1)
 }
 
 /// The same by writes into so many units in turn at the start.
-fn unmerged_in_turn(cells: &[OpenUnitsCell], units: u32) -> Option<Slowness> {
+fn unmerged_in_turn(cells: &[OpenUnitsCell], units: u32) -> Option<SlowClassifier> {
     let first = cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == units)?;
     let times: Vec<Duration> = first.writes().skip(units as usize).map(|(_, latency)| latency).collect();
-    Slowness::beyond(&times).filter(|_| times.len() >= 3)
+    SlowClassifier::beyond(&times).filter(|_| times.len() >= 3)
 }
 
 /// So many units are written in turn where only a write that goes on behind the last one is quicker.
@@ -33,14 +33,14 @@ pub const IN_TURN: u32 = 2;
 
 /// Whether what takes so much longer than a usual write of this size copies less than an erase block.
 #[must_use]
-pub fn copies_less(seconds: f64, slowness: Slowness, request: Bytes, erase_block: Bytes) -> bool {
+pub fn copies_less(seconds: f64, slowness: SlowClassifier, request: Bytes, erase_block: Bytes) -> bool {
     let writes = request.as_f64() / slowness.typical_seconds();
     seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
 }
 
 /// Whether it hardly copies an erase block: worth to ask whether more blocks take far longer.
 #[must_use]
-pub fn hardly_copies(seconds: f64, slowness: Slowness, request: Bytes, erase_block: Bytes) -> bool {
+pub fn hardly_copies(seconds: f64, slowness: SlowClassifier, request: Bytes, erase_block: Bytes) -> bool {
     copies_less(seconds / HARDLY, slowness, request, erase_block)
 }
 
@@ -52,7 +52,7 @@ const HARDLY: f64 = 2.0;
 
 /// What a slow write out of order is, after the search in order: what merges took there is known, or at least that a write
 /// out of order takes longer by itself.
-fn out_of_order(linear: &Belief, most: u32) -> Slowness {
+fn out_of_order(linear: &Belief, most: u32) -> SlowClassifier {
     let slowness = linear.slowness();
     if linear.verdict().tells(most) {
         slowness.for_merges(linear.merge_seconds())
@@ -65,7 +65,7 @@ fn out_of_order(linear: &Belief, most: u32) -> Slowness {
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
     /// What a slow write of that size is.
-    pub slowness: Slowness,
+    pub slowness: SlowClassifier,
     /// That size.
     pub request: Bytes,
     cells: &'a [OpenUnitsCell],
@@ -76,7 +76,7 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// These cells, of which those with requests as large as the first one's in the same order count.
     #[must_use]
-    pub fn new(cells: &'a [OpenUnitsCell], slowness: Slowness) -> Self {
+    pub fn new(cells: &'a [OpenUnitsCell], slowness: SlowClassifier) -> Self {
         let request = cells.first().map_or(Bytes::ZERO, |cell| cell.request);
         Self { slowness, request, cells, tries: false }
     }
@@ -137,7 +137,7 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
     let parts = parts(data);
     let slowness = parts.first()?.slowness;
     let belief = Belief::new(Order::Linear, slowness, Prior::Linear).in_blocks_of(data.erase_block);
-    let after = after_all(&belief, &parts, Slowness::clone);
+    let after = after_all(&belief, &parts, SlowClassifier::clone);
     // Where the control took longer by a small step, small steps are no merges.
     let changed = |control: &Times| match control {
         Times::Each(times) => slowness.for_small_steps().changed(times).is_some(),
@@ -211,7 +211,7 @@ fn before_random(linear: &Belief, most: u32) -> Belief {
 /// The same after all writes of these cells.
 fn after_cells(cells: &[OpenUnitsCell], before: Belief) -> Belief {
     let parts = [Part::new(cells, before.slowness())];
-    beyond_stalls(after_all(&before, &parts, Slowness::clone), &parts)
+    beyond_stalls(after_all(&before, &parts, SlowClassifier::clone), &parts)
 }
 
 /// The same if it tells how many fit: from [`GIVEN_BACK_MIN`] on, or it may be that nothing was given back; and where one was too many.
@@ -234,7 +234,11 @@ const GIVEN_BACK_MIN: u32 = 2;
 
 /// After all writes of a search, whose slowness is changed in this way. In order a block that became full may be open still, since its last
 /// place is left out; out of order it was written whole, and goes like any other.
-fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -> Slowness) -> Belief {
+fn after_all(
+    belief: &Belief,
+    parts: &[Part<'_>],
+    slowness: impl Fn(&SlowClassifier) -> SlowClassifier,
+) -> Belief {
     let mut belief = belief.anew();
     for part in parts {
         belief.go_on_with(slowness(&part.slowness), part.request);
@@ -259,10 +263,10 @@ fn after_all(belief: &Belief, parts: &[Part<'_>], slowness: impl Fn(&Slowness) -
 pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
     let is_unchanged = parts.last().is_none_or(|part| belief.slowness() == part.slowness);
     // What told little at first may tell all by now.
-    let mut best = if is_unchanged { belief } else { after_all(&belief, parts, Slowness::clone) };
+    let mut best = if is_unchanged { belief } else { after_all(&belief, parts, SlowClassifier::clone) };
     if let Some(first) = parts.first().filter(|first| best.order() == Order::Linear && has_small_steps(first))
     {
-        let of_first = |slowness| after_all(&best, &[Part { slowness, ..*first }], Slowness::clone);
+        let of_first = |slowness| after_all(&best, &[Part { slowness, ..*first }], SlowClassifier::clone);
         let usual = if parts.len() == 1 { best.clone() } else { of_first(first.slowness) };
         let is_told = usual.explains() > SMALL_EXPLAIN && usual.verdict().tells(OPEN_MAX + 1);
         if !is_told
@@ -287,7 +291,7 @@ pub fn beyond_stalls(belief: Belief, parts: &[Part<'_>]) -> Belief {
 
 /// Whether the first of two writes into a block is slow nearly each time, and the second is quick: where all switches cost, which of
 /// them do needs no explaining, but that going on costs nothing tells them from writes that are slow by themselves.
-fn switches_cost(part: &Part<'_>, slowness: Slowness) -> bool {
+fn switches_cost(part: &Part<'_>, slowness: SlowClassifier) -> bool {
     let writes: Vec<(u32, bool)> =
         part.writes(Order::Random).map(|(_, unit, latency)| (unit, slowness.is_slow(latency))).collect();
     let pairs: Vec<_> = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).collect();
@@ -431,7 +435,7 @@ const MORE_EXPLAINED: f64 = 2.0;
 /// The belief behind writes of a few pages over data. Where a run happens to stop at the end of what a log maps at once,
 /// nothing has to be completed: such a merge does not show.
 #[must_use]
-pub fn over_data(cells: &[OpenUnitsCell], slowness: Slowness) -> Belief {
+pub fn over_data(cells: &[OpenUnitsCell], slowness: SlowClassifier) -> Belief {
     let slowness = slowness.for_small_steps();
     let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear).with_hidden(AT_AN_END);
     for (unit, latency) in cells.iter().flat_map(|cell| cell.writes()) {
@@ -449,7 +453,7 @@ const PAIRS_MIN: usize = 2;
 /// Whether the pairs of blocks tell that one run is taken in order, and no more. What a search takes for slow may be far longer than
 /// putting one aside, where one merge in many is.
 #[must_use]
-pub fn shows_one_run(data: &OpenUnitsData, slowness: Slowness) -> bool {
+pub fn shows_one_run(data: &OpenUnitsData, slowness: SlowClassifier) -> bool {
     let in_pairs =
         is_one_run(&data.beginnings, slowness) || (data.beginnings.len() >= PAIRS_MIN && seems_one_run(data));
     (in_pairs && !goes_on_as_slowly(data) && !is_far_shorter(data)) || is_one_run_apart(&data.apart, slowness)
@@ -515,7 +519,7 @@ const GONE_ON_SLOWLY: f64 = 0.2;
 
 /// Whether blocks cost something that are begun in order, and no others: a log takes those, and one run in order. One of those in order
 /// may hide it, a third of the others may stall.
-fn is_one_run_apart(begun: &[BegunApart], slowness: Slowness) -> bool {
+fn is_one_run_apart(begun: &[BegunApart], slowness: SlowClassifier) -> bool {
     let slow =
         |time: fn(&BegunApart) -> Duration| begun.iter().filter(|pair| slowness.is_slow(time(pair))).count();
     let (in_order, apart) = (slow(|pair| pair.in_order), slow(|pair| pair.apart));
@@ -533,7 +537,7 @@ pub fn seems_one_run(data: &OpenUnitsData) -> bool {
 
 /// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
 /// order, and no more.
-fn is_one_run(beginnings: &[Beginnings], slowness: Slowness) -> bool {
+fn is_one_run(beginnings: &[Beginnings], slowness: SlowClassifier) -> bool {
     let is_clear = |pair: &&Beginnings| {
         let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
         stalled || !slowness.is_slow(pair.alone)
@@ -553,7 +557,7 @@ const FAR_LONGER: f64 = 8.0;
 /// Whether writes out of order into a block are slow though the block is open: what is mapped at once is less than that. They are
 /// held against the control made just before, since a cache that filled up makes all writes slower.
 #[must_use]
-pub fn is_slow_over_data(data: &OpenUnitsData, slowness: Slowness) -> bool {
+pub fn is_slow_over_data(data: &OpenUnitsData, slowness: SlowClassifier) -> bool {
     let control = data
         .controls
         .first()
@@ -621,7 +625,7 @@ mod tests {
 
     #[test]
     fn as_many_are_open_as_were_begun_quickly_once_others_were_given_back() {
-        let slowness = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[Duration::from_millis(2); 5]).unwrap();
         let linear = Belief::new(Order::Linear, slowness, Prior::Linear);
         let number = |quick, slow| {
             let told = given_back_tells(&begun(quick, slow), &linear, OPEN_MAX);
@@ -637,7 +641,7 @@ mod tests {
     #[test]
     fn a_unit_that_took_turns_no_more_is_left_out_where_it_was() {
         let quick = Duration::from_millis(2);
-        let slowness = Slowness::beyond(&[quick; 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[quick; 5]).unwrap();
         let request = Bytes::kib(16);
         let opened = |order| {
             let mut live = Belief::new(order, slowness, Prior::Linear);
@@ -656,7 +660,7 @@ mod tests {
             }
             let part = Part::new(&cells, slowness);
             assert_eq!(part.passed_over(order).collect::<Vec<_>>(), [(5, 0), (8, 1)]);
-            let again = after_all(&live, &[part], Slowness::clone);
+            let again = after_all(&live, &[part], SlowClassifier::clone);
             [live.opened(), again.opened()]
         };
         assert_eq!(opened(Order::Linear), [1, 1]);
@@ -683,7 +687,7 @@ mod tests {
 
     #[test]
     fn where_each_switch_costs_a_little_out_of_order_one_block_is_open() {
-        let quick = Slowness::beyond(&[Duration::from_millis(4); 5]).unwrap();
+        let quick = SlowClassifier::beyond(&[Duration::from_millis(4); 5]).unwrap();
         let mut linear = Belief::new(Order::Linear, quick, Prior::Linear);
         (0..12).for_each(|_| linear.write(0, Duration::from_millis(4)));
         (0..40).for_each(|index| linear.write((index + 1) % 2, Duration::from_millis(700)));
@@ -707,7 +711,7 @@ mod tests {
 
     #[test]
     fn a_stall_beside_a_block_that_is_begun_hides_no_run() {
-        let slowness = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[Duration::from_millis(2); 5]).unwrap();
         let pair = |(alone, behind)| Beginnings {
             alone: Duration::from_millis(alone),
             behind: Duration::from_millis(behind),
@@ -765,7 +769,7 @@ mod tests {
             OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 1, Bytes::kib(16)), unit, latency);
         }
         let pair = Beginnings { alone: milliseconds(2), behind: milliseconds(59) };
-        let far_slower = Slowness::beyond(&[milliseconds(100); 5]).unwrap();
+        let far_slower = SlowClassifier::beyond(&[milliseconds(100); 5]).unwrap();
         data.beginnings.push(pair);
         assert!(seems_one_run(&data) && !shows_one_run(&data, far_slower));
         data.beginnings.push(pair);
@@ -776,7 +780,7 @@ mod tests {
 
     #[test]
     fn blocks_that_cost_something_only_where_they_begin_in_order_tell_of_one_run() {
-        let slowness = Slowness::beyond(&[Duration::from_millis(3); 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[Duration::from_millis(3); 5]).unwrap();
         let is_one_run = |in_order: &[u64], apart: &[u64]| {
             let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| BegunApart {
                 apart: Duration::from_millis(*apart),

@@ -12,8 +12,8 @@ use flashscope_record::finding::{
 use flashscope_record::observation::{FatAreaCell, FatAreaData, Times};
 
 use crate::open_blocks::first_blocks::FirstBlocks;
-use crate::slow_classifier::Slowness;
-use crate::statistics::{median, quickest_quarter};
+use crate::slow_classifier::SlowClassifier;
+use crate::statistics::{lower_quartile, median};
 use crate::thresholds::SURE_ENOUGH;
 
 const ID: FindingId = FindingId::FatAreaBytes;
@@ -36,7 +36,8 @@ pub fn infer(data: &FatAreaData) -> Finding {
     }
 }
 
-/// Infers from published tables of one device. Each is judged alone as well: if they differ, their mean is no answer.
+/// Infers from published tables of one device. Each is judged alone as well: if they differ, their mean is no
+/// answer.
 #[must_use]
 pub fn of_tables(tables: &[&FatAreaData]) -> Finding {
     let found: BTreeSet<Bytes> = tables.iter().filter_map(|table| infer(table).bytes()).collect();
@@ -58,13 +59,13 @@ fn merged(tables: &[&FatAreaData]) -> FatAreaData {
     }
 }
 
-/// The time of a write at first and at the end, seconds, if all but the fastest quarter became as slow as a merge would make them.
-/// A few stalls do not do that.
+/// The time of a write at first and at the end, seconds, if all but the fastest quarter became as slow as a
+/// merge would make them. A few stalls do not do that.
 fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
     let before = data.baseline.as_ref().and_then(unmerged)?;
     let Some(Times::Each(control)) = &data.control else { return None };
     let seconds: Vec<f64> = control.iter().map(Duration::as_secs_f64).collect();
-    let after = quickest_quarter(&seconds)?;
+    let after = lower_quartile(&seconds)?;
     before.is_slow(Duration::from_secs_f64(after)).then_some((before.typical_seconds(), after))
 }
 
@@ -96,7 +97,8 @@ fn from_begun(data: &FatAreaData) -> Finding {
     area(data, end, probability, slowness)
 }
 
-/// From openings on a controller that takes one sequential run: a block that evicts another when it is opened is ordinary.
+/// From openings on a controller that takes one sequential run: a block that evicts another when it is opened
+/// is ordinary.
 fn from_beginnings(data: &FatAreaData) -> Finding {
     let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else { return not_measured() };
     let slow = |block: &Vec<Duration>| block.iter().filter(|latency| slowness.is_slow(**latency)).count();
@@ -137,7 +139,7 @@ fn blocks(number: usize) -> u32 {
 }
 
 /// The area that ends before block `end`.
-fn area(data: &FatAreaData, end: u32, probability: f64, slowness: Slowness) -> Finding {
+fn area(data: &FatAreaData, end: u32, probability: f64, slowness: SlowClassifier) -> Finding {
     let value = Value::Bytes(data.erase_block * u64::from(end));
     if probability < SURE_ENOUGH {
         let reason = Reason::Likely { value, confidence: Confidence::new(probability), because: None };
@@ -161,9 +163,9 @@ fn area(data: &FatAreaData, end: u32, probability: f64, slowness: Slowness) -> F
 }
 
 /// The classifier from the writes into one block alone, which contain no merge.
-fn unmerged(baseline: &Times) -> Option<Slowness> {
+fn unmerged(baseline: &Times) -> Option<SlowClassifier> {
     match baseline {
-        Times::Each(times) => Slowness::beyond(times),
+        Times::Each(times) => SlowClassifier::beyond(times),
         Times::Mean { .. } => None,
     }
 }
@@ -202,7 +204,8 @@ fn from_speeds(data: &FatAreaData) -> Finding {
     Finding::exact(ID, value, Confidence::new(0.9), Evidence::FirstBlocks(evidence))
 }
 
-/// The ratio of the speed of small writes into `unit` to that of the last blocks; `None` without small writes.
+/// The ratio of the speed of small writes into `unit` to that of the last blocks; `None` without small
+/// writes.
 fn advantage(data: &FatAreaData, unit: u32, units: u32) -> Option<f64> {
     let small: Vec<&FatAreaCell> =
         data.cells.iter().filter(|cell| cell.request * 8 <= data.erase_block.max(Bytes::kib(64))).collect();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_record::observation::Merges;
 
-use crate::slow_classifier::Slowness;
+use crate::slow_classifier::SlowClassifier;
 use crate::statistics::quantile;
 
 /// So many of the first erase blocks may be mapped finely for the FAT: no FAT area beyond 16 MiB was ever reported, but
@@ -44,7 +44,7 @@ type Weight = (u32, f64, f64, f64);
 /// The probability of every end of the area, block by block that was begun.
 #[derive(Debug, Clone)]
 pub struct FirstBlocks {
-    slowness: Slowness,
+    slowness: SlowClassifier,
     /// Of so many blocks one at least is not open, and how likely that is the one written longest ago.
     too_many: u32,
     in_order: f64,
@@ -69,7 +69,7 @@ impl FirstBlocks {
     /// Before the first block was begun. A beginning is slow by `slowness`, and so may be a write that goes on in a block, as
     /// these did: that is a stall.
     #[must_use]
-    pub fn new(slowness: Slowness, going_on: &[Duration], merges: Option<Merges>) -> Self {
+    pub fn new(slowness: SlowClassifier, going_on: &[Duration], merges: Option<Merges>) -> Self {
         let takes = merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64());
         let mut belief = Self::before(slowness.for_any_merges(takes), merges);
         for latency in going_on {
@@ -82,7 +82,7 @@ impl FirstBlocks {
         belief
     }
 
-    fn before(slowness: Slowness, merges: Option<Merges>) -> Self {
+    fn before(slowness: SlowClassifier, merges: Option<Merges>) -> Self {
         let prior = |end: u32| match end {
             0 => 1.0 - AREA,
             FIRST_BLOCKS => AREA * NEXT.powi(FIRST_BLOCKS.cast_signed() - 1),
@@ -285,7 +285,7 @@ mod tests {
     const SLOW: Duration = Duration::from_millis(90);
 
     fn belief() -> FirstBlocks {
-        let mut belief = FirstBlocks::new(Slowness::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], None);
+        let mut belief = FirstBlocks::new(SlowClassifier::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], None);
         (0..TAKEN).for_each(|_| belief.begin(None, SLOW));
         belief
     }
@@ -328,7 +328,8 @@ mod tests {
         let merges =
             |every_switch| Some(Merges { every_switch, takes: None, is_one_run: false, too_many: Some(5) });
         let others = |merges| {
-            let mut belief = FirstBlocks::new(Slowness::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], merges);
+            let mut belief =
+                FirstBlocks::new(SlowClassifier::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], merges);
             assert_eq!(belief.others_before(0), 0);
             (0..TAKEN).for_each(|_| belief.begin(None, SLOW));
             belief.begin(Some(0), SLOW);
@@ -341,7 +342,7 @@ mod tests {
     #[test]
     fn a_block_that_was_never_written_is_not_put_aside_by_one_that_is_asked() {
         let merges = Merges { every_switch: 1.0, takes: None, is_one_run: false, too_many: Some(4) };
-        let slowness = Slowness::beyond(&[QUICK; 8]).unwrap();
+        let slowness = SlowClassifier::beyond(&[QUICK; 8]).unwrap();
         let mut belief = FirstBlocks::new(slowness, &[QUICK; 8], Some(merges));
         (0..TAKEN).for_each(|_| belief.begin(None, SLOW));
         belief.begin(Some(0), SLOW);
@@ -362,7 +363,7 @@ mod tests {
 
     #[test]
     fn nothing_is_told_before_all_places_are_taken() {
-        let mut belief = FirstBlocks::new(Slowness::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], None);
+        let mut belief = FirstBlocks::new(SlowClassifier::beyond(&[QUICK; 8]).unwrap(), &[QUICK; 8], None);
         [SLOW, SLOW, QUICK, SLOW].into_iter().for_each(|latency| belief.begin(None, latency));
         belief.begin(Some(0), QUICK);
         assert!(!belief.are_places_taken() && belief.asked() == 0 && belief.end().0 == 0);

@@ -20,10 +20,11 @@ const ID: FindingId = FindingId::FtlClass;
 const MODEL_DOUBT: f64 = 0.01;
 /// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;
-/// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly. Guess.
+/// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly.
+/// Guess.
 const WITHOUT_NUMBER: f64 = 0.93;
-/// The confidence in a log that was seen over data: blocks that take nothing in random order, and copy much faster than they write,
-/// look like a log. Guess.
+/// The confidence in a log that was seen over data: blocks that take nothing in random order, and copy much
+/// faster than they write, look like a log. Guess.
 const OVER_DATA: f64 = 0.93;
 /// The confidence in page mapping by even garbage collection: a log of many streams looks the same. Guess.
 const BY_COLLECTION: f64 = 0.9;
@@ -101,7 +102,8 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
     Some(Finding::exact(ID, every_size(class), confidence, evidence))
 }
 
-/// The class if the number of open units is unknown, by writes into any number of blocks that is surely too many.
+/// The class if the number of open units is unknown, by writes into any number of blocks that is surely too
+/// many.
 fn without_number(search: &Search<'_>) -> Finding {
     if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
         return linear_only(search, None);
@@ -127,8 +129,8 @@ fn without_number(search: &Search<'_>) -> Finding {
     Finding::exact(ID, every_size(class), Confidence::new(probability.min(WITHOUT_NUMBER)), evidence)
 }
 
-/// The class if nothing merges in sequential order, as on a new stick that has nothing to copy, and every switch does in random
-/// order.
+/// The class if nothing merges in sequential order, as on a new stick that has nothing to copy, and every
+/// switch does in random order.
 fn by_random_order(search: &Search<'_>) -> Option<Finding> {
     let fits = search.fits(Order::Random).filter(|_| search.kind == Kind::Blocks)?;
     let every = search.random.law(Law::LeastRecent);

@@ -15,9 +15,11 @@ const MERGES_MIN: usize = 4;
 const SPREAD_MAX: f64 = 3.0;
 /// The least half width of the interval, as a share: drift, and the unknown filling of the block.
 const HALF_WIDTH_MIN: f64 = 0.04;
-/// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is known too badly.
+/// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is known
+/// too badly.
 const LACKS_MIN: f64 = 0.3;
-/// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a mixture. Guess.
+/// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a
+/// mixture. Guess.
 const MODEL_DOUBT: f64 = 0.06;
 
 /// The typical duration of a merge, from sequential writes into more blocks than fit.
@@ -84,8 +86,8 @@ fn merges(search: &Search<'_>, fits: u32) -> Vec<f64> {
 /// The open blocks under LRU eviction, and how much of each is written.
 #[derive(Debug)]
 struct Open {
-    /// Unit and writes since it was opened, the least recently written first. Blocks that were open before the experiment have no
-    /// number.
+    /// Unit and writes since it was opened, the least recently written first. Blocks that were open before
+    /// the experiment have no number.
     units: Vec<(Option<u32>, u32)>,
     /// The share of a block that one write fills.
     share: f64,
@@ -124,8 +126,9 @@ fn variation(search: &Search<'_>) -> f64 {
     apart / search.slowness.typical_seconds()
 }
 
-/// The 95 % interval of the median by order statistics (H. David and H. Nagaraja, "Order Statistics", 2003, 7.1), never narrower
-/// than drift alone. Noise only adds to a time, so that the merge alone is near the shortest.
+/// The 95 % interval of the median by order statistics (H. David and H. Nagaraja, "Order Statistics", 2003,
+/// 7.1), never narrower than drift alone. Noise only adds to a time, so that the merge alone is near the
+/// shortest.
 fn interval(merges: &[f64], typical: f64, variation: f64) -> (f64, f64) {
     let half = 0.98 / count(merges.len()).sqrt();
     let end = |share: f64| quantile(merges, share.clamp(0.0, 1.0)).unwrap_or(typical);

@@ -1,5 +1,5 @@
-//! The number of erase blocks that a controller keeps open, from round-robin writes into them. The measuring search and the
-//! inference weigh every write by the same model. See docs/statistics.md.
+//! The number of erase blocks that a controller keeps open, from round-robin writes into them. The measuring
+//! search and the inference weigh every write by the same model. See docs/statistics.md.
 
 pub mod choice;
 pub mod collection;
@@ -9,6 +9,7 @@ pub mod first_blocks;
 pub mod ftl_class;
 pub mod hypothesis;
 pub mod laws;
+mod limits;
 pub mod merge;
 pub mod open_units;
 mod openings;

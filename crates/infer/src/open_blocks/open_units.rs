@@ -110,7 +110,7 @@ mod tests {
     use flashscope_device::Bytes;
 
     use super::*;
-    use crate::slow_classifier::Slowness;
+    use crate::slow_classifier::SlowClassifier;
     use flashscope_record::observation::{Beginnings, OpenUnitsCell, OpenUnitsData, Times};
 
     /// Sequential writes are fast into any number of blocks, and every random write takes 27 ms longer.
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn an_undecided_number_is_bounded_or_not_reached() {
-        let fast = Slowness::beyond(&[Duration::from_millis(2); 5]).unwrap();
+        let fast = SlowClassifier::beyond(&[Duration::from_millis(2); 5]).unwrap();
         let belief = Belief::new(Order::Linear, fast, crate::open_blocks::prior::Prior::Linear);
         let reason = |most| undecided(FindingId::OpenUnitsLinear, &belief, most).reason().cloned();
         assert_eq!(reason(0), Some(Reason::NoMergeUpTo(0)));

@@ -7,16 +7,14 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::Order;
 
-use crate::open_blocks::choice::DECIDED;
 use crate::open_blocks::hypothesis::{BLURS, GATHERED, Hypothesis};
 use crate::open_blocks::laws::{Law, Places, Touch, Way};
+use crate::open_blocks::limits::DECIDED;
+pub use crate::open_blocks::limits::OPEN_MAX;
 use crate::open_blocks::prior::Prior;
-use crate::slow_classifier::Slowness;
+use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median, quantile};
 use crate::thresholds::SURE_ENOUGH;
-
-/// The largest number of open units that is told from more. More than the largest cards have that were measured.
-pub const OPEN_MAX: u32 = 128;
 
 /// So many merges do not show anywhere.
 const HIDDEN: f64 = 0.01;
@@ -58,7 +56,7 @@ impl Verdict {
 #[derive(Debug, Clone)]
 pub struct Belief {
     order: Order,
-    slowness: Slowness,
+    slowness: SlowClassifier,
     prior: Prior,
     hypotheses: Vec<Hypothesis>,
     writes_into: HashMap<u32, (usize, u32)>,
@@ -130,7 +128,7 @@ impl Openings {
 impl Belief {
     /// Before the first write.
     #[must_use]
-    pub fn new(order: Order, slowness: Slowness, prior: Prior) -> Self {
+    pub fn new(order: Order, slowness: SlowClassifier, prior: Prior) -> Self {
         let ways: &[Way] = match order {
             Order::Linear => &[Way::AtOnce, Way::FirstFree],
             Order::Random => &[Way::AtOnce, Way::TwoSteps, Way::TwoStepsTaken],
@@ -193,7 +191,7 @@ impl Belief {
 
     /// What a slow write is.
     #[must_use]
-    pub const fn slowness(&self) -> Slowness {
+    pub const fn slowness(&self) -> SlowClassifier {
         self.slowness
     }
 
@@ -213,7 +211,7 @@ impl Belief {
     }
 
     /// Goes on with writes of another size, of which others are slow.
-    pub(super) fn go_on_with(&mut self, slowness: Slowness, request: Bytes) {
+    pub(super) fn go_on_with(&mut self, slowness: SlowClassifier, request: Bytes) {
         let longer = slowness.typical_seconds() - self.slowness.typical_seconds();
         for seconds in self.slow_seconds.iter_mut().chain(&mut self.openings_seconds) {
             *seconds = (*seconds + longer).max(slowness.typical_seconds());
@@ -732,7 +730,7 @@ mod tests {
     const SLOW: Duration = Duration::from_millis(460);
 
     fn belief(order: Order, prior: Prior) -> Belief {
-        Belief::new(order, Slowness::beyond(&[QUICK; 5]).unwrap(), prior)
+        Belief::new(order, SlowClassifier::beyond(&[QUICK; 5]).unwrap(), prior)
     }
 
     #[test]
@@ -925,7 +923,7 @@ mod tests {
 
     #[test]
     fn a_unit_that_became_full_is_passed_over() {
-        let slowness = Slowness::beyond(&[QUICK; 5]).unwrap();
+        let slowness = SlowClassifier::beyond(&[QUICK; 5]).unwrap();
         let mut linear = belief(Order::Linear, Prior::Linear).in_blocks_of(Bytes::kib(64));
         linear.go_on_with(slowness, Bytes::kib(16));
         [0, 1, 2, 0, 0].into_iter().for_each(|unit| linear.write(unit, QUICK));

@@ -1,7 +1,8 @@
 //! Which numbers of open units are plausible before anything was seen.
 
 use crate::open_blocks::laws::Law;
-use crate::open_blocks::posterior::{Belief, OPEN_MAX};
+use crate::open_blocks::limits::OPEN_MAX;
+use crate::open_blocks::posterior::Belief;
 
 /// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
 const LEAST_RECENT: f64 = 0.7;

@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use crate::open_blocks::laws::Touch;
-use crate::open_blocks::posterior::OPEN_MAX;
+use crate::open_blocks::limits::OPEN_MAX;
 use crate::open_blocks::spread::Spread;
 use crate::statistics::count;
 

@@ -1,7 +1,7 @@
 //! The time of writes by size, from our own size sweep, which measures the sizes that matter several times.
 //!
-//! A device may be slower in one round than in another, by the same share for all sizes. So the time of a cell is the
-//! product of its size's time and its round's slowdown; both are fitted alternately.
+//! A device may be slower in one round than in another, by the same share for all sizes. So the time of a
+//! cell is the product of its size's time and its round's slowdown; both are fitted alternately.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ const SUSPICIOUS: f64 = 1.4;
 const SUSPICIOUS_ROUNDS: usize = 3;
 /// The device changed its speed if the median of equal writes changed by this factor, ... Guess.
 const CHANGED: f64 = 1.5;
-/// ... and at least this share of the later writes lies beyond all earlier ones. A few stalls do not reach it.
+/// ... and at least this share of the later writes lies beyond all earlier ones. A few stalls do not reach
+/// it.
 const BEYOND: f64 = 0.75;
 /// Steps of the alternating fit; further steps change nothing that matters.
 const STEPS: usize = 8;
@@ -28,11 +29,12 @@ const STEPS: usize = 8;
 const PUBLISHED_ERROR: f64 = 0.03;
 /// The smallest relative error of a write's time.
 const ERROR_MIN: f64 = 0.005;
-/// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust Statistics").
+/// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust
+/// Statistics").
 const DEVIATION: f64 = 1.4826;
 
-/// The writes of one size in one round: the logarithm of their mean time, their number, and how much each differs from it, as a
-/// share. A published figure counts as one write without differences.
+/// The writes of one size in one round: the logarithm of their mean time, their number, and how much each
+/// differs from it, as a share. A published figure counts as one write without differences.
 struct Cell {
     size: Bytes,
     round: usize,
@@ -81,8 +83,8 @@ pub fn changed(data: &WriteSizeData) -> Option<(f64, f64)> {
         count(all.count()) >= BEYOND * count(control.len())
     };
     let is_slower = after > before * CHANGED && beyond(&|now, then| now > then);
-    let is_quicker = after * CHANGED < before && beyond(&|now, then| now < then);
-    (is_slower || is_quicker).then_some((before, after))
+    let is_faster = after * CHANGED < before && beyond(&|now, then| now < then);
+    (is_slower || is_faster).then_some((before, after))
 }
 
 fn seconds(times: &Times) -> Vec<f64> {
@@ -106,7 +108,8 @@ fn in_rounds(cells: &[WriteSizeCell]) -> Vec<Cell> {
 }
 
 impl Cell {
-    /// From the mean, without stalls: if a size is no multiple of the page, some of its writes touch one page more.
+    /// From the mean, without stalls: if a size is no multiple of the page, some of its writes touch one page
+    /// more.
     fn new(cell: &WriteSizeCell, round: usize) -> Option<Self> {
         let seconds = seconds(&cell.times);
         let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
@@ -129,7 +132,8 @@ impl Cell {
     }
 }
 
-/// Each size's level, and each round's slowdown, both as logarithms. A cell far above another of its size stalled as a whole.
+/// Each size's level, and each round's slowdown, both as logarithms. A cell far above another of its size
+/// stalled as a whole.
 fn fit(cells: &[Cell]) -> (BTreeMap<Bytes, f64>, BTreeMap<usize, f64>) {
     let (mut levels, mut slowdowns) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..STEPS {

@@ -87,8 +87,8 @@ fn page_evidence(points: &[SweepPoint], index: usize) -> Evidence {
     })
 }
 
-/// The probability that every smaller point down to half of the one at `index` costs as much as it, given the points' errors;
-/// `None` if nothing smaller or nothing larger was measured.
+/// The probability that every smaller point down to half of the one at `index` costs as much as it, given the
+/// points' errors; `None` if nothing smaller or nothing larger was measured.
 fn likelihood_of_page(points: &[SweepPoint], index: usize) -> Option<f64> {
     let page = points[index];
     let slope = points[index + 1..]
@@ -127,7 +127,8 @@ fn around_the_unit(points: &[SweepPoint]) -> Option<(SweepPoint, SweepPoint, Opt
     Some((best, unit, below.copied()))
 }
 
-/// Whether the best speed is that of the largest request, and half of it is much slower: the next would be faster.
+/// Whether the best speed is that of the largest request, and half of it is much slower: the next would be
+/// faster.
 fn is_still_rising(points: &[SweepPoint], best: SweepPoint) -> bool {
     let is_largest = points.iter().all(|point| point.size <= best.size);
     let half = points.iter().filter(|point| point.size * 2 <= best.size).max_by_key(|point| point.size);
@@ -162,7 +163,8 @@ pub fn deciding(points: &[SweepPoint]) -> Vec<Bytes> {
     sizes
 }
 
-/// The write unit if the same writes took another time at the end, in seconds: then sizes written in between cannot be compared.
+/// The write unit if the same writes took another time at the end, in seconds: then sizes written in between
+/// cannot be compared.
 #[must_use]
 pub fn of_another_speed((first_s, last_s): (f64, f64)) -> Finding {
     let reason = Reason::SpeedChanged { first_s, last_s };

@@ -20,12 +20,12 @@ pub const fn whole_bytes(bytes: f64) -> Bytes {
 }
 
 /// The lower quartile: a slow device is slow in all but its fastest quarter, a device that stalls is not.
-pub fn quickest_quarter(seconds: &[f64]) -> Option<f64> {
+pub fn lower_quartile(seconds: &[f64]) -> Option<f64> {
     quantile(seconds, 0.25)
 }
 
-/// The value below which the share `quantile` (0 to 1) of the values lies, interpolated between neighbours (R. Hyndman and Y.
-/// Fan, The American Statistician 50, 1996, definition 7); `None` of nothing.
+/// The value below which the share `quantile` (0 to 1) of the values lies, interpolated between neighbours
+/// (R. Hyndman and Y. Fan, The American Statistician 50, 1996, definition 7); `None` of nothing.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position inside the slice")]
 pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {

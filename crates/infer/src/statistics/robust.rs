@@ -1,7 +1,7 @@
 //! Linear regression with Student-t noise, for a handful of parameters.
 //!
-//! Iteratively reweighted least squares: K. Lange, R. Little and J. Taylor, "Robust statistical modeling using the t
-//! distribution", JASA 84 (1989).
+//! Iteratively reweighted least squares: K. Lange, R. Little and J. Taylor, "Robust statistical modeling
+//! using the t distribution", JASA 84 (1989).
 
 use statrs::function::gamma::ln_gamma;
 
@@ -53,8 +53,8 @@ pub fn fit_with_scale(rows: &[Vec<f64>], values: &[f64], scale_min: f64) -> Opti
     Some(Fit { coefficients, scale, log_likelihood })
 }
 
-/// The noise's scale from the median absolute residual, which a t with three degrees of freedom puts at 0.765 of it;
-/// the `columns` residuals that the fit could make vanish do not count.
+/// The noise's scale from the median absolute residual, which a t with three degrees of freedom puts at 0.765
+/// of it; the `columns` residuals that the fit could make vanish do not count.
 fn scale_of(residuals: &[f64], columns: usize) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     sizes.sort_by(f64::total_cmp);

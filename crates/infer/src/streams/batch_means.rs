@@ -1,17 +1,20 @@
-//! The mean time per byte of a stream, and its standard error by the method of batch means (A. Law, "Simulation Modeling and
-//! Analysis", 9.5.3): the error comes from parts of the stream, so that drift and stalls widen it.
+//! The mean time per byte of a stream, and its standard error by the method of batch means (A. Law,
+//! "Simulation Modeling and Analysis", 9.5.3): the error comes from parts of the stream, so that drift and
+//! stalls widen it.
 
 use std::sync::LazyLock;
 
 use crate::statistics::{count, student_quantile};
 use crate::streams::slowdown::Stretch;
 
-/// The number of parts that a stream is cut into: enough for a standard error, few enough that each holds several stalls.
+/// The number of parts that a stream is cut into: enough for a standard error, few enough that each holds
+/// several stalls.
 pub const BATCHES: usize = 12;
 /// Degrees of freedom of the mean over the parts.
 pub const FREEDOM: f64 = (BATCHES - 1) as f64;
 
-/// Half the width of the 95 % interval of such a mean, in standard errors: Student's t with [`FREEDOM`] degrees of freedom.
+/// Half the width of the 95 % interval of such a mean, in standard errors: Student's t with [`FREEDOM`]
+/// degrees of freedom.
 pub static STUDENT_95: LazyLock<f64> = LazyLock::new(|| student_quantile(FREEDOM, 0.975));
 
 /// The mean time per byte.
@@ -55,7 +58,8 @@ pub fn equal_parts(stream: &[Stretch], number: usize) -> Vec<Stretch> {
     parts(stream, number).into_iter().map(whole).collect()
 }
 
-/// The standard error of the mean over all bytes of these parts, as a share of it. Each part is weighted by its bytes.
+/// The standard error of the mean over all bytes of these parts, as a share of it. Each part is weighted by
+/// its bytes.
 pub fn error_of(parts: &[Stretch]) -> f64 {
     let (all, bytes) = (seconds_per_byte(parts), bytes_of(parts));
     let weigh = |part: &Stretch| part.bytes / bytes * (part.seconds_per_byte - all).powi(2);
@@ -70,8 +74,9 @@ fn parts_of_two(stream: &[Stretch]) -> [f64; 2] {
     [first, second].map(|half| seconds_per_byte(half))
 }
 
-/// The stream in `number` parts of nearly equal bytes, made of whole stretches: a stretch belongs to the part that holds its
-/// middle. Stretches may be of 1 MiB at first and of hundreds later, so that equal counts would overweight the start.
+/// The stream in `number` parts of nearly equal bytes, made of whole stretches: a stretch belongs to the part
+/// that holds its middle. Stretches may be of 1 MiB at first and of hundreds later, so that equal counts
+/// would overweight the start.
 fn parts(stream: &[Stretch], number: usize) -> Vec<&[Stretch]> {
     let (bytes, mut before) = (bytes_of(stream), 0.0);
     let part_of = |stretch: &Stretch| {
@@ -126,7 +131,8 @@ mod tests {
 
     #[test]
     fn parts_hold_equal_bytes_for_stretches_of_any_size() {
-        // Small stretches, every 16th of which stalls, and large ones that hold as many stalls for their bytes.
+        // Small stretches, every 16th of which stalls, and large ones that hold as many stalls for their
+        // bytes.
         let small = (0..256).map(|index| if index % 16 == 15 { 18.0 } else { 2.0 });
         let large = (0..64).map(|_| 3.0);
         let stream: Vec<Stretch> = small

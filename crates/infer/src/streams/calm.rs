@@ -1,4 +1,4 @@
-//! A stream of writes as it would be without its stalls: what they take hides where it becomes slow.
+//! A stream of writes without its stalls, whose time hides where the stream becomes slow.
 
 use flashscope_device::Bytes;
 
@@ -7,9 +7,9 @@ use flashscope_record::observation::{LONG_WRITES_MAX, Piece, SustainedData};
 use crate::streams::slowdown::Stretch;
 use crate::streams::stalls::brief;
 
-/// The pieces of a stream without its stalls, with the bytes of all their writes; `None` if not all of its long writes were kept. A piece
-/// that is nothing but a stall is as fast as the one before it; so is the next one if it is a single write, which may wait for what is left of
-/// the stall.
+/// The pieces of a stream without its stalls, with the bytes of all their writes; `None` if not all long
+/// writes were kept. A piece that is only a stall gets the speed of the piece before it. So does a single
+/// write after it, which may wait for the rest of the stall.
 #[must_use]
 pub fn calm(data: &SustainedData) -> Option<Vec<Stretch>> {
     if data.long.len() >= LONG_WRITES_MAX {
@@ -18,7 +18,7 @@ pub fn calm(data: &SustainedData) -> Option<Vec<Stretch>> {
     let request = data.request.as_f64();
     let stalls = brief(&data.long, data.request);
     let (mut stalls, mut written) = (stalls.into_iter().peekable(), Bytes::ZERO);
-    let mut is_behind_stall = false;
+    let mut is_after_stall = false;
     let mut calm: Vec<Stretch> = Vec::with_capacity(data.pieces.len());
     for Piece { requests, time } in data.pieces.iter().filter(|piece| piece.requests > 0) {
         written += data.request * u64::from(*requests);
@@ -26,7 +26,7 @@ pub fn calm(data: &SustainedData) -> Option<Vec<Stretch>> {
         while let Some(stall) = stalls.next_if(|stall| stall.written <= written) {
             (left, seconds) = (left.saturating_sub(1), seconds - stall.took.as_secs_f64());
         }
-        let waits = std::mem::replace(&mut is_behind_stall, left == 0) && *requests == 1;
+        let waits = std::mem::replace(&mut is_after_stall, left == 0) && *requests == 1;
         let before = calm.last().map(|before| before.seconds_per_byte);
         let left = if waits { 0 } else { left };
         let seconds_per_byte = match (left, before) {
@@ -46,7 +46,8 @@ mod tests {
     use super::*;
     use flashscope_record::observation::LongWrite;
 
-    /// Writes of 1 MiB that took these milliseconds, in pieces of so many; those of half a second and more were long.
+    /// Writes of 1 MiB that took these milliseconds, in pieces of so many; those of half a second and more
+    /// were long.
     fn data(milliseconds: &[u64], together: usize) -> SustainedData {
         let mut data = SustainedData { request: Bytes::mib(1), ..SustainedData::default() };
         let mut ended = Duration::ZERO;
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn stalls_are_left_out_and_their_bytes_are_not() {
+    fn stalls_are_removed_but_their_bytes_are_kept() {
         let writes = [20, 20, 900, 60, 30, 30, 600, 700];
         assert_eq!(milliseconds(&data(&writes, 1)), [20, 20, 20, 20, 30, 30, 30, 30]);
         let writes = [20, 20, 900, 20, 30, 30, 600, 700];
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_slow_is_no_stall() {
+    fn a_lasting_slowdown_is_no_stall() {
         assert_eq!(milliseconds(&data(&[20, 20, 600, 610, 620], 1)), [20, 20, 600, 610, 620]);
     }
 }

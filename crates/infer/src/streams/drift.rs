@@ -1,23 +1,24 @@
-//! Whether a stream becomes faster or slower throughout, and from where on it is as fast as it stays.
+//! Drift: whether a stream becomes faster or slower throughout, and where its steady part starts.
 //!
-//! Behind a cache that was filled, or a log, a controller works off what it owes while new writes come: these are slow at first, and
-//! become faster for as long as that takes. Parts that follow one another then differ all in one direction (H. Mann, "Nonparametric tests
-//! against trend", Econometrica 13, 1945), and the start is left out by the marginal standard error rule (K. White, "An effective truncation
-//! heuristic for bias reduction in simulation output", Simulation 69, 1997).
+//! After a cache or a log was filled, a controller empties it while new writes come. These are slow at first
+//! and become faster. The parts of the stream then differ in one direction (H. Mann, "Nonparametric tests
+//! against trend", Econometrica 13, 1945). The start is cut off by the marginal standard error rule (K.
+//! White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997).
 
 use std::cmp::Ordering;
 
 use crate::streams::batch_means::{BATCHES, Mean, equal_parts};
 use crate::streams::slowdown::Stretch;
 
-/// So many more pairs of parts go one way than the other, of the 66 that twelve parts make: by chance less than one stream in two hundred.
+/// The least surplus of pairs of parts in one direction, of the 66 pairs of twelve parts: by chance fewer
+/// than one stream in 200.
 const PAIRS_MIN: i32 = 42;
-/// Halves that differ by less make no difference.
+/// The least difference between the halves, as a share. Guess.
 const HALVES_MIN: f64 = 0.02;
-/// What is left out at most: of each so many parts all but one.
+/// At least one in this many stretches is kept. Guess.
 const KEPT: usize = 4;
 
-/// Which way a stream goes.
+/// The direction in which the speed of a stream drifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drift {
     /// It becomes faster.
@@ -27,7 +28,7 @@ pub enum Drift {
 }
 
 impl Drift {
-    /// That of a stream; `None` if chance may explain it, or it makes no difference.
+    /// The drift of a stream; `None` if chance explains it, or it is small.
     pub fn of(stream: &[Stretch]) -> Option<Self> {
         Mean::of(stream).filter(|mean| mean.halves > HALVES_MIN)?;
         let parts = equal_parts(stream, BATCHES);
@@ -40,12 +41,12 @@ impl Drift {
             };
         let pairs = parts.iter().enumerate();
         let score: i32 = pairs.flat_map(|(index, one)| later(index).map(move |other| pair(one, other))).sum();
-        let way = if score < 0 { Self::Faster } else { Self::Slower };
-        (score.abs() >= PAIRS_MIN).then_some(way)
+        let direction = if score < 0 { Self::Faster } else { Self::Slower };
+        (score.abs() >= PAIRS_MIN).then_some(direction)
     }
 }
 
-/// The first stretch from which on a stream is as even as it can be had: the mean of what is left has the smallest standard error.
+/// The first stretch of the steady part: the mean of the rest has the smallest standard error.
 pub fn settled_from(stream: &[Stretch]) -> usize {
     let last = (stream.len() - stream.len() / KEPT).min(stream.len().saturating_sub(BATCHES));
     let (mut sum, mut squares, mut left) = (0.0, 0.0, 0.0);
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_one_way_throughout_drifts_and_chance_does_not() {
+    fn a_stream_that_changes_in_one_direction_drifts_and_a_random_one_does_not() {
         assert_eq!(Drift::of(&stream(|index| 10.0 + chance(index))), None);
         assert_eq!(
             Drift::of(&stream(|index| 10.0 + count(index) / 100.0 + chance(index))),
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_recovers_is_left_out_where_it_has_recovered() {
+    fn the_recovering_start_is_cut_off() {
         for until in [100, 170] {
             let recovering = |index: usize| 10.0 * (1.0 + 3.0 * (-count(index) * 5.0 / count(until)).exp());
             let stream = stream(|index| recovering(index) + chance(index));

@@ -11,18 +11,21 @@ use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::stalls_of;
 
-/// The steady speed needs at least this time, seconds: what varies within half a minute is then averaged out, ...
+/// The steady speed needs at least this time, seconds: what varies within half a minute is then averaged out,
+/// ...
 const SETTLED_SECONDS: f64 = 60.0;
 /// ... and this standard error, as a share.
 pub const ERROR_GOOD: f64 = 0.01;
-/// It is accepted in any case after this time, seconds, or after twice the least time and this many bytes. Guess.
+/// It is accepted in any case after this time, seconds, or after twice the least time and this many bytes.
+/// Guess.
 const PATIENCE_SECONDS: f64 = 300.0;
 const PATIENCE_BYTES: f64 = 2e9;
 /// A mean with a larger standard error, as a share, is no steady speed. Guess.
 pub const ERROR_MAX: f64 = 0.1;
 /// The two halves of a steady stream differ by at most this share. Guess.
 pub const HALVES_MAX: f64 = 0.12;
-/// The number of periods of stalls in one stretch: enough that one stall more or less changes its speed little.
+/// The number of periods of stalls in one stretch: enough that one stall more or less changes its speed
+/// little.
 const PERIODS: f64 = 6.0;
 /// The first stretches open erase blocks.
 const OPENING_STRETCHES: usize = 2;
@@ -30,11 +33,13 @@ const OPENING_STRETCHES: usize = 2;
 pub const SAMPLES_MIN: u64 = (OPENING_STRETCHES + BATCHES) as u64;
 /// What is fast for at most this many bytes is memory of the controller, and no cache in flash.
 pub const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
-/// The flash empties memory while it fills, so that up to this many times its size is fast. Longer ones differ by more than size.
+/// The flash empties memory while it fills, so that up to this many times its size is fast. Longer ones
+/// differ by more than size.
 const DRAINED_MAX: f64 = 1.25;
 /// Memory is at least this many times as fast as a cache in flash. Guess.
 const MEMORY_RATIO: f64 = 1.5;
-/// A cache in cells of three bits that hold one takes at most a third of the capacity; larger caches are not searched for.
+/// A cache in cells of three bits that hold one takes at most a third of the capacity; larger caches are not
+/// searched for.
 const CACHE_SHARE_MAX: u64 = 3;
 /// A cache's end is clear if this share of the stretches lies on its own side of the middle.
 pub const AGREEMENT_CLEAR: f64 = 0.9;
@@ -55,13 +60,15 @@ pub fn cache_max(capacity: Bytes) -> Bytes {
     capacity / CACHE_SHARE_MAX
 }
 
-/// A slowdown after more than this is not the end of a cache: all free space was written, and garbage collection started.
+/// A slowdown after more than this is not the end of a cache: all free space was written, and garbage
+/// collection started.
 pub fn free_max(capacity: Bytes) -> f64 {
     (capacity / 2).as_f64()
 }
 
 impl Fill {
-    /// The stream so far. If stalls recur, the slowdown is found without them, and the speed after it with them.
+    /// The stream so far. If stalls recur, the slowdown is found without them, and the speed after it with
+    /// them.
     #[must_use]
     pub fn of(data: &SustainedData) -> Self {
         let request = data.request.as_f64();
@@ -72,8 +79,8 @@ impl Fill {
             Some(Self { slowdown: Some(slowdown), begins_at, memory, .. })
                 if slowdown.agreement >= AGREEMENT_CLEAR =>
             {
-                let behind = in_periods(stream.split_off(slowdown.index), &stalls);
-                stream.extend(behind);
+                let after = in_periods(stream.split_off(slowdown.index), &stalls);
+                stream.extend(after);
                 Self { stream, slowdown: Some(slowdown), begins_at, memory }
             }
             _ => Self::over(in_periods(stream, &stalls)),
@@ -85,7 +92,7 @@ impl Fill {
         let begins_at = memory.map_or(OPENING_STRETCHES, |memory| memory.index).min(stream.len());
         let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
             index: slowdown.index + begins_at,
-            ..slowdown.behind(stream[..begins_at].iter().map(|stretch| stretch.bytes).sum())
+            ..slowdown.after(stream[..begins_at].iter().map(|stretch| stretch.bytes).sum())
         });
         let fast = &stream[..slowdown.map_or(0, |slowdown| slowdown.index)];
         let memory = memory.or_else(|| before_cache(fast)).map(|memory| memory.bytes);
@@ -166,8 +173,8 @@ impl Fill {
     }
 }
 
-/// A stream with recurring stalls, in stretches of several periods: shorter ones would be fast if no stall fell into them. If
-/// that leaves too few, in stretches of fewer periods; otherwise the stream as it is.
+/// A stream with recurring stalls, in stretches of several periods: shorter ones would be fast if no stall
+/// fell into them. If that leaves too few, in stretches of fewer periods; otherwise the stream as it is.
 fn in_periods(stream: Vec<Stretch>, stalls: &Stalls) -> Vec<Stretch> {
     let of = |periods: f64| in_stretches(&stream, stalls.period.as_f64() * periods);
     let merged = [PERIODS, PERIODS / 2.0, 1.0].into_iter().map(of).find(|merged| merged.len() >= 2 * BATCHES);
@@ -192,8 +199,8 @@ pub fn stretch(request: f64, piece: &Piece) -> Stretch {
     Stretch { bytes, seconds_per_byte: piece.time.as_secs_f64() / bytes }
 }
 
-/// The fast start of a stream if memory of the controller explains it. The flash empties memory while it fills, so that more than
-/// its size is fast.
+/// The fast start of a stream if memory of the controller explains it. The flash empties memory while it
+/// fills, so that more than its size is fast.
 fn memory(stream: &[Stretch]) -> Option<Slowdown> {
     let is_memory = |slowdown: &Slowdown| {
         slowdown.bytes <= MEMORY_MAX
@@ -202,7 +209,8 @@ fn memory(stream: &[Stretch]) -> Option<Slowdown> {
     Slowdown::of(stream).filter(is_memory)
 }
 
-/// The bytes of the fast start that the flash had not taken by then, if it takes them at the slow speed throughout.
+/// The bytes of the fast start that the flash had not taken by then, if it takes them at the slow speed
+/// throughout.
 fn kept(slowdown: &Slowdown) -> f64 {
     slowdown.bytes * (1.0 - slowdown.fast / slowdown.slow)
 }
@@ -222,7 +230,8 @@ pub fn is_even(mean: &Mean) -> bool {
     mean.error <= ERROR_MAX && mean.halves <= HALVES_MAX
 }
 
-/// The standard error of a mean, as a share. Neighbouring parts may drift together: then the halves show more of the error.
+/// The standard error of a mean, as a share. Neighbouring parts may drift together: then the halves show more
+/// of the error.
 pub fn error(mean: &Mean) -> f64 {
     mean.error.max(mean.halves / 2.0)
 }

@@ -1,17 +1,16 @@
-//! A stream of writes that is fast at first and slow from some place on: where that is, and how fast each part.
+//! The slowdown of a stream of writes: two levels of the time per byte, and the change point between them.
 //!
-//! Two levels of the time per byte, with a change between them whose place is the one that leaves fewest writes on the wrong
-//! side: a cumulative sum of bounded scores (E. Page, "Continuous inspection schemes", Biometrika 41, 1954), so that single
-//! writes which are held up, and stalls, do not decide.
+//! The change point leaves the fewest writes on the wrong side: a cumulative sum of bounded scores (E. Page,
+//! "Continuous inspection schemes", Biometrika 41, 1954), so that outliers and stalls do not decide.
 
 use crate::statistics::{count, median};
 
-/// Some bytes, and what each of them took.
+/// A stretch of a stream: its bytes, and the time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
     /// How many bytes.
     pub bytes: f64,
-    /// Seconds for each.
+    /// Seconds per byte.
     pub seconds_per_byte: f64,
 }
 
@@ -29,32 +28,32 @@ impl Stretch {
 pub struct Slowdown {
     /// The first stretch that is slow throughout.
     pub index: usize,
-    /// So many bytes went fast.
+    /// Bytes written before it.
     pub bytes: f64,
-    /// At least so many did.
+    /// The lower end of their interval.
     pub bytes_low: f64,
-    /// At most so many.
+    /// The upper end of their interval.
     pub bytes_high: f64,
     /// Before, seconds per byte.
     pub fast: f64,
-    /// Behind, seconds per byte.
+    /// After, seconds per byte.
     pub slow: f64,
-    /// The share of stretches before that are on the fast side, or of those behind that are on the slow side, whichever is
+    /// The share of stretches before it on the fast side, or of those after it on the slow side, whichever is
     /// smaller.
     pub agreement: f64,
 }
 
-/// A smaller change is none: speed wavers by as much on its own.
+/// The least ratio of the levels: speed varies by less on its own. Guess.
 pub const RATIO_MIN: f64 = 1.1;
-/// Levels and place depend on each other; they have settled after so many turns.
+/// Iterations of levels and change point, which depend on each other; more change nothing that matters.
 const TURNS: usize = 6;
-/// Fewer stretches on either side are chance.
+/// The fewest stretches on either side: fewer are chance. Guess.
 const STRETCHES_MIN: usize = 3;
-/// On each side at least so many stretches lie on their own side of the middle.
+/// The least agreement of a slowdown. Guess.
 const AGREEMENT_MIN: f64 = 0.8;
 
 impl Slowdown {
-    /// The slow-down of a stream, if it has one.
+    /// The slowdown of a stream, if it has one.
     #[must_use]
     pub fn of(stream: &[Stretch]) -> Option<Self> {
         if stream.len() < 2 * STRETCHES_MIN {
@@ -70,9 +69,9 @@ impl Slowdown {
 }
 
 impl Slowdown {
-    /// The same, where so many bytes were written before the stream.
+    /// The same, after `before` bytes that were written before the stream.
     #[must_use]
-    pub fn behind(self, before: f64) -> Self {
+    pub fn after(self, before: f64) -> Self {
         Self {
             bytes: self.bytes + before,
             bytes_low: self.bytes_low + before,
@@ -90,7 +89,7 @@ struct Levels {
     slow: f64,
 }
 
-/// Levels and place of the change, beginning with the level of so many stretches at the start and of a quarter at the end.
+/// Levels and change point, starting from the level of the `first` stretches and that of the last quarter.
 fn settle(times: &[f64], first: usize) -> Option<Levels> {
     let last = times.len() - (times.len() / 4).max(STRETCHES_MIN);
     let mut levels = Levels { index: 0, fast: median(&times[..first])?, slow: median(&times[last..])? };
@@ -107,7 +106,8 @@ fn settle(times: &[f64], first: usize) -> Option<Levels> {
     Some(levels)
 }
 
-/// The place with the most stretches on their own side, counted by how far they are from the middle, at most by one.
+/// The index with the most stretches on their own side, each weighted by its distance from the middle, at
+/// most 1.
 fn change(times: &[f64], fast: f64, slow: f64) -> usize {
     let (middle, half) = (f64::midpoint(fast, slow), (slow - fast) / 2.0);
     let mut sum = 0.0;
@@ -123,15 +123,15 @@ fn change(times: &[f64], fast: f64, slow: f64) -> usize {
 
 fn agreement(times: &[f64], levels: &Levels) -> f64 {
     let middle = f64::midpoint(levels.fast, levels.slow);
-    let (before, behind) = times.split_at(levels.index);
+    let (before, after) = times.split_at(levels.index);
     let share = |times: &[f64], fits: &dyn Fn(f64) -> bool| {
         count(times.iter().filter(|time| fits(**time)).count()) / count(times.len().max(1))
     };
-    share(before, &|time| time < middle).min(share(behind, &|time| time > middle))
+    share(before, &|time| time < middle).min(share(after, &|time| time > middle))
 }
 
 impl Levels {
-    /// The place in bytes: a stretch next to the change counts by how far its time lies between the levels.
+    /// The change point in bytes: a stretch next to it is divided by where its time lies between the levels.
     fn of(self, stream: &[Stretch]) -> Slowdown {
         let before = |index: usize| stream[..index].iter().map(|stretch| stretch.bytes).sum::<f64>();
         let fast_share = |stretch: &Stretch| {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_found_within_a_stretch_whatever_is_held_up() {
+    fn the_change_point_is_found_within_a_stretch_despite_outliers() {
         let mut times = vec![1.0; 30];
         times.extend([2.2]);
         times.extend(vec![4.0; 50]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn waves_and_stalls_are_no_slow_down() {
+    fn waves_and_stalls_are_no_slowdown() {
         let waves: Vec<f64> = (0..200).map(|index| 1.15 + 0.15 * (f64::from(index) / 9.0).sin()).collect();
         assert_eq!(Slowdown::of(&stream(&waves)), None);
         let stalls: Vec<f64> = (0..200).map(|index| if index % 16 == 0 { 9.0 } else { 1.0 }).collect();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_becomes_fast_does_not_become_slow() {
+    fn a_stream_that_becomes_faster_has_no_slowdown() {
         let times = [vec![4.0; 30], vec![1.0; 30]].concat();
         assert_eq!(Slowdown::of(&stream(&times)), None);
     }

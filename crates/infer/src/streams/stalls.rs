@@ -1,5 +1,5 @@
-//! Stalls in a stream of writes: single writes that take many times as long as the others, and whether they come after
-//! the same number of bytes each time.
+//! Recurring stalls in a stream of writes: single writes of many times the typical time, after the same
+//! number of bytes each.
 
 use flashscope_device::Bytes;
 
@@ -9,45 +9,46 @@ use crate::statistics::{count, median, quantile, whole_bytes};
 use crate::streams::batch_means::error_of;
 use crate::streams::slowdown::Stretch;
 
-/// More long writes one behind the other are no stall, not even one that a buffer spreads over two of them: there the stream has become
-/// slow, and each is long only beside those before it.
+/// At most this many adjacent long writes are a stall, which a buffer may spread over two. More of them are a
+/// slowdown.
 const STALL_WRITES_MAX: usize = 2;
-/// What counts as a stall grows in steps: the longest holds are told apart from the host's own.
+/// The factor between thresholds for stalls that are tried: long stalls are separated from the host's own
+/// delays.
 const STEP: f64 = 2.0;
-/// A period is one from so many stalls on.
+/// The fewest stalls with a period.
 const STALLS_MIN: usize = 3;
-/// The distances of nearly all stalls lie within this share of a multiple of the period.
-const WAVER_MAX: f64 = 0.12;
-/// What is missing between two stalls may be so many of them: a write that was late hides a short one.
+/// The distances of at least 80 % of the stalls lie within this share of a multiple of the period. Guess.
+const DEVIATION_MAX: f64 = 0.12;
+/// The largest distance of two stalls, in periods: some stalls hide behind other delays. Guess.
 const MISSING_MAX: f64 = 3.5;
-/// Stalls that take less of the time are not worth a word.
+/// Stalls below this share of the time are not reported. Guess.
 const SHARE_MIN: f64 = 0.02;
 
-/// Stalls that come again and again.
+/// Recurring stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stalls {
-    /// So much is written from one to the next.
+    /// Bytes written from one to the next.
     pub period: Bytes,
-    /// Hardly less than this.
+    /// The lower end of its interval.
     pub period_low: Bytes,
-    /// Hardly more than this.
+    /// The upper end of its interval.
     pub period_high: Bytes,
     /// How many were seen.
     pub seen: usize,
-    /// How long one takes, typically, seconds.
+    /// The median stall, seconds.
     pub seconds: f64,
     /// The longest, seconds.
     pub seconds_max: f64,
     /// Their share of all the time.
     pub share: f64,
-    /// What a byte takes from the first to the last of them, stalls included, seconds.
+    /// The mean time per byte from the first to the last of them, stalls included, seconds.
     pub seconds_per_byte: f64,
-    /// Its standard error as a share of it, from how much the times between two of them differ.
+    /// Its standard error as a share, from the differences between periods.
     pub error: f64,
 }
 
-/// The stalls among writes that took long, of a stream with writes of `request` that took `total_seconds`; `None` where none
-/// come again after the same number of bytes.
+/// The recurring stalls among the long writes of a stream of `request` bytes each, `total_seconds` in all;
+/// `None` if none recur after the same number of bytes.
 #[must_use]
 pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
     let long = &joined(&brief(long, request), request);
@@ -65,15 +66,15 @@ pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         .filter(|stalls| stalls.share >= SHARE_MIN)
 }
 
-/// The long writes that stand alone, or in twos: those that may be stalls.
+/// The long writes that may be stalls: single ones, and pairs.
 #[must_use]
 pub fn brief(long: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
     let runs = long.chunk_by(|one, next| one.written + request == next.written);
     runs.filter(|run| run.len() <= STALL_WRITES_MAX).flatten().copied().collect()
 }
 
-/// A write and the next as one, where both took long: with a buffer before the flash, the write that runs into a stall waits for the
-/// buffer, and the one behind it for what is left.
+/// Joins two adjacent long writes: with a write buffer, the write that meets a stall waits for the buffer,
+/// and the next one for the rest of the stall.
 fn joined(brief: &[LongWrite], request: Bytes) -> Vec<LongWrite> {
     let mut joined: Vec<LongWrite> = Vec::with_capacity(brief.len());
     for write in brief {
@@ -89,22 +90,23 @@ fn at_least(long: &[LongWrite], seconds: f64) -> Vec<LongWrite> {
     long.iter().filter(|write| write.took.as_secs_f64() >= seconds).copied().collect()
 }
 
-/// The period of these stalls, and the share of the distances between them that are multiples of it: single writes that were held up by
-/// something else lie anywhere between two stalls, and would shift the period.
+/// The period of these stalls, and the share of their distances that are multiples of it. Other delays lie
+/// anywhere between two stalls, and would shift the period.
 fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<(Stalls, f64)> {
     if stalls.len() < STALLS_MIN {
         return None;
     }
     let gaps: Vec<f64> =
         stalls.windows(2).map(|pair| pair[1].written.as_f64() - pair[0].written.as_f64()).collect();
-    let usual = median(&gaps).filter(|gap| *gap > 0.0)?;
-    let times = |gap: &f64| (gap / usual).round();
-    let waver = |gap: &f64| (gap / usual - times(gap)).abs().max(if times(gap) < 1.0 { 1.0 } else { 0.0 });
-    // A place is known to one write.
-    let allowed = WAVER_MAX.max(1.01 * request.as_f64() / usual).min(0.5);
+    let typical = median(&gaps).filter(|gap| *gap > 0.0)?;
+    let times = |gap: &f64| (gap / typical).round();
+    let deviation =
+        |gap: &f64| (gap / typical - times(gap)).abs().max(if times(gap) < 1.0 { 1.0 } else { 0.0 });
+    // An offset is known to one write.
+    let allowed = DEVIATION_MAX.max(1.01 * request.as_f64() / typical).min(0.5);
     let regular: Vec<&f64> =
-        gaps.iter().filter(|gap| waver(gap) <= allowed && **gap / usual < MISSING_MAX).collect();
-    if count(regular.len()) < 0.8 * count(gaps.len()) || usual < 2.0 * request.as_f64() {
+        gaps.iter().filter(|gap| deviation(gap) <= allowed && **gap / typical < MISSING_MAX).collect();
+    if count(regular.len()) < 0.8 * count(gaps.len()) || typical < 2.0 * request.as_f64() {
         return None;
     }
     let steps: f64 = regular.iter().map(|gap| times(gap)).sum();
@@ -127,7 +129,7 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
     Some((found, count(regular.len()) / count(gaps.len())))
 }
 
-/// What a byte takes from each of these stalls to the next; `None` where time ran backwards.
+/// The stretch from each stall to the next; `None` if time ran backwards.
 fn stretches_between(stalls: &[LongWrite]) -> Option<Vec<Stretch>> {
     let stretch = |pair: &[LongWrite]| {
         let bytes = pair[1].written.as_f64() - pair[0].written.as_f64();
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_found_among_hold_ups_and_with_one_missing() {
+    fn a_period_is_found_among_other_delays_and_with_one_stall_missing() {
         let mut writes: Vec<u64> =
             (0..400).map(|index| if index % 16 == 15 { 2000 + index } else { 50 }).collect();
         (writes[37], writes[111], writes[79]) = (1000, 1100, 50);
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speed_is_that_of_whole_periods() {
+    fn the_speed_is_measured_over_whole_periods() {
         let writes: Vec<u64> = (0..1000).map(|index| if index % 300 == 299 { 30_000 } else { 50 }).collect();
         let stalls = found(&writes).unwrap();
         assert_eq!(stalls.period, Bytes::mib(300));
@@ -182,13 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn hold_ups_between_stalls_do_not_shift_their_period() {
-        // Of a fifth as long as the shortest stall, in one period of twenty: near enough to its end to look like a short period.
-        let hold_up = |index: u64| index % 5120 == 29;
+    fn delays_between_stalls_do_not_shift_the_period() {
+        // Of a fifth as long as the shortest stall, in one period of twenty: near enough to its end to look
+        // like a short period.
+        let delay = |index: u64| index % 5120 == 29;
         let writes: Vec<u64> = (0..16_384)
             .map(|index| match index {
                 _ if index % 256 == 255 => 5000 + index % 7 * 500,
-                _ if hold_up(index) => 1000,
+                _ if delay(index) => 1000,
                 _ => 50,
             })
             .collect();
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_that_a_buffer_spreads_over_two_writes_is_one() {
+    fn a_stall_spread_over_two_writes_counts_once() {
         let writes: Vec<u64> =
             (0..400).map(|index| if [14, 15].contains(&(index % 16)) { 1000 + index } else { 50 }).collect();
         let stalls = found(&writes).unwrap();
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_no_period_and_chance_is_none() {
+    fn two_stalls_and_irregular_stalls_have_no_period() {
         let writes: Vec<u64> = (0..400).map(|index| if index % 190 == 189 { 2000 } else { 50 }).collect();
         assert_eq!(found(&writes), None);
         let chance = [3, 20, 24, 70, 75, 131, 133, 290, 350];

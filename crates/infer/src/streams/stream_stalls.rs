@@ -31,7 +31,8 @@ pub fn stalled_writes(data: &SustainedData) -> Vec<LongWrite> {
     stalls_of(data).map_or_else(Vec::new, |_| alone())
 }
 
-/// The share of its time that a stream spent in single writes of several times the usual time, recurring or not.
+/// The share of its time that a stream spent in single writes of several times the usual time, recurring or
+/// not.
 #[must_use]
 pub fn stalled_share(data: &SustainedData) -> f64 {
     let total = time(data).as_secs_f64();

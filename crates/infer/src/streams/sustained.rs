@@ -29,18 +29,19 @@ const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
 const HALF_WIDTH_MIN: f64 = 0.01;
 /// The error of a cache's end as a share of its size, beside the stretch in which it lies. Guess.
 const EDGE: f64 = 0.02;
-/// The probability that the model is wrong in a way it does not know: speeds that change on a longer scale, a second cache. Guess.
+/// The probability that the model is wrong in a way it does not know: speeds that change on a longer scale, a
+/// second cache. Guess.
 const MODEL_DOUBT: f64 = 0.02;
 /// The same for a cache as small as a controller's memory. Guess.
 const SMALL_DOUBT: f64 = 0.1;
 /// A stream is even if stalls take less than this share of its time. Guess.
 const STALLED_MIN: f64 = 0.05;
-/// The probability of a cache that was not seen: cells of two bits may hold one in half of the capacity, and a slowdown by less
-/// than a tenth does not show. Guess.
+/// The probability of a cache that was not seen: cells of two bits may hold one in half of the capacity, and
+/// a slowdown by less than a tenth does not show. Guess.
 const NONE_DOUBT: f64 = 0.03;
 
-/// The cache in front of the dense cells, and the steady speed. `capacity`: of the device; `buffer`: the largest size that its
-/// write buffer may have, if one was found.
+/// The cache in front of the dense cells, and the steady speed. `capacity`: of the device; `buffer`: the
+/// largest size that its write buffer may have, if one was found.
 #[must_use]
 pub fn sustained(
     data: Option<&SustainedData>,
@@ -84,8 +85,8 @@ pub fn sustained(
     }
 }
 
-/// The mean over whole periods of stalls, if that is the steady one: rare stalls make parts of a stream differ. `None` if the
-/// mean of the stream is.
+/// The mean over whole periods of stalls, if that is the steady one: rare stalls make parts of a stream
+/// differ. `None` if the mean of the stream is.
 fn over_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<(Mean, Stalls)> {
     let are_few = |stalls: &Stalls| stalls.period.as_f64() * FEW_PERIODS > mean.bytes;
     let stalls =
@@ -99,8 +100,9 @@ fn over_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<
     Some((of_periods, stalls))
 }
 
-/// The cache, which is full where the stream becomes slow. What the controller's memory holds then has not reached it: as much as
-/// went there at first, if that showed, or what the known buffer explains. Behind a slow link it is unknown.
+/// The cache, which is full where the stream becomes slow. What the controller's memory holds then has not
+/// reached it: as much as went there at first, if that showed, or what the known buffer explains. Behind a
+/// slow link it is unknown.
 fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: &Mean) -> Finding {
     let (fast, id) = (rounded(slowdown.bytes), FindingId::SlcCacheBytes);
     let [before_bytes_per_s, after_bytes_per_s] = [1.0 / slowdown.fast, 1.0 / slowdown.slow];

@@ -1,4 +1,5 @@
-//! The throughput profile of a long stream of writes: where its speed changes, its recurring stalls, and its idle recovery.
+//! The throughput profile of a long stream of writes: where its speed changes, its recurring stalls, and its
+//! idle recovery.
 
 use std::time::Duration;
 

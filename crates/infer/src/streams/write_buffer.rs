@@ -26,7 +26,8 @@ const EDGE_WRITES: f64 = 1.5;
 const MODEL_DOUBT: f64 = 0.06;
 /// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
-/// The probability of memory that does not show, since the flash empties it as fast as the link fills it. Guess.
+/// The probability of memory that does not show, since the flash empties it as fast as the link fills it.
+/// Guess.
 const NONE_DOUBT: f64 = 0.1;
 
 /// Equal writes as a stream.

@@ -184,8 +184,8 @@ impl Reader<'_, '_> {
         while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
-            let goes_on_at_block = boundary::tells_a_usual_block(&explanations)
-                && !single_reads_agree(self.samples, &explanations);
+            let goes_on_at_block =
+                boundary::has_usual_block(&explanations) && !single_reads_agree(self.samples, &explanations);
             if !goes_on_at_block && boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }
@@ -199,7 +199,7 @@ impl Reader<'_, '_> {
             let hiding = boundary::hiding(&explanations, &figures);
             next.extend(hiding.iter().copied().cycle().take(batch / 2));
             next.truncate(batch);
-            next.extend(boundary::telling(&explanations, &figures, batch - next.len()));
+            next.extend(boundary::informative(&explanations, &figures, batch - next.len()));
             self.read_at(&next)?;
             if self.samples.len() == known {
                 return Ok(());

@@ -10,7 +10,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::geometry::block_end_posterior::{
-    BlockBelief, TAKEN, is_full as places_are_taken, slowness as block_slowness,
+    BlockPosterior, TAKEN, is_full as places_are_taken, slowness as block_slowness,
     some_merge as some_openings_merge,
 };
 use flashscope_record::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
@@ -220,7 +220,7 @@ impl Run<'_, '_> {
         let begins = self.session.device_time();
         for _ in 0..CROSSINGS_MAX {
             let seconds = self.session.device_time().saturating_sub(begins).as_secs_f64();
-            let belief = BlockBelief::of(self.data, self.reads);
+            let belief = BlockPosterior::of(self.data, self.reads);
             let is_time_up = seconds > SECONDS_MAX && self.data.crossings.len() >= CROSSINGS_MIN;
             let ends = is_time_up || self.wrote_enough(CROSSINGS_BYTES_MAX);
             let Some(belief) = belief.filter(|each| !each.is_decided() && !ends) else { break };
@@ -231,7 +231,7 @@ impl Run<'_, '_> {
     }
 
     /// The offset at which two writes would tell most; of those, the one that is farthest from all that was written.
-    fn next(&mut self, belief: &BlockBelief) -> Option<Bytes> {
+    fn next(&mut self, belief: &BlockPosterior) -> Option<Bytes> {
         let (best, probability) = belief.verdict();
         let missing = best.filter(|_| probability > PLAUSIBLE).and_then(|block| belief.missing(block));
         if let Some((missing, block)) = missing.zip(best) {
@@ -249,7 +249,7 @@ impl Run<'_, '_> {
             sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).chain(likely).collect();
         let offsets: Vec<Bytes> =
             sizes.into_iter().flat_map(|size| self.multiples(size, MULTIPLES)).collect();
-        let told = |offset: Bytes| belief.told_at(offset, &blocks);
+        let told = |offset: Bytes| belief.information_at(offset, &blocks);
         let weighed: Vec<(Bytes, f64)> = offsets.into_iter().map(|offset| (offset, told(offset))).collect();
         let most = weighed.iter().map(|(_, told)| *told).fold(TOLD_MIN, f64::max);
         let telling = weighed.into_iter().filter(|(_, told)| *told >= most * NEARLY);

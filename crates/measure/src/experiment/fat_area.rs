@@ -10,7 +10,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::open_blocks::first_blocks::{FIRST_BLOCKS, FirstBlocks};
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::finding::{FindingId, WouldDecide};
 use flashscope_record::observation::{
     BegunBlock, Data, FatAreaData, Merges, Observations, Order, Refusal, Times,
@@ -148,7 +148,7 @@ impl First<'_, '_> {
     /// What a write takes, the beginnings, and whether it still takes that.
     fn run(&mut self, first_units: u32) -> Result<(), Stop> {
         let before = self.alone()?;
-        let slowness = Slowness::beyond(&before);
+        let slowness = SlowClassifier::beyond(&before);
         self.data.baseline = Some(Times::Each(before.clone()));
         let Some(slowness) = slowness else { return Ok(()) };
         self.first(first_units, slowness, &before)?;
@@ -157,7 +157,12 @@ impl First<'_, '_> {
     }
 
     /// Begins the first blocks among ordinary ones until the end of the area is known.
-    fn first(&mut self, first_units: u32, slowness: Slowness, going_on: &[Duration]) -> Result<(), Stop> {
+    fn first(
+        &mut self,
+        first_units: u32,
+        slowness: SlowClassifier,
+        going_on: &[Duration],
+    ) -> Result<(), Stop> {
         if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
             return self.begin_each(first_units, slowness);
         }
@@ -229,7 +234,7 @@ impl First<'_, '_> {
 
     /// Where one run is taken in order: begins a block that was written to its end, and then one of the first, which puts
     /// the other aside if it is ordinary.
-    fn begin_each(&mut self, first_units: u32, slowness: Slowness) -> Result<(), Stop> {
+    fn begin_each(&mut self, first_units: u32, slowness: SlowClassifier) -> Result<(), Stop> {
         let Some(far) = self.units.take() else { return Ok(()) };
         let (erase_block, request) = (self.experiment.erase_block, self.experiment.request);
         fill(&mut self.session, ByteRange::new(far, erase_block.min(FILLED_MAX)))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::geometry::page_posterior::{Missing, PageBelief};
+use flashscope_infer::geometry::page_posterior::{Missing, PagePosterior};
 use flashscope_infer::statistics::{entropy, median};
 use flashscope_record::observation::{PageEdge, WriteSizeData};
 
@@ -45,7 +45,7 @@ pub fn search(
 ) -> Result<Option<Bytes>, Stop> {
     data.edges_flushed = is_held(stream)?;
     stream.flush_each(data.edges_flushed);
-    let mut belief = PageBelief::new(data.erase_block);
+    let mut belief = PagePosterior::new(data.erase_block);
     let search = Search { write: logical_block * 2, end: stream.position() + BYTES_MAX };
     while !belief.is_decided() && data.edges.len() < EDGES_MAX && stream.took().as_secs_f64() < SECONDS_MAX {
         let Some(edge) = search.next(stream, &belief, &data.edges) else { break };
@@ -85,7 +85,7 @@ struct Search {
 impl Search {
     /// The edge ahead that tells most for the time it takes to get there and to try it; once that hardly matters, what was
     /// tried too seldom.
-    fn next(self, stream: &Stream<'_, '_>, belief: &PageBelief, seen: &[PageEdge]) -> Option<Bytes> {
+    fn next(self, stream: &Stream<'_, '_>, belief: &PagePosterior, seen: &[PageEdge]) -> Option<Bytes> {
         let first = stream.position() + self.write + self.write / 2;
         // Half a write off, nothing ends in any of the three.
         let beside = first.round_up(self.write) + self.write / 2;

@@ -101,7 +101,7 @@ fn assert_finds_only(allowed: &[FindingId], capacity: Bytes, seconds: fn(f64) ->
         let mut device = Timed::new(capacity, seconds);
         let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         for (id, value) in found(&seen) {
-            assert!(allowed.contains(&id), "{} on {capacity}: {id} = {value}", experiment.name());
+            assert!(allowed.contains(&id), "{} on {capacity}: {id} = {value:?}", experiment.name());
         }
     }
 }
@@ -238,7 +238,7 @@ fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name
     for (id, value) in found {
         let is_figure = matches!(value, Value::BytesPerSecond(_) | Value::Seconds(_) | Value::Shows(Some(_)));
         let is_so = truth.iter().any(|(other, so)| other == id && (is_figure || so == value));
-        assert!(is_so, "{name}: {id} = {value}, not {truth:?}");
+        assert!(is_so, "{name}: {id} = {value:?}, not {truth:?}");
     }
 }
 

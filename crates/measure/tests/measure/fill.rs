@@ -5,7 +5,7 @@ use flashscope_device::{Bytes, Device};
 use flashscope_infer::infer;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
-use flashscope_record::finding::{Caveat, Finding, FindingId, Outcome, Reason, Value};
+use flashscope_record::finding::{Caveat, Finding, FindingId, Reason, Value};
 use flashscope_record::observation::{Data, Refusal};
 use flashscope_sim::{Profile, VirtualStick};
 

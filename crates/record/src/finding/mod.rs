@@ -1,4 +1,5 @@
-//! What is concluded from observations: a value with its interval and confidence, or an unknown with its reason.
+//! What is concluded from observations: a value with its interval and confidence, or an unknown with its
+//! reason.
 //!
 //! Everything here is data. The English for it stands in the report crate.
 

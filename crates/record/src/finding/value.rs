@@ -40,7 +40,8 @@ pub enum Value {
     Bytes(Bytes),
     /// A number of erase blocks.
     Count(u32),
-    /// A class; smaller requests than the given size follow another rule ("log-structured above 16 KiB requests").
+    /// A class; smaller requests than the given size follow another rule ("log-structured above 16 KiB
+    /// requests").
     Class {
         /// The class.
         class: FtlClass,

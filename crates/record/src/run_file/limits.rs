@@ -1,5 +1,5 @@
-//! What a run file may say. Anybody can write one, and inference and reports reckon with its numbers: with blocks of a few
-//! bytes more than fit into 64 bits, or rounds of no write at all, there is nothing to reckon.
+//! The limits of the numbers in a run file. Anybody can write one, and inference and reports compute with its
+//! numbers: sizes beyond 64 bits, or rounds without a write, cannot be computed with.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 
 use crate::observation::{
     AlignSample, Burst, Claim, Conditions, Crossing, Data, FilesPart, LinkLimit, LongWrite, Observations,
-    OpenUnitsCell, Opening, PageEdge, Piece, SpeedCell, Times, Traffic,
+    OpenUnitsCell, OpenUnitsData, Opening, PageEdge, Piece, SpeedCell, Times, Traffic,
 };
 use crate::run_file::RunFile;
 
@@ -25,22 +25,23 @@ pub struct Impossible {
 
 type Checked = Result<(), Impossible>;
 
-/// Sixteen times as much, the most that anything is multiplied with, still has 64 bits.
+/// The limit of sizes, bytes. Sixteen times as much, the largest product of any size, still has 64 bits.
 const SIZE_END: Bytes = Bytes::new(1 << 60);
-/// An erase block or a request, many of which are added up: far above the largest allocation unit of SD cards, 64 MiB.
+/// The largest erase block or request, many of which are added up: far above the largest allocation unit of
+/// SD cards, 64 MiB.
 const BLOCK_MAX: Bytes = Bytes::gib(1024);
-/// Erase blocks: as many as the largest card would have of the smallest.
+/// The most erase blocks: those of the largest card with the smallest blocks.
 const UNITS_MAX: u32 = 1 << 27;
-/// Writes that are timed together: far more than are.
+/// The most writes that are timed together: far more than any experiment has.
 const REQUESTS_MAX: u32 = 1 << 20;
-/// As far as the clocks of devices count, 584 years: where one was set while a request was in flight, that took years, and all else that
-/// was measured is kept.
+/// The longest time that device clocks count, 584 years. A clock that was set during a request makes it take
+/// years; everything else is kept.
 const TIME_MAX: Duration = Duration::from_nanos(u64::MAX);
 
-/// Holds every number of a run against its limits.
+/// Checks every number of a run.
 ///
 /// # Errors
-/// The first that breaks one.
+/// The first number outside its limits.
 pub fn check(run: &RunFile) -> Checked {
     let cost = &run.cost;
     size("bytes_read", cost.bytes_read)
@@ -73,33 +74,7 @@ fn data(data: &Data) -> Checked {
             data.read.map_or(Ok(()), |read| block("read", read))?;
             each("samples", &data.samples, sample)
         }
-        Data::OpenUnits(data) => {
-            erase_block(data.erase_block)?;
-            each("cells", &data.cells, open_units)?;
-            each("controls", &data.controls, times)?;
-            each("free", &data.free, open_units)?;
-            each("appended", &data.appended, open_units)?;
-            each("apart", &data.apart, |pair| {
-                time("apart", pair.apart)?;
-                time("in_order", pair.in_order)
-            })?;
-            each("larger", &data.larger, open_units)?;
-            each("rewritten", &data.rewritten, open_units)?;
-            each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
-            each("groups", &data.groups, |group| {
-                time("in_order", group.in_order)?;
-                time("backward", group.backward)
-            })?;
-            each("one_run", &data.one_run, open_units)?;
-            each("outgrown", &data.outgrown, open_units)?;
-            each("given_back", &data.given_back, open_units)?;
-            each("gone_on", &data.gone_on, open_units)?;
-            each("scattered", &data.scattered, |latency| time("", *latency))?;
-            each("beginnings", &data.beginnings, |pair| {
-                time("alone", pair.alone)?;
-                time("behind", pair.behind)
-            })
-        }
+        Data::OpenUnits(data) => open_units_data(data),
         Data::WriteSize(data) => {
             erase_block(data.erase_block.unwrap_or_default())?;
             each("edges", &data.edges, edge)?;
@@ -161,6 +136,34 @@ fn data(data: &Data) -> Checked {
     }
 }
 
+fn open_units_data(data: &OpenUnitsData) -> Checked {
+    erase_block(data.erase_block)?;
+    each("cells", &data.cells, open_units)?;
+    each("controls", &data.controls, times)?;
+    each("free", &data.free, open_units)?;
+    each("appended", &data.appended, open_units)?;
+    each("apart", &data.apart, |pair| {
+        time("apart", pair.apart)?;
+        time("in_order", pair.in_order)
+    })?;
+    each("larger", &data.larger, open_units)?;
+    each("rewritten", &data.rewritten, open_units)?;
+    each("out_of_order", &data.out_of_order, |latency| time("", *latency))?;
+    each("groups", &data.groups, |group| {
+        time("in_order", group.in_order)?;
+        time("backward", group.backward)
+    })?;
+    each("one_run", &data.one_run, open_units)?;
+    each("outgrown", &data.outgrown, open_units)?;
+    each("given_back", &data.given_back, open_units)?;
+    each("gone_on", &data.gone_on, open_units)?;
+    each("scattered", &data.scattered, |latency| time("", *latency))?;
+    each("beginnings", &data.beginnings, |pair| {
+        time("alone", pair.alone)?;
+        time("behind", pair.behind)
+    })
+}
+
 fn link(link: Option<&LinkLimit>) -> Checked {
     size("link.bytes_per_s", link.map_or(Bytes::ZERO, |link| link.bytes_per_s))
 }
@@ -202,7 +205,7 @@ fn speed(cell: &SpeedCell) -> Checked {
     permit(in_order, "ended_ns", "out of order", "requests are kept in the order in which they ended")?;
     time("flush", cell.flush.unwrap_or_default())?;
     let lost = cell.read_back.lost;
-    permit(lost <= cell.read_back.places, "lost", lost, "no more places are lost than were read back")?;
+    permit(lost <= cell.read_back.places, "lost", lost, "no more offsets are lost than were read back")?;
     each("took_ns", &cell.took_ns, |took| time("", Duration::from_nanos(*took)))?;
     each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }
@@ -270,7 +273,7 @@ fn times(times: &Times) -> Checked {
     match times {
         Times::Each(each_time) => each("each", each_time, |latency| time("", *latency)),
         Times::Mean { per_request, .. } => {
-            // Of a time that is none follows a speed without end.
+            // A time of zero would be an infinite speed.
             permit(!per_request.is_zero(), "mean.per_request", "0 s", "it must lie above 0")?;
             time("mean.per_request", *per_request)
         }
@@ -286,7 +289,7 @@ fn block(name: &str, size: Bytes) -> Checked {
     permit(!size.is_zero() && size <= BLOCK_MAX, name, size, "it must lie between 1 byte and 1 TiB")
 }
 
-/// Zero where a log does not tell.
+/// Zero if a log does not give it.
 fn erase_block(size: Bytes) -> Checked {
     permit(size <= BLOCK_MAX, "erase_block", size, "erase blocks have at most 1 TiB")
 }

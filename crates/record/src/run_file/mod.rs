@@ -9,7 +9,8 @@ pub use self::limits::Impossible;
 use crate::attachment::Attachment;
 use crate::observation::Observations;
 
-/// The format number of run files. Format 1 stored durations as seconds and nanoseconds, and reasons as sentences; it is still read.
+/// The format number of run files. Format 1 stored durations as seconds and nanoseconds, and reasons as
+/// sentences; it is still read.
 pub const FORMAT: u32 = 2;
 
 /// What was measured on one target in one run. Stored as `*.flashscope.json`.
@@ -19,7 +20,8 @@ pub struct RunFile {
     pub format: u32,
     /// The version of flashscope that wrote it.
     pub flashscope: String,
-    /// The target as it was given, e.g. `/dev/sdb`, `sim:patriot-xt-16g?seed=7`, or the name of an imported log.
+    /// The target as it was given, e.g. `/dev/sdb`, `sim:patriot-xt-16g?seed=7`, or the name of an imported
+    /// log.
     pub target: String,
     /// What the device is called, one line; empty if unknown.
     #[serde(default)]
@@ -48,7 +50,8 @@ const fn is_none(failed: &u64) -> bool {
     *failed == 0
 }
 
-/// If 1 request in 100 fails, the times of the others are those of retries and relocated sectors, not of the flash. Guess.
+/// If 1 request in 100 fails, the times of the others are those of retries and relocated sectors, not of the
+/// flash. Guess.
 const FAILS_OFTEN: u64 = 100;
 
 /// Targets that begin with this are virtual sticks.
@@ -86,9 +89,9 @@ impl RunFile {
     /// Reads a run file's text.
     ///
     /// # Errors
-    /// [`RunFileError`] if the text is no run file, one of a later format, or one with numbers that cannot be: each
-    /// `open_units` and each request is at least 1, requests and erase blocks have at most 1 TiB, other sizes lie below
-    /// 2^60 bytes, times have at most 2^64 ns, as far as clocks count.
+    /// [`RunFileError`] if the text is no run file, one of a later format, or one with numbers that cannot
+    /// be: each `open_units` and each request is at least 1, requests and erase blocks have at most 1 TiB,
+    /// other sizes lie below 2^60 bytes, times have at most 2^64 ns, as far as clocks count.
     pub fn parse(text: &str) -> Result<Self, RunFileError> {
         #[derive(Deserialize)]
         struct Head {
@@ -113,7 +116,7 @@ impl RunFile {
         self.cost.reads.saturating_add(self.cost.writes)
     }
 
-    /// Whether so many requests failed that the times of the others tell nothing.
+    /// Whether at least 1 % of the requests failed, so that the times of the others are not those of flash.
     #[must_use]
     pub const fn fails_often(&self) -> bool {
         self.failed_requests > 0 && self.failed_requests >= self.requests() / FAILS_OFTEN

@@ -125,6 +125,13 @@ fn blocks(figures: BlockEvidence) -> String {
             time(free_s),
             time(closing_s)
         ),
+        figures => logs(figures).or_else(|| merges(figures)).unwrap_or_default(),
+    }
+}
+
+/// Figures of layers that do not keep a number of blocks open.
+fn logs(figures: BlockEvidence) -> Option<String> {
+    Some(match figures {
         BlockEvidence::SharedLogs { every, extra_s } => format!(
             "one write in {every}, about an erase block, takes {} longer, but none in one sequential run: all blocks share logs",
             time(extra_s)
@@ -144,6 +151,13 @@ fn blocks(figures: BlockEvidence) -> String {
         BlockEvidence::FreeRequests { request } => format!(
             "requests of {request} cost nothing more into however many blocks, smaller ones do: a log maps that much at once"
         ),
+        _ => return None,
+    })
+}
+
+/// Figures of merges.
+fn merges(figures: BlockEvidence) -> Option<String> {
+    Some(match figures {
         BlockEvidence::RandomOrderMerges { fits, merge_s } => format!(
             "nothing merges in sequential order; in random order, beyond {fits} open blocks, every switch pays a merge of {}",
             time(merge_s)
@@ -169,7 +183,8 @@ fn blocks(figures: BlockEvidence) -> String {
             time(p10_s),
             time(p90_s)
         ),
-    }
+        _ => return None,
+    })
 }
 
 fn free_requests(free_to: Option<flashscope_device::Bytes>) -> String {

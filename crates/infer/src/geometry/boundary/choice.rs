@@ -1,4 +1,4 @@
-//! Which boundaries to read next, and when enough were read.
+//! The choice of the next boundaries to read, and when to stop.
 
 use flashscope_device::Bytes;
 
@@ -10,13 +10,14 @@ use crate::sizes::{FACTORS, sizes};
 use crate::statistics::count;
 use crate::thresholds::SURE_ENOUGH;
 
-/// Once one size of block has this probability, reading on would change nothing.
+/// The posterior probability from which a block is decided: more reads would change nothing.
 const DECIDED: f64 = 0.998;
-/// A page is never known that well from reads: a write may fill several planes' pages.
+/// The same for a page, which reads know less well: a write may fill several planes' pages.
 const PAGE_DECIDED: f64 = 0.95;
-/// So many deviations tell a step from nothing.
+/// A step differs from zero by at least this many standard errors. Guess.
 const CLEAR: f64 = 5.0;
-/// Larger blocks are rare, and show at so few boundaries that to rule each of them out would cost more than all others.
+/// The largest block that has to be excluded. Larger ones are rare, and have so few boundaries that excluding
+/// them would cost more than all others.
 const BLOCK_USUAL_MAX: Bytes = Bytes::mib(32);
 
 /// Whether page and erase block are decided, or that no boundary shows.
@@ -32,9 +33,9 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
     block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
 }
 
-/// Whether one size of block, of those that are usual, explains the reads so much better than others that it is told.
+/// Whether one block of at most [`BLOCK_USUAL_MAX`] is sure enough to be reported.
 #[must_use]
-pub fn tells_a_usual_block(explanations: &[Explanation]) -> bool {
+pub fn has_usual_block(explanations: &[Explanation]) -> bool {
     let block = explanations.first().and_then(|best| best.block);
     block.is_some_and(|block| block.size() <= BLOCK_USUAL_MAX) && of_block(explanations) >= SURE_ENOUGH
 }
@@ -54,13 +55,13 @@ fn nothing_hides(figures: &Figures) -> bool {
     is_too_small(2.0 / count(figures.samples().max(1)).sqrt(), figures)
 }
 
-/// Whether a step that is known to so many times a sample's noise would have shown, however small.
+/// Whether the least step would show with this standard error, in units of a sample's noise.
 fn is_too_small(error: f64, figures: &Figures) -> bool {
     error * figures.noise_s * CLEAR < step_min_s(figures.read_s)
 }
 
-/// Where no block shows, the candidates of which too few samples are known to rule one out: a block's step shows only against
-/// boundaries at which the same pages end, and those may be few.
+/// If no block shows, the candidates with too few samples to exclude one. A block's step shows only against
+/// boundaries of the same pages, which may be few.
 #[must_use]
 pub fn hiding(explanations: &[Explanation], figures: &Figures) -> Vec<Bytes> {
     let Some(best) = explanations.first().filter(|best| best.block.is_none()) else { return Vec::new() };
@@ -74,7 +75,7 @@ pub fn hiding(explanations: &[Explanation], figures: &Figures) -> Vec<Bytes> {
     hides.map_or_else(Vec::new, Contrast::fewer)
 }
 
-/// The boundaries at which a block's step would show, and those that differ from them by nothing else.
+/// The boundaries at which a block's step would show, and those that differ from them in nothing else.
 struct Contrast<'a> {
     with: Vec<&'a Figure>,
     without: Vec<&'a Figure>,
@@ -94,13 +95,13 @@ impl<'a> Contrast<'a> {
         count(figures.iter().map(|figure| figure.samples).sum::<usize>())
     }
 
-    /// How well the step is known, as a share of a sample's noise; nothing where there is no such boundary.
+    /// The standard error of the step, in units of a sample's noise; 0 without such boundaries.
     fn error(&self) -> f64 {
         let (with, without) = (Self::samples(&self.with), Self::samples(&self.without));
         if with * without > 0.0 { (1.0 / with + 1.0 / without).sqrt() } else { 0.0 }
     }
 
-    /// The candidates of the side of which fewer samples are known.
+    /// The candidates of the side with fewer samples.
     fn fewer(self) -> Vec<Bytes> {
         let is_with = Self::samples(&self.with) < Self::samples(&self.without);
         let fewer = if is_with { self.with } else { self.without };
@@ -108,21 +109,23 @@ impl<'a> Contrast<'a> {
     }
 }
 
-/// So many candidates, the most telling first: those at which the explanations differ most for what is known there, and those that
-/// fit none of them. Where no place reads otherwise than others do, a candidate comes as often as it tells more than the others do.
+/// The `number` most informative candidates: those at which the explanations differ most relative to what is
+/// known there, and those that fit none of them. If reads do not depend on the offset, a candidate is
+/// repeated while it is the most informative.
 #[must_use]
-pub fn telling(explanations: &[Explanation], figures: &Figures, number: usize) -> Vec<Bytes> {
-    let mut scored: Vec<Telling> =
-        figures.each.iter().map(|figure| Telling::of(figure, explanations, figures)).collect();
+pub fn informative(explanations: &[Explanation], figures: &Figures, number: usize) -> Vec<Bytes> {
+    let mut scored: Vec<Candidate> =
+        figures.each.iter().map(|figure| Candidate::of(figure, explanations, figures)).collect();
     scored.sort_by(|a, b| b.score().total_cmp(&a.score()));
     if !figures.is_even {
         return scored.into_iter().take(number).map(|each| each.candidate).collect();
     }
-    as_often_as_they_tell(&mut scored, number)
+    most_informative(&mut scored, number)
 }
 
-/// So many candidates, half of them at edges of the block that fits best and half elsewhere; none where no block fits. At its edges those
-/// come first of whose boundaries, of which there are so many, fewest samples are known: what is strange at one place is no block's.
+/// `number` candidates, half of them at boundaries of the block that fits best and half elsewhere; none if no
+/// block fits. At its boundaries, candidates with the fewest samples per boundary come first: a difference at
+/// one offset is no block's.
 #[must_use]
 pub fn at_block_and_beside(
     explanations: &[Explanation],
@@ -134,18 +137,18 @@ pub fn at_block_and_beside(
     let (at, mut beside): (Vec<Figure>, Vec<Figure>) =
         figures.each.iter().partition(|figure| block.is_at(figure.candidate));
     beside.sort_by_key(|figure| figure.samples);
-    // The largest have fewest boundaries: where as much is known of each, the smallest come first.
+    // The largest have the fewest boundaries: with equal knowledge, the smallest come first.
     let at_edge = |Figure { candidate, samples, .. }: Figure| {
-        let told = count(boundaries(candidate).max(1));
-        Telling { candidate, told, samples }
+        let information = count(boundaries(candidate).max(1));
+        Candidate { candidate, information, samples }
     };
-    let mut at: Vec<Telling> = at.into_iter().rev().map(at_edge).collect();
-    let at = as_often_as_they_tell(&mut at, number / 2);
+    let mut at: Vec<Candidate> = at.into_iter().rev().map(at_edge).collect();
+    let at = most_informative(&mut at, number / 2);
     at.into_iter().zip(beside.iter().cycle()).flat_map(|(at, beside)| [at, beside.candidate]).collect()
 }
 
-/// So many candidates, each as often as it tells more than the others do for what is known of it by then.
-fn as_often_as_they_tell(each: &mut [Telling], number: usize) -> Vec<Bytes> {
+/// `number` candidates, each time the one with the most information per sample so far.
+fn most_informative(each: &mut [Candidate], number: usize) -> Vec<Bytes> {
     let mut next = Vec::with_capacity(number);
     while next.len() < number {
         let most = each.iter_mut().max_by(|a, b| a.score().total_cmp(&b.score()));
@@ -156,24 +159,24 @@ fn as_often_as_they_tell(each: &mut [Telling], number: usize) -> Vec<Bytes> {
     next
 }
 
-/// How much the samples of one candidate tell.
-struct Telling {
+/// The information in samples of one candidate.
+struct Candidate {
     candidate: Bytes,
-    /// What one sample would tell if there were no others.
-    told: f64,
+    /// The information of a first sample.
+    information: f64,
     samples: usize,
 }
 
-impl Telling {
+impl Candidate {
     fn of(figure: &Figure, explanations: &[Explanation], figures: &Figures) -> Self {
         let (mean, variance) = predicted(explanations, figure.candidate);
         let surprise = ((figure.extra_s - mean).powi(2) - (3.0 * figure.error_s).powi(2)).max(0.0);
-        let told = (variance + surprise) / figures.noise_s.powi(2) + 1e-3;
-        Self { candidate: figure.candidate, told, samples: figure.samples }
+        let information = (variance + surprise) / figures.noise_s.powi(2) + 1e-3;
+        Self { candidate: figure.candidate, information, samples: figure.samples }
     }
 
     fn score(&self) -> f64 {
-        self.told / count(self.samples.max(1))
+        self.information / count(self.samples.max(1))
     }
 }
 
@@ -193,7 +196,8 @@ mod tests {
     use super::*;
     use crate::geometry::staircase::Level;
 
-    /// Reads of 400 us with this noise that show a page of 2.5 KiB and no block, so many at each candidate.
+    /// Reads of 400 µs with this noise that show a page of 2.5 KiB and no block, with `samples` at each
+    /// candidate.
     fn seen(noise_s: f64, samples: usize) -> (Vec<Explanation>, Figures) {
         let page = Level::Multiples(Bytes::new(2560));
         let best = Explanation {
@@ -214,16 +218,16 @@ mod tests {
     }
 
     #[test]
-    fn a_block_hides_where_few_boundaries_are_those_of_pages_alone() {
+    fn a_block_may_hide_if_few_boundaries_are_those_of_pages_alone() {
         let (explanations, figures) = seen(20e-6, 8);
-        assert!(nothing_hides(&figures), "all samples together would tell");
+        assert!(nothing_hides(&figures), "all samples together would decide");
         let of_pages_alone = [2560, 5120, 10_240, 20_480, 40_960].map(Bytes::new);
         assert!(!is_decided(&explanations, &figures));
         assert_eq!(hiding(&explanations, &figures), of_pages_alone);
     }
 
     #[test]
-    fn where_places_are_alike_what_tells_most_is_read_again() {
+    fn the_most_informative_candidate_is_repeated_if_reads_do_not_depend_on_the_offset() {
         let (mut explanations, mut figures) = seen(20e-6, 8);
         let block = Level::Multiples(Bytes::mib(1));
         let other = Explanation {
@@ -236,16 +240,16 @@ mod tests {
         explanations.push(other);
         let at_block = |next: &[Bytes]| next.iter().filter(|size| block.is_at(**size)).count();
         let candidates = figures.each.len();
-        let once = telling(&explanations, &figures, candidates);
+        let once = informative(&explanations, &figures, candidates);
         let blocks = at_block(&once);
         assert!(once.len() == candidates && at_block(&once[..blocks]) == blocks);
         figures.is_even = true;
-        let next = telling(&explanations, &figures, candidates);
+        let next = informative(&explanations, &figures, candidates);
         assert_eq!((next.len(), at_block(&next)), (candidates, candidates));
     }
 
     #[test]
-    fn edges_of_a_block_are_read_by_how_many_boundaries_there_are() {
+    fn candidates_at_a_block_are_read_in_proportion_to_their_boundaries() {
         let (mut explanations, figures) = seen(20e-6, 8);
         assert!(at_block_and_beside(&explanations, &figures, 8, |_| 1).is_empty(), "no block");
         let block = Level::Multiples(Bytes::mib(512));
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_hides_behind_little_noise() {
+    fn little_noise_excludes_every_block() {
         let (explanations, figures) = seen(2e-6, 8);
         assert!(hiding(&explanations, &figures).is_empty());
         assert!(is_decided(&explanations, &figures));

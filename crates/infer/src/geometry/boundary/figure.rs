@@ -1,4 +1,4 @@
-//! How much longer reads across a candidate's boundaries take, robustly, and how well that is known.
+//! The extra time of reads across a candidate's boundaries, by robust statistics, with its standard error.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use flashscope_record::observation::AlignSample;
 
 use crate::statistics::{count, median};
 
-/// The noise is never taken to be smaller: no clock we know tells 100 ns of a request's time.
+/// The least noise, seconds: no known clock resolves 100 ns of a request's time.
 const NOISE_MIN_S: f64 = 1e-7;
-/// Of fewer pairs of samples of one candidate the noise is not known: half of the pairs differ by less than the noise of one sample,
-/// so that a few may all differ by next to nothing.
+/// The fewest pairs of samples that give the noise: half of the pairs differ by less than the noise of one
+/// sample, so that a few may all differ by almost nothing.
 const PAIRS_MIN: usize = 8;
-/// Half of the differences of two normal values are smaller than so many of their deviations.
+/// The median difference of two normal values, in standard deviations.
 const HALF_OF_DIFFERENCES: f64 = 0.954;
-/// Degrees of freedom of a sample's noise: tails heavy enough that single strange samples do not decide.
+/// Degrees of freedom of a sample's noise: tails heavy enough that single outliers do not decide.
 const FREEDOM: f64 = 3.0;
-/// The scale of that distribution which fits the middle of a normal one.
+/// The scale of that distribution that fits the middle of a normal one.
 const SCALE: f64 = 0.88;
-/// What a sample without outliers tells of the mean, as a share of what it tells where the noise is normal.
+/// The efficiency of that distribution's centre under normal noise.
 const EFFICIENCY: f64 = 0.86;
-/// Beyond so many scales a sample counts as an outlier.
+/// A sample beyond this many scales is an outlier.
 const OUTLIER: f64 = 4.0;
 const ITERATIONS: usize = 6;
 
@@ -31,11 +31,11 @@ const ITERATIONS: usize = 6;
 pub struct Figure {
     /// The candidate.
     pub candidate: Bytes,
-    /// How much longer a read across takes, seconds.
+    /// The extra time of a read across, seconds.
     pub extra_s: f64,
     /// The standard error of that, seconds.
     pub error_s: f64,
-    /// How many boundaries were read.
+    /// The number of samples.
     pub samples: usize,
 }
 
@@ -48,12 +48,12 @@ pub struct Figures {
     pub read_s: f64,
     /// The deviation of a single sample, seconds.
     pub noise_s: f64,
-    /// Whether no place reads otherwise than others do, as far as many samples tell.
+    /// Whether reads do not depend on the offset, as far as many samples show.
     pub is_even: bool,
 }
 
 impl Figures {
-    /// Of samples in any order; `None` where so few boundaries were read twice that the noise is not known.
+    /// Of samples in any order; `None` if too few boundaries were read twice to know the noise.
     #[must_use]
     pub fn of(samples: &[AlignSample]) -> Option<Self> {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
@@ -78,37 +78,37 @@ impl Figures {
         })
     }
 
-    /// How many boundaries were read.
+    /// The number of samples of all candidates.
     #[must_use]
     pub fn samples(&self) -> usize {
         self.each.iter().map(|figure| figure.samples).sum()
     }
 }
 
-/// A read that takes so many times as long as most was held up. A boundary may cost that much as well, but then every read across it
-/// takes as long.
-const HELD_UP: f64 = 2.5;
-/// Where more reads than these take that long, that is how the device is.
-const HELD_UP_SHARE_MAX: f64 = 0.35;
+/// A read of this many times the median is an outlier. A boundary may cost as much, but then every read
+/// across it does. Guess.
+const OUTLIER_RATIO: f64 = 2.5;
+/// If more than this share of the reads takes that long, they are no outliers. Guess.
+const OUTLIER_SHARE_MAX: f64 = 0.35;
 
-/// The samples without a read that was held up; all, if that is the rule.
+/// The samples without outliers; all, if outliers are the rule.
 fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
     let across = usual_across(samples);
-    let held_up = |sample: &AlignSample| {
+    let outliers = |sample: &AlignSample| {
         let usual_s = across.get(&sample.candidate).map_or(read_s, |usual_s| usual_s.max(read_s));
         let beside = [sample.before, sample.after].into_iter();
-        let beside = beside.filter(|time| time.as_secs_f64() > HELD_UP * read_s).count();
-        beside + usize::from(sample.across.as_secs_f64() > HELD_UP * usual_s)
+        let beside = beside.filter(|time| time.as_secs_f64() > OUTLIER_RATIO * read_s).count();
+        beside + usize::from(sample.across.as_secs_f64() > OUTLIER_RATIO * usual_s)
     };
-    let all: usize = samples.iter().map(held_up).sum();
-    if count(all) > HELD_UP_SHARE_MAX * count(3 * samples.len()) {
+    let all: usize = samples.iter().map(outliers).sum();
+    if count(all) > OUTLIER_SHARE_MAX * count(3 * samples.len()) {
         return samples.to_vec();
     }
-    samples.iter().copied().filter(|sample| held_up(sample) == 0).collect()
+    samples.iter().copied().filter(|sample| outliers(sample) == 0).collect()
 }
 
-/// What a read across boundaries of each candidate takes, seconds: all but the quickest quarter take as long. Of three samples that is
-/// the quickest, so that two which were held up do not count as a boundary.
+/// The lower quartile of reads across boundaries of each candidate, seconds. Of three samples that is the
+/// fastest, so that two outliers do not count as a boundary.
 fn usual_across(samples: &[AlignSample]) -> BTreeMap<Bytes, f64> {
     let mut times: BTreeMap<Bytes, Vec<Duration>> = BTreeMap::new();
     for sample in samples {
@@ -121,8 +121,7 @@ fn usual_across(samples: &[AlignSample]) -> BTreeMap<Bytes, f64> {
     times.into_iter().map(|(candidate, times)| (candidate, usual(times))).collect()
 }
 
-/// The differences by candidate, each as if reads had always taken as long as they mostly do: drift makes boundaries dearer
-/// too.
+/// The differences by candidate, each corrected for the drift of reads, which scales boundaries as well.
 fn by_candidate(samples: &[AlignSample], read_s: f64) -> Vec<(Bytes, Vec<f64>)> {
     let local_s = local_read_s(samples);
     let steady = |(sample, local_s): (&AlignSample, f64)| {
@@ -134,7 +133,7 @@ fn by_candidate(samples: &[AlignSample], read_s: f64) -> Vec<(Bytes, Vec<f64>)> 
     same.map(|group| (group[0].0, group.iter().map(|(_, difference)| *difference).collect())).collect()
 }
 
-/// So many samples that follow each other tell what a read takes at that time.
+/// The number of neighbouring samples that give the time of a read at that moment.
 const NEIGHBOURS: usize = 20;
 
 /// The median time of a read beside a boundary around the time of each sample, seconds.
@@ -147,26 +146,28 @@ fn local_read_s(samples: &[AlignSample]) -> Vec<f64> {
     samples.chunks(NEIGHBOURS).flat_map(of_chunk).collect()
 }
 
-/// So many samples tell whether places differ, and by so many deviations they may agree by chance.
+/// The fewest samples that decide whether reads depend on the offset, and the deviations of agreement by
+/// chance. Guess.
 const EVEN_AFTER: usize = 800;
 const EVEN: f64 = 1.0;
 
-/// Whether a read before a boundary tells nothing of the one behind it: where some places read otherwise than others, as written ones
-/// beside others that never were, both sides of most boundaries are slow, or quick. By how often both lie on the same side of what reads
-/// take at that time (N. Blomqvist, "On a measure of dependence between two random variables", Annals of Mathematical Statistics 21, 1950).
+/// Whether the reads before and after a boundary are independent. If reads depend on the offset, as with
+/// written areas beside blank ones, both sides of most boundaries are slow, or fast. The test counts how
+/// often both lie on the same side of the local median (N. Blomqvist, "On a measure of dependence between two
+/// random variables", Annals of Mathematical Statistics 21, 1950).
 fn are_even(samples: &[AlignSample]) -> bool {
     let is_same = |(sample, local_s): (&AlignSample, f64)| {
         (sample.before.as_secs_f64() > local_s) == (sample.after.as_secs_f64() > local_s)
     };
     let same = samples.iter().zip(local_read_s(samples)).filter(|each| is_same(*each)).count();
-    // Of the values that a median is of, as many lie on either side, the one that is looked at left out.
+    // A median has equally many values on either side, apart from the value itself.
     let by_chance = count(NEIGHBOURS - 1) / count(2 * NEIGHBOURS - 1);
     let all = count(samples.len());
     samples.len() >= EVEN_AFTER && count(same) - by_chance * all < EVEN / 2.0 * all.sqrt()
 }
 
-/// The deviation of single samples, by how much those of one candidate differ from each other: whatever the boundaries are,
-/// this is noise. `None` where too few of them were read again.
+/// The deviation of single samples, by differences between samples of one candidate, which contain no
+/// boundary's step. `None` if too few candidates were read again.
 fn noise(groups: &[(Bytes, Vec<f64>)]) -> Option<f64> {
     let apart = |(_, values): &(Bytes, Vec<f64>)| {
         values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect::<Vec<_>>()
@@ -188,8 +189,8 @@ fn kept_share(groups: &[(Bytes, Vec<f64>)], noise_s: f64) -> f64 {
     (count(kept) / count(all.max(1))).max(0.2)
 }
 
-/// The centre of a Student-t distribution of this scale, from the median on (K. Lange, R. Little and J. Taylor, JASA 84,
-/// 1989).
+/// The centre of a Student-t distribution of this scale, from the median on (K. Lange, R. Little and J.
+/// Taylor, JASA 84, 1989).
 fn centre(values: &[f64], scale: f64) -> Option<f64> {
     let mut centre = median(values)?;
     for _ in 0..ITERATIONS {
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_up_read_moves_neither_the_figure_nor_the_noise() {
+    fn an_outlier_moves_neither_the_figure_nor_the_noise() {
         let times = [598, 600, 602, 9_000, 601, 599, 600, 602, 598, 601];
         let samples: Vec<AlignSample> = times.map(|us| sample(Bytes::mib(4), us)).into();
         let figures = Figures::of(&samples).unwrap();
@@ -228,24 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn places_that_read_otherwise_show_on_both_sides_of_a_boundary() {
+    fn dependence_on_the_offset_shows_on_both_sides_of_a_boundary() {
         let is_even = |differs_us: u64| {
             let mut draws = 7_u64;
             let mut jitter_us = || {
                 draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 (draws >> 33) % 400
             };
-            let mut read = |place: u64| {
+            let mut read = |offset: u64| {
                 Duration::from_micros(
-                    800 + jitter_us() + if place.is_multiple_of(3) { differs_us } else { 0 },
+                    800 + jitter_us() + if offset.is_multiple_of(3) { differs_us } else { 0 },
                 )
             };
-            let sample = |place| AlignSample {
+            let sample = |offset| AlignSample {
                 candidate: Bytes::mib(4),
                 boundary: None,
-                before: read(place),
-                across: read(place),
-                after: read(place),
+                before: read(offset),
+                across: read(offset),
+                after: read(offset),
             };
             are_even(&(0..4000).map(sample).collect::<Vec<_>>())
         };
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_that_costs_several_reads_is_not_held_up() {
+    fn a_boundary_that_costs_several_reads_is_no_outlier() {
         let sizes = || (0..20).map(|shift| Bytes::kib(2 << shift));
         let is_at = |size: Bytes| size.is_multiple_of(Bytes::mib(4));
         let across_us = |size: Bytes| if is_at(size) { 2_000 } else { 500 };
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_second_look_the_noise_is_not_known() {
+    fn the_noise_is_unknown_without_repeated_reads() {
         let sizes = || (0..20).map(|shift| Bytes::kib(2 << shift));
         let once: Vec<AlignSample> = sizes().map(|size| sample(size, 500)).collect();
         assert_eq!(Figures::of(&once), None);

@@ -1,4 +1,4 @@
-//! The sizes at which reads may feel a boundary, and how plausible each is before anything was seen.
+//! The sizes at which reads may show a boundary, with their priors.
 
 use flashscope_device::Bytes;
 
@@ -7,13 +7,13 @@ use crate::geometry::staircase::Level;
 use crate::method::Method;
 use crate::sizes::{plausible, sizes};
 
-/// The largest level that is taken for a page: of several chips and planes together.
+/// The largest page: of several chips and planes together.
 const PAGE_MAX: Bytes = Bytes::kib(512);
-/// A block's edge must show at so many candidates: one alone can be chance.
+/// The fewest candidates at a block's boundaries: one alone can be chance.
 const SHOWN_MIN: usize = 2;
 /// A page and the larger one of several planes differ by these factors.
 const PLANES: [u64; 3] = [2, 4, 8];
-/// An erase block holds at least so many pages: 16 of 512 bytes in the first NAND, hundreds today.
+/// The fewest pages of an erase block: 16 of 512 bytes in the first NAND, hundreds today.
 pub(super) const PAGES_PER_BLOCK_MIN: u64 = 16;
 
 /// The pages' levels of all explanations: none, one, or a page and several planes' together.
@@ -48,8 +48,8 @@ pub(super) fn blocks(candidates: &[Bytes], method: Method) -> Vec<Level> {
         .collect()
 }
 
-/// How plausible a page of this size is. Pages of 2 to 32 KiB are on data sheets; several planes and chips written as one make
-/// larger ones.
+/// The prior weight of a page of this size. Pages of 2 to 32 KiB are on data sheets; several planes and chips
+/// written as one make larger ones.
 pub(super) fn page_prior(level: Level) -> f64 {
     let size = level.size();
     let by_size = match size {
@@ -60,7 +60,7 @@ pub(super) fn page_prior(level: Level) -> f64 {
     by_size * odd_prior(size)
 }
 
-/// How plausible an erase block of this size is: 128 KiB on the first cards, 512 KiB to 32 MiB on most.
+/// The prior weight of an erase block of this size: 128 KiB on the first cards, 512 KiB to 32 MiB on most.
 pub(super) fn block_prior(level: Level) -> f64 {
     let size = level.size();
     let by_size = match size {
@@ -72,7 +72,7 @@ pub(super) fn block_prior(level: Level) -> f64 {
     by_size * odd_prior(size)
 }
 
-/// TLC makes three times a power of two common; five and seven times cost little to look for.
+/// TLC makes three times a power of two common; five and seven times cost little to search for.
 fn odd_prior(size: Bytes) -> f64 {
     plausible(size, 0.3, 0.05)
 }

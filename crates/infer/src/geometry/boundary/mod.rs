@@ -1,5 +1,5 @@
-//! What reads across boundaries say about page and erase block: the measuring search and the inference weigh every read by
-//! this same model. See docs/methods/align.md.
+//! Page and erase block by reads across boundaries. The measuring search and the inference use the same
+//! model. See docs/methods/align.md.
 
 pub mod choice;
 pub mod figure;
@@ -7,6 +7,6 @@ pub mod levels;
 pub mod limits;
 pub mod posterior;
 
-pub use choice::{at_block_and_beside, hiding, is_decided, telling, tells_a_usual_block};
+pub use choice::{at_block_and_beside, has_usual_block, hiding, informative, is_decided};
 pub use figure::Figures;
 pub use posterior::explain;

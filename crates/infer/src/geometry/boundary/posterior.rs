@@ -1,10 +1,11 @@
 //! The probability of every explanation of reads across boundaries.
 //!
-//! The model: crossing a boundary at offset x costs a base difference plus a step for every *level* whose unit divides x (a
-//! page, several planes' pages together, an erase block). Bayesian linear regression with known noise gives the marginal
-//! likelihood of every set of levels in closed form (A. Gelman et al., "Bayesian Data Analysis", 3rd ed., ch. 14): the noise
-//! is known from samples of the same candidate. Where even the best explanation fits worse than that noise allows, all errors
-//! are taken larger by as much (R. Birge, Physical Review 40, 1932).
+//! The model: crossing a boundary at offset x costs a base difference plus a step for every *level* whose
+//! unit divides x (a page, several planes' pages together, an erase block). Bayesian linear regression with
+//! known noise gives the marginal likelihood of every set of levels in closed form (A. Gelman et al.,
+//! "Bayesian Data Analysis", 3rd ed., ch. 14): the noise is known from samples of the same candidate. If even
+//! the best explanation fits worse than that noise allows, all errors are enlarged by that factor (R. Birge,
+//! Physical Review 40, 1932).
 
 use flashscope_device::Bytes;
 
@@ -15,18 +16,18 @@ use crate::geometry::staircase::{Explanation, Level};
 use crate::method::Method;
 use crate::statistics::count;
 
-/// A step is expected to be about so large, as a share of a read's time; published ones are 6 to 60 %.
+/// The expected size of a step, as a share of a read's time; published ones are 6 to 60 %.
 const STEP_SHARE: f64 = 0.3;
-/// Whether a block shows in reads, and a page, before anything was seen.
+/// The prior probabilities that a block shows in reads, and a page. Guess.
 const BLOCK_SHOWS: f64 = 0.7;
 const PAGE_SHOWS: f64 = 0.6;
-/// No figure is known better than this share of a read's time: the model is not that good.
+/// The least error of a figure, as a share of a read's time: the model is no better.
 const MODEL_SHARE: f64 = 0.002;
 /// Columns of a regression: the base, up to two levels of pages, and the block.
 const COLUMNS_MAX: usize = 4;
 
-/// All explanations worth a thought, most probable first. If the page is known from writes, hardly anything larger passes for a
-/// page, and hardly anything that holds only a few of them for a block.
+/// All explanations, most probable first. If the page is known from writes, larger pages and blocks of few
+/// such pages are implausible.
 #[must_use]
 pub fn explain(figures: &Figures, method: Method, page: Option<Bytes>) -> Vec<Explanation> {
     let candidates: Vec<Bytes> = figures.each.iter().map(|figure| figure.candidate).collect();
@@ -39,7 +40,7 @@ pub fn explain(figures: &Figures, method: Method, page: Option<Bytes>) -> Vec<Ex
     normalise(&weighed, &shapes, figures)
 }
 
-/// Levels, with the logarithm of how plausible they are together.
+/// Levels, with the logarithm of their joint prior.
 #[derive(Debug, Clone)]
 struct Shape {
     pages: Vec<Level>,
@@ -47,7 +48,7 @@ struct Shape {
     log_prior: f64,
 }
 
-/// How plausible what contradicts the page that writes showed is: they may have shown two planes' pages as one.
+/// The prior weight of what contradicts the page by writes, which may be two planes' pages. Guess.
 const AGAINST_WRITES: f64 = 0.01;
 
 fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
@@ -152,7 +153,7 @@ impl Moments {
         shapes.iter().enumerate().filter_map(|(index, shape)| self.weigh(index, shape, misfit)).collect()
     }
 
-    /// `None` if crossing one of the levels would save time.
+    /// `None` if a step is negative.
     fn weigh(&self, index: usize, shape: &Shape, misfit: f64) -> Option<Weighed> {
         let mut columns = [0; COLUMNS_MAX];
         let mut used = 1;
@@ -186,7 +187,8 @@ impl Moments {
     }
 }
 
-/// Cholesky's solution of a symmetric system, and the logarithm of its determinant; `None` if it is not positive definite.
+/// Cholesky's solution of a symmetric system, and the logarithm of its determinant; `None` if it is not
+/// positive definite.
 fn solve(
     matrix: &mut [[f64; COLUMNS_MAX]; COLUMNS_MAX],
     mut values: [f64; COLUMNS_MAX],
@@ -213,7 +215,7 @@ fn solve(
     Some((values, log_determinant))
 }
 
-/// What is less plausible than the best by e to this power is left out.
+/// Explanations less probable than the best by e to this power are left out.
 const IMPOSSIBLE: f64 = 20.0;
 
 fn normalise(weighed: &[Weighed], shapes: &[Shape], figures: &Figures) -> Vec<Explanation> {

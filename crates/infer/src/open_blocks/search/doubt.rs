@@ -16,8 +16,8 @@ const VAGUE_DOUBT: f64 = 0.05;
 pub const ERASE_SECONDS: f64 = 1.5e-3;
 /// Shorter merges are something else with this probability. Guess.
 pub const SHORTER_THAN_ERASING: f64 = 0.1;
-/// So are merges in random order that copy this many times as fast as the stick writes: copying programs the same pages, in several
-/// dies at once at most. Guess.
+/// So are merges in random order that copy this many times as fast as the stick writes: copying programs the
+/// same pages, in several dies at once at most. Guess.
 const COPIES_QUICKLY: f64 = 4.0;
 /// A cost in random order alone is no merge with this probability. Guess.
 const NOTHING_IN_ORDER: f64 = 0.06;
@@ -27,8 +27,8 @@ const MAY_BE_SWITCHES: f64 = 0.05;
 const FEW_WRITES: f64 = 24.0;
 
 impl Search<'_> {
-    /// The probability of an error that the posterior does not know. Under random eviction it follows the controller on average only;
-    /// in blocks of few writes, merges of nearly full ones do not show.
+    /// The probability of an error that the posterior does not know. Under random eviction it follows the
+    /// controller on average only; in blocks of few writes, merges of nearly full ones do not show.
     pub fn doubt(&self, order: Order) -> f64 {
         let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
         let writes = self.data.erase_block.as_f64() / request;
@@ -58,13 +58,14 @@ impl Search<'_> {
         if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
     }
 
-    /// Whether more blocks than fit were written round-robin without a visible merge: then some merges are hidden.
+    /// Whether more blocks than fit were written round-robin without a visible merge: then some merges are
+    /// hidden.
     fn hides_merges(&self) -> bool {
         !self.is_over_data && self.linear.most_proven() > self.linear.verdict().number
     }
 
-    /// The probability that slow writes are no merges. Each merge erases a block. In random order, if every write merges, each also copies
-    /// one.
+    /// The probability that slow writes are no merges. Each merge erases a block. In random order, if every
+    /// write merges, each also copies one.
     pub fn doubt_of_merges(&self, order: Order) -> f64 {
         let fits = self.fits(order);
         let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };

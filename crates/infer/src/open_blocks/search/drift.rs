@@ -6,28 +6,28 @@ use flashscope_record::finding::Reason;
 use flashscope_record::observation::OpenUnitsData;
 
 use crate::open_blocks::posterior::Belief;
-use crate::slow_classifier::Slowness;
-use crate::statistics::quickest_quarter;
+use crate::slow_classifier::SlowClassifier;
+use crate::statistics::lower_quartile;
 
 /// A change of at least this share of a merge is like a merge. Guess.
 const LIKE_A_MERGE: f64 = 0.6;
 
 /// The change, if the same writes took another time at the end than at the start.
-pub fn drift(data: &OpenUnitsData, slowness: Slowness) -> Option<Reason> {
+pub fn drift(data: &OpenUnitsData, slowness: SlowClassifier) -> Option<Reason> {
     data.controls.iter().find_map(|control| Some(changed(slowness, slowness.changed(control.each())?)))
 }
 
 /// The change, if all but the fastest quarter of the same writes changed by as much as a merge takes.
-pub fn drift_like_merges(data: &OpenUnitsData, linear: &Belief, at_start: Slowness) -> Option<Reason> {
+pub fn drift_like_merges(data: &OpenUnitsData, linear: &Belief, at_start: SlowClassifier) -> Option<Reason> {
     let are_the_same = data.larger.is_empty() && data.free.is_empty();
     let merge_seconds = linear.merge_seconds().filter(|_| are_the_same)?;
     data.controls.iter().find_map(|control| {
         let seconds: Vec<f64> = control.each().iter().map(Duration::as_secs_f64).collect();
-        let least = quickest_quarter(&seconds)?;
+        let least = lower_quartile(&seconds)?;
         (least - at_start.typical_seconds() > merge_seconds * LIKE_A_MERGE).then(|| changed(at_start, least))
     })
 }
 
-fn changed(at_start: Slowness, last_s: f64) -> Reason {
+fn changed(at_start: SlowClassifier, last_s: f64) -> Reason {
     Reason::SpeedChanged { first_s: at_start.typical_seconds(), last_s }
 }

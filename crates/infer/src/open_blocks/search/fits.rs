@@ -16,8 +16,8 @@ const FAST_SHARE: f64 = 0.12;
 const SURE_WITHOUT_PROOF: f64 = 0.97;
 /// ... except for one in this many, or one. Guess.
 const UNSEEN_SHARE: u32 = 10;
-/// Under random eviction, a number in random order within one in this many of the sequential one may be the same, unless as many
-/// were seen open at once: full blocks keep their slots for a while. Guess.
+/// Under random eviction, a number in random order within one in this many of the sequential one may be the
+/// same, unless as many were seen open at once: full blocks keep their slots for a while. Guess.
 const NEAR_SHARE: u32 = 10;
 /// A number is surely too many below this probability, ...
 const BEYOND_MAX: f64 = 0.02;
@@ -27,9 +27,10 @@ const MERGES_MIN: usize = 4;
 const FEW_STALLS: f64 = 0.02;
 
 impl Search<'_> {
-    /// Whether the last round into as many units as fit was fast again, after a round into more was slow. Otherwise the device
-    /// changed meanwhile, e.g. a cache filled up. Under random eviction, some of the writes into one too many are fast.
-    fn is_quick_again(&self, fits: u32) -> bool {
+    /// Whether the last round into as many units as fit was fast again, after a round into more was slow.
+    /// Otherwise the device changed meanwhile, e.g. a cache filled up. Under random eviction, some of the
+    /// writes into one too many are fast.
+    fn is_fast_again(&self, fits: u32) -> bool {
         let is_random_eviction = self.linear.law(Law::Any) > 0.5;
         let writes = self.judged(Order::Linear).into_iter();
         let judged = writes.map(|(open_units, merge)| (open_units, merge.is_some()));
@@ -44,8 +45,8 @@ impl Search<'_> {
         last.len() >= fits as usize && count(fast) > count(last.len()) * share
     }
 
-    /// Whether the layer maps less than an erase block at once. A layer with a single open block looks the same in blocks of a wrong
-    /// size.
+    /// Whether the layer maps less than an erase block at once. A layer with a single open block looks the
+    /// same in blocks of a wrong size.
     pub fn maps_less(&self) -> bool {
         match self.kind {
             Kind::Log | Kind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
@@ -72,16 +73,17 @@ impl Search<'_> {
                 (tried, _) => tried,
             },
         };
-        // Under LRU eviction each write decides for itself. Under random eviction the posterior follows the controller on average
-        // only, and as many must have been seen open at once, or nearly as many if it is sure.
+        // Under LRU eviction each write decides for itself. Under random eviction the posterior follows the
+        // controller on average only, and as many must have been seen open at once, or nearly as many if it
+        // is sure.
         let is_seen = belief.is_seen_open()
             || (order == Order::Random && (self.without_want.is_some() || self.agrees_with_order(verdict)))
             || (order == Order::Linear && self.is_sure_in_both_orders(verdict))
             || (verdict.probability > SURE_WITHOUT_PROOF
                 && verdict.number - belief.most_proven().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
-        // Under random eviction only the sequential result separates merges from stalls, and no more fit than there. If none fits,
-        // each write merges under either rule.
+        // Under random eviction only the sequential result separates merges from stalls, and no more fit than
+        // there. If none fits, each write merges under either rule.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
             || in_order().or(self.open_in_sequence()).map_or(
@@ -99,11 +101,11 @@ impl Search<'_> {
             || !belief.hides_many()
             || fits_in_order().is_some_and(|linear| self.linear.hides_many() || linear == verdict.number);
         let is_found = verdict.tells(most) && is_seen && is_clear && is_plain;
-        (is_found && (order == Order::Random || self.is_quick_again(verdict.number)))
-            .then_some(verdict.number)
+        (is_found && (order == Order::Random || self.is_fast_again(verdict.number))).then_some(verdict.number)
     }
 
-    /// Whether the same number is sure in random order as was found in sequential order: two counts that agree.
+    /// Whether the same number is sure in random order as was found in sequential order: two counts that
+    /// agree.
     fn agrees_with_order(&self, random: posterior::Verdict) -> bool {
         random.probability > SURE_WITHOUT_PROOF && self.fits(Order::Linear) == Some(random.number)
     }
@@ -116,15 +118,15 @@ impl Search<'_> {
             && self.random.is_seen_open()
     }
 
-    /// The number seen open at once in sequential order, if the search was too short to find how many fit, and merges show in random
-    /// order.
+    /// The number seen open at once in sequential order, if the search was too short to find how many fit,
+    /// and merges show in random order.
     fn open_in_sequence(&self) -> Option<u32> {
         let is_short = !self.linear.is_beyond(posterior::OPEN_MAX + 1) && self.linear.stalls() <= FEW_STALLS;
         (is_short && self.shows_merges(Order::Random)).then(|| self.linear.most_proven())
     }
 
-    /// The interval of the number of units that fit, if no single number is sure, but one is surely too many and was tried in both
-    /// orders.
+    /// The interval of the number of units that fit, if no single number is sure, but one is surely too many
+    /// and was tried in both orders.
     pub fn between(&self, order: Order) -> Option<(u32, u32)> {
         let belief = self.belief(order);
         let verdict = belief.verdict();

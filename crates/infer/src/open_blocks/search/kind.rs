@@ -11,12 +11,13 @@ pub enum Kind {
     Log,
     /// The same, by the extra time of a random write, seconds: it completes less than an erase block.
     Completed(f64),
-    /// The same, by requests of at least this size: they cost nothing more into however many blocks, since they leave nothing to
-    /// complete.
+    /// The same, by requests of at least this size: they cost nothing more into however many blocks, since
+    /// they leave nothing to complete.
     Whole(Bytes),
     /// One sequential run; other writes go to logs.
     OneRun,
-    /// The same, by merges that come once per erase block written, into whatever blocks, and never in one run.
+    /// The same, by merges that come once per erase block written, into whatever blocks, and never in one
+    /// run.
     SharedLogs(Collection),
     /// Pages go to any free space; garbage collection comes once per fixed number of bytes.
     Collected(Collection),

@@ -1,4 +1,5 @@
-//! What the writes of the search for open units say: the kind of translation layer, and how many blocks fit in each order.
+//! What the writes of the search for open units say: the kind of translation layer, and how many blocks fit
+//! in each order.
 
 mod doubt;
 mod drift;

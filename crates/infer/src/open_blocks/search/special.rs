@@ -10,12 +10,13 @@ use super::kind::{Collection, Kind};
 use super::weighed::Search;
 use crate::open_blocks::evidence::Part;
 use crate::open_blocks::{collection, evidence};
-use crate::statistics::{count, median, quickest_quarter};
+use crate::statistics::{count, lower_quartile, median};
 
-/// Over data, the number of units is unknown if more than this share of the writes is slow whatever the number of blocks. Guess.
+/// Over data, the number of units is unknown if more than this share of the writes is slow whatever the
+/// number of blocks. Guess.
 const STALLS_OVER_DATA_MAX: f64 = 0.2;
-/// A log completes what it maps at once in less than this many writes. What costs more is another thing, such as a cache that is
-/// emptied. Guess.
+/// A log completes what it maps at once in less than this many writes. What costs more is another thing, such
+/// as a cache that is emptied. Guess.
 const COMPLETION_WRITES_MAX: f64 = 7.0;
 /// Merges below this share of a write have to be alike: ...
 const SMALL_STEP: f64 = 0.5;
@@ -25,8 +26,8 @@ const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.75;
 /// A shared log is full after a whole number of erase blocks, within this share of one.
 const BLOCK_TOLERANCE: f64 = 0.06;
-/// At most this many erase blocks per merge of a shared log: if the same data is rewritten, most logs hold nothing that is still
-/// valid, and about one in this many has to be merged. Guess.
+/// At most this many erase blocks per merge of a shared log: if the same data is rewritten, most logs hold
+/// nothing that is still valid, and about one in this many has to be merged. Guess.
 const LOGS_MAX: f64 = 6.0;
 /// At most this share of the merges expected in one run may be stalls. Guess.
 const STALLS_SHARE_MAX: f64 = 0.2;
@@ -38,8 +39,8 @@ const COLLECTIONS_MIN: usize = 4;
 const ALIKE_SHARE: f64 = 0.75;
 /// ... within this share. Stalls for other reasons differ by their own length. Guess.
 const ALIKE_TOLERANCE: f64 = 0.2;
-/// The middle half of the distances between collections differs by at most this share of their median; that of chance events by
-/// 1.6 of it.
+/// The middle half of the distances between collections differs by at most this share of their median; that
+/// of chance events by 1.6 of it.
 const UNEVENNESS_MAX: f64 = 0.8;
 /// Random pages take less than this many times as long as sequential ones. Guess.
 const SCATTERED_FREE: f64 = 1.25;
@@ -62,7 +63,8 @@ impl<'a> Search<'a> {
             let blocks = every.as_f64() / data.erase_block.as_f64();
             (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < BLOCK_TOLERANCE
         };
-        // A request of less than a page uses a whole page of a log; those at the start of the search have pages.
+        // A request of less than a page uses a whole page of a log; those at the start of the search have
+        // pages.
         let largest = self.parts.first().map_or(part.request, |first| first.request);
         let every = [every, largest * each].into_iter().find(fills_logs)?;
         let is_long = seconds > self.slowness_in_order().typical_seconds() * MERGE_WRITES_MIN;
@@ -103,8 +105,8 @@ impl<'a> Search<'a> {
         (seconds < typical * COMPLETION_WRITES_MAX && is_step).then_some(over)
     }
 
-    /// Whether most merges beyond `fits` units take equally long, or half or twice that: a switch may complete the block it leaves and
-    /// the one it opens.
+    /// Whether most merges beyond `fits` units take equally long, or half or twice that: a switch may
+    /// complete the block it leaves and the one it opens.
     fn merges_are_alike(&self, fits: u32) -> bool {
         let seconds = self.merges_s(Order::Linear, fits);
         let Some(usual) = median(&seconds) else { return false };
@@ -113,8 +115,8 @@ impl<'a> Search<'a> {
         count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
     }
 
-    /// The extra time of a random write into one block, seconds, if that is too short to copy an erase block: it completes something
-    /// smaller.
+    /// The extra time of a random write into one block, seconds, if that is too short to copy an erase block:
+    /// it completes something smaller.
     pub(super) fn completion_out_of_order(&self) -> Option<f64> {
         if self.fits(Order::Random)? > 0 {
             return None;
@@ -125,8 +127,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and random pages cost
-/// nothing more.
+/// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and
+/// random pages cost nothing more.
 fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let own = collection::collections(&data.one_run);
     let seconds = median(&own).filter(|_| own.len() >= COLLECTIONS_MIN)?;
@@ -140,7 +142,7 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();
     let in_order: Vec<f64> =
         data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
-    let is_free = quickest_quarter(&scattered)? < quickest_quarter(&in_order)? * SCATTERED_FREE;
+    let is_free = lower_quartile(&scattered)? < lower_quartile(&in_order)? * SCATTERED_FREE;
     let every = written_in(&data.one_run) / u64::try_from(own.len()).ok()?;
     (is_free && count(alike) >= count(own.len()) * ALIKE_SHARE).then_some(Collection { every, seconds })
 }

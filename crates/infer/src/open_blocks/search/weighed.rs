@@ -9,7 +9,7 @@ use super::writes::most_in_turn;
 use crate::open_blocks::evidence;
 use crate::open_blocks::evidence::Part;
 use crate::open_blocks::posterior::Belief;
-use crate::slow_classifier::Slowness;
+use crate::slow_classifier::SlowClassifier;
 
 /// Why the writes decide nothing, and what would.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Search<'a> {
     /// Random writes into units that lacked no slot unless they were too many, if they show how many fit.
     pub(super) without_want: Option<&'a [OpenUnitsCell]>,
     /// Which writes are slow.
-    pub slowness: Slowness,
+    pub slowness: SlowClassifier,
     /// The kind of the layer.
     pub kind: Kind,
     /// The posterior in sequential order.
@@ -77,7 +77,8 @@ impl<'a> Search<'a> {
         let kind = if is_log { Kind::Log } else { Kind::Blocks };
         let is_one_run = evidence::shows_one_run(data, slowness);
         let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
-        // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer seem to fit.
+        // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer
+        // seem to fit.
         let fits_more_in_random_order = |log: &Self| {
             let in_order = log.fits(Order::Linear);
             in_order

@@ -9,7 +9,7 @@ use super::kind::Kind;
 use super::weighed::Search;
 use crate::open_blocks::evidence::Part;
 use crate::open_blocks::laws::Law;
-use crate::slow_classifier::Slowness;
+use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
 
 impl<'a> Search<'a> {
@@ -19,7 +19,7 @@ impl<'a> Search<'a> {
     }
 
     /// The classifier for the last requests of the sequential search.
-    pub fn slowness_in_order(&self) -> Slowness {
+    pub fn slowness_in_order(&self) -> SlowClassifier {
         let last = self.parts.last().filter(|_| self.data.led);
         last.map_or(self.slowness, |part| part.slowness.for_any_merges(self.linear.merge_seconds()))
     }
@@ -35,7 +35,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All writes of the search: the number of units of their round, and the duration of each merge among them, seconds.
+    /// All writes of the search: the number of units of their round, and the duration of each merge among
+    /// them, seconds.
     pub(super) fn judged(&self, order: Order) -> Vec<(u32, Option<f64>)> {
         let of_part = |part: &Part<'a>| {
             let slowness = part.slowness.as_firm_as(self.slowness);

@@ -38,8 +38,8 @@ pub fn is_changing(cell: &SpeedCell) -> bool {
     Phases::of(cell).is_some_and(|phases| phases.drift.is_some()) && !is_clear(cell)
 }
 
-/// Whether a row became faster, and has since gone on for less than twice as long as that took. Its steady speed is still
-/// underestimated.
+/// Whether a row became faster, and has since gone on for less than twice as long as that took. Its steady
+/// speed is still underestimated.
 #[must_use]
 pub fn is_fresh(cell: &SpeedCell) -> bool {
     Phases::of(cell).is_some_and(|phases| phases.drift == Some(Drift::Faster) && !phases.is_mostly_steady())

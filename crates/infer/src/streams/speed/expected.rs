@@ -11,9 +11,11 @@ use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
 use crate::streams::speed::periods::{Periods, STALL_LEAST, Sample, stall_times, stalls_in, usual};
 use crate::streams::speed::phases::{Startup, seconds};
 
-/// The fewest periods of stalls that give a steady speed: fewer may hold one stall more or less than their share.
+/// The fewest periods of stalls that give a steady speed: fewer may hold one stall more or less than their
+/// share.
 const PERIODS_MIN: usize = 4;
-/// The same if earlier rows met such stalls in at least [`PERIODS_MIN`] periods: only the writes between are still unknown.
+/// The same if earlier rows met such stalls in at least [`PERIODS_MIN`] periods: only the writes between are
+/// still unknown.
 const PERIODS_MIN_KNOWN: usize = 2;
 /// Stalls below this share of a row's time do not show in its interval.
 const STALLS_SHARE: f64 = CLEAR_HALF_WIDTH;
@@ -104,8 +106,8 @@ impl Expected {
         parts.map(one).collect::<Option<Vec<f64>>>().filter(|_| cell.case.queue_depth == 1)
     }
 
-    /// How much longer a row may take for stalls than it did, and how much less, seconds: one stall more or less. Less than a period
-    /// has a share of one; a row without stalls cannot have fewer.
+    /// How much longer a row may take for stalls than it did, and how much less, seconds: one stall more or
+    /// less. Less than a period has a share of one; a row without stalls cannot have fewer.
     pub(super) fn more_or_less(&self, cell: &SpeedCell) -> (f64, f64) {
         let periods = cell.transferred().as_f64() / self.period.as_f64();
         let less = if stall_times(cell, self.seconds).is_empty() { 0.0 } else { self.seconds };

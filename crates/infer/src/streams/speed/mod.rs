@@ -1,7 +1,7 @@
 //! The speed of equal requests in a row: the steady phase, apart from how the row started.
 //!
-//! From bottom to top: the phases of a row; whether it is decided; recurring stalls; a spent cache; what is no speed of flash; the
-//! speed itself.
+//! From bottom to top: the phases of a row; whether it is decided; recurring stalls; a spent cache; what is
+//! no speed of flash; the speed itself.
 
 mod clear;
 mod expected;

@@ -9,8 +9,8 @@ use crate::streams::speed::phases::Latencies;
 const LINK_TOLERANCE: f64 = 1.02;
 /// Writes are not kept if more than one in this many offsets lost its data: the speed is known no better.
 const LOST_SHARE: u32 = 50;
-/// The shortest read of a flash page, seconds (HP, "Solid state storage technology for `ProLiant` servers", table of NAND
-/// timings).
+/// The shortest read of a flash page, seconds (HP, "Solid state storage technology for `ProLiant` servers",
+/// table of NAND timings).
 const FLASH_READ_S: f64 = 25e-6;
 
 /// Why the requests of a row were not answered by flash, if that shows.
@@ -18,8 +18,8 @@ pub fn cached(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
     not_read(data, cell).or_else(|| not_kept(data, cell))
 }
 
-/// Why writes did not reach flash. Random rows are judged together. A sequential row is judged by itself: the one before it may
-/// lie within what a counterfeit stick holds.
+/// Why writes did not reach flash. Random rows are judged together. A sequential row is judged by itself: the
+/// one before it may lie within what a counterfeit stick holds.
 fn not_kept(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
     let rows = match cell.case.order {
         Order::Linear => std::slice::from_ref(cell),
@@ -51,7 +51,8 @@ fn not_read(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
     })
 }
 
-/// Whether half of a row's random reads, one at a time, took less than flash takes for a page. These cannot be read ahead.
+/// Whether half of a row's random reads, one at a time, took less than flash takes for a page. These cannot
+/// be read ahead.
 fn is_faster_than_flash(cell: &SpeedCell) -> bool {
     let case = cell.case;
     (case.direction, case.order, case.queue_depth) == (Direction::Read, Order::Random, 1)

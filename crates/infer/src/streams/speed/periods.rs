@@ -28,7 +28,8 @@ pub struct Periods {
     pub seconds: f64,
     /// Half the width of its interval, as a share.
     pub half: f64,
-    /// Whether only the length of a stall is unclear, and earlier rows met so many stalls that a few more change little.
+    /// Whether only the length of a stall is unclear, and earlier rows met so many stalls that a few more
+    /// change little.
     pub few_beside: bool,
 }
 
@@ -91,7 +92,8 @@ impl Sample {
     }
 }
 
-/// The stalls in a row, seconds each: what writes took longer than usual, where that is much of a typical stall.
+/// The stalls in a row, seconds each: what writes took longer than usual, where that is much of a typical
+/// stall.
 pub fn stall_times(cell: &SpeedCell, stall: f64) -> Vec<f64> {
     let usual = usual(cell);
     let extra = cell.took_ns.iter().map(|took| seconds(*took) - usual);

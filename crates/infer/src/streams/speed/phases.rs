@@ -11,8 +11,8 @@ use crate::streams::slowdown::{Slowdown, Stretch};
 
 /// The most groups that requests are joined into.
 const STRETCHES_MAX: usize = 240;
-/// The first groups belong to the start-up while they differ by more than this factor from nearly all of the later half,
-/// i.e. from its quantiles [`LATER_LOW`] and [`LATER_HIGH`]. Guess.
+/// The first groups belong to the start-up while they differ by more than this factor from nearly all of the
+/// later half, i.e. from its quantiles [`LATER_LOW`] and [`LATER_HIGH`]. Guess.
 pub const STARTUP_RATIO: f64 = 1.25;
 const LATER_LOW: f64 = 0.05;
 const LATER_HIGH: f64 = 0.95;
@@ -117,7 +117,8 @@ impl Phases {
     }
 }
 
-/// The groups of the start-up: those before a cache is full, and those in which the first requests open blocks.
+/// The groups of the start-up: those before a cache is full, and those in which the first requests open
+/// blocks.
 fn startup_length(stream: &[Stretch]) -> usize {
     let until_full = Slowdown::of(stream).map_or(0, |slowdown| slowdown.index);
     let times: Vec<f64> = stream.iter().map(|stretch| stretch.seconds_per_byte).collect();

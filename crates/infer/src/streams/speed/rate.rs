@@ -51,14 +51,14 @@ pub struct Speed {
 pub enum Unsettled {
     /// The row was still becoming faster or slower when it ended.
     Drifts(Drift),
-    /// An earlier row of sequential writes spent a cache of this size, and this row wrote less. While the controller empties the
-    /// cache, writes are slower.
+    /// An earlier row of sequential writes spent a cache of this size, and this row wrote less. While the
+    /// controller empties the cache, writes are slower.
     BehindCache(Bytes),
 }
 
 impl Speed {
-    /// If earlier rows stalled, or else this one: the speed over whole periods of these stalls. For a row of too few periods, an
-    /// interval that holds one stall more or less.
+    /// If earlier rows stalled, or else this one: the speed over whole periods of these stalls. For a row of
+    /// too few periods, an interval that holds one stall more or less.
     fn with_stalls(&mut self, before: &[SpeedCell], cell: &SpeedCell) {
         let own = || Expected::of_its_own(cell);
         let expected = Expected::of(cell.case, before).map(Expected::in_few_periods);
@@ -103,7 +103,8 @@ impl Speed {
     }
 }
 
-/// The speed of a row's requests, at most that of `link`; `None` from too few, and if a single one took most of the time.
+/// The speed of a row's requests, at most that of `link`; `None` from too few, and if a single one took most
+/// of the time.
 #[must_use]
 pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
     let phases = Phases::of(cell).filter(|_| !is_one_request(cell))?;
@@ -127,7 +128,8 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
     })
 }
 
-/// Whether one request took most of a row's time, as on a device that hung or after a clock jump: the mean is then that of this one.
+/// Whether one request took most of a row's time, as on a device that hung or after a clock jump: the mean is
+/// then that of this one.
 fn is_one_request(cell: &SpeedCell) -> bool {
     let gaps = cell.ended_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let longest = gaps.chain(cell.ended_ns.first().copied()).max().unwrap_or_default();
@@ -150,7 +152,8 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
     Some(speed)
 }
 
-/// The cache that earlier rows spent, if this row wrote less than it holds and none has reached its steady speed since.
+/// The cache that earlier rows spent, if this row wrote less than it holds and none has reached its steady
+/// speed since.
 fn after_cache(before: &[SpeedCell], cell: &SpeedCell) -> Option<Unsettled> {
     let owed = Owed::by(before).filter(|owed| owed.is_open(cell))?;
     Some(Unsettled::BehindCache(owed.cache))

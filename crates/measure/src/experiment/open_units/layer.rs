@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::laws::Law;
 use flashscope_infer::open_blocks::posterior::Belief;
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Beginnings, BegunApart, Group, Order};
 
 use crate::experiment::open_units::{SETTLED_MAX, SMALLEST, Search, oldest_first};
@@ -183,7 +183,7 @@ impl Search<'_, '_> {
 
     /// Writes two blocks to their ends, so that whatever they took is free, and begins both anew: one that has to be put
     /// aside for the other tells that only one run is taken in order.
-    pub(super) fn begin_pairs(&mut self, slowness: Slowness) -> Result<(), Stop> {
+    pub(super) fn begin_pairs(&mut self, slowness: SlowClassifier) -> Result<(), Stop> {
         let erase_block = self.experiment.erase_block;
         let request = self.request;
         let is_whole = self.begins_whole();
@@ -265,7 +265,7 @@ impl Search<'_, '_> {
         erase_block <= WHOLE_MAX && self.session.bytes_written() + erase_block * 2 <= most
     }
 
-    pub(super) fn is_one_run(&self, slowness: Slowness) -> bool {
+    pub(super) fn is_one_run(&self, slowness: SlowClassifier) -> bool {
         evidence::shows_one_run(self.data, slowness)
     }
 }

@@ -19,7 +19,7 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::evidence::Part;
 use flashscope_infer::open_blocks::laws::Law;
 use flashscope_infer::open_blocks::posterior::{Belief, OPEN_MAX};
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Data, Observations, OpenUnitsCell, OpenUnitsData, Order, Times};
 
 use crate::contract::{Estimate, Experiment, Observer};
@@ -627,7 +627,7 @@ impl Search<'_, '_> {
     }
 
     /// The belief by what a slow write seems to be by now, where it was this at first.
-    fn beyond_stalls(&self, belief: &Belief, order: Order, base: Slowness) -> Belief {
+    fn beyond_stalls(&self, belief: &Belief, order: Order, base: SlowClassifier) -> Belief {
         let parts = match order {
             Order::Linear => evidence::parts(self.data),
             Order::Random => vec![Part::new(&self.data.cells, base)],
@@ -640,7 +640,7 @@ impl Search<'_, '_> {
         pool: &mut Pool,
         belief: &mut Belief,
         mut most: u32,
-        base: Slowness,
+        base: SlowClassifier,
     ) -> Result<(), Stop> {
         let mut look_at = belief.writes() + LOOK_AFTER;
         while belief.writes() < self.writes_max()
@@ -886,7 +886,7 @@ impl Search<'_, '_> {
         pool: &mut Pool,
         indices: &[usize],
         turns: u32,
-        slowness: Slowness,
+        slowness: SlowClassifier,
     ) -> Result<bool, Stop> {
         for _ in 0..turns {
             let (mut slow, mut is_full) = (0, false);
@@ -985,7 +985,7 @@ impl Search<'_, '_> {
                 times.push(written.and_then(|written| written.latency));
             }
             let known: Vec<Duration> = times.iter().copied().flatten().collect();
-            let is_told = |slowness: Slowness| {
+            let is_told = |slowness: SlowClassifier| {
                 if writes == CONTROL_ALIKE {
                     slowness.is_unchanged(&known)
                 } else {

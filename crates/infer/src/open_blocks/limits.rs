@@ -1,0 +1,8 @@
+//! Limits that several stages of the search for open units share.
+
+/// The largest number of open units that is distinguished from more: above that of the largest cards measured.
+pub const OPEN_MAX: u32 = 128;
+
+/// The search is over once every number has less than this posterior probability against it, or all but this for it.
+/// Guess.
+pub const DECIDED: f64 = 0.001;
