@@ -1,9 +1,9 @@
 //! The fit: choose cells, fit reads and writes, refine against the simulation, build the profile.
 
 use flashscope_device::Bytes;
+use flashscope_flashbench::Command;
 use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, ProfileError};
-use flashscope_flashbench::Command;
 
 use crate::compare::{Comparison, compare};
 use crate::error::FitError;

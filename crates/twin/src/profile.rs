@@ -1,12 +1,12 @@
 //! The profile of a fit: the sections of a stick from the fitted reads and writes.
 
 use flashscope_device::Bytes;
+use flashscope_flashbench::Command;
 use flashscope_sim::Profile;
 use flashscope_sim::profile::{
     Basis, Boundary, Bus, Curve, Ftl, Knot, Link, Noise, OpenBlocks, OpeningCost, Policy, ReadPath, Region,
     SmallWrites, Source, State, Victim, WriteCurve, WritePath,
 };
-use flashscope_flashbench::Command;
 
 use crate::measured::{Key, Measured};
 use crate::options::Options;

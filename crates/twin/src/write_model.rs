@@ -1,7 +1,7 @@
 //! The model of writes during the fit, and its predictions without a simulation.
 
-use flashscope_sim::profile::Basis;
 use flashscope_record::observation::Order;
+use flashscope_sim::profile::Basis;
 
 use crate::measured::Key;
 

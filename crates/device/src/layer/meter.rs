@@ -60,7 +60,7 @@ impl Budget {
 
     /// The limit that one more request of this size, or a pause of this length, would exceed.
     #[must_use]
-    pub fn broken_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<Limit> {
+    pub fn exceeded_by(&self, cost: &Cost, kind: OpKind, length: Bytes, pause: Duration) -> Option<Limit> {
         if let Some(limit) = self.device_time.and_then(|limit| no_time(limit, cost.device_time, pause)) {
             return Some(limit);
         }

@@ -225,10 +225,10 @@ impl Table<'_> {
             return cut(StopReason::LogInterrupted { row: last });
         }
         match (self.stated.kind, self.stated.block) {
-            (Some(Kind::OpenUnits | Kind::FindFat), Some(block)) if last > block => {
+            (Some(TableKind::OpenUnits | TableKind::FindFat), Some(block)) if last > block => {
                 cut(StopReason::LogCutShort { row: last, wanted: block })
             }
-            (Some(Kind::Align), Some(read)) if last > read * 2 => {
+            (Some(TableKind::Align), Some(read)) if last > read * 2 => {
                 cut(StopReason::LogCutShort { row: last, wanted: read * 2 })
             }
             _ => Ended::Complete,

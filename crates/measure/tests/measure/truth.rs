@@ -20,8 +20,8 @@ use flashscope_record::observation::{Cause, Data, Ended, OpenUnitsCell, OpenUnit
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{
-    Association, Basis, Class, GcVictim, Curve, HybridLog, LogStructured, PageMapped, Policy,
-    SmallWrites, State, Truth, Victim, WriteBuffer,
+    Association, Basis, Class, Curve, GcVictim, HybridLog, LogStructured, PageMapped, Policy, SmallWrites,
+    State, Truth, Victim, WriteBuffer,
 };
 use flashscope_sim::target::Target;
 

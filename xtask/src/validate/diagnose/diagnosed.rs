@@ -8,7 +8,7 @@ use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
 use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis};
-use flashscope_zoo::{Fault, Case, ZooError};
+use flashscope_zoo::{Case, Fault, ZooError};
 
 /// A test case and its diagnosis.
 #[derive(Debug)]
@@ -116,7 +116,9 @@ impl DiagnosedCase {
 
     fn diagnosis_text(&self) -> String {
         let first = match &self.diagnosis.bottleneck {
-            Bottleneck::Unknown { reason, .. } => format!("reported unknown: {reason}"),
+            Bottleneck::Unknown { reason, .. } => {
+                format!("reported unknown: {}", flashscope_report::words::why(reason))
+            }
             Bottleneck::Layer(cost) => format!("reported {}", cost.layer.as_str()),
             Bottleneck::Flash { .. } => "reported flash".to_owned(),
         };
@@ -159,7 +161,12 @@ impl DiagnosedCase {
         }
         let _ = writeln!(text, "# {}", self.small_files_text());
         for untested in &self.diagnosis.unweighed {
-            let _ = writeln!(text, "# not tested: {}: {}", untested.layer.as_str(), untested.reason);
+            let _ = writeln!(
+                text,
+                "# not tested: {}: {}",
+                untested.layer.as_str(),
+                flashscope_report::words::why(&untested.reason)
+            );
         }
         text
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::bail;
 use flashscope_record::finding::{Finding, FindingId, Outcome};
 use flashscope_report::words;
-use flashscope_zoo::{Habitat, Specimen};
+use flashscope_zoo::{Scope, Specimen};
 
 use super::judge::Verdict;
 use super::measure::{Measured, Surveyed, device_seconds};
@@ -48,7 +48,7 @@ fn line(finding: &Finding, specimen: &Specimen) -> String {
     format!("{id}:{verdict}: {}, truth {truth}{hidden}", value_text(finding))
 }
 
-fn said(finding: &Finding) -> String {
+fn value_text(finding: &Finding) -> String {
     let value = words::value;
     match finding.outcome {
         Outcome::Found { value: found, low, high, confidence } if low == high => {
