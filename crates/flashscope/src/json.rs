@@ -14,10 +14,12 @@ use flashscope_infer::streams::drift::Drift;
 use flashscope_infer::streams::speed::{Speed, Unsettled};
 use flashscope_infer::streams::sustained::{SoFar, so_far};
 use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile, throughput_profile};
+use flashscope_record::diagnosis::{Bottleneck, CachedSpeed, Conclusion, Cost, Diagnosis, Untested};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, SpeedCase};
-use flashscope_record::run_file::RunFile;
-use flashscope_report::{Report, advice, words};
+use flashscope_record::run_file::{FORMAT, RunFile};
+use flashscope_report::words::diagnosis::{decider_text, evidence_text, reason_text};
+use flashscope_report::{Report, advice};
 use serde_json::{Map, Value, json};
 
 /// The version of this program.
@@ -180,4 +182,48 @@ fn unsettled(why: Unsettled) -> Value {
         Unsettled::Drifts(Drift::Slower) => json!({ "reason": "slower" }),
         Unsettled::BehindCache(cache) => json!({ "reason": "behind_cache", "cache_bytes": cache }),
     }
+}
+
+/// The bottleneck with the largest gain, all others with a gain, and those that were not tested.
+fn bottleneck(diagnosis: &Diagnosis) -> Value {
+    let mut document = match &diagnosis.conclusion {
+        Conclusion::Bottleneck(first) => {
+            let mut document = cost(first);
+            document["status"] = json!("found");
+            document
+        }
+        Conclusion::Flash(evidence) => json!({
+            "status": "found",
+            "layer": Bottleneck::Flash.as_str(),
+            "gain": null,
+            "evidence": evidence_text(evidence),
+        }),
+        Conclusion::Unknown { reason, would_decide } => json!({
+            "status": "unknown",
+            "layer": null,
+            "reason": reason_text(reason),
+            "would_decide": decider_text(would_decide),
+        }),
+    };
+    document["costs"] = diagnosis.costs.iter().map(cost).collect();
+    document["small_files"] = diagnosis.small_files.as_ref().map_or(Value::Null, cost);
+    if !diagnosis.cached_speeds.is_empty() {
+        document["illusions"] = diagnosis.cached_speeds.iter().map(cached_speed).collect();
+    }
+    let untested =
+        |each: &Untested| json!({ "layer": each.bottleneck.as_str(), "reason": reason_text(&each.reason) });
+    document["unweighed"] = diagnosis.untested.iter().map(untested).collect();
+    document
+}
+
+fn cost(cost: &Cost) -> Value {
+    json!({ "layer": cost.bottleneck.as_str(), "gain": cost.gain, "evidence": evidence_text(&cost.evidence) })
+}
+
+fn cached_speed(speed: &CachedSpeed) -> Value {
+    json!({
+        "layer": speed.bottleneck.as_str(),
+        "times": speed.ratio,
+        "evidence": evidence_text(&speed.evidence),
+    })
 }

@@ -1,6 +1,8 @@
 //! From what was typed as TARGET to a device that can be measured.
 
 mod attachment;
+
+pub use attachment::slow_cause;
 mod folder;
 
 use std::path::Path;

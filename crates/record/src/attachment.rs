@@ -1,71 +1,136 @@
-//! How a device is plugged in, and what lies on it, as the host knows it: plain data.
+//! How a device is attached to the host, and the partitions on it. Plain data.
 
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What the host knows of a device without measuring it.
+/// What the host knows about a device without measuring it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// The link it hangs on; `None` if that is not known.
+    /// Its link; `None` if it is not known.
     #[serde(default)]
     pub link: Option<Link>,
-    /// The largest request that the host makes; longer ones are cut.
+    /// The largest request that the host sends as one command; larger ones are split.
     #[serde(default)]
     pub request_max: Option<Bytes>,
-    /// The driver that talks to it; `None` if that is not known.
+    /// Its driver; `None` if it is not known.
     #[serde(default)]
     pub driver: Option<Driver>,
-    /// Where partitions and their data begin, on the whole device; empty if that is not known.
+    /// The partitions and filesystems, by offset on the whole device; empty if they are not known.
     #[serde(default)]
     pub volumes: Vec<Volume>,
-    /// Whether it lies in memory (tmpfs): then nothing of any storage is measured.
+    /// Whether it lies in memory (tmpfs), so that no storage device is measured.
     #[serde(default)]
     pub in_memory: bool,
 }
 
-/// A link, and what it carries in practice, bytes per second.
+/// The link between host and device, or between a reader of its own and a card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// What it is, e.g. `USB at 480 Mbit/s`.
-    pub name: String,
-    /// The least that it carries where it is the limit, and the most.
-    pub carries: (f64, f64),
-    /// The same of the fastest that the device could do elsewhere, if that is faster, and its name.
-    #[serde(default)]
-    pub could: Option<(String, (f64, f64))>,
-    /// What keeps it from being faster, and what to try, in words.
-    #[serde(default)]
-    pub brake: Option<String>,
-    /// Whether the link belongs to a card reader, so that another reader is another link.
-    #[serde(default)]
-    pub is_readers: bool,
+    /// Its kind and speed.
+    #[serde(rename = "name")]
+    pub kind: LinkKind,
+    /// The least and the most that a full link of this kind carries in practice, bytes per second.
+    #[serde(rename = "carries")]
+    pub bytes_per_s: (f64, f64),
+    /// The fastest link that the device supports, if it is faster than this one.
+    #[serde(default, rename = "could")]
+    pub device_fastest: Option<LinkRange>,
+    /// Why the link is slower than the device, if that is known.
+    #[serde(default, rename = "brake")]
+    pub slow_cause: Option<SlowLinkCause>,
+    /// Whether the link is that of a card reader, so that another reader is another link.
+    #[serde(default, rename = "is_readers")]
+    pub is_card_reader: bool,
+}
+
+/// A kind of link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// USB.
+    Usb {
+        /// The speed of the link, Mbit/s.
+        mbit_per_s: f64,
+    },
+    /// The bus of a card in a slot without USB.
+    CardBus {
+        /// The kernel's name of the bus mode, e.g. `sd high-speed`.
+        mode: String,
+    },
+    /// Any other link, by its name, e.g. `UHS-I`. Older run files hold only names.
+    #[serde(untagged)]
+    Named(String),
+}
+
+/// What a full link carries in practice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(LinkKind, (f64, f64))", into = "(LinkKind, (f64, f64))")]
+pub struct LinkRange {
+    /// The kind of link.
+    pub kind: LinkKind,
+    /// The least and the most, bytes per second.
+    pub bytes_per_s: (f64, f64),
+}
+
+impl From<(LinkKind, (f64, f64))> for LinkRange {
+    fn from((kind, bytes_per_s): (LinkKind, (f64, f64))) -> Self {
+        Self { kind, bytes_per_s }
+    }
+}
+
+impl From<LinkRange> for (LinkKind, (f64, f64)) {
+    fn from(range: LinkRange) -> Self {
+        (range.kind, range.bytes_per_s)
+    }
+}
+
+/// Why a link is slower than the device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlowLinkCause {
+    /// A hub on the path is as slow as the link.
+    Hub {
+        /// The kernel's name of the hub, e.g. `1-2`.
+        name: String,
+        /// The product name of the hub.
+        product: Option<String>,
+    },
+    /// The port has no faster half.
+    Port,
+    /// The port has a faster half, but the link did not come up there.
+    Contact,
+    /// The port or the hub; the kernel does not show which.
+    PortOrHub,
+    /// The cause and the advice as older run files hold them.
+    #[serde(untagged)]
+    Text(String),
 }
 
 /// The driver between the kernel and a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Driver {
-    /// What the kernel calls it, e.g. `usb-storage`.
+    /// The kernel's name, e.g. `usb-storage`.
     pub name: String,
-    /// Whether the device also speaks UAS, which takes several commands at a time, and this driver does not.
-    #[serde(default)]
-    pub leaves_uas: bool,
+    /// Whether the device supports UAS, which queues commands, and this driver does not use it.
+    #[serde(default, rename = "leaves_uas")]
+    pub is_uas_unused: bool,
 }
 
 /// A partition, or a filesystem on the whole device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
-    /// What the kernel calls it, e.g. `sdb1`.
+    /// The kernel's name, e.g. `sdb1`.
     pub name: String,
-    /// Where it begins.
+    /// Its offset.
     pub start: Bytes,
-    /// Where its first cluster begins, from its start, if its filesystem is known.
+    /// The offset of its first cluster from `start`, if its filesystem is known.
     #[serde(default)]
     pub data_start: Option<Bytes>,
 }
 
-/// What links carry in practice: 1 MB/s at full speed, 30 to 42 MB/s at high speed, 400 to 450 MB/s at 5 Gbit/s, and in the same
-/// proportion above (USB 3.2, chapter 6: 128 of 132 bits there are data).
-const CARRIES: [(f64, (f64, f64)); 5] = [
+/// USB speed, Mbit/s, and what a full link carries in practice, bytes per second: 1 MB/s at full speed, 30 to 42 MB/s at high
+/// speed, 400 to 450 MB/s at 5 Gbit/s, and in proportion above (USB 3.2, chapter 6: 128 of 132 bits are data there).
+const USB_BYTES_PER_S: [(f64, (f64, f64)); 5] = [
     (12.0, (0.9e6, 1.216e6)),
     (480.0, (30e6, 42e6)),
     (5000.0, (400e6, 450e6)),
@@ -73,38 +138,52 @@ const CARRIES: [(f64, (f64, f64)); 5] = [
     (20_000.0, (1600e6, 2180e6)),
 ];
 
-/// What a card does over the fastest bus of most readers and cards, UHS-I at 104 MHz: 92 % of 104 MB/s at most.
-const CARD_MAX: f64 = 96e6;
+/// The most that a card carries over UHS-I at 104 MHz, the fastest bus of most readers and cards: 92 % of 104 MB/s.
+const CARD_MAX_BYTES_PER_S: f64 = 96e6;
 
 impl Link {
-    /// A USB link of this speed, of a device that could do the other at least; `None` for a speed that no storage uses.
+    /// A USB link of this speed, of a device that supports at least the other speed; `None` for a speed that no storage uses.
     #[must_use]
-    pub fn usb(mbit_per_s: f64, could_mbit_per_s: Option<f64>) -> Option<Self> {
-        let carries = |mbit: f64| CARRIES.iter().find(|(known, _)| (known - mbit).abs() < 0.5);
-        let name = |mbit: f64| format!("USB at {mbit} Mbit/s");
-        let faster = could_mbit_per_s.filter(|could| *could > mbit_per_s);
-        let could = faster.and_then(|could| Some((name(could), carries(could)?.1)));
+    pub fn usb(mbit_per_s: f64, device_mbit_per_s: Option<f64>) -> Option<Self> {
+        let faster = device_mbit_per_s.filter(|device| *device > mbit_per_s);
+        let LinkRange { kind, bytes_per_s } = LinkRange::usb(mbit_per_s)?;
         Some(Self {
-            name: name(mbit_per_s),
-            carries: carries(mbit_per_s)?.1,
-            could,
-            brake: None,
-            is_readers: false,
+            kind,
+            bytes_per_s,
+            device_fastest: faster.and_then(LinkRange::usb),
+            slow_cause: None,
+            is_card_reader: false,
         })
     }
 
-    /// The most that could come through elsewhere, bytes per second; `None` if the device could do no more, as far as is known.
+    /// Its kind, and what it carries in practice.
     #[must_use]
-    pub fn elsewhere(&self) -> Option<f64> {
-        let could = self.could.as_ref().map(|(_, (_, most))| *most);
-        could.or(self.is_readers.then_some(CARD_MAX)).filter(|most| *most > self.carries.1)
+    pub fn range(&self) -> LinkRange {
+        LinkRange { kind: self.kind.clone(), bytes_per_s: self.bytes_per_s }
     }
 
-    /// Whether its numbers are such as links have.
-    pub fn is_sound(&self) -> bool {
-        let is_sound =
+    /// The most that a faster port or reader would carry, bytes per second; `None` if none is known to be faster.
+    #[must_use]
+    pub fn faster_bytes_per_s(&self) -> Option<f64> {
+        let device = self.device_fastest.as_ref().map(|range| range.bytes_per_s.1);
+        let fastest = device.or(self.is_card_reader.then_some(CARD_MAX_BYTES_PER_S));
+        fastest.filter(|most| *most > self.bytes_per_s.1)
+    }
+
+    /// Whether its numbers are possible: positive, finite, and in order.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let is_valid =
             |(low, high): (f64, f64)| low.is_finite() && high.is_finite() && 0.0 < low && low <= high;
-        is_sound(self.carries) && self.could.as_ref().is_none_or(|(_, could)| is_sound(*could))
+        is_valid(self.bytes_per_s)
+            && self.device_fastest.as_ref().is_none_or(|range| is_valid(range.bytes_per_s))
+    }
+}
+
+impl LinkRange {
+    fn usb(mbit_per_s: f64) -> Option<Self> {
+        let known = USB_BYTES_PER_S.iter().find(|(known, _)| (known - mbit_per_s).abs() < 0.5);
+        known.map(|(_, bytes_per_s)| Self { kind: LinkKind::Usb { mbit_per_s }, bytes_per_s: *bytes_per_s })
     }
 }
 
@@ -113,16 +192,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_faster_link_is_one_that_could_be() {
+    fn device_fastest_is_set_only_if_it_is_faster_than_the_link() {
         let link = Link::usb(480.0, Some(5000.0)).unwrap();
-        let could = link.could.as_ref().unwrap();
-        assert_eq!((link.carries, could.0.as_str()), ((30e6, 42e6), "USB at 5000 Mbit/s"));
-        assert_eq!(Link::usb(5000.0, Some(480.0)).unwrap().could, None);
+        let fastest = link.device_fastest.as_ref().unwrap();
+        assert_eq!((link.bytes_per_s, &fastest.kind), ((30e6, 42e6), &LinkKind::Usb { mbit_per_s: 5000.0 }));
+        assert_eq!(Link::usb(5000.0, Some(480.0)).unwrap().device_fastest, None);
         let alone = Link::usb(480.0, None).unwrap();
-        let card = Link { is_readers: true, ..alone.clone() };
-        assert_eq!([link.elsewhere(), alone.elsewhere(), card.elsewhere()], [Some(450e6), None, Some(96e6)]);
+        let card = Link { is_card_reader: true, ..alone.clone() };
+        let faster = [link, alone, card].map(|link| link.faster_bytes_per_s());
+        assert_eq!(faster, [Some(450e6), None, Some(96e6)]);
         for odd in [1.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Link::usb(odd, Some(odd)), None);
         }
+    }
+
+    #[test]
+    fn links_of_older_run_files_are_read() {
+        let old = r#"{"name": "USB at 480 Mbit/s", "carries": [3e7, 4.2e7], "brake": "plugged into a USB 2 port",
+            "could": ["USB at 5000 Mbit/s", [4e8, 4.5e8]], "is_readers": true}"#;
+        let link: Link = serde_json::from_str(old).unwrap();
+        assert_eq!(link.kind, LinkKind::Named("USB at 480 Mbit/s".to_owned()));
+        assert_eq!(link.faster_bytes_per_s(), Some(4.5e8));
+        assert_eq!(link.slow_cause, Some(SlowLinkCause::Text("plugged into a USB 2 port".to_owned())));
+        assert!(link.is_card_reader);
+    }
+
+    #[test]
+    fn a_stored_link_is_read_back_unchanged() {
+        let hub = SlowLinkCause::Hub { name: "1-2".to_owned(), product: None };
+        for slow_cause in [hub, SlowLinkCause::Port] {
+            let link = Link { slow_cause: Some(slow_cause), ..Link::usb(480.0, Some(5000.0)).unwrap() };
+            let text = serde_json::to_string(&link).unwrap();
+            assert_eq!(serde_json::from_str::<Link>(&text).unwrap(), link, "{text}");
+        }
+        let bus = LinkKind::CardBus { mode: "sd high-speed".to_owned() };
+        assert_eq!(serde_json::from_str::<LinkKind>(&serde_json::to_string(&bus).unwrap()).unwrap(), bus);
     }
 }

@@ -1,45 +1,48 @@
-//! What a diagnosis says: which layer holds a device back, and what it gives to lift it. Plain data.
+//! The diagnosis: which bottleneck limits a device, and the gain of removing it. Plain data; `report` writes the sentences.
+
+mod evidence;
+mod reason;
+
+pub use evidence::{DiagnosisEvidence, LinkUse};
+pub use reason::{Decider, DiagnosisReason};
 
 use serde::Serialize;
 
-use crate::finding::{Reason, WouldDecide};
+/// A bottleneck is reported from this gain on. Guess: two runs of one copy differ by less.
+pub const GAIN_REPORTED_MIN: f64 = 1.25;
 
-/// A layer that would give less is not worth a word: runs differ by as much.
-pub const LITTLE: f64 = 1.25;
+/// A smaller gain counts as none. Guess: it is below the error of every measurement.
+pub const GAIN_MIN: f64 = 1.02;
 
-/// A gain below this is none.
-pub const LEAST: f64 = 1.02;
-
-/// What may hold a device back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layer {
+/// What may limit the speed of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bottleneck {
     /// The link between host and device.
     Link,
-    /// The reader that a card sits in.
+    /// The reader that a card is in.
     Reader,
-    /// The driver, which cuts requests into many commands.
+    /// The driver, which splits requests into many commands.
     Driver,
-    /// Writes smaller than what the flash takes at a time.
+    /// Writes smaller than a flash page.
     SmallWrites,
-    /// A partition that begins in the middle of a page.
+    /// A partition that begins inside a page.
     Alignment,
-    /// A filesystem whose data begins in the middle of a page, in a partition that does not.
+    /// A filesystem whose data begins inside a page, in an aligned partition.
     Filesystem,
-    /// More erase blocks written in turn than the controller keeps open.
+    /// More erase blocks written round-robin than the controller keeps open.
     OpenUnits,
-    /// A cache of single-level cells that is full, or blocks that have to be collected.
+    /// An exhausted SLC cache, or garbage collection.
     SlcCache,
-    /// Where the data comes from.
+    /// The source of the data.
     DataSource,
-    /// Memory before the device: what is only there seems to be written, and is not. It limits nothing.
+    /// The page cache of the host. It limits nothing, but it makes writes look faster than they are.
     PageCache,
-    /// The flash itself: how fast it takes data under the best conditions.
+    /// The flash itself: its speed under the best conditions.
     Flash,
 }
 
-impl Layer {
-    /// The layer as it stands in JSON.
+impl Bottleneck {
+    /// The id in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -56,165 +59,115 @@ impl Layer {
             Self::Flash => "flash",
         }
     }
-
-    /// The layer in words.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Link => "the link",
-            Self::Reader => "the card reader",
-            Self::Driver => "the driver",
-            Self::SmallWrites => "small writes",
-            Self::Alignment => "the partition's alignment",
-            Self::Filesystem => "the filesystem's alignment",
-            Self::OpenUnits => "writing to several places in turn",
-            Self::SlcCache => "a full cache, or collection",
-            Self::DataSource => "the source of the data",
-            Self::PageCache => "the page cache",
-            Self::Flash => "the flash itself",
-        }
-    }
 }
 
-/// A layer that costs something, and what it would give to lift it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A bottleneck, and the gain of removing it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    /// The layer.
-    pub layer: Layer,
-    /// How many times as fast the copy gets without it.
+    /// The bottleneck.
+    pub bottleneck: Bottleneck,
+    /// The speed-up of the everyday copy without it.
     pub gain: Gain,
-    /// One sentence with the measured figures.
-    pub evidence: String,
+    /// The measured figures.
+    pub evidence: DiagnosisEvidence,
 }
 
-/// Why a layer could not be weighed, or no layer can be named.
+/// A bottleneck that was not tested.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Why {
-    /// One sentence.
-    Said(String),
-    /// The reason why a finding is unknown.
-    Finding(Reason),
-    /// Nothing that was weighed costs much, but this layer was not weighed.
-    NotWeighed(Layer, Box<Why>),
+pub struct Untested {
+    /// The bottleneck.
+    pub bottleneck: Bottleneck,
+    /// Why it was not tested.
+    pub reason: DiagnosisReason,
 }
 
-impl From<String> for Why {
-    fn from(sentence: String) -> Self {
-        Self::Said(sentence)
-    }
-}
-
-impl From<&str> for Why {
-    fn from(sentence: &str) -> Self {
-        Self::Said(sentence.to_owned())
-    }
-}
-
-impl From<Reason> for Why {
-    fn from(reason: Reason) -> Self {
-        Self::Finding(reason)
-    }
-}
-
-/// A layer that could not be weighed, and why.
+/// The answer of a diagnosis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unweighed {
-    /// The layer.
-    pub layer: Layer,
-    /// Why.
-    pub reason: Why,
-}
-
-/// Which layer holds a device back.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Bottleneck {
-    /// This one; it comes first of the costs.
-    Layer(Cost),
-    /// Nothing else gives more than a little.
-    Flash {
-        /// One sentence with the measured figures.
-        evidence: String,
-    },
-    /// It is not known.
+pub enum Conclusion {
+    /// This bottleneck has the largest gain; it is also the first of the costs.
+    Bottleneck(Cost),
+    /// The flash itself: no other bottleneck has a reportable gain.
+    Flash(DiagnosisEvidence),
+    /// Not known.
     Unknown {
         /// Why.
-        reason: Why,
-        /// What would decide it: any one of these.
-        would_decide: Vec<WouldDecide>,
+        reason: DiagnosisReason,
+        /// The measurement that would decide it.
+        would_decide: Decider,
     },
 }
 
-/// What holds a device back.
+/// The diagnosis of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// The layer that counts.
-    pub bottleneck: Bottleneck,
-    /// Every layer that was weighed and costs something, the largest gain first.
+    /// The bottleneck, or why it is not known.
+    pub conclusion: Conclusion,
+    /// Every tested bottleneck with a gain, in descending order of gain.
     pub costs: Vec<Cost>,
-    /// What holds small files back that are copied alone, if that is worth a word.
+    /// The bottleneck of small files copied alone, if its gain is reportable.
     pub small_files: Option<Cost>,
-    /// Those that could not be weighed.
-    pub unweighed: Vec<Unweighed>,
-    /// Speeds that were claimed and are no device's.
-    pub illusions: Vec<Illusion>,
+    /// The bottlenecks that were not tested.
+    pub untested: Vec<Untested>,
+    /// Speeds that only the page cache has.
+    pub cached_speeds: Vec<CachedSpeed>,
 }
 
 impl Diagnosis {
-    /// The layer that holds the device back, if that is known.
+    /// The bottleneck, if it is known.
     #[must_use]
-    pub const fn layer(&self) -> Option<Layer> {
-        match &self.bottleneck {
-            Bottleneck::Layer(cost) => Some(cost.layer),
-            Bottleneck::Flash { .. } => Some(Layer::Flash),
-            Bottleneck::Unknown { .. } => None,
+    pub const fn bottleneck(&self) -> Option<Bottleneck> {
+        match &self.conclusion {
+            Conclusion::Bottleneck(cost) => Some(cost.bottleneck),
+            Conclusion::Flash(_) => Some(Bottleneck::Flash),
+            Conclusion::Unknown { .. } => None,
         }
     }
 
-    /// What this layer costs, if it was weighed and costs something.
+    /// The cost of this bottleneck; `None` if it was not tested or has no gain.
     #[must_use]
-    pub fn cost(&self, layer: Layer) -> Option<&Cost> {
-        self.costs.iter().find(|cost| cost.layer == layer)
+    pub fn cost(&self, bottleneck: Bottleneck) -> Option<&Cost> {
+        self.costs.iter().find(|cost| cost.bottleneck == bottleneck)
     }
 
-    /// What it gives to lift this layer: none where it was weighed and costs nothing; `None` where it was not weighed.
+    /// The gain of removing this bottleneck, [`Gain::NONE`] if it was tested and costs nothing; `None` if it was not tested.
     #[must_use]
-    pub fn gain(&self, layer: Layer) -> Option<Gain> {
-        let is_open = self.unweighed.iter().any(|unweighed| unweighed.layer == layer);
-        let is_nothing = self.costs.is_empty() && self.unweighed.is_empty() && self.layer().is_none();
-        let weighed = (!is_open && !is_nothing).then_some(Gain::NONE);
-        self.cost(layer).map_or(weighed, |cost| Some(cost.gain))
+    pub fn gain(&self, bottleneck: Bottleneck) -> Option<Gain> {
+        let is_untested = self.untested.iter().any(|untested| untested.bottleneck == bottleneck);
+        let is_empty = self.costs.is_empty() && self.untested.is_empty() && self.bottleneck().is_none();
+        let without_cost = (!is_untested && !is_empty).then_some(Gain::NONE);
+        self.cost(bottleneck).map_or(without_cost, |cost| Some(cost.gain))
     }
 }
 
-/// How many times as fast a copy gets: an interval, and the likely value.
+/// The speed-up of a copy, a ratio: an interval, and the likely value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
-    /// At least; 1 is no gain.
+    /// The lower end; 1 is no gain.
     pub low: f64,
-    /// Most likely.
+    /// The likely value.
     pub likely: f64,
-    /// At most.
+    /// The upper end.
     pub high: f64,
 }
 
 impl Gain {
-    /// No gain, as far as anybody can tell.
-    pub const NONE: Self = Self { low: 1.0, likely: 1.0, high: LEAST };
+    /// No gain, within the error of measurement.
+    pub const NONE: Self = Self { low: 1.0, likely: 1.0, high: GAIN_MIN };
 
-    /// Whether there is nothing to be had at all.
+    /// Whether even the upper end is no gain.
     #[must_use]
     pub const fn is_none(self) -> bool {
-        self.high <= LEAST
+        self.high <= GAIN_MIN
     }
 }
 
-/// A speed that no device has.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Illusion {
-    /// The layer that makes it.
-    pub layer: Layer,
-    /// How many times what was really there of the same data is claimed.
-    pub times: f64,
-    /// One sentence with the measured figures.
-    pub evidence: String,
+/// A reported speed that only the page cache has, not the device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CachedSpeed {
+    /// The cause: [`Bottleneck::PageCache`].
+    pub bottleneck: Bottleneck,
+    /// The reported speed over the durable speed of the same data.
+    pub ratio: f64,
+    /// The measured figures.
+    pub evidence: DiagnosisEvidence,
 }

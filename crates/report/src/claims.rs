@@ -49,7 +49,7 @@ fn zeros(way: &WaySpeed, ways: &[WaySpeed]) -> Option<String> {
 }
 
 fn source(way: &WaySpeed, truth: &Spread) -> Option<String> {
-    let source = way.source.filter(|_| way.is_held_up_by_its_source(truth))?;
+    let source = way.source.filter(|_| way.is_limited_by_its_source(truth))?;
     Some(format!(
         "the source itself gives {} only: it holds the writing up, not the device",
         quantity::speed(source.median)

@@ -1,14 +1,14 @@
 //! What a report is made from, and the few questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
-use flashscope_infer::diagnosis::{IN_MEMORY, diagnose_run};
+use flashscope_infer::diagnosis::diagnose_run;
 use flashscope_infer::objection_to;
-use flashscope_record::diagnosis::Diagnosis;
+use flashscope_record::diagnosis::{Diagnosis, DiagnosisReason};
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_record::run_file::RunFile;
 
-use crate::words;
+use crate::words::diagnosis::reason_text;
 
 /// A run and what was inferred from it.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl Report<'_> {
     #[must_use]
     pub fn objection(&self) -> Option<String> {
         if self.run.attachment.in_memory {
-            return Some(format!("it {IN_MEMORY}"));
+            return Some(reason_text(&DiagnosisReason::InMemory));
         }
         if self.run.fails_often() {
             return Some("too many requests failed".to_owned());

@@ -10,11 +10,9 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 use flashscope_infer::infer_run;
-use flashscope_record::attachment::{Attachment, Driver, Link};
-use flashscope_record::diagnosis::Bottleneck;
-use flashscope_record::finding::{
-    Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value, WouldDecide,
-};
+use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange};
+use flashscope_record::diagnosis::{Conclusion, DiagnosisReason};
+use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
 use flashscope_record::observation::{
     Cause, Claim, Conditions, Data, Ended, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
     Refusal, Resumed, StopReason, SustainedData, Times, Way,
@@ -249,7 +247,7 @@ fn advice_follows_from_findings_alone() {
 #[test]
 fn advice_says_what_it_gives_or_that_nobody_knows() {
     let mut run = sample::run();
-    let driver = Driver { name: "usb-storage".to_owned(), leaves_uas: true };
+    let driver = Driver { name: "usb-storage".to_owned(), is_uas_unused: true };
     run.attachment = Attachment { driver: Some(driver), ..Attachment::default() };
     let told = |run: &RunFile| -> Vec<String> {
         let findings = sample::findings();
@@ -371,7 +369,7 @@ fn rest_is_no_advice_against_stalls() {
     };
     let (run, findings) = with_stream(stalling.clone());
     let text = terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain);
-    assert!(text.contains("A full cache, or collection: stalls take 75 %"), "{text}");
+    assert!(text.contains("SLC cache exhausted, or garbage collection: stalls take 75 %"), "{text}");
     assert_eq!(rest(stalling), None);
 }
 
@@ -380,17 +378,24 @@ fn a_full_link_is_named_and_another_port_advised_only_where_one_is_known() {
     // Its small writes are dear: without a page they are not taken for slow flash.
     let (mut run, mut findings) = (sample::run(), sample::findings());
     findings.retain(|finding| finding.id != FindingId::PageBytes);
-    let mut of = |could: Option<(String, (f64, f64))>| {
-        let link =
-            Link { name: "a wire".to_owned(), carries: (16e6, 20e6), could, brake: None, is_readers: false };
+    let named = |name: &str| LinkKind::Named(name.to_owned());
+    let mut of = |device_fastest: Option<LinkRange>| {
+        let link = Link {
+            kind: named("a wire"),
+            bytes_per_s: (16e6, 20e6),
+            device_fastest,
+            slow_cause: None,
+            is_card_reader: false,
+        };
         run.attachment = Attachment { link: Some(link), ..Attachment::default() };
         let report = Report { run: &run, findings: &findings };
         let held = verdict(&report).what_holds_it_back[0].as_str().to_owned();
         (held, advice(&report).iter().any(|advice| advice.id == "faster_port"))
     };
-    for (could, is_advised) in [(None, false), (Some(("a pipe".to_owned(), (160e6, 200e6))), true)] {
-        let (held, advised) = of(could);
-        assert!(held.starts_with("The link: its writes go at"), "{held}");
+    let faster = LinkRange { kind: named("a pipe"), bytes_per_s: (160e6, 200e6) };
+    for (device_fastest, is_advised) in [(None, false), (Some(faster), true)] {
+        let (held, advised) = of(device_fastest);
+        assert!(held.starts_with("Link speed: writes reach"), "{held}");
         assert_eq!(advised, is_advised, "{held}");
     }
 }
@@ -416,10 +421,9 @@ fn that_a_device_may_be_dying_comes_first_and_nothing_is_concluded_from_its_time
     assert!(!said(&run).costs.is_empty(), "one of many");
     run.failed_requests = 3000;
     let many = said(&run);
-    assert_eq!((many.layer(), many.costs.len()), (None, 0));
-    let Bottleneck::Unknown { reason, .. } = many.bottleneck else { panic!("{many:?}") };
-    let reason = words::why(&reason);
-    assert!(reason.contains("3000 of 38476 requests failed"), "{reason}");
+    assert_eq!((many.bottleneck(), many.costs.len()), (None, 0));
+    let Conclusion::Unknown { reason, .. } = many.conclusion else { panic!("{many:?}") };
+    assert_eq!(reason, DiagnosisReason::RequestsFailed { failed: 3000, requests: 38476 });
 }
 
 #[test]
@@ -433,7 +437,7 @@ fn nothing_follows_from_times_that_something_speaks_against() {
         data.samples.iter_mut().for_each(|each| [each.before, each.across, each.after] = [short; 3]);
     }
     for (run, objection) in [
-        (&memory, "it lies in memory (tmpfs)"),
+        (&memory, "the target lies in memory (tmpfs)"),
         (&quick, "too fast for a stick or card; this comes out of memory"),
         (&failing, "too many requests failed"),
     ] {
@@ -445,7 +449,7 @@ fn nothing_follows_from_times_that_something_speaks_against() {
         let others: Vec<&str> =
             others.filter(|id| !["measure_more", "save_what_it_holds"].contains(id)).collect();
         assert_eq!(others, [""; 0]);
-        assert_eq!(report.diagnosis().layer(), None);
+        assert_eq!(report.diagnosis().bottleneck(), None);
     }
 }
 

@@ -1,13 +1,13 @@
-//! How many times as fast a copy gets where one layer is lifted.
+//! The gain of a copy without one bottleneck.
 
-use flashscope_record::diagnosis::{Cost, Gain, LEAST, Layer};
+use flashscope_record::diagnosis::{Bottleneck, Cost, DiagnosisEvidence, GAIN_MIN, Gain};
 
-use crate::diagnosis::workload::{Pace, Part, Shares, Workload};
+use crate::diagnosis::workload::{CopyPart, Shares, TimePerByte, Workload};
 
-/// Beside what was measured, what is not known of any workload: the order in which it is written.
-const MODEL: f64 = 1.05;
+/// The error of the workload model besides that of the measurements, a factor: the order of writes. Guess.
+const MODEL_FACTOR: f64 = 1.05;
 
-/// What a byte would take, seconds.
+/// A time per byte, seconds: an interval, and the likely value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     pub low: f64,
@@ -16,71 +16,72 @@ pub struct Range {
 }
 
 impl Range {
-    /// Known to a factor.
+    /// Known within a factor.
     pub const fn within(seconds: f64, factor: f64) -> Self {
         Self { low: seconds / factor, likely: seconds, high: seconds * factor }
     }
 
-    /// What is left of `now` without something known to a factor: at least this share.
-    pub fn without(now: f64, more: f64, factor: f64, left_min: f64) -> Self {
-        let left = |more: f64| (now - more).max(now * left_min);
-        Self { low: left(more * factor), likely: left(more), high: left(more / factor) }
+    /// `now` less `removed`, which is known within a factor. At least the share `left_min` of `now` remains.
+    pub fn without(now: f64, removed: f64, factor: f64, left_min: f64) -> Self {
+        let left = |removed: f64| (now - removed).max(now * left_min);
+        Self { low: left(removed * factor), likely: left(removed), high: left(removed / factor) }
     }
 
-    /// Where it may as well be nothing.
-    pub const fn or_nothing(self) -> Self {
+    /// The same, where zero is as likely.
+    pub const fn or_zero(self) -> Self {
         Self { low: 0.0, likely: self.likely / 2.0, high: self.high }
     }
 
-    /// No slower than now.
+    /// Clamped to `now`.
     fn at_most(self, now: f64) -> Self {
         let Self { low, likely, high } = self;
         Self { low: low.min(now), likely: likely.min(now), high: high.min(now) }
     }
 }
 
-/// What a byte of each part takes where a layer is lifted.
+/// The time per byte of every part of a copy if one bottleneck were removed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cure {
-    pub layer: Layer,
-    /// For the parts that get faster, in their order.
-    pub after: [Option<Range>; 4],
-    pub evidence: String,
+pub struct Counterfactual {
+    pub bottleneck: Bottleneck,
+    /// In the order of [`CopyPart::ALL`]; `None` for a part that stays as it is.
+    pub without: [Option<Range>; 4],
+    pub evidence: DiagnosisEvidence,
 }
 
-impl Cure {
-    /// What the layer costs a copy of these parts; `None` where lifting it gives nothing.
+impl Counterfactual {
+    /// The cost of the bottleneck for a copy with these shares; `None` if removing it gains nothing.
     pub fn cost(&self, workload: &Workload, shares: &Shares) -> Option<Cost> {
         let gain = self.gain(workload, shares)?;
-        Some(Cost { layer: self.layer, gain, evidence: self.evidence.clone() })
+        Some(Cost { bottleneck: self.bottleneck, gain, evidence: self.evidence.clone() })
     }
 
-    /// Each end takes the parts that change and those that stay at their least favourable.
+    /// Each end of the interval takes all parts, changed or not, at their least favourable end.
     fn gain(&self, workload: &Workload, shares: &Shares) -> Option<Gain> {
-        let ratio = |ends: fn(Pace, Option<Range>) -> (f64, f64)| {
+        let ratio = |ends: fn(TimePerByte, Option<Range>) -> (f64, f64)| {
             let (mut before, mut after) = (0.0, 0.0);
-            for (part, share) in Part::ALL.into_iter().zip(shares) {
-                let pace = workload.pace(part);
-                let range = self.after[part as usize].map(|range| range.at_most(pace.seconds));
-                let (part_before, part_after) = ends(pace, range);
+            for (part, share) in CopyPart::ALL.into_iter().zip(shares) {
+                let now = workload.time_per_byte(part);
+                let range = self.without[part as usize].map(|range| range.at_most(now.seconds));
+                let (part_before, part_after) = ends(now, range);
                 before += share * part_before;
                 after += share * part_after.min(part_before);
             }
             before / after
         };
-        let low = ratio(|Pace { seconds, factor }, range| match range {
+        let low = ratio(|TimePerByte { seconds, factor }, range| match range {
             Some(range) => (seconds / factor, range.high),
             None => (seconds * factor, seconds * factor),
         });
-        let high = ratio(|Pace { seconds, factor }, range| match range {
+        let high = ratio(|TimePerByte { seconds, factor }, range| match range {
             Some(range) => (seconds * factor, range.low),
             None => (seconds / factor, seconds / factor),
         });
-        let likely =
-            ratio(|Pace { seconds, .. }, range| (seconds, range.map_or(seconds, |range| range.likely)));
-        let gain = Gain { low: (low / MODEL).max(1.0), likely, high: high * MODEL };
-        let is_sound = [gain.low, gain.likely, gain.high].into_iter().all(f64::is_finite);
-        (is_sound && gain.likely >= LEAST).then_some(gain)
+        let likely = ratio(|TimePerByte { seconds, .. }, range| {
+            (seconds, range.map_or(seconds, |range| range.likely))
+        });
+        let gain = Gain { low: (low / MODEL_FACTOR).max(1.0), likely, high: high * MODEL_FACTOR };
+        let is_valid = [gain.low, gain.likely, gain.high].into_iter().all(f64::is_finite);
+        (is_valid && gain.likely >= GAIN_MIN).then_some(gain)
     }
 }
 
@@ -89,30 +90,27 @@ mod tests {
     use super::*;
     use crate::diagnosis::workload::EVERYDAY;
 
-    #[test]
-    fn half_of_the_time_is_twice_as_fast() {
-        let workload = Workload::of([1.0; 4]);
-        let half = Some(Range::within(0.5, 1.1));
-        let cure = |after| Cure { layer: Layer::Link, after, evidence: String::new() };
-        let gain = cure([half; 4]).gain(&workload, &EVERYDAY).unwrap();
-        assert!((gain.likely - 2.0).abs() < 1e-9 && gain.low < 1.9 && gain.high > 2.1, "{gain:?}");
-        assert!(gain.high / gain.low < 1.6, "{gain:?}");
-        assert_eq!(cure([None; 4]).gain(&workload, &EVERYDAY), None);
-        let slower = Some(Range::within(2.0, 1.1));
-        assert_eq!(cure([slower; 4]).gain(&workload, &EVERYDAY), None);
-        let odd = Some(Range { low: f64::NAN, likely: 0.0, high: 0.0 });
-        assert_eq!(cure([odd; 4]).gain(&workload, &EVERYDAY), None);
+    fn gain(workload: &Workload, without: [Option<Range>; 4]) -> Option<Gain> {
+        let evidence = DiagnosisEvidence::Flash { single_bytes_per_s: 1.0, long_bytes_per_s: 1.0 };
+        Counterfactual { bottleneck: Bottleneck::Link, without, evidence }.gain(workload, &EVERYDAY)
     }
 
     #[test]
-    fn a_part_gains_by_its_share() {
+    fn half_the_time_per_byte_is_a_gain_of_two() {
+        let workload = Workload::of([1.0; 4]);
+        let half = gain(&workload, [Some(Range::within(0.5, 1.1)); 4]).unwrap();
+        assert!((half.likely - 2.0).abs() < 1e-9 && half.low < 1.9 && half.high > 2.1, "{half:?}");
+        assert!(half.high / half.low < 1.6, "{half:?}");
+        assert_eq!(gain(&workload, [None; 4]), None);
+        assert_eq!(gain(&workload, [Some(Range::within(2.0, 1.1)); 4]), None, "slower is no gain");
+        let not_a_number = Some(Range { low: f64::NAN, likely: 0.0, high: 0.0 });
+        assert_eq!(gain(&workload, [not_a_number; 4]), None);
+    }
+
+    #[test]
+    fn a_part_contributes_to_the_gain_by_its_share() {
         let workload = Workload::of([1.0, 1.0, 81.0, 1.0]);
-        let cure = Cure {
-            layer: Layer::SmallWrites,
-            after: [None, None, Some(Range::within(1.0, 1.1)), None],
-            evidence: String::new(),
-        };
-        let gain = cure.gain(&workload, &EVERYDAY).unwrap();
+        let gain = gain(&workload, [None, None, Some(Range::within(1.0, 1.1)), None]).unwrap();
         assert!((gain.likely - 1.8).abs() < 1e-9, "{gain:?}");
     }
 }

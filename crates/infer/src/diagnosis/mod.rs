@@ -1,21 +1,23 @@
-//! Diagnosis: which layer holds a device back, by what the *everyday copy* gains where that layer is lifted. Pure, from what was
-//! measured and how the device is plugged in.
+//! Diagnosis: the bottleneck of a device, found by the gain of the *everyday copy* without it. A pure function of the
+//! observations, the findings, and how the device is attached.
 //!
-//! Each rule says what a byte of each part of the copy would take without its layer, from how much to how much; the
-//! bottleneck is the layer with the largest gain. docs/diagnosis.md says why, rule by rule.
+//! Each rule estimates the time per byte of every part of the copy without one bottleneck, as an interval. The bottleneck is the one
+//! with the largest gain. docs/diagnosis.md describes every rule. Files from bottom to top: `size_sweep`, `inputs`, `workload`,
+//! `gain`; what several rules share (`long_stream`, `command_cost`, `link_path`, `partial_pages`, `block_switch`); `baseline`;
+//! `rules`; `diagnose`. A file uses only those before it.
 
-mod alignment;
-mod claims;
+mod baseline;
+mod block_switch;
+mod command_cost;
 mod diagnose;
-mod driver;
 mod gain;
-mod link;
-mod open_units;
-mod seen;
+mod inputs;
+mod link_path;
+mod long_stream;
+mod partial_pages;
+mod rules;
 mod size_sweep;
-mod slc_cache;
-mod small_writes;
 mod workload;
+mod write_methods;
 
-pub use diagnose::{IN_MEMORY, diagnose, diagnose_run};
-pub use workload::{IN_TURN, LONG, MEDIUM, PLACES, SMALL};
+pub use diagnose::{diagnose, diagnose_run};

@@ -57,7 +57,7 @@ impl WaySpeed {
     /// Whether the data source limits it: alone, the source is slower than the device (`truth`), and the
     /// method no faster.
     #[must_use]
-    pub fn is_held_up_by_its_source(&self, truth: &Spread) -> bool {
+    pub fn is_limited_by_its_source(&self, truth: &Spread) -> bool {
         self.source.is_some_and(|source| source.high < truth.low) && self.durable.high < truth.low
     }
 }

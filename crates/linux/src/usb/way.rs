@@ -83,34 +83,7 @@ impl Brake {
             None => Self::PortOrHub,
         }
     }
-
-    /// What it is, and what to try, behind a link of `link` Mbit/s.
-    #[must_use]
-    pub fn in_words(&self, link: f64) -> String {
-        let kind = kind_of_port(link);
-        match self {
-            Self::Hub(hub) => {
-                let product = hub.product.as_deref().map_or_else(String::new, |product| format!(" ({product})"));
-                format!("plugged into {kind} hub {}{product}; plug it in without that", hub.name)
-            }
-            Self::Port => format!("plugged into {kind} port; another port may be faster"),
-            Self::Contact => "the port is faster, but the link did not come up at its full speed: plug it in again, swiftly \
-                              and to the stop, or try another cable or port"
-                .to_owned(),
-            Self::PortOrHub => format!("plugged into {kind} port or hub"),
-        }
-    }
 }
 
 /// Up to here, a faster link has wires of its own, and a port with them has two halves that name each other.
 const HIGH: f64 = 480.0;
-
-const fn kind_of_port(link: f64) -> &'static str {
-    if link <= 12.0 {
-        "a USB 1"
-    } else if link <= HIGH {
-        "a USB 2"
-    } else {
-        "a slower USB 3"
-    }
-}

@@ -1,5 +1,5 @@
-//! Truth tests: virtual sticks with one ailment, with two and with none, and which layer the diagnosis names. What each gains where
-//! it is cured is measured by `cargo xtask validate diagnose`.
+//! Truth tests: virtual sticks with one fault, with two and with none, and the bottleneck that the diagnosis reports.
+//! `cargo xtask diagnose` measures the gain of removing each fault.
 
 use std::time::Duration;
 
@@ -8,14 +8,17 @@ use flashscope_infer::{diagnose, infer};
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
-use flashscope_record::diagnosis::{Bottleneck, Diagnosis, LITTLE, Layer, Why};
-use flashscope_record::finding::{Finding, FindingId, Measurement, Objection, Reason, WouldDecide};
+use flashscope_record::diagnosis::{
+    Bottleneck, CachedSpeed, Conclusion, Decider, Diagnosis, DiagnosisEvidence, DiagnosisReason,
+    GAIN_REPORTED_MIN,
+};
+use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{
     Claim, Conditions, Data, Ended, MethodsData, Observations, Source, Times, Way, WriteSizeData,
 };
 use flashscope_sim::{Profile, VirtualStick};
 
-/// A stick that lacks nothing, but for what differs from it: 68 MB/s, more than any high-speed link carries.
+/// A virtual stick. [`SOUND`] writes 68 MB/s, more than any high-speed link carries.
 #[derive(Clone, Copy)]
 struct Build {
     bus: &'static str,
@@ -27,6 +30,7 @@ struct Build {
     cache: &'static str,
 }
 
+/// A stick without a fault.
 const SOUND: Build = Build {
     bus: "usb-super-5",
     cut_kib: 1024,
@@ -37,10 +41,10 @@ const SOUND: Build = Build {
     cache: "",
 };
 
-/// Cells behind the cache take what the flash of a sound stick takes; the cache is three times as fast.
+/// An SLC cache three times as fast as the flash of a sound stick.
 const CACHE: &str = "[slc_cache]\nbasis = \"assumed\"\nsize = \"96MiB\"\noverhead_us = 40\npage_program_us = 160\n\
                      fold_megabytes_per_s = 20\nwhen_full = \"fold\"\n";
-/// Two thirds of the time of a long copy.
+/// Stalls that take two thirds of the time of a long copy.
 const STALLS: &str = "[background]\nbasis = \"assumed\"\nidle_after_us = 2e6\n[background.stall]\nevery = \"16MiB\"\n\
                       duration_us = 400000\nduration_max_us = 600000\n";
 
@@ -63,7 +67,7 @@ impl Build {
         Profile::parse(&text).unwrap()
     }
 
-    /// What a check with a long stream sees.
+    /// The observations of a check with a long stream.
     fn checked(self) -> Vec<Observations> {
         let mut stick = VirtualStick::new(&self.profile(), 3);
         let survey = Survey::new(true, 7);
@@ -72,10 +76,10 @@ impl Build {
         seen
     }
 
-    /// A USB stick for 5000 Mbit/s, wherever it is plugged in.
+    /// A USB stick that supports 5000 Mbit/s, on the link of this build.
     fn attachment(self) -> Attachment {
         let now = if self.bus == "usb-high" { 480.0 } else { 5000.0 };
-        let driver = Some(Driver { name: "usb-storage".to_owned(), leaves_uas: false });
+        let driver = Some(Driver { name: "usb-storage".to_owned(), is_uas_unused: false });
         let request_max = Some(Bytes::kib(self.cut_kib));
         Attachment {
             link: Link::usb(now, Some(5000.0)),
@@ -96,8 +100,8 @@ impl Build {
     }
 }
 
-/// Four pages of 120 us in a command, which takes 400 us beside them.
-const fn ailing_by_its_driver() -> Build {
+/// Each command takes 400 us besides its four pages of 120 us.
+const fn split_by_its_driver() -> Build {
     Build { cut_kib: 32, page_kib: 8, partial_page_us: 140, overhead_us: 400, ..SOUND }
 }
 
@@ -106,248 +110,258 @@ fn volume(start_sector: u64, data_start: u64) -> Volume {
     Volume { name: "sdx1".to_owned(), start: bytes(start_sector), data_start: Some(bytes(data_start)) }
 }
 
-/// The layer is named, and nothing else is worth a word.
-fn assert_only(diagnosis: &Diagnosis, layer: Layer) {
-    assert_eq!(diagnosis.layer(), Some(layer), "{diagnosis:#?}");
-    let others = diagnosis.costs.iter().filter(|cost| cost.layer != layer);
-    assert!(others.clone().all(|cost| cost.gain.likely < LITTLE), "{diagnosis:#?}");
-    let gain = diagnosis.cost(layer).map(|cost| cost.gain);
+/// Asserts that this bottleneck is reported, and no other has a reportable gain.
+fn assert_only(diagnosis: &Diagnosis, bottleneck: Bottleneck) {
+    assert_eq!(diagnosis.bottleneck(), Some(bottleneck), "{diagnosis:#?}");
+    let others = diagnosis.costs.iter().filter(|cost| cost.bottleneck != bottleneck);
+    assert!(others.clone().all(|cost| cost.gain.likely < GAIN_REPORTED_MIN), "{diagnosis:#?}");
+    let gain = diagnosis.cost(bottleneck).map(|cost| cost.gain);
     assert!(gain.is_none_or(|gain| gain.low <= gain.likely && gain.likely <= gain.high), "{gain:?}");
 }
 
 #[test]
-fn a_stick_without_an_ailment_is_as_fast_as_its_flash() {
-    let seen = SOUND.checked();
-    let findings = infer(&seen);
-    let diagnosis = diagnose(&seen, &findings, &SOUND.attachment());
-    assert_only(&diagnosis, Layer::Flash);
-    // Partitions at a page cost nothing; without a known link, nothing is said of the flash.
+fn a_sound_stick_is_limited_by_its_flash() {
+    let observations = SOUND.checked();
+    let findings = infer(&observations);
+    assert_only(&diagnose(&observations, &findings, &SOUND.attachment()), Bottleneck::Flash);
     let aligned = Attachment { volumes: vec![volume(8192, 64)], ..SOUND.attachment() };
-    assert_only(&diagnose(&seen, &findings, &aligned), Layer::Flash);
-    let unknown = diagnose(&seen, &findings, &Attachment::default());
-    let Bottleneck::Unknown { reason, .. } = unknown.bottleneck else { panic!("{unknown:#?}") };
-    assert!(matches!(reason, Why::NotWeighed(Layer::Link, _)), "{reason:?}");
+    assert_only(&diagnose(&observations, &findings, &aligned), Bottleneck::Flash);
+    // Without a known link, the flash is not reported.
+    let unknown = diagnose(&observations, &findings, &Attachment::default());
+    assert_eq!(not_tested(&unknown), Some((Bottleneck::Link, DiagnosisReason::NoLink)));
+}
+
+/// The bottleneck that was needed for a conclusion but not tested, and why.
+fn not_tested(diagnosis: &Diagnosis) -> Option<(Bottleneck, DiagnosisReason)> {
+    match &diagnosis.conclusion {
+        Conclusion::Unknown { reason: DiagnosisReason::NotTested { bottleneck, reason }, .. } => {
+            Some((*bottleneck, (**reason).clone()))
+        }
+        _ => None,
+    }
+}
+
+fn would_decide(diagnosis: &Diagnosis) -> Option<Decider> {
+    match &diagnosis.conclusion {
+        Conclusion::Unknown { would_decide, .. } => Some(would_decide.clone()),
+        _ => None,
+    }
 }
 
 #[test]
-fn a_fast_stick_in_a_slow_port_is_held_back_by_the_link_and_a_card_by_its_reader() {
-    let ailing = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
-    let seen = ailing.checked();
-    let findings = infer(&seen);
-    let diagnosis = diagnose(&seen, &findings, &ailing.attachment());
-    assert_only(&diagnosis, Layer::Link);
-    // 68 beside 36 MB/s, in all but the small writes.
-    let gain = diagnosis.cost(Layer::Link).unwrap().gain;
+fn a_fast_stick_on_a_slow_link_is_limited_by_the_link_and_a_card_by_its_reader() {
+    let slow = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
+    let observations = slow.checked();
+    let findings = infer(&observations);
+    let diagnosis = diagnose(&observations, &findings, &slow.attachment());
+    assert_only(&diagnosis, Bottleneck::Link);
+    // 68 instead of 36 MB/s in all parts but the small writes.
+    let gain = diagnosis.cost(Bottleneck::Link).unwrap().gain;
     assert!(gain.low <= 1.85 && 1.85 <= gain.high, "{gain:?}");
-    let link = Link { could: None, is_readers: true, ..ailing.attachment().link.unwrap() };
-    let reader = Attachment { link: Some(link.clone()), ..ailing.attachment() };
-    assert_only(&diagnose(&seen, &findings, &reader), Layer::Reader);
-    // Where it can do no more, no port helps; the link is full all the same, and no other layer is called slow for it.
-    let alone = Attachment { link: Some(Link { is_readers: false, ..link }), ..ailing.attachment() };
-    assert_only(&diagnose(&seen, &findings, &alone), Layer::Link);
+    let link = Link { device_fastest: None, is_card_reader: true, ..slow.attachment().link.unwrap() };
+    let reader = Attachment { link: Some(link.clone()), ..slow.attachment() };
+    assert_only(&diagnose(&observations, &findings, &reader), Bottleneck::Reader);
+    // A full link is the bottleneck also where no faster one is known, and no other bottleneck is reported instead.
+    let alone = Attachment { link: Some(Link { is_card_reader: false, ..link }), ..slow.attachment() };
+    assert_only(&diagnose(&observations, &findings, &alone), Bottleneck::Link);
 }
 
 #[test]
-fn a_driver_that_cuts_requests_is_named_if_it_can_be_told_not_to() {
-    let ailing = ailing_by_its_driver();
-    let seen = ailing.checked();
-    let findings = infer(&seen);
-    let diagnosis = diagnose(&seen, &findings, &ailing.attachment());
-    assert_only(&diagnosis, Layer::Driver);
-    let cost = diagnosis.cost(Layer::Driver).unwrap();
-    assert!(cost.evidence.contains("cuts requests at 32 KiB"), "{}", cost.evidence);
+fn a_driver_that_splits_requests_is_reported_if_its_limit_can_be_changed() {
+    let split = split_by_its_driver();
+    let observations = split.checked();
+    let findings = infer(&observations);
+    let diagnosis = diagnose(&observations, &findings, &split.attachment());
+    assert_only(&diagnosis, Bottleneck::Driver);
+    let cost = diagnosis.cost(Bottleneck::Driver).unwrap();
+    let DiagnosisEvidence::Driver { command_max, commands, .. } = cost.evidence else { panic!("{cost:?}") };
+    assert_eq!((command_max, commands), (Bytes::kib(32), 32.0));
     assert!(cost.gain.low <= 1.7 && 1.7 <= cost.gain.high, "{:?}", cost.gain);
-    let another = Some(Driver { name: "sdhci".to_owned(), leaves_uas: false });
+    let another = Some(Driver { name: "sdhci".to_owned(), is_uas_unused: false });
     for driver in [None, another] {
-        let attachment = Attachment { driver, ..ailing.attachment() };
-        let diagnosis = diagnose(&seen, &findings, &attachment);
-        assert_eq!(diagnosis.cost(Layer::Driver), None);
-        let Bottleneck::Unknown { reason, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-        let Why::NotWeighed(Layer::Driver, why) = reason else { panic!("{reason:?}") };
-        assert!(
-            matches!(&*why, Why::Said(said) if said.starts_with("requests are cut at 32 KiB")),
-            "{why:?}"
-        );
+        let attachment = Attachment { driver, ..split.attachment() };
+        let diagnosis = diagnose(&observations, &findings, &attachment);
+        assert_eq!(diagnosis.cost(Bottleneck::Driver), None);
+        let Some((Bottleneck::Driver, reason)) = not_tested(&diagnosis) else { panic!("{diagnosis:#?}") };
+        let DiagnosisReason::CommandLimitUnknown { command_max, .. } = reason else { panic!("{reason:?}") };
+        assert_eq!(command_max, Bytes::kib(32));
     }
-    // A page in each command: what of its time is the page's cannot be told, and so nor that it is the flash.
+    // With one page per command, the time of the command cannot be separated from that of the page.
     let one_page = Build { cut_kib: 32, overhead_us: 400, ..SOUND };
-    let Bottleneck::Unknown { would_decide, .. } = one_page.diagnosis().bottleneck else { panic!("told") };
-    assert_eq!(would_decide, [WouldDecide::LargerCommands]);
+    assert_eq!(would_decide(&one_page.diagnosis()), Some(Decider::LargerCommands));
 }
 
 #[test]
-fn dear_small_writes_are_named() {
-    assert_only(&Build { overhead_us: 4000, ..SOUND }.diagnosis(), Layer::SmallWrites);
+fn slow_small_writes_are_reported() {
+    assert_only(&Build { overhead_us: 4000, ..SOUND }.diagnosis(), Bottleneck::SmallWrites);
 }
 
 #[test]
-fn too_few_open_units_are_named() {
-    assert_only(&Build { open_units: 2, ..SOUND }.diagnosis(), Layer::OpenUnits);
+fn too_few_open_units_are_reported() {
+    assert_only(&Build { open_units: 2, ..SOUND }.diagnosis(), Bottleneck::OpenUnits);
 }
 
 #[test]
-fn a_full_cache_is_named() {
+fn an_exhausted_slc_cache_is_reported() {
     let diagnosis = Build { cache: CACHE, ..SOUND }.diagnosis();
-    assert_only(&diagnosis, Layer::SlcCache);
-    assert!(diagnosis.cost(Layer::SlcCache).unwrap().evidence.contains("falls from"), "{diagnosis:#?}");
+    assert_only(&diagnosis, Bottleneck::SlcCache);
+    let evidence = &diagnosis.cost(Bottleneck::SlcCache).unwrap().evidence;
+    assert!(matches!(evidence, DiagnosisEvidence::Slowdown { .. }), "{evidence:?}");
 }
 
-/// Memory that takes 8 MiB at once.
-const MEMORY: &str = "[write_buffer]\nbasis = \"assumed\"\nsize = \"8MiB\"\naccept_us = 20\n";
+/// A write buffer of 8 MiB.
+const WRITE_BUFFER: &str = "[write_buffer]\nbasis = \"assumed\"\nsize = \"8MiB\"\naccept_us = 20\n";
 
 #[test]
-fn memory_of_the_controller_is_no_cache() {
+fn a_write_buffer_is_not_reported_as_slc_cache() {
     for open_units in [12, 2] {
-        let build = Build { cache: MEMORY, open_units, ..SOUND };
+        let build = Build { cache: WRITE_BUFFER, open_units, ..SOUND };
         let diagnosis = build.diagnosis();
-        assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
-        assert_eq!(diagnosis.cost(Layer::Link), None, "{diagnosis:#?}");
-        let layer = if open_units == 2 { Layer::OpenUnits } else { Layer::Flash };
-        assert_only(&diagnosis, layer);
+        assert_eq!(diagnosis.cost(Bottleneck::SlcCache), None, "{diagnosis:#?}");
+        assert_eq!(diagnosis.cost(Bottleneck::Link), None, "{diagnosis:#?}");
+        let bottleneck = if open_units == 2 { Bottleneck::OpenUnits } else { Bottleneck::Flash };
+        assert_only(&diagnosis, bottleneck);
     }
 }
 
-/// The run, with one finding unknown for this reason.
-fn without(findings: &[Finding], id: FindingId, why: &Reason) -> Vec<Finding> {
-    let unknown = || Finding::unknown(id, why.clone(), [WouldDecide::QuieterMachine]);
-    let forget = |finding: &Finding| if finding.id == id { unknown() } else { finding.clone() };
+/// The findings, with one of them unknown.
+fn without(findings: &[Finding], id: FindingId, reason: &str) -> Vec<Finding> {
+    let forget = |finding: &Finding| {
+        if finding.id == id { Finding::unknown(id, reason, "a quieter machine") } else { finding.clone() }
+    };
     findings.iter().map(forget).collect()
 }
 
 #[test]
-fn a_cache_that_is_not_known_is_not_weighed() {
+fn slc_cache_is_not_tested_if_its_finding_is_unknown() {
     let build = Build { cache: CACHE, ..SOUND };
-    let seen = build.checked();
-    let why = Reason::SomeBurstsFast { fast: 1, bursts: 5 };
-    let findings = without(&infer(&seen), FindingId::SlcCacheBytes, &why);
-    let diagnosis = diagnose(&seen, &findings, &build.attachment());
-    assert_eq!(diagnosis.cost(Layer::SlcCache), None, "{diagnosis:#?}");
-    let reason = diagnosis.unweighed.iter().find(|unweighed| unweighed.layer == Layer::SlcCache);
-    assert_eq!(reason.map(|unweighed| &unweighed.reason), Some(&Why::Finding(why)), "{diagnosis:#?}");
-    // A long stream was measured: another one decides nothing, but what the finding asks for.
-    let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-    assert_eq!(would_decide, [WouldDecide::QuieterMachine]);
+    let observations = build.checked();
+    let findings = without(&infer(&observations), FindingId::SlcCacheBytes, "the throughput varies as much");
+    let diagnosis = diagnose(&observations, &findings, &build.attachment());
+    assert_eq!(diagnosis.cost(Bottleneck::SlcCache), None, "{diagnosis:#?}");
+    let untested = diagnosis.untested.iter().find(|untested| untested.bottleneck == Bottleneck::SlcCache);
+    let reason = DiagnosisReason::Finding("the throughput varies as much".to_owned());
+    assert_eq!(untested.map(|untested| &untested.reason), Some(&reason));
+    // A long stream was measured, so the finding says what would decide.
+    assert_eq!(would_decide(&diagnosis), Some(Decider::Finding("a quieter machine".to_owned())));
 }
 
 #[test]
-fn collection_is_named() {
+fn garbage_collection_is_reported() {
     let diagnosis = Build { cache: STALLS, ..SOUND }.diagnosis();
-    assert_only(&diagnosis, Layer::SlcCache);
-    assert!(diagnosis.cost(Layer::SlcCache).unwrap().evidence.contains("stalls take"), "{diagnosis:#?}");
+    assert_only(&diagnosis, Bottleneck::SlcCache);
+    let evidence = &diagnosis.cost(Bottleneck::SlcCache).unwrap().evidence;
+    assert!(matches!(evidence, DiagnosisEvidence::Stalls { .. }), "{evidence:?}");
 }
 
 #[test]
-fn a_partition_in_the_middle_of_a_page_is_named_and_so_is_a_filesystem() {
-    let ailing = Build { partial_page_us: 1050, ..SOUND };
-    let seen = ailing.checked();
-    let findings = infer(&seen);
-    let with = |volume| Attachment { volumes: vec![volume], ..ailing.attachment() };
-    let named = |volume| diagnose(&seen, &findings, &with(volume)).layer();
-    let sectors = [(63, 0), (8192, 33), (8192, 64)].map(|(start, data)| named(volume(start, data)));
-    assert_eq!(sectors, [Layer::Alignment, Layer::Filesystem, Layer::Flash].map(Some));
+fn misaligned_partitions_and_filesystems_are_reported() {
+    let slow_pages = Build { partial_page_us: 1050, ..SOUND };
+    let observations = slow_pages.checked();
+    let findings = infer(&observations);
+    let with = |volume| Attachment { volumes: vec![volume], ..slow_pages.attachment() };
+    let bottleneck = |volume| diagnose(&observations, &findings, &with(volume)).bottleneck();
+    let sectors = [(63, 0), (8192, 33), (8192, 64)].map(|(start, data)| bottleneck(volume(start, data)));
+    assert_eq!(sectors, [Bottleneck::Alignment, Bottleneck::Filesystem, Bottleneck::Flash].map(Some));
 }
 
-/// What writes of `request` take, each into the next of so many places 16 MiB apart, seconds a byte.
-fn seconds_per_byte(profile: &Profile, request: Bytes, places: u64) -> f64 {
+/// The time per byte of round-robin writes of `request` into `streams` streams 16 MiB apart, seconds.
+fn time_per_byte(profile: &Profile, request: Bytes, streams: u64) -> f64 {
     const WRITES: u64 = 320;
     let mut stick = VirtualStick::new(profile, 9);
-    let began = stick.now();
+    let start = stick.now();
     for index in 0..WRITES {
-        let offset = Bytes::mib(64 + 16 * (index % places)) + request * (index / places);
+        let offset = Bytes::mib(64 + 16 * (index % streams)) + request * (index / streams);
         stick.run(Op::write(ByteRange::new(offset, request), Pattern::new(1))).unwrap();
     }
-    stick.now().since(began).as_secs_f64() / (request * WRITES).as_f64()
+    stick.now().since(start).as_secs_f64() / (request * WRITES).as_f64()
 }
 
 #[test]
-fn what_holds_small_files_back_is_told_though_large_ones_are_as_fast_as_the_flash() {
+fn the_bottleneck_of_small_files_is_reported_beside_the_flash() {
     let profile = Profile::builtin("generic-2g").unwrap();
     let mut stick = VirtualStick::new(&profile, 3);
     let survey = Survey::new(true, 7);
-    let mut seen = survey.fill(&mut stick, &mut Silent);
-    seen.extend(survey.run(&mut stick, &mut Silent));
+    let mut observations = survey.fill(&mut stick, &mut Silent);
+    observations.extend(survey.run(&mut stick, &mut Silent));
     let attachment = Attachment { request_max: Some(Bytes::kib(120)), ..SOUND.attachment() };
-    let diagnosis = diagnose(&seen, &infer(&seen), &attachment);
-    assert_eq!(diagnosis.layer(), Some(Layer::Flash), "{diagnosis:#?}");
+    let diagnosis = diagnose(&observations, &infer(&observations), &attachment);
+    assert_eq!(diagnosis.bottleneck(), Some(Bottleneck::Flash), "{diagnosis:#?}");
     let cost = diagnosis.small_files.clone().unwrap();
-    assert_eq!(cost.layer, Layer::OpenUnits, "{diagnosis:#?}");
-    // A third of their bytes 4 KiB at a time in a row, the others 32 KiB at a time into five places in turn, or into one.
-    let takes = |places| {
-        seconds_per_byte(&profile, Bytes::kib(4), 1)
-            + 2.0 * seconds_per_byte(&profile, Bytes::kib(32), places)
+    assert_eq!(cost.bottleneck, Bottleneck::OpenUnits, "{diagnosis:#?}");
+    // One third of the bytes in sequential 4 KiB writes, two thirds in 32 KiB writes into five streams or into one.
+    let copy = |streams| {
+        time_per_byte(&profile, Bytes::kib(4), 1) + 2.0 * time_per_byte(&profile, Bytes::kib(32), streams)
     };
-    let gain = takes(5) / takes(1);
+    let gain = copy(5) / copy(1);
     assert!(cost.gain.low <= gain && gain <= cost.gain.high, "{gain} and {cost:?}");
-    assert_eq!(SOUND.diagnosis().small_files.map(|cost| cost.layer), Some(Layer::SmallWrites));
+    let of_sound = SOUND.diagnosis().small_files.map(|cost| cost.bottleneck);
+    assert_eq!(of_sound, Some(Bottleneck::SmallWrites));
 }
 
 #[test]
-fn of_two_ailments_the_larger_comes_first() {
-    // Merges of 150 ms beside writes that wait for 1.5 ms; then of 10 ms beside 8 ms.
-    let order = |build: Build| {
+fn of_two_faults_the_one_with_the_larger_gain_comes_first() {
+    let first_two = |build: Build| {
         let costs = build.diagnosis().costs;
-        costs.into_iter().map(|cost| cost.layer).take(2).collect::<Vec<_>>()
+        costs.into_iter().map(|cost| cost.bottleneck).take(2).collect::<Vec<_>>()
     };
+    // Merges of 150 ms, and an overhead of 1.5 ms per write.
     let merges = Build { overhead_us: 1500, open_units: 2, ..SOUND };
-    assert_eq!(order(merges), [Layer::OpenUnits, Layer::SmallWrites]);
+    assert_eq!(first_two(merges), [Bottleneck::OpenUnits, Bottleneck::SmallWrites]);
     let cache = Build { cache: CACHE, overhead_us: 400, ..SOUND };
-    assert_eq!(order(cache), [Layer::SlcCache, Layer::SmallWrites]);
-    let cut = Build { open_units: 2, ..ailing_by_its_driver() };
-    assert_eq!(order(cut), [Layer::OpenUnits, Layer::Driver]);
+    assert_eq!(first_two(cache), [Bottleneck::SlcCache, Bottleneck::SmallWrites]);
+    let split = Build { open_units: 2, ..split_by_its_driver() };
+    assert_eq!(first_two(split), [Bottleneck::OpenUnits, Bottleneck::Driver]);
 }
 
 #[test]
-fn times_that_have_nothing_to_do_with_what_is_asked_name_no_layer() {
-    let mut seen = SOUND.checked();
-    for each in &mut seen {
+fn latencies_independent_of_the_request_size_give_no_bottleneck() {
+    let mut observations = SOUND.checked();
+    for each in &mut observations {
         if let Data::WriteSize(data) = &mut each.data {
             let same = Times::Each(vec![Duration::from_millis(15); 8]);
             data.cells.iter_mut().for_each(|cell| cell.times = same.clone());
             *data = WriteSizeData { cells: std::mem::take(&mut data.cells), ..WriteSizeData::default() };
         }
     }
-    // Nothing is left that would show flash.
-    seen.retain(|each| matches!(each.data, Data::WriteSize(_) | Data::Sustained(_)));
-    let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
+    // No other experiment shows flash.
+    observations.retain(|each| matches!(each.data, Data::WriteSize(_) | Data::Sustained(_)));
+    let diagnosis = diagnose(&observations, &infer(&observations), &SOUND.attachment());
     assert!(diagnosis.costs.is_empty(), "{diagnosis:#?}");
-    let Bottleneck::Unknown { reason, .. } = diagnosis.bottleneck else { panic!("told") };
-    assert!(
-        matches!(reason, Why::Finding(Reason::Objection(Objection::SizeDoesNotMatter { .. }))),
-        "{reason:?}"
-    );
+    let Conclusion::Unknown { reason, .. } = &diagnosis.conclusion else { panic!("{diagnosis:#?}") };
+    assert!(matches!(reason, DiagnosisReason::Finding(_)), "{reason:?}");
 }
 
 #[test]
-fn what_was_not_measured_is_not_named() {
+fn a_bottleneck_without_a_measurement_is_not_reported() {
     let mut stick = VirtualStick::new(&SOUND.profile(), 3);
-    let seen = Survey::new(false, 7).run(&mut stick, &mut Silent);
-    let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
-    assert_eq!((diagnosis.layer(), diagnosis.costs.len()), (None, 0));
-    // Without a long stream there may be a cache that is never full.
+    let observations = Survey::new(false, 7).run(&mut stick, &mut Silent);
+    let diagnosis = diagnose(&observations, &infer(&observations), &SOUND.attachment());
+    assert_eq!((diagnosis.bottleneck(), diagnosis.costs.len()), (None, 0));
+    // Without a long stream, there may be an SLC cache.
     let mut stick = VirtualStick::new(&SOUND.profile(), 3);
-    let seen = Survey::new(true, 7).run(&mut stick, &mut Silent);
-    let diagnosis = diagnose(&seen, &infer(&seen), &SOUND.attachment());
-    let Bottleneck::Unknown { would_decide, .. } = diagnosis.bottleneck else { panic!("{diagnosis:#?}") };
-    assert_eq!(would_decide, [WouldDecide::Measure(Measurement::LongStream)]);
+    let observations = Survey::new(true, 7).run(&mut stick, &mut Silent);
+    let diagnosis = diagnose(&observations, &infer(&observations), &SOUND.attachment());
+    assert_eq!(would_decide(&diagnosis), Some(Decider::LongStream));
 }
 
-/// What people's ways to write 64 MiB see of a stick, from sources of so many bytes a second: what goes to memory first is there at
-/// once, and then has its way to the stick; what the source brings waits for it.
-fn ways(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
+/// The observations of three ways to write 64 MiB, from sources of zeros and of random data at these speeds, bytes per second. The
+/// page cache takes buffered data at 2 GB/s and then writes it to the stick; meanwhile it waits for the source.
+fn write_methods(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     let (bytes, mut stick) = (Bytes::mib(64), VirtualStick::new(&build.profile(), 3));
     for step in 0..64 {
         let range = ByteRange::new(Bytes::mib(8 + step), Bytes::mib(1));
         stick.run(Op::write(range, Pattern::new(1))).unwrap();
     }
     let device = stick.now().as_nanos() as f64 / 1e9;
-    let memory = bytes.as_f64() / 2e9;
+    let page_cache = bytes.as_f64() / 2e9;
     let from = |way, source: f64| {
         let source = bytes.as_f64() / source;
         Claim {
             way,
             bytes,
-            claimed_s: memory + source,
-            durable_s: device.max(source) + memory,
+            claimed_s: page_cache + source,
+            durable_s: device.max(source) + page_cache,
             source_s: Some(source),
         }
     };
@@ -358,25 +372,28 @@ fn ways(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     vec![Observations { data, conditions, ended: Ended::Complete }]
 }
 
-fn of_ways(build: Build, zeros: f64, random: f64) -> Diagnosis {
-    diagnose(&ways(build, zeros, random), &[], &build.attachment())
+fn diagnosis_of_write_methods(build: Build, zeros: f64, random: f64) -> Diagnosis {
+    diagnose(&write_methods(build, zeros, random), &[], &build.attachment())
 }
 
 #[test]
-fn a_source_slower_than_the_stick_is_named_and_memory_is_told_apart_from_it() {
-    // 66 MB/s, and a source of 20.
-    let slow = of_ways(SOUND, 20e6, 20e6);
-    assert_eq!(slow.layer(), Some(Layer::DataSource), "{slow:#?}");
-    let gain = slow.cost(Layer::DataSource).unwrap().gain;
-    assert!(gain.low <= 3.3 && 3.3 <= gain.high && slow.illusions.is_empty(), "{slow:#?}");
-    // Fast ones fill memory: that limits nothing, and says nothing of the stick.
-    let cached = of_ways(SOUND, 10e9, 10e9);
-    assert_eq!((cached.layer(), cached.illusions.len(), cached.costs.len()), (None, 2, 0), "{cached:#?}");
-    assert!(cached.illusions.iter().all(|told| told.layer == Layer::PageCache && told.times > 10.0));
-    // Both: zeros out of memory, and a slow source of random data. Only the source costs anything.
-    let both = of_ways(SOUND, 10e9, 20e6);
-    assert_eq!((both.layer(), both.illusions.len()), (Some(Layer::DataSource), 1), "{both:#?}");
-    // A source that would hold up a faster stick is none where the stick is slower.
+fn a_slow_source_is_a_bottleneck_and_a_cached_speed_is_not() {
+    // The stick writes 66 MB/s, the source delivers 20 MB/s.
+    let slow = diagnosis_of_write_methods(SOUND, 20e6, 20e6);
+    assert_eq!(slow.bottleneck(), Some(Bottleneck::DataSource), "{slow:#?}");
+    let gain = slow.cost(Bottleneck::DataSource).unwrap().gain;
+    assert!(gain.low <= 3.3 && 3.3 <= gain.high && slow.cached_speeds.is_empty(), "{slow:#?}");
+    // Fast sources fill the page cache, which limits nothing.
+    let cached = diagnosis_of_write_methods(SOUND, 10e9, 10e9);
+    let counts = (cached.cached_speeds.len(), cached.costs.len());
+    assert_eq!((cached.bottleneck(), counts), (None, (2, 0)), "{cached:#?}");
+    let is_cached = |speed: &CachedSpeed| speed.bottleneck == Bottleneck::PageCache && speed.ratio > 10.0;
+    assert!(cached.cached_speeds.iter().all(is_cached));
+    // With cached zeros and a slow source of random data, only the source is a bottleneck.
+    let both = diagnosis_of_write_methods(SOUND, 10e9, 20e6);
+    let counts = both.cached_speeds.len();
+    assert_eq!((both.bottleneck(), counts), (Some(Bottleneck::DataSource), 1), "{both:#?}");
+    // A source slower than a fast stick does not limit a slower one.
     let slower = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
-    assert_eq!(of_ways(slower, 10e9, 60e6).cost(Layer::DataSource), None);
+    assert_eq!(diagnosis_of_write_methods(slower, 10e9, 60e6).cost(Bottleneck::DataSource), None);
 }

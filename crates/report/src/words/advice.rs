@@ -3,13 +3,13 @@
 use flashscope_device::Bytes;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
 use flashscope_record::attachment::Link;
-use flashscope_record::diagnosis::{Diagnosis, Gain, LITTLE, Layer};
+use flashscope_record::diagnosis::{Bottleneck, Diagnosis, GAIN_REPORTED_MIN, Gain};
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome};
 use serde::Serialize;
 
-use super::bottleneck::times;
+use super::bottleneck::gain_text;
 use super::course::stream;
-use super::finding_title::finding_title;
+use super::diagnosis::{evidence_text, slow_cause_text};
 use super::hedge::hedged;
 use super::reason::reason;
 use super::sentence::Sentence;
@@ -36,9 +36,9 @@ const MEASURE_MORE: &str = "measure_more";
 const SAVE: &str = "save_what_it_holds";
 
 impl Advice {
-    /// The same, with what it gains to be rid of this layer.
-    fn against(self, diagnosis: &Diagnosis, layer: Layer) -> Self {
-        Self { gain: diagnosis.gain(layer), ..self }
+    /// The same, with what it gains to be rid of this bottleneck.
+    fn against(self, diagnosis: &Diagnosis, bottleneck: Bottleneck) -> Self {
+        Self { gain: diagnosis.gain(bottleneck), ..self }
     }
 
     /// What to do, and what it gives.
@@ -51,7 +51,7 @@ impl Advice {
             Some(gain) if gain.is_none() => {
                 Sentence::new(format!("{text} (an everyday copy gains nothing by it)"))
             }
-            Some(gain) => Sentence::new(format!("{text}: an everyday copy gets {}", times(gain))),
+            Some(gain) => Sentence::new(format!("{text}: an everyday copy gets {}", gain_text(gain))),
         }
     }
 }
@@ -83,19 +83,19 @@ pub fn advice(report: &Report<'_>) -> Vec<Advice> {
     let rules = if report.objection().is_some() { &rules[rules.len() - 1..] } else { &rules[..] };
     let advice = rules.iter().filter_map(|rule| rule(report, &diagnosis));
     let mut advice: Vec<Advice> = advice.collect();
-    let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(LITTLE);
+    let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(GAIN_REPORTED_MIN);
     advice.sort_by(|a, b| likely(b).total_cmp(&likely(a)));
     // Nothing else is worth anything to the person whose data is lost.
     save_what_it_holds(report).into_iter().chain(advice).collect()
 }
 
-/// Advice that follows from what a layer costs.
-fn against(diagnosis: &Diagnosis, layer: Layer, id: &'static str, text: &str) -> Option<Advice> {
-    let cost = diagnosis.cost(layer)?;
+/// Advice that follows from what a bottleneck costs.
+fn against(diagnosis: &Diagnosis, bottleneck: Bottleneck, id: &'static str, text: &str) -> Option<Advice> {
+    let cost = diagnosis.cost(bottleneck)?;
     Some(Advice {
         id,
         text: Sentence::new(text),
-        because: Sentence::new(&cost.evidence),
+        because: Sentence::new(evidence_text(&cost.evidence)),
         gain: Some(cost.gain),
     })
 }
@@ -108,36 +108,37 @@ fn save_what_it_holds(report: &Report<'_>) -> Option<Advice> {
 
 /// Of a link that is full where nothing faster is known, nothing can be advised.
 fn could_be_faster<'a>(report: &Report<'a>) -> Option<&'a Link> {
-    report.run.attachment.link.as_ref().filter(|link| link.elsewhere().is_some())
+    report.run.attachment.link.as_ref().filter(|link| link.faster_bytes_per_s().is_some())
 }
 
 fn faster_port(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
-    let text = match could_be_faster(report)?.brake.as_deref() {
-        Some(brake) => format!("plug it into a port that is as fast as the device: it is {brake}"),
-        None => "plug it into a port that is as fast as the device".to_owned(),
+    let link = could_be_faster(report)?;
+    let text = match link.slow_cause.as_ref().map(|cause| slow_cause_text(cause, &link.kind)) {
+        Some(cause) => format!("plug it into a faster port: {cause}"),
+        None => "plug it into a faster port".to_owned(),
     };
-    against(diagnosis, Layer::Link, "faster_port", &text)
+    against(diagnosis, Bottleneck::Link, "faster_port", &text)
 }
 
 fn faster_reader(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     could_be_faster(report)?;
-    against(diagnosis, Layer::Reader, "faster_reader", "use a card reader that is as fast as the card")
+    against(diagnosis, Bottleneck::Reader, "faster_reader", "use a card reader that is as fast as the card")
 }
 
 fn larger_commands(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let text = "let the kernel send more in a command: echo 2048 > /sys/block/NAME/device/max_sectors as root, until it is unplugged \
                 (if errors follow, it was cut for a reason)";
-    against(diagnosis, Layer::Driver, "larger_commands", text)
+    against(diagnosis, Bottleneck::Driver, "larger_commands", text)
 }
 
 /// The everyday copy makes one request at a time, for which it does not matter how many the driver could send.
 fn use_uas(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
-    let driver = report.run.attachment.driver.as_ref().filter(|driver| driver.leaves_uas)?;
+    let driver = report.run.attachment.driver.as_ref().filter(|driver| driver.is_uas_unused)?;
     let text = "let the uas driver have it, for programs that make several requests at a time: the kernel's log (dmesg) says why it \
                 did not take it, and another port may help";
     let because =
         format!("it also speaks UAS, and {} has it, which sends one command at a time", driver.name);
-    let gain = diagnosis.layer().map(|_| Gain::NONE);
+    let gain = diagnosis.bottleneck().map(|_| Gain::NONE);
     Some(Advice { id: "use_uas", text: Sentence::new(text), because: Sentence::new(because), gain })
 }
 
@@ -145,7 +146,7 @@ fn use_uas(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
 fn rest_between_copies(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let cache = report.size(FindingId::SlcCacheBytes)?;
     let text = format!("keep each copy within the first {cache}, and let it rest before the next");
-    let advice = against(diagnosis, Layer::SlcCache, "rest_between_copies", &text)?;
+    let advice = against(diagnosis, Bottleneck::SlcCache, "rest_between_copies", &text)?;
     let pauses = stream(report).map_or_else(Vec::new, |stream| throughput_profile(stream).recovered);
     let gave_back = pauses.iter().any(|pause| !pause.bytes.is_zero());
     match (pauses.is_empty(), gave_back) {
@@ -157,7 +158,7 @@ fn rest_between_copies(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Adv
 
 fn align_filesystem(_: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let text = "format it anew so that its clusters begin at a page (mkfs.vfat -R or -s, mkfs.exfat -b)";
-    against(diagnosis, Layer::Filesystem, "align_filesystem", text)
+    against(diagnosis, Bottleneck::Filesystem, "align_filesystem", text)
 }
 
 fn because(id: &'static str, finding: &Finding, text: String) -> Option<Advice> {
@@ -173,7 +174,7 @@ fn align_partitions(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice
         finding,
         format!("start every partition at a multiple of {block} (sector {})", block.sectors().0),
     )
-    .map(|advice| advice.against(diagnosis, Layer::Alignment))
+    .map(|advice| advice.against(diagnosis, Bottleneck::Alignment))
 }
 
 fn limit_streams(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
@@ -184,7 +185,7 @@ fn limit_streams(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
             format!("write to at most {count} places at a time, the filesystem's own bookkeeping included")
         }
     };
-    because("limit_streams", finding, text).map(|advice| advice.against(diagnosis, Layer::OpenUnits))
+    because("limit_streams", finding, text).map(|advice| advice.against(diagnosis, Bottleneck::OpenUnits))
 }
 
 fn write_in_order(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
@@ -209,14 +210,14 @@ fn write_whole_pages(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advic
         report.found(id)?,
         format!("write at least {size} at a time, e.g. dd bs={}{cluster}", size.get()),
     )
-    .map(|advice| advice.against(diagnosis, Layer::SmallWrites))
+    .map(|advice| advice.against(diagnosis, Bottleneck::SmallWrites))
 }
 
 fn keep_fat_area(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let area = report.size(FindingId::FatAreaBytes)?;
     let text = format!("keep the file allocation table, or any journal, within the first {area}");
     // Then the table is one place less that is written in turn: at most what all of them cost.
-    let gain = diagnosis.gain(Layer::OpenUnits).map(|gain| Gain { low: 1.0, likely: 1.0, ..gain });
+    let gain = diagnosis.gain(Bottleneck::OpenUnits).map(|gain| Gain { low: 1.0, likely: 1.0, ..gain });
     because("keep_fat_area", report.found(FindingId::FatAreaBytes)?, text)
         .map(|advice| Advice { gain, ..advice })
 }

@@ -1,8 +1,12 @@
 //! What is said of a disk.
 
-use flashscope_linux::{Ability, Card, Disk, Idle, Idleness, Queue, Sort, Usb, WriteCache};
+use flashscope_linux::{Ability, Brake, Card, Disk, Idle, Idleness, Queue, Sort, Usb, WriteCache};
+
+use flashscope_record::attachment::LinkKind;
+use flashscope_report::words::diagnosis::slow_cause_text;
 
 use super::partitions;
+use crate::target::slow_cause;
 
 /// A fact and its name.
 pub struct Fact {
@@ -65,15 +69,19 @@ pub fn facts(disk: &Disk) -> Vec<Fact> {
     facts
 }
 
+fn slow(brake: &Brake, mbit_per_s: f64) -> String {
+    slow_cause_text(&slow_cause(brake), &LinkKind::Usb { mbit_per_s })
+}
+
 /// What the link does now, and what the device could do.
 pub fn link(usb: &Usb) -> String {
     let Some(link) = usb.link_mbit_per_s else { return "speed unknown: sysfs does not tell".to_owned() };
     match (&usb.ability, &usb.brake) {
         (Some(Ability::Known { mbit_per_s }), Some(brake)) => {
-            format!("{link} of {mbit_per_s} Mbit/s: {}", brake.in_words(link))
+            format!("{link} of {mbit_per_s} Mbit/s: {}", slow(brake, link))
         }
         (Some(Ability::AtLeast { mbit_per_s, .. }), Some(brake)) => {
-            format!("{link} of at least {mbit_per_s} Mbit/s: {}", brake.in_words(link))
+            format!("{link} of at least {mbit_per_s} Mbit/s: {}", slow(brake, link))
         }
         (Some(Ability::AtLeast { unknown, .. }), None) => {
             format!("{link} Mbit/s; whether it could do more is unknown: {unknown}")

@@ -1,0 +1,86 @@
+//! Rule *SLC cache*: the cost of an exhausted SLC cache, or of garbage collection, for a long copy.
+
+use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, Untested};
+use flashscope_record::finding::{FindingId, Outcome};
+
+use crate::diagnosis::gain::{Counterfactual, Range};
+use crate::diagnosis::inputs::Inputs;
+use crate::diagnosis::long_stream::{slowdown, stalls_without_cache, stream, time_per_byte};
+use crate::diagnosis::workload::{CopyPart, Workload};
+
+/// The factor within which the throughput before the slow-down is known. Guess.
+const CACHE_FACTOR: f64 = 1.08;
+/// The same for single large writes: a stall may be in one of them and not in the next. Guess.
+const SINGLE_WRITE_FACTOR: f64 = 1.2;
+/// The same for the time between stalls, where stalls take most of the time. Guess.
+const STALL_FACTOR: f64 = 1.35;
+/// At least this share of a time per byte remains. Guess: it keeps gains finite.
+const LEFT_MIN: f64 = 0.01;
+
+/// `None` as well without a long stream: the baseline reports that.
+pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option<Counterfactual>, Untested> {
+    let without =
+        |without, evidence| Ok(Some(Counterfactual { bottleneck: Bottleneck::SlcCache, without, evidence }));
+    let Ok(long) = time_per_byte(inputs) else { return Ok(None) };
+    let Some(stream) = stream(inputs) else { return Ok(None) };
+    let now = |part| workload.time_per_byte(part).seconds;
+    let long_bytes_per_s = 1.0 / now(CopyPart::Large);
+    if let Some(stalls) = stalls_without_cache(inputs, stream) {
+        let unstalled = |part| (now(part) - workload.stalls).max(now(part) * LEFT_MIN);
+        return without(
+            CopyPart::ALL.map(|part| Some(Range::within(unstalled(part), STALL_FACTOR))),
+            DiagnosisEvidence::Stalls {
+                share: stalls.share,
+                period: stalls.period,
+                bytes_per_s: long_bytes_per_s,
+            },
+        );
+    }
+    let slowdown = slowdown(inputs, stream);
+    let slowdown = slowdown.map_err(|reason| Untested { bottleneck: Bottleneck::SlcCache, reason })?;
+    if let Some(slowdown) = slowdown {
+        let before_bytes_per_s = 1.0 / slowdown.fast;
+        return without(
+            within_cache(workload, slowdown.fast),
+            DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s: long_bytes_per_s },
+        );
+    }
+    let single = inputs.sweep.time_per_byte(CopyPart::Large.request());
+    if long.seconds < single * SINGLE_WRITE_FACTOR {
+        return Ok(None);
+    }
+    let large = Range::within(now(CopyPart::Large) - long.seconds + single, SINGLE_WRITE_FACTOR);
+    let single_bytes_per_s = 1.0 / single;
+    without(
+        [Some(large), None, None, None],
+        DiagnosisEvidence::SlowLongCopy { single_bytes_per_s, long_bytes_per_s },
+    )
+}
+
+/// A long stream; if there was one, the measurement that its unknown findings name.
+pub fn would_decide(inputs: &Inputs<'_>) -> Decider {
+    let of_stream = [FindingId::SustainedWriteBytesPerS, FindingId::SlcCacheBytes];
+    let of_findings = of_stream.into_iter().find_map(|id| match &inputs.finding(id)?.outcome {
+        Outcome::Unknown { would_decide, .. } => Some(would_decide.clone()),
+        Outcome::Found { .. } => None,
+    });
+    let of_findings = of_findings.filter(|decider| stream(inputs).is_some() && !decider.is_empty());
+    of_findings.map_or(Decider::LongStream, Decider::Finding)
+}
+
+/// All parts if every write fits into the cache: at best as fast as large writes, at worst as now.
+fn within_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
+    let long = workload.time_per_byte(CopyPart::Large).seconds;
+    let share = (fast / long).min(1.0);
+    CopyPart::ALL.map(|part| {
+        let now = workload.time_per_byte(part).seconds;
+        let low = fast.min(now);
+        Some(match part {
+            CopyPart::Large => Range::within(fast, CACHE_FACTOR),
+            CopyPart::Medium => Range { low, likely: (now - (long - fast)).max(low), high: now },
+            CopyPart::Small => Range { low, likely: now * share.sqrt(), high: now },
+            // Either the cache is a log, where interleaved writes merge nothing, or it takes sequential writes only.
+            CopyPart::Interleaved => Range { low, likely: (low * now).sqrt(), high: now },
+        })
+    })
+}
