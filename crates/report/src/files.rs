@@ -373,7 +373,7 @@ mod tests {
             assert!(told.contains(words), "{words}: {told}");
         }
         seen.rounds[0].small.writes = None;
-        assert!(headline(&seen).as_str().contains("why is unknown"));
+        assert!(headline(&seen).as_str().contains("the cause is unknown"));
         // 16 MiB in 10 s are more than full speed carries.
         seen.link =
             Some(LinkLimit { bytes_per_s: Bytes::new(1_216_000), name: "USB at 12 Mbit/s".to_owned() });

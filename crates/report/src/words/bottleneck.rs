@@ -32,7 +32,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
     let small = diagnosis.small_files.as_ref();
     let small = small.filter(|cost| diagnosis.bottleneck() != Some(cost.bottleneck));
     let small = small.map(|cost| {
-        format!("for small files alone: {}. Without it: {}", cost_text(cost), gain_text(cost.gain))
+        format!("small files alone are limited by {}. Without it: {}", cost_text(cost), gain_text(cost.gain))
     });
     let untested = diagnosis.untested.iter();
     let untested = untested.filter(|each| !is_unknown && each.bottleneck != Bottleneck::Alignment);

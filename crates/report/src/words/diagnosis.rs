@@ -146,7 +146,7 @@ pub fn reason_text(reason: &DiagnosisReason) -> String {
         DiagnosisReason::Finding(reason) => return reason.clone(),
         DiagnosisReason::NotTested { bottleneck, reason } => {
             return format!(
-                "no tested bottleneck costs much, but this one was not tested: {} ({})",
+                "no bottleneck found, but one was not tested: {} ({})",
                 bottleneck_title(*bottleneck),
                 reason_text(reason)
             );
