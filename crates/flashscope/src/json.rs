@@ -6,8 +6,8 @@ mod findings;
 mod methods;
 
 pub use disk::{disk, idle};
+use findings::EndedDocument;
 pub use findings::FindingDocument;
-use findings::{EndedDocument, bottleneck};
 
 use flashscope_infer::streams::changes::Change;
 use flashscope_infer::streams::drift::Drift;
@@ -17,9 +17,9 @@ use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile
 use flashscope_record::diagnosis::{Bottleneck, CachedSpeed, Conclusion, Cost, Diagnosis, Untested};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, SpeedCase};
-use flashscope_record::run_file::{FORMAT, RunFile};
+use flashscope_record::run_file::RunFile;
 use flashscope_report::words::diagnosis::{decider_text, evidence_text, reason_text};
-use flashscope_report::{Report, advice};
+use flashscope_report::{Report, advice, words};
 use serde_json::{Map, Value, json};
 
 /// The version of this program.

@@ -8,6 +8,7 @@ use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_record::run_file::RunFile;
 
+use crate::words;
 use crate::words::diagnosis::reason_text;
 
 /// A run and what was inferred from it.

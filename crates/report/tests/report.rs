@@ -12,13 +12,15 @@ use flashscope_device::Bytes;
 use flashscope_infer::infer_run;
 use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange};
 use flashscope_record::diagnosis::{Conclusion, DiagnosisReason};
-use flashscope_record::finding::{Confidence, Finding, FindingId, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value, WouldDecide,
+};
 use flashscope_record::observation::{
     Cause, Claim, Conditions, Data, Ended, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
     Refusal, Resumed, StopReason, SustainedData, Times, Way,
 };
 use flashscope_record::run_file::RunFile;
-use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict, words};
+use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
 use unicode_width::UnicodeWidthStr;
 
 /// Every run the tests look at, with findings: as measured, as published, hostile, absurd, and empty.

@@ -1,11 +1,9 @@
 //! Findings, ends of experiments and the diagnosis, as they stand in `--json`.
 
-use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis, Layer, Unweighed};
 use flashscope_record::finding::{Confidence, Finding, Outcome, Value as FindingValue};
 use flashscope_record::observation::{Cause, Ended};
 use flashscope_report::words;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// One finding. An unknown has nulls, a reason and what would decide it.
 #[derive(Serialize)]
@@ -87,31 +85,4 @@ impl EndedDocument {
             },
         }
     }
-}
-
-/// What holds the device back: the layer with the largest gain, all others, and what could not be weighed.
-pub fn bottleneck(diagnosis: &Diagnosis) -> Value {
-    let mut document = match &diagnosis.bottleneck {
-        Bottleneck::Layer(Cost { layer, gain, evidence }) => {
-            json!({ "status": "found", "layer": layer, "gain": gain, "evidence": evidence })
-        }
-        Bottleneck::Flash { evidence } => {
-            json!({ "status": "found", "layer": Layer::Flash, "gain": null, "evidence": evidence })
-        }
-        Bottleneck::Unknown { reason, would_decide } => json!({
-            "status": "unknown",
-            "layer": null,
-            "reason": words::why(reason),
-            "would_decide": words::would_decide(would_decide),
-        }),
-    };
-    let unweighed =
-        |unweighed: &Unweighed| json!({ "layer": unweighed.layer, "reason": words::why(&unweighed.reason) });
-    document["costs"] = json!(diagnosis.costs);
-    document["small_files"] = json!(diagnosis.small_files);
-    if !diagnosis.illusions.is_empty() {
-        document["illusions"] = json!(diagnosis.illusions);
-    }
-    document["unweighed"] = diagnosis.unweighed.iter().map(unweighed).collect();
-    document
 }

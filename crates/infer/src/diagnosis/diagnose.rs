@@ -4,7 +4,7 @@ use flashscope_record::attachment::Attachment;
 use flashscope_record::diagnosis::{
     Conclusion, Cost, Decider, Diagnosis, DiagnosisEvidence, DiagnosisReason, GAIN_REPORTED_MIN, Untested,
 };
-use flashscope_record::finding::Finding;
+use flashscope_record::finding::{Finding, Reason};
 use flashscope_record::observation::Observations;
 use flashscope_record::run_file::RunFile;
 
@@ -16,7 +16,7 @@ use crate::diagnosis::rules::RULES;
 use crate::diagnosis::size_sweep::SizeSweep;
 use crate::diagnosis::workload::{CopyPart, EVERYDAY, SMALL_FILES, Shares, Workload};
 use crate::diagnosis::write_methods;
-use crate::sanity::objection_to;
+use crate::sanity::{self, objection_to};
 
 /// The diagnosis of a run. If so many requests failed that latencies say nothing, no rule is applied.
 #[must_use]
@@ -39,8 +39,8 @@ pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
 #[must_use]
 pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
     if let Some(objection) = objection_to(observations, findings) {
-        let reason = DiagnosisReason::Finding(objection.reason().to_owned());
-        return unknown(reason, Decider::Finding(objection.would_decide().to_owned()));
+        let decider = Decider::Finding(vec![sanity::would_decide(&objection)]);
+        return unknown(DiagnosisReason::Finding(Reason::Objection(objection)), decider);
     }
     let Some(sweep) = SizeSweep::of(observations) else {
         let nothing_written = || unknown(DiagnosisReason::NoSizeSweep, Decider::WriteTests);

@@ -12,7 +12,7 @@ use flashscope_record::diagnosis::{
     Bottleneck, CachedSpeed, Conclusion, Decider, Diagnosis, DiagnosisEvidence, DiagnosisReason,
     GAIN_REPORTED_MIN,
 };
-use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::finding::{Finding, FindingId, Reason, WouldDecide};
 use flashscope_record::observation::{
     Claim, Conditions, Data, Ended, MethodsData, Observations, Source, Times, Way, WriteSizeData,
 };
@@ -225,10 +225,9 @@ fn a_write_buffer_is_not_reported_as_slc_cache() {
 }
 
 /// The findings, with one of them unknown.
-fn without(findings: &[Finding], id: FindingId, reason: &str) -> Vec<Finding> {
-    let forget = |finding: &Finding| {
-        if finding.id == id { Finding::unknown(id, reason, "a quieter machine") } else { finding.clone() }
-    };
+fn without(findings: &[Finding], id: FindingId, reason: &Reason) -> Vec<Finding> {
+    let unknown = || Finding::unknown(id, reason.clone(), [WouldDecide::QuieterMachine]);
+    let forget = |finding: &Finding| if finding.id == id { unknown() } else { finding.clone() };
     findings.iter().map(forget).collect()
 }
 
@@ -236,14 +235,14 @@ fn without(findings: &[Finding], id: FindingId, reason: &str) -> Vec<Finding> {
 fn slc_cache_is_not_tested_if_its_finding_is_unknown() {
     let build = Build { cache: CACHE, ..SOUND };
     let observations = build.checked();
-    let findings = without(&infer(&observations), FindingId::SlcCacheBytes, "the throughput varies as much");
+    let findings = without(&infer(&observations), FindingId::SlcCacheBytes, &Reason::NoTime);
     let diagnosis = diagnose(&observations, &findings, &build.attachment());
     assert_eq!(diagnosis.cost(Bottleneck::SlcCache), None, "{diagnosis:#?}");
     let untested = diagnosis.untested.iter().find(|untested| untested.bottleneck == Bottleneck::SlcCache);
-    let reason = DiagnosisReason::Finding("the throughput varies as much".to_owned());
+    let reason = DiagnosisReason::Finding(Reason::NoTime);
     assert_eq!(untested.map(|untested| &untested.reason), Some(&reason));
     // A long stream was measured, so the finding says what would decide.
-    assert_eq!(would_decide(&diagnosis), Some(Decider::Finding("a quieter machine".to_owned())));
+    assert_eq!(would_decide(&diagnosis), Some(Decider::Finding(vec![WouldDecide::QuieterMachine])));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::Bottleneck;
+use crate::finding::{Reason, WouldDecide};
 
 /// Why a bottleneck is not known, or was not tested.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,7 @@ pub enum DiagnosisReason {
         requests: u64,
     },
     /// A finding is unknown, or all of them are, for this reason.
-    Finding(String),
+    Finding(Reason),
     /// The target lies in memory (tmpfs).
     InMemory,
     /// Only the ways of writing were measured.
@@ -68,7 +69,7 @@ pub enum DiagnosisReason {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decider {
     /// The one that would decide a finding, or all of them.
-    Finding(String),
+    Finding(Vec<WouldDecide>),
     /// The device at another port or reader.
     AnotherPort,
     /// A device instead of memory.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::bottleneck::gain_text;
 use super::course::stream;
 use super::diagnosis::{evidence_text, slow_cause_text};
+use super::finding_title::finding_title;
 use super::hedge::hedged;
 use super::reason::reason;
 use super::sentence::Sentence;

@@ -6,7 +6,6 @@ use flashscope_record::diagnosis::{
 
 use super::diagnosis::{bottleneck_title, decider_text, evidence_text, reason_text};
 use super::sentence::Sentence;
-use super::would_decide::would_decide;
 
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
     let is_unknown = matches!(diagnosis.conclusion, Conclusion::Unknown { .. });

@@ -4,6 +4,9 @@ use flashscope_record::attachment::{LinkKind, LinkRange, SlowLinkCause};
 use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, DiagnosisReason, LinkUse};
 use flashscope_record::figure::{speed, time};
 
+use super::reason;
+use super::would_decide::would_decide;
+
 /// The name of a bottleneck for people.
 #[must_use]
 pub const fn bottleneck_title(bottleneck: Bottleneck) -> &'static str {
@@ -143,7 +146,7 @@ pub fn reason_text(reason: &DiagnosisReason) -> String {
                 "{failed} of {requests} requests failed, so the latencies of the others prove nothing"
             );
         }
-        DiagnosisReason::Finding(reason) => return reason.clone(),
+        DiagnosisReason::Finding(of_finding) => return reason::reason(of_finding),
         DiagnosisReason::NotTested { bottleneck, reason } => {
             return format!(
                 "no bottleneck found, but one was not tested: {} ({})",
@@ -188,7 +191,7 @@ pub fn reason_text(reason: &DiagnosisReason) -> String {
 #[must_use]
 pub fn decider_text(decider: &Decider) -> String {
     let text = match decider {
-        Decider::Finding(text) => text,
+        Decider::Finding(deciders) => return would_decide(deciders),
         Decider::AnotherPort => "the device at another port or reader, if it still responds there",
         Decider::Device => "the same tests on a stick or card",
         Decider::WriteTests => "the write tests (check --erase, which destroys all data on the device)",

@@ -8,6 +8,9 @@ mod cached;
 mod caveat;
 mod course;
 pub mod diagnosis;
+mod ended;
+mod evidence;
+mod finding_title;
 mod headline;
 mod hedge;
 mod how_sure;
@@ -21,7 +24,6 @@ mod what_it_means;
 mod would_decide;
 
 pub use advice::{Advice, advice};
-pub use bottleneck::why;
 pub use cached::cached;
 pub use caveat::caveat;
 pub(crate) use course::name as name_of_change;

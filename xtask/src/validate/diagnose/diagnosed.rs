@@ -7,7 +7,7 @@ use flashscope_infer::infer;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
-use flashscope_record::diagnosis::{Bottleneck, Cost, Diagnosis};
+use flashscope_record::diagnosis::{Conclusion, Cost, Diagnosis};
 use flashscope_zoo::{Case, Fault, ZooError};
 
 /// A test case and its diagnosis.
@@ -54,7 +54,8 @@ impl DiagnosedCase {
     /// The prediction for small files alone, and the true gain; `None` without a prediction.
     pub fn small_files_prediction(&self) -> Option<(&Cost, f64)> {
         let prediction = self.diagnosis.small_files.as_ref()?;
-        let (_, gain) = self.small_files.iter().find(|(layer, _)| *layer == prediction.layer.as_str())?;
+        let (_, gain) =
+            self.small_files.iter().find(|(layer, _)| *layer == prediction.bottleneck.as_str())?;
         Some((prediction, *gain))
     }
 
@@ -74,13 +75,13 @@ impl DiagnosedCase {
     /// Whether the reported bottleneck is that of the largest fault; without a fault, the flash itself.
     pub fn is_correct(&self) -> bool {
         let truth = self.case.faults.first().map_or("flash", |(fault, _)| fault.bottleneck());
-        self.diagnosis.layer().is_some_and(|layer| layer.as_str() == truth)
+        self.diagnosis.bottleneck().is_some_and(|bottleneck| bottleneck.as_str() == truth)
     }
 
     /// Every fault with its true and predicted gain.
     pub fn predictions(&self) -> impl Iterator<Item = Prediction> + '_ {
         self.case.faults.iter().map(|(fault, gain)| {
-            let of_layer = |cost: &&Cost| cost.layer.as_str() == fault.bottleneck();
+            let of_layer = |cost: &&Cost| cost.bottleneck.as_str() == fault.bottleneck();
             let cost = self.diagnosis.costs.iter().find(of_layer);
             let predicted = cost.map(|cost| (cost.gain.low, cost.gain.high));
             Prediction { fault: *fault, gain: *gain, predicted }
@@ -115,18 +116,18 @@ impl DiagnosedCase {
     }
 
     fn diagnosis_text(&self) -> String {
-        let first = match &self.diagnosis.bottleneck {
-            Bottleneck::Unknown { reason, .. } => {
-                format!("reported unknown: {}", flashscope_report::words::why(reason))
+        let first = match &self.diagnosis.conclusion {
+            Conclusion::Unknown { reason, .. } => {
+                format!("reported unknown: {}", flashscope_report::words::diagnosis::reason_text(reason))
             }
-            Bottleneck::Layer(cost) => format!("reported {}", cost.layer.as_str()),
-            Bottleneck::Flash { .. } => "reported flash".to_owned(),
+            Conclusion::Bottleneck(cost) => format!("reported {}", cost.bottleneck.as_str()),
+            Conclusion::Flash(_) => "reported flash".to_owned(),
         };
         let likely = self
             .diagnosis
             .costs
             .iter()
-            .map(|cost| format!("{} {:.2}", cost.layer.as_str(), cost.gain.likely));
+            .map(|cost| format!("{} {:.2}", cost.bottleneck.as_str(), cost.gain.likely));
         format!("{first} ({})", likely.collect::<Vec<_>>().join(", "))
     }
 
@@ -134,7 +135,7 @@ impl DiagnosedCase {
         let gains: Vec<String> =
             self.small_files.iter().map(|(layer, gain)| format!("{layer} {gain:.2}")).collect();
         let prediction = self.diagnosis.small_files.as_ref().map_or("nothing".to_owned(), |cost| {
-            format!("{} {:.2} to {:.2}", cost.layer.as_str(), cost.gain.low, cost.gain.high)
+            format!("{} {:.2} to {:.2}", cost.bottleneck.as_str(), cost.gain.low, cost.gain.high)
         });
         format!("small files: reported {prediction}, true gains {}", gains.join(", "))
     }
@@ -149,23 +150,24 @@ impl DiagnosedCase {
             self.case.partition_start()
         );
         let _ = writeln!(text, "# {}; {}", self.faults_text(), self.diagnosis_text());
-        for Cost { layer, gain, evidence } in &self.diagnosis.costs {
+        for Cost { bottleneck, gain, evidence } in &self.diagnosis.costs {
             let _ = writeln!(
                 text,
-                "# {}: {:.2} to {:.2}, likely {:.2}: {evidence}",
-                layer.as_str(),
+                "# {}: {:.2} to {:.2}, likely {:.2}: {}",
+                bottleneck.as_str(),
                 gain.low,
                 gain.high,
-                gain.likely
+                gain.likely,
+                flashscope_report::words::diagnosis::evidence_text(evidence)
             );
         }
         let _ = writeln!(text, "# {}", self.small_files_text());
-        for untested in &self.diagnosis.unweighed {
+        for untested in &self.diagnosis.untested {
             let _ = writeln!(
                 text,
                 "# not tested: {}: {}",
-                untested.layer.as_str(),
-                flashscope_report::words::why(&untested.reason)
+                untested.bottleneck.as_str(),
+                flashscope_report::words::diagnosis::reason_text(&untested.reason)
             );
         }
         text
@@ -177,9 +179,9 @@ fn attachment(case: &Case) -> Attachment {
     let (now, own) = case.buses();
     let could = if case.is_card() { None } else { own.usb_mbit_per_s() };
     let link = now.usb_mbit_per_s().and_then(|now| Link::usb(now, could));
-    let link = link.map(|link| Link { is_readers: case.is_card(), ..link });
+    let link = link.map(|link| Link { is_card_reader: case.is_card(), ..link });
     let partition = Volume { name: "sdx1".to_owned(), start: case.partition_start(), data_start: None };
-    let usb_storage = Driver { name: "usb-storage".to_owned(), leaves_uas: false };
+    let usb_storage = Driver { name: "usb-storage".to_owned(), is_uas_unused: false };
     let driver = case.has_adjustable_driver.then_some(usb_storage);
     Attachment {
         link,
