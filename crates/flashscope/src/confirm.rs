@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::Consent;
 use flashscope_linux::{
-    Disk, Erasable, Filesystem, Partition, Roots, erasable, is_lasting_name, lasting_name,
+    Disk, Erasable, Filesystem, Partition, Roots, erasable, is_persistent_name, persistent_name,
 };
 use flashscope_report::printable;
 
@@ -57,10 +57,10 @@ const fn refused(error: anyhow::Error) -> Failure {
 /// `/dev/sdb` is one stick today and another one tomorrow: with `--yes`, in a script, that may be the wrong one.
 fn permit_without_asking(target: &str, roots: &Roots) -> Result<(), Failure> {
     let path = Path::new(target);
-    if is_lasting_name(path, roots) {
+    if is_persistent_name(path, roots) {
         return Ok(());
     }
-    let instead = match lasting_name(path, roots) {
+    let instead = match persistent_name(path, roots) {
         Some(name) => format!("name it {}", printable(&name.to_string_lossy())),
         None => "it has no such name here (/dev/disk/by-id)".to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Switching a disk's own write cache, and back.
+//! Switches a disk's own write cache on and off, and restores it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use crate::queue::WriteCache;
 use crate::roots::Roots;
 use crate::sysfs::Sysfs;
 
-/// The switch of a SCSI disk's write cache. Dropping it puts the cache back as it was, also while a panic unwinds.
+/// The switch of a SCSI disk's write cache. Dropping it restores the former state, also while a panic
+/// unwinds.
 #[derive(Debug)]
 pub struct CacheSwitch {
     attribute: PathBuf,
@@ -17,19 +18,19 @@ pub struct CacheSwitch {
 /// Why a cache cannot be switched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CacheSwitchError {
-    /// It is no disk that speaks SCSI: cards, image files, loop devices.
-    #[error("it has no SCSI caching page (the kernel's queue/write_cache is only what the kernel believes)")]
+    /// The target is not a SCSI disk: a card, an image file, a loop device.
+    #[error("it has no SCSI caching page (the kernel's queue/write_cache is only the kernel's assumption)")]
     NoSwitch,
     /// The system or the disk refuses.
     #[error("the disk or the system refuses: {reason}")]
     Refused {
-        /// What the kernel said.
+        /// The reason.
         reason: String,
     },
 }
 
 impl CacheSwitch {
-    /// The switch of the disk at `path`, as it stands now.
+    /// The switch of the disk at `path`, with its current state.
     ///
     /// # Errors
     /// [`CacheSwitchError::NoSwitch`] if there is none.
@@ -38,7 +39,7 @@ impl CacheSwitch {
         let disk = if disk.partition_start().is_some() { disk.below("..") } else { Some(disk) };
         let device = disk.and_then(|disk| disk.below("device")).ok_or(CacheSwitchError::NoSwitch)?;
         let scsi = device.entries("scsi_disk").into_iter().next().ok_or(CacheSwitchError::NoSwitch)?;
-        Self::at(roots.sysfs.join(scsi.place()).join("cache_type"))
+        Self::at(roots.sysfs.join(scsi.relative_path()).join("cache_type"))
     }
 
     fn at(attribute: PathBuf) -> Result<Self, CacheSwitchError> {
@@ -46,13 +47,13 @@ impl CacheSwitch {
         Ok(Self { attribute, was: was.trim().to_owned() })
     }
 
-    /// How it stood.
+    /// The former state.
     #[must_use]
     pub fn was(&self) -> &str {
         &self.was
     }
 
-    /// Switches it (MODE SELECT of SCSI's caching page), and looks whether the disk did so.
+    /// Switches the cache (MODE SELECT of SCSI's caching page), and checks that the disk followed.
     ///
     /// # Errors
     /// [`CacheSwitchError::Refused`]
@@ -70,7 +71,7 @@ impl CacheSwitch {
 
 impl Drop for CacheSwitch {
     fn drop(&mut self) {
-        // A disk that was taken out has nothing to put back.
+        // A disk that was unplugged has nothing to restore.
         let _ = fs::write(&self.attribute, &self.was);
     }
 }
@@ -80,9 +81,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_switched_and_put_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let attribute = folder.path().join("cache_type");
+    fn cache_is_switched_and_restored_on_drop() {
+        let directory = tempfile::tempdir().unwrap();
+        let attribute = directory.path().join("cache_type");
         fs::write(&attribute, "write back\n").unwrap();
         let switch = CacheSwitch::at(attribute.clone()).unwrap();
         switch.switch(WriteCache::WriteThrough).unwrap();
@@ -92,7 +93,7 @@ mod tests {
         );
         drop(switch);
         assert_eq!(fs::read_to_string(&attribute).unwrap(), "write back");
-        assert_eq!(CacheSwitch::at(folder.path().join("none")).unwrap_err(), CacheSwitchError::NoSwitch);
+        assert_eq!(CacheSwitch::at(directory.path().join("none")).unwrap_err(), CacheSwitchError::NoSwitch);
         let file = CacheSwitch::of(&attribute, &Roots::default());
         assert_eq!(file.unwrap_err(), CacheSwitchError::NoSwitch);
     }

@@ -1,17 +1,17 @@
-//! The clock of real devices: the only place that asks the host for the time, and the only one that sleeps.
+//! The clock of real devices. Only this file asks the host for the time or sleeps.
 
 use std::time::Duration;
 
 use flashscope_device::Instant;
 
-/// The host's monotonic clock (`CLOCK_MONOTONIC`), zero when the device was opened.
+/// The host's monotonic clock (`CLOCK_MONOTONIC`), zero at the start.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     zero: std::time::Instant,
 }
 
 impl Clock {
-    /// A clock whose zero is now.
+    /// A clock that starts at zero now.
     pub fn start() -> Self {
         Self { zero: host_time() }
     }
@@ -21,14 +21,14 @@ impl Clock {
         Instant::ZERO + host_time().duration_since(self.zero)
     }
 
-    /// Returns once `duration` has passed.
-    #[expect(clippy::disallowed_methods, reason = "a real device's pause is real; nothing else sleeps")]
+    /// Sleeps for `duration`.
+    #[expect(clippy::disallowed_methods, reason = "a pause on a real device is real; nothing else sleeps")]
     pub fn sleep(duration: Duration) {
         std::thread::sleep(duration);
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one clock that everything else is given")]
+#[expect(clippy::disallowed_methods, reason = "the only clock; everything else receives it")]
 fn host_time() -> std::time::Instant {
     std::time::Instant::now()
 }

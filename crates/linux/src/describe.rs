@@ -1,20 +1,21 @@
-//! One disk of sysfs, from its directory and those above it.
+//! Describes one disk from its sysfs directory and the directories above it.
 
 use std::path::Path;
 
 use crate::card::Card;
 use crate::disk::{Bus, Disk, Partition, Scsi};
+use crate::disk_kind::{self, DiskKind};
 use crate::mounts::Mount;
 use crate::roots::Roots;
-use crate::sort::{self, Sort};
 use crate::sysfs::{Node, Sysfs};
 use crate::volume::Filesystem;
 use crate::{queue, usb};
 
-/// A chain of device mappers on a partition (encryption, volumes) is followed so far.
+/// The longest chain of device mappers on a partition (encryption, volumes) that is followed. Guess: real
+/// chains have two.
 const HOLDERS_MAX: usize = 8;
 
-/// What is known of the disk at `node`.
+/// Describes the disk at `node`.
 pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
     let name = node.name();
     let device = node.below("device");
@@ -35,7 +36,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
         serial: of_usb("serial").or_else(|| of_device("serial")).or_else(|| node.text("serial")),
         is_removable: node.is_set("removable"),
         is_read_only: node.is_set("ro"),
-        sort: Sort::Disk,
+        kind: DiskKind::Disk,
         usb: usb_device.and_then(|device| usb::read(device, interface)),
         card: device
             .as_ref()
@@ -50,11 +51,12 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
         bus,
         name,
     };
-    disk.sort = sort::of(&disk, device.as_ref());
+    disk.kind = disk_kind::of(&disk, device.as_ref());
     disk
 }
 
-/// The directories above a disk, nearest first; those above its device too, where a copy of sysfs has lost the links.
+/// The directories above a disk, nearest first; those above its device too, because a copy of sysfs may
+/// lack the links.
 fn above(node: &Node, device: Option<&Node>) -> Vec<Node> {
     node.ancestors().chain(device.into_iter().flat_map(Node::ancestors)).collect()
 }
@@ -81,7 +83,7 @@ fn bus(above: &[Node], name: &str) -> Bus {
     }
 }
 
-/// What SCSI's inquiry said; its directory is named `host:channel:target:unit`.
+/// The disk's answer to SCSI's INQUIRY; its directory is named `host:channel:target:unit`.
 fn scsi(device: &Node) -> Option<Scsi> {
     let name = device.name();
     let unit = name.rsplit(':').next().filter(|_| name.matches(':').count() == 3)?;
@@ -93,7 +95,7 @@ fn scsi(device: &Node) -> Option<Scsi> {
     })
 }
 
-/// debugfs' directory of the host that a card hangs on, e.g. `mmc0`.
+/// The debugfs directory of a card's host, e.g. `mmc0`.
 fn debug(above: &[Node], roots: &Roots) -> Option<Node> {
     let is_host = |node: &&Node| node.ancestors().nth(1).is_some_and(|above| above.name() == "mmc_host");
     let host = above.iter().find(is_host)?;
@@ -101,7 +103,7 @@ fn debug(above: &[Node], roots: &Roots) -> Option<Node> {
     sysfs.node(&roots.sysfs.join("kernel/debug").join(host.name()))
 }
 
-/// The list of mounts, and where else to look for what is on a partition.
+/// The list of mounts, and the other sources for filesystems.
 struct Mounts<'a> {
     all: &'a [Mount],
     roots: &'a Roots,
@@ -114,7 +116,7 @@ impl Mounts<'_> {
         partitions.iter().chain([disk]).flat_map(|node| self.of(node)).collect()
     }
 
-    /// The mounts of a disk or partition, or of what device mapper makes of it.
+    /// The mounts of a disk or partition, or of the device mappers on it.
     fn of(&self, node: &Node) -> Vec<Mount> {
         let mut nodes = vec![node.clone()];
         for at in 0..HOLDERS_MAX {
@@ -141,7 +143,7 @@ impl Mounts<'_> {
     }
 }
 
-/// By device number or, where the filesystem has a number of its own, by name.
+/// Matches by device number or, where the filesystem has a number of its own, by name.
 fn is_of(mount: &Mount, node: &Node) -> bool {
     node.text("dev").as_ref() == Some(&mount.device) || mount.source == format!("/dev/{}", node.name())
 }
@@ -155,7 +157,7 @@ fn partitions(disk: &Node) -> Vec<Node> {
     disk.children().into_iter().filter(|child| child.partition_start().is_some()).collect()
 }
 
-/// The partition at `node`, with what is on it.
+/// Describes the partition at `node`, with its filesystem.
 pub fn partition(node: &Node, mounts: &[Mount], roots: &Roots) -> Option<Partition> {
     Mounts { all: mounts, roots, is_readable: true }.partition(node)
 }

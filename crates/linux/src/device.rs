@@ -1,4 +1,4 @@
-//! A real device behind the contract: an open target and the engine that serves its requests.
+//! A real device: an open target and the engine that serves its requests.
 
 use std::os::fd::OwnedFd;
 
@@ -8,11 +8,11 @@ use crate::engine::ActiveEngine;
 use crate::remark::Remark;
 use crate::target::Target;
 
-/// A block device, or a file taken as one.
+/// A block device or an image file.
 ///
-/// Its clock is the host's monotonic clock, zero at opening. With `io_uring`, requests are gathered and handed to the
-/// kernel together, at the latest by the next [`Device::wait`]; a request counts as submitted when the kernel gets it,
-/// and as completed when its completion is seen. Checks of what was read are made after that.
+/// Its clock is the host's monotonic clock, zero at opening. With `io_uring`, requests are submitted to the
+/// kernel in batches, at the latest by the next [`Device::wait`]. A request counts as submitted when the
+/// kernel receives it, and as completed when its completion is seen. Reads are checked after that.
 #[derive(Debug)]
 pub struct LinuxDevice {
     target: Target,
@@ -30,22 +30,22 @@ impl LinuxDevice {
         &self.target.file
     }
 
-    /// Gives up what lies behind the first `capacity` bytes of a file of our own, so that nobody takes it for written.
+    /// Truncates a temporary file to `capacity`, so that its unwritten end is not measured.
     ///
     /// # Errors
-    /// What the kernel says if the file cannot be made shorter.
+    /// The kernel's error if the file cannot be truncated.
     pub fn shorten(&mut self, capacity: Bytes) -> std::io::Result<()> {
         rustix::fs::ftruncate(&self.target.file, capacity.get())?;
         self.target.capabilities.capacity = capacity;
         for remark in &mut self.remarks {
-            if let Remark::OwnFile { size } = remark {
+            if let Remark::TemporaryFile { size } = remark {
                 *size = capacity;
             }
         }
         Ok(())
     }
 
-    /// What the person should know of how this target was opened.
+    /// What the person should know about how this target was opened.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks

@@ -1,13 +1,13 @@
-//! What a disk says of itself.
+//! What a disk reports about itself.
 
 use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 
 use crate::card::Card;
+use crate::disk_kind::DiskKind;
 use crate::mounts::Mount;
 use crate::queue::Queue;
-use crate::sort::Sort;
 use crate::usb::Usb;
 use crate::volume::Filesystem;
 
@@ -16,48 +16,48 @@ use crate::volume::Filesystem;
 pub struct Disk {
     /// The kernel's name, e.g. `sdb`.
     pub name: String,
-    /// Its device file, e.g. `/dev/sdb`.
+    /// The device file, e.g. `/dev/sdb`.
     pub path: PathBuf,
-    /// How much it claims to hold; zero for a reader without a card.
+    /// The reported capacity; zero for a reader without a card.
     pub capacity: Bytes,
-    /// Who made it, as far as it says.
+    /// The vendor, if the disk reports one.
     pub vendor: Option<String>,
-    /// What it is called.
+    /// The model name.
     pub model: Option<String>,
-    /// Its serial number.
+    /// The serial number.
     pub serial: Option<String>,
-    /// True if its medium can be taken out.
+    /// Whether its medium can be removed.
     pub is_removable: bool,
-    /// True if the kernel takes no writes for it (a card's lock switch).
+    /// Whether the kernel refuses writes to it (a card's lock switch).
     pub is_read_only: bool,
-    /// What it hangs on.
+    /// The bus it is attached to.
     pub bus: Bus,
-    /// What sort of thing it is.
-    pub sort: Sort,
-    /// What SCSI says of it, if it speaks that; for a reader, this is the slot.
+    /// The kind of disk.
+    pub kind: DiskKind,
+    /// The SCSI identity, if it speaks SCSI; for a reader, this names the slot.
     pub scsi: Option<Scsi>,
-    /// What USB says, if it hangs on that.
+    /// The USB properties, if it is attached by USB.
     pub usb: Option<Usb>,
-    /// What its card registers say, if it is an SD or MMC card in a reader of its own.
+    /// The card registers, for an SD or MMC card in a native card reader (`mmc_host`).
     pub card: Option<Card>,
-    /// How it takes requests.
+    /// The request queue's limits.
     pub queue: Queue,
-    /// Its partitions.
+    /// The partitions.
     pub partitions: Vec<Partition>,
-    /// What is on it, if it has no partitions.
+    /// The filesystem, if it has no partitions.
     pub filesystem: Option<Filesystem>,
     /// Where it and its partitions are mounted.
     pub mounts: Vec<Mount>,
 }
 
 impl Disk {
-    /// True for a stick, a card or a reader, and anything else on USB: what flashscope is for.
+    /// Whether flashscope is meant for it: a stick, a card, a reader, or any other USB disk.
     #[must_use]
     pub const fn is_stick_or_card(&self) -> bool {
-        matches!(self.sort, Sort::Stick | Sort::Reader | Sort::UsbDisk | Sort::Card)
+        matches!(self.kind, DiskKind::Stick | DiskKind::Reader | DiskKind::UsbDisk | DiskKind::Card)
     }
 
-    /// True if the running system lies on it.
+    /// Whether the running system is on it.
     #[must_use]
     pub fn holds_the_system(&self) -> bool {
         self.mounts
@@ -65,7 +65,7 @@ impl Disk {
             .any(|mount| ["/", "/usr", "/boot", "/boot/firmware"].contains(&mount.path.as_str()))
     }
 
-    /// True for a reader without a card.
+    /// Whether it is a reader without a card.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.capacity.is_zero()
@@ -77,35 +77,35 @@ impl Disk {
 pub struct Partition {
     /// The kernel's name, e.g. `sdb1`.
     pub name: String,
-    /// Where on the disk it starts.
+    /// Its offset on the disk.
     pub start: Bytes,
-    /// How long it is.
+    /// Its length.
     pub length: Bytes,
-    /// What is on it.
+    /// The filesystem on it.
     pub filesystem: Option<Filesystem>,
     /// Where it is mounted.
     pub mounts: Vec<Mount>,
 }
 
-/// What a disk answers to SCSI's inquiry.
+/// A disk's answer to SCSI's INQUIRY command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scsi {
-    /// Who made it: for sticks often nobody, or `Generic`.
+    /// The vendor; many sticks report none, or `Generic`.
     pub vendor: Option<String>,
-    /// What it is called.
+    /// The model name.
     pub model: Option<String>,
-    /// The firmware's revision.
+    /// The firmware revision.
     pub revision: Option<String>,
-    /// Its number among those that share one USB device: the slot of a reader.
+    /// The logical unit number among those that share one USB device: the slot of a reader.
     pub unit: Option<u32>,
 }
 
-/// What a disk hangs on.
+/// The bus a disk is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bus {
     /// USB: a stick, or a card in a USB reader.
     Usb,
-    /// A reader for SD and MMC cards, or an eMMC chip.
+    /// A native reader for SD and MMC cards, or an eMMC chip.
     Mmc,
     /// `NVMe`.
     Nvme,
@@ -115,11 +115,11 @@ pub enum Bus {
     Scsi,
     /// A virtual machine's disk.
     Virtio,
-    /// A file, taken as a disk.
+    /// A file attached as a disk.
     Loop,
     /// Compressed memory.
     Zram,
-    /// Something else the kernel makes up: device mapper, RAID, network.
+    /// Another virtual disk: device mapper, RAID, network.
     Virtual,
     /// None of these.
     Other,

@@ -1,27 +1,27 @@
-//! Which engine serves a target's requests.
+//! The engines that serve a target's requests, and the choice between them.
 
 use rustix::io::Errno;
 
-use crate::geometry::answers_at_once;
+use crate::geometry::supports_nowait;
 use crate::remark::Remark;
 use crate::ring::RingEngine;
 use crate::sync::SyncEngine;
 use crate::sysfs::Sysfs;
 use crate::target::Target;
 
-/// What is to serve the requests.
+/// The requested engine.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// `pread` and `pwrite` for what is asked alone, `io_uring` for several at once, what works where that is refused.
+    /// `pread` and `pwrite` for a single request, `io_uring` for several at once, whichever works.
     #[default]
     Best,
-    /// `pread` and `pwrite`, one after the other.
+    /// `pread` and `pwrite`, one request at a time.
     Sync,
     /// `io_uring` for every request, or an error.
     Ring,
 }
 
-/// What serves the requests.
+/// The engine in use.
 #[derive(Debug)]
 pub enum ActiveEngine {
     Sync(SyncEngine),
@@ -29,9 +29,9 @@ pub enum ActiveEngine {
 }
 
 impl ActiveEngine {
-    /// Starts what `choice` asks for and this target allows; what had to give way is remarked.
+    /// Starts the engine that `choice` asks for and this target allows. A fallback is noted in `remarks`.
     ///
-    /// Fails only where `io_uring` was asked for by name and is refused.
+    /// Fails only if `io_uring` was requested by name and is refused.
     pub fn start(
         choice: Engine,
         queue_depth: u32,
@@ -41,15 +41,15 @@ impl ActiveEngine {
         if choice == Engine::Sync || choice == Engine::Best && queue_depth == 1 {
             return Ok(Self::sync());
         }
-        if !answers_at_once(&target.file, target.capabilities.logical_block) {
+        if !supports_nowait(&target.file, target.capabilities.logical_block) {
             if choice == Engine::Best && is_ram_disk(target) {
-                remarks.push(Remark::ServedInTurn);
+                remarks.push(Remark::ServedSequentially);
                 return Ok(Self::sync());
             }
             remarks.push(Remark::ServedByThreads);
         }
         match RingEngine::new(target, queue_depth, choice == Engine::Best) {
-            Err(errno) if choice == Engine::Best => Ok(Self::instead_of_ring(errno, target, remarks)),
+            Err(errno) if choice == Engine::Best => Ok(Self::fall_back_to_sync(errno, target, remarks)),
             ring => ring.map(|ring| Self::Ring(Box::new(ring))),
         }
     }
@@ -58,8 +58,8 @@ impl ActiveEngine {
         Self::Sync(SyncEngine::default())
     }
 
-    /// One request at a time, and no more in flight than are served.
-    fn instead_of_ring(errno: Errno, target: &mut Target, remarks: &mut Vec<Remark>) -> Self {
+    /// Falls back to one request at a time and reduces the queue depth to 1.
+    fn fall_back_to_sync(errno: Errno, target: &mut Target, remarks: &mut Vec<Remark>) -> Self {
         remarks.retain(|remark| *remark != Remark::ServedByThreads);
         remarks.push(Remark::RingRefused { errno: errno.raw_os_error() });
         target.capabilities.queue_depth = 1;
@@ -67,9 +67,10 @@ impl ActiveEngine {
     }
 }
 
-/// True for a zram disk: whoever asks copies and decompresses, so a queue cannot make it faster.
+/// Whether this is a zram disk: the caller itself copies and decompresses, so a queue cannot make it
+/// faster.
 fn is_ram_disk(target: &Target) -> bool {
-    Sysfs::default().node_behind(&target.file).is_some_and(|node| node.name().starts_with("zram"))
+    Sysfs::default().node_of_file(&target.file).is_some_and(|node| node.name().starts_with("zram"))
 }
 
 #[cfg(test)]
@@ -81,7 +82,7 @@ mod tests {
     use crate::target::TargetKind;
 
     #[test]
-    fn where_io_uring_is_refused_the_queue_shrinks_to_what_is_served() {
+    fn refused_io_uring_reduces_the_queue_depth_to_one() {
         let capabilities = Capabilities {
             capacity: Bytes::mib(1),
             logical_block: Bytes::kib(4),
@@ -95,7 +96,7 @@ mod tests {
         let kind = TargetKind::File;
         let mut target = Target { file, capabilities, kind, is_buffered: false, clock: Clock::start() };
         let mut remarks = vec![Remark::ImageFile, Remark::ServedByThreads];
-        let engine = ActiveEngine::instead_of_ring(Errno::PERM, &mut target, &mut remarks);
+        let engine = ActiveEngine::fall_back_to_sync(Errno::PERM, &mut target, &mut remarks);
         assert!(matches!(engine, ActiveEngine::Sync(_)));
         assert_eq!(target.capabilities.queue_depth, 1);
         assert_eq!(remarks, [Remark::ImageFile, Remark::RingRefused { errno: 1 }]);

@@ -1,36 +1,39 @@
-//! Which disks may be erased: sticks and cards that nothing uses.
+//! Decides which disks may be erased: sticks and cards that are not in use.
 
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Bus, Disk};
+use crate::disk_kind::DiskKind;
 use crate::error::{NotErasable, OpenError};
 use crate::identify::{Identity, identity_of};
 use crate::mounts::Mount;
 use crate::printable::printable;
 use crate::roots::Roots;
-use crate::sort::Sort;
 use crate::sysfs::{Node, Sysfs, read_start};
 
-/// Lists of swap space have a line each.
+/// The limit for reading the list of swap space, which has one line each.
 const SWAPS_BYTES_MAX: u64 = 1 << 20;
 
-/// A disk or partition that may be erased, if a person says so.
+/// A disk or partition that may be erased, if a person agrees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Erasable {
-    /// What it is, and what is on it. The disk is known.
+    /// Its identity and contents. The disk is known.
     pub identity: Identity,
-    /// The kernel's name of it, e.g. `sdb` or `sdb1`.
+    /// The kernel's name, e.g. `sdb` or `sdb1`.
     pub name: String,
-    /// Tells what is in there now from what gets the same name later; see [`Consent::medium`](flashscope_device::Consent::medium).
+    /// Identifies the present medium, against another one with the same name later; see
+    /// [`Consent::medium`](flashscope_device::Consent::medium).
     pub medium: String,
 }
 
-/// The disk or partition that the device file at `path` stands for, if it may be erased: a USB stick or disk, or a card, of which
-/// nothing is mounted, used as swap space, or held by device mapper or RAID, and which does not hold the running system.
-/// `None` for what is no disk of its own: image files, loop devices over them that take writes, and what cannot be looked at, which opening says.
+/// The disk or partition at `path`, if it may be erased: a USB stick, USB disk or card that is not mounted,
+/// not swap space, not held by device mapper or RAID, and without the running system.
+///
+/// `None` for image files, writable loop devices over them, and inaccessible paths, whose error is reported
+/// when they are opened.
 ///
 /// # Errors
-/// [`OpenError`] says why not, and what to try.
+/// [`OpenError`], with the reason and what to try.
 pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenError> {
     use std::os::unix::fs::FileTypeExt;
     let is_disk = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
@@ -44,7 +47,8 @@ pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenErro
     }
 }
 
-/// Whether the kernel takes writes for the disk or partition at `node`, which is called `path`: each of them is locked on its own.
+/// Checks that the kernel accepts writes to the disk or partition at `node`, named `path`. Each has its own
+/// lock.
 fn takes_writes(node: &Node, path: &str) -> Result<(), OpenError> {
     if node.is_set("ro") {
         return Err(OpenError::NotErasable { path: path.to_owned(), reason: NotErasable::ReadOnly });
@@ -52,13 +56,13 @@ fn takes_writes(node: &Node, path: &str) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The same of the disk or partition at `node`, which is called `path`.
+/// Checks the disk or partition at `node`, named `path`, like [`erasable`].
 pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable, OpenError> {
     let unknown = || OpenError::NotErasable { path: path.to_owned(), reason: NotErasable::Unknown };
     let node = node.ok_or_else(unknown)?;
     let identity = identity_of(node, roots).ok_or_else(unknown)?;
     let disk = identity.disk.as_ref().ok_or_else(unknown)?;
-    look(disk, path)?;
+    examine(disk, path)?;
     takes_writes(node, path)?;
     let whole = if identity.partition.is_some() { node.below("..") } else { None };
     let parts = if whole.is_some() { Vec::new() } else { node.children() };
@@ -75,14 +79,14 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     Ok(Erasable { identity, name, medium })
 }
 
-/// Whether it is what flashscope is for, and takes writes.
-fn look(disk: &Disk, path: &str) -> Result<(), OpenError> {
+/// Checks that it is a writable stick or card without the running system.
+fn examine(disk: &Disk, path: &str) -> Result<(), OpenError> {
     let is_stick_or_card =
-        matches!(disk.bus, Bus::Usb | Bus::Mmc) && disk.is_stick_or_card() && disk.sort != Sort::Embedded;
+        matches!(disk.bus, Bus::Usb | Bus::Mmc) && disk.is_stick_or_card() && disk.kind != DiskKind::Embedded;
     let reason = if disk.holds_the_system() {
         NotErasable::System
     } else if !is_stick_or_card {
-        NotErasable::NoStick { sort: disk.sort, bus: disk.bus }
+        NotErasable::NoStick { kind: disk.kind, bus: disk.bus }
     } else if disk.is_empty() {
         return Err(OpenError::NoMedium { path: path.to_owned() });
     } else if disk.is_read_only {
@@ -93,26 +97,26 @@ fn look(disk: &Disk, path: &str) -> Result<(), OpenError> {
     Err(OpenError::NotErasable { path: path.to_owned(), reason })
 }
 
-/// Who uses one of `nodes`, and how that ends.
+/// What uses one of `nodes`, and how to end that.
 fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
     let swaps = swaps(roots);
     nodes.iter().find_map(|node| {
         let name = node.name();
         let holder = node.entries("holders").first().map(|holder| {
             let holder = holder.name();
-            format!("{holder} stands on {name} (encryption, volumes or RAID); close that first (lsblk /dev/{name} shows it)")
+            format!("{holder} is using {name} (encryption, volumes or RAID); close that first (lsblk /dev/{name} shows it)")
         });
         let mount = || {
             let path = &mounts_of(disk, &name).next()?.path;
             Some(format!("{name} is mounted at {path}; unmount it first (umount /dev/{name})"))
         };
         let is_swap = swaps.contains(&format!("/dev/{name}"));
-        let swap = || is_swap.then(|| format!("{name} is swap space; give it up first (swapoff /dev/{name})"));
+        let swap = || is_swap.then(|| format!("{name} is swap space; turn it off first (swapoff /dev/{name})"));
         holder.or_else(mount).or_else(swap)
     })
 }
 
-/// The mounts of the partition of this name; or of the disk itself.
+/// The mounts of the partition of this name, or of the disk itself.
 fn mounts_of<'a>(disk: &'a Disk, name: &str) -> impl Iterator<Item = &'a Mount> {
     let of_partition = disk.partitions.iter().find(|partition| partition.name == name);
     let whole = (disk.name == name).then_some(&disk.mounts).into_iter().flatten();
@@ -129,55 +133,56 @@ fn swaps(roots: &Roots) -> Vec<String> {
     String::from_utf8_lossy(&list).lines().skip(1).filter_map(first).collect()
 }
 
-/// Where udev keeps names that come from what a disk says of itself, and stay with it.
-const LASTING_NAMES: &str = "disk/by-id";
+/// Where udev keeps persistent names, which are built from a disk's own identity.
+const PERSISTENT_NAMES: &str = "disk/by-id";
 
-/// The name of the disk at `path` that no other disk gets, e.g. `/dev/disk/by-id/usb-SanDisk_Ultra_4C53-0:0`, if udev gave it one.
+/// The persistent name of the disk at `path`, e.g. `/dev/disk/by-id/usb-SanDisk_Ultra_4C53-0:0`, if udev
+/// gave it one.
 #[must_use]
-pub fn lasting_name(path: &Path, roots: &Roots) -> Option<PathBuf> {
+pub fn persistent_name(path: &Path, roots: &Roots) -> Option<PathBuf> {
     let disk = std::fs::canonicalize(path).ok()?;
-    let names = std::fs::read_dir(roots.devices.as_ref()?.join(LASTING_NAMES)).ok()?.flatten();
+    let names = std::fs::read_dir(roots.devices.as_ref()?.join(PERSISTENT_NAMES)).ok()?.flatten();
     let mut names: Vec<PathBuf> = names.map(|entry| entry.path()).collect();
     names.sort();
     names.into_iter().find(|name| std::fs::canonicalize(name).is_ok_and(|named| named == disk))
 }
 
-/// Whether `path` is such a name.
+/// Whether `path` is a persistent name.
 #[must_use]
-pub fn is_lasting_name(path: &Path, roots: &Roots) -> bool {
-    let folder = roots.devices.as_ref().map(|devices| devices.join(LASTING_NAMES));
-    folder.is_some() && path.parent() == folder.as_deref()
+pub fn is_persistent_name(path: &Path, roots: &Roots) -> bool {
+    let directory = roots.devices.as_ref().map(|devices| devices.join(PERSISTENT_NAMES));
+    directory.is_some() && path.parent() == directory.as_deref()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A copy of a machine, with what is changed in it.
+    /// A copy of a machine's trees, with changes.
     struct Machine {
-        folder: tempfile::TempDir,
+        directory: tempfile::TempDir,
     }
 
     impl Machine {
         fn new(name: &str) -> Self {
-            let folder = tempfile::tempdir().unwrap();
+            let directory = tempfile::tempdir().unwrap();
             let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
             let copied =
-                std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(folder.path()).status();
+                std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(directory.path()).status();
             assert!(copied.unwrap().success());
-            Self { folder }
+            Self { directory }
         }
 
         fn with(self, file: &str, contents: &str) -> Self {
-            let path = self.folder.path().join(file);
+            let path = self.directory.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, contents).unwrap();
             self
         }
 
-        /// What permitting the disk, or the partition of a disk, of this name says.
+        /// The result for the disk, or the partition of a disk, of this name.
         fn permit(&self, disk: &str, partition: Option<&str>) -> Result<Erasable, String> {
-            let roots = Roots::copy(self.folder.path());
+            let roots = Roots::copy(self.directory.path());
             let node = Sysfs::at(&roots.sysfs).disk(disk).unwrap();
             let node = partition.map_or_else(|| Some(node.clone()), |partition| node.below(partition));
             permit(node.as_ref(), "/dev/it", &roots).map_err(|error| error.to_string())
@@ -187,7 +192,7 @@ mod tests {
     const NOTHING_MOUNTED: &str = "22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n";
 
     #[test]
-    fn the_disk_of_the_system_is_never_erased_nor_a_free_partition_of_it() {
+    fn system_disk_and_its_free_partitions_are_never_erased() {
         let desktop = Machine::new("desktop");
         for partition in [None, Some("nvme0n1p1"), Some("nvme0n1p2")] {
             let text = desktop.permit("nvme0n1", partition).unwrap_err();
@@ -202,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mounted_is_named_with_how_to_unmount_it() {
+    fn mounted_disk_error_names_the_mount_and_the_command() {
         let desktop = Machine::new("desktop");
         for partition in [None, Some("sdb1")] {
             let text = desktop.permit("sdb", partition).unwrap_err();
@@ -212,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_that_nothing_uses_may_be_erased_and_is_known_again() {
+    fn unused_stick_may_be_erased_and_is_identified() {
         let desktop = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
         let whole = desktop.permit("sdb", None).unwrap();
         assert_eq!((whole.name.as_str(), whole.identity.partition.is_none()), ("sdb", true));
@@ -224,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn swap_space_and_what_stands_on_a_partition_keep_it() {
+    fn swap_space_and_device_mapper_prevent_erasing() {
         let swap = "Filename\tType\tSize\tUsed\tPriority\n/dev/sdb1  partition\t100\t0\t-2\n";
         let desktop = Machine::new("desktop")
             .with("proc/self/mountinfo", NOTHING_MOUNTED)
@@ -233,11 +238,11 @@ mod tests {
         let text = desktop.permit("sdb", None).unwrap_err();
         assert!(text.contains("swapoff /dev/sdb1"), "{text}");
         let text = desktop.permit("sdc", None).unwrap_err();
-        assert!(text.contains("dm-0 stands on sdc1"), "{text}");
+        assert!(text.contains("dm-0 is using sdc1"), "{text}");
     }
 
     #[test]
-    fn an_empty_reader_and_a_locked_card_take_nothing() {
+    fn empty_reader_and_write_protected_card_are_refused() {
         let readers = Machine::new("card-readers");
         let text = readers.permit("sdb", None).unwrap_err();
         assert!(text.contains("no card"), "{text}");
@@ -254,38 +259,39 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_sysfs_does_not_know_is_left_alone() {
+    fn disk_unknown_to_sysfs_is_refused() {
         let text = permit(None, "/dev/it", &Roots::default()).unwrap_err().to_string();
         assert!(text.contains("what it is"), "{text}");
     }
 
     #[test]
-    fn image_files_are_no_disks() {
+    fn image_file_is_not_an_erasable_disk() {
         let image = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(erasable(image.path(), &Roots::default()), Ok(None));
         assert_eq!(erasable(Path::new("/nowhere"), &Roots::default()), Ok(None));
     }
 
     #[test]
-    fn a_lasting_name_leads_to_the_disk_and_lies_in_its_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let names = folder.path().join("dev/disk/by-id");
-        for needed in [&names, &folder.path().join("sys")] {
+    fn persistent_name_resolves_to_the_disk_and_lies_in_its_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = directory.path().join("dev/disk/by-id");
+        for needed in [&names, &directory.path().join("sys")] {
             std::fs::create_dir_all(needed).unwrap();
         }
-        let [disk, other] = ["dev/sdb", "dev/sdc"].map(|name| folder.path().join(name));
+        let [disk, other] = ["dev/sdb", "dev/sdc"].map(|name| directory.path().join(name));
         for path in [&disk, &other] {
             std::fs::write(path, "").unwrap();
         }
         std::os::unix::fs::symlink("../../sdb", names.join("usb-Stick_1-0:0")).unwrap();
-        let roots = Roots::copy(folder.path());
-        let name = lasting_name(&disk, &roots).unwrap();
+        let roots = Roots::copy(directory.path());
+        let name = persistent_name(&disk, &roots).unwrap();
         assert!(name.ends_with("usb-Stick_1-0:0"), "{}", name.display());
-        assert_eq!(lasting_name(&other, &roots), None);
-        let is_lasting = |path: &Path| is_lasting_name(path, &roots);
-        assert!(is_lasting(&roots.devices.clone().unwrap().join("disk/by-id/usb-Stick_1-0:0")));
+        assert_eq!(persistent_name(&other, &roots), None);
+        let is_persistent = |path: &Path| is_persistent_name(path, &roots);
+        assert!(is_persistent(&roots.devices.clone().unwrap().join("disk/by-id/usb-Stick_1-0:0")));
         assert!(
-            !is_lasting(&disk) && !is_lasting(&roots.devices.clone().unwrap().join("disk/by-id/../../sdb"))
+            !is_persistent(&disk)
+                && !is_persistent(&roots.devices.clone().unwrap().join("disk/by-id/../../sdb"))
         );
     }
 }

@@ -1,16 +1,16 @@
-//! Why a target cannot be opened, in words for the person holding the card.
+//! Errors of opening a target, written for the person with the stick.
 
 use flashscope_device::Bytes;
 use rustix::io::Errno;
 
 use crate::disk::Bus;
-use crate::sort::Sort;
+use crate::disk_kind::DiskKind;
 use crate::target::TargetKind;
 
 /// Why a target could not be opened. `path` is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing has this name.
+    /// No such file or device.
     #[error("{path}: there is no such file or device; `flashscope list` shows the disks that are here")]
     Missing {
         /// The target.
@@ -30,21 +30,21 @@ pub enum OpenError {
     NotStorage {
         /// The target.
         path: String,
-        /// What it is.
+        /// Its file type.
         what: &'static str,
     },
-    /// The system forbids it.
+    /// No permission.
     #[error("{path}: no permission to open it for {purpose}; {}", permission_advice(*kind))]
     PermissionDenied {
         /// The target.
         path: String,
         /// Reading or writing.
         purpose: &'static str,
-        /// What it is.
+        /// The kind of target.
         kind: TargetKind,
     },
     /// A card reader without a card.
-    #[error("{path}: there is no card in this reader, or the disk was taken out; put it in and try again")]
+    #[error("{path}: there is no card in this reader, or the disk was removed; insert it and try again")]
     NoMedium {
         /// The target.
         path: String,
@@ -62,10 +62,10 @@ pub enum OpenError {
         path: String,
         /// Its size.
         size: Bytes,
-        /// The smallest unit that can be read.
+        /// The logical block.
         logical_block: Bytes,
     },
-    /// A disk that is never written to.
+    /// A disk that is never erased.
     #[error("{path} is not erased: {reason}")]
     NotErasable {
         /// The target.
@@ -73,29 +73,29 @@ pub enum OpenError {
         /// Why not.
         reason: NotErasable,
     },
-    /// A disk of which something is mounted or otherwise in use.
+    /// A disk that is mounted or otherwise in use.
     #[error("{path} is in use: {by}")]
     DiskInUse {
         /// The target.
         path: String,
-        /// Who uses it, and how that ends; printable.
+        /// What uses it and how to end that; printable.
         by: String,
     },
-    /// Another stick or card has taken the place of the one that a person agreed to erase.
+    /// Another medium is present than the one that a person agreed to erase.
     #[error(
-        "{path} is not the medium any more that was asked about: it was changed meanwhile; `flashscope list` shows what is \
+        "{path} is no longer the medium that you confirmed: it was changed meanwhile; `flashscope list` shows what is \
          there now"
     )]
-    OtherMedium {
+    MediumChanged {
         /// The target.
         path: String,
     },
-    /// The permission to erase was given for something else.
+    /// The permission to erase is for another target.
     #[error("{path}: the permission to erase was given for {consented}, not for this")]
     NotConsented {
         /// The target.
         path: String,
-        /// What the permission is for.
+        /// The target that the permission is for.
         consented: String,
     },
     /// The image is in use, as a disk or by another program.
@@ -103,83 +103,85 @@ pub enum OpenError {
     InUse {
         /// The target.
         path: String,
-        /// The loop device over it; `None` for a lock, which does not say who holds it.
+        /// The loop device over it; `None` for a lock, whose owner is unknown.
         user: Option<String>,
     },
     /// A queue depth out of range.
     #[error("a queue depth of {asked} is not possible; choose one from 1 to {most}")]
     QueueDepth {
-        /// What was asked for.
+        /// The requested queue depth.
         asked: u32,
-        /// The most that is taken.
+        /// The largest queue depth.
         most: u32,
     },
-    /// `io_uring` was asked for by name, and is refused.
+    /// `io_uring` was requested by name, and is refused.
     #[error("{path}: the kernel refuses io_uring ({errno}); leave the choice of engine to flashscope")]
     RingRefused {
         /// The target.
         path: String,
-        /// What the kernel said.
+        /// The kernel's error.
         errno: Errno,
     },
-    /// Anything else.
+    /// Any other failure.
     #[error("{path}: {during} failed: {errno}; the kernel's log (dmesg) may say why")]
     System {
         /// The target.
         path: String,
-        /// What was going on.
+        /// The action that failed.
         during: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         errno: Errno,
     },
 }
 
 impl OpenError {
-    /// True if the target could be opened, and is left alone for the sake of what it holds.
+    /// Whether the target was refused to protect its contents.
     #[must_use]
     pub const fn is_for_safety(&self) -> bool {
         matches!(
             self,
             Self::NotErasable { .. }
                 | Self::DiskInUse { .. }
-                | Self::OtherMedium { .. }
+                | Self::MediumChanged { .. }
                 | Self::NotConsented { .. }
                 | Self::InUse { .. }
         )
     }
 }
 
-/// Why a disk is never written to, whoever agrees.
+/// Why a disk is never erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotErasable {
-    /// The running system lies on it.
+    /// The running system is on it.
     #[error("the running system lies on it; to test such a disk, start from another one")]
     System,
     /// Neither a stick nor a card.
     #[error(
-        "it is a {} on {}, and flashscope writes to USB sticks and cards only, to image files, and to loop devices over those",
-        sort.as_str(), bus.as_str()
+        "it is a {} on {}; flashscope writes only to USB sticks and cards, image files, and loop devices over image files",
+        kind.as_str(), bus.as_str()
     )]
     NoStick {
-        /// What it is.
-        sort: Sort,
-        /// What it hangs on.
+        /// The kind of disk.
+        kind: DiskKind,
+        /// The bus it is attached to.
         bus: Bus,
     },
-    /// The kernel takes no writes for it.
+    /// The kernel refuses writes to it.
     #[error("the kernel takes no writes for it; is the card's lock switch on, or was it attached read-only?")]
     ReadOnly,
-    /// sysfs does not know it.
-    #[error("sysfs does not tell what it is")]
+    /// Unknown in sysfs.
+    #[error("sysfs does not show what it is")]
     Unknown,
 }
 
 fn use_and_advice(path: &str, user: Option<&str>) -> String {
     match user {
-        Some(user) => format!("{user} stands on it; detach that first (losetup -d {user})"),
+        Some(user) => {
+            format!("the loop device {user} is attached to it; detach that first (losetup -d {user})")
+        }
         None => format!(
             "it is mounted, or another program holds a lock on it (a virtual machine, or another flashscope); which one \
-             is unknown, but this may tell: fuser -vm {path}; unmount it or close that first"
+             is unknown, but this may show it: fuser -vm {path}; unmount it or close that program first"
         ),
     }
 }
@@ -187,8 +189,8 @@ fn use_and_advice(path: &str, user: Option<&str>) -> String {
 const fn permission_advice(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::Disk => {
-            "put sudo before the command; or, for good, join the group that owns disks (sudo usermod -aG disk $USER, \
-             then log in again), or let udev give removable disks to whoever sits at the machine (a rule with \
+            "put sudo before the command; or, permanently, join the group that owns disks (sudo usermod -aG disk $USER, \
+             then log in again), or let udev give removable disks to the logged-in user (a rule with \
              TAG+=\"uaccess\")"
         }
         TargetKind::File => "put sudo before the command, or ask the file's owner (chmod)",

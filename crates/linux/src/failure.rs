@@ -5,30 +5,30 @@ use std::os::fd::AsFd;
 use flashscope_device::{Bytes, FailureCause};
 use rustix::io::Errno;
 
-/// Why a transfer did not come to its end.
+/// Why a transfer did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// The kernel refused.
+    /// The kernel returned an error.
     Errno(Errno),
     /// The target ended early.
     Short,
 }
 
-/// What the kernel refused while a target was worked on, where nothing better is known.
+/// An error of the kernel that has no more specific variant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{path}: {during} failed: {errno}; the stick may have been taken out, and the kernel's log (dmesg) may say why"
 )]
-pub struct Refused {
-    /// What was worked on.
+pub struct SystemError {
+    /// The target, printable.
     pub path: String,
-    /// What was going on.
+    /// The action that failed.
     pub during: &'static str,
-    /// What the kernel said.
+    /// The kernel's error.
     pub errno: Errno,
 }
 
-/// Fills `buffer` from `offset` on; an interrupted call is made again.
+/// Reads from `offset` until `buffer` is full. Interrupted calls are repeated.
 pub fn read_whole(file: impl AsFd, offset: Bytes, buffer: &mut [u8]) -> Result<(), Failure> {
     let mut done = 0;
     while done < buffer.len() {
@@ -42,13 +42,14 @@ pub fn read_whole(file: impl AsFd, offset: Bytes, buffer: &mut [u8]) -> Result<(
     Ok(())
 }
 
-/// True if the device itself is gone: unplugged, or its medium taken out.
+/// Whether the device itself is gone: unplugged, or its medium removed.
 pub fn means_gone(errno: Errno) -> bool {
     matches!(errno, Errno::NODEV | Errno::NXIO | Errno::NOMEDIUM)
 }
 
-/// What one request's failure is called. The kernel's block layer says ENODATA for a medium error, EILSEQ for a
-/// checksum, EREMOTEIO for a target failure and EIO for the rest (`blk_errors` in its block/blk-core.c).
+/// The cause of one request's failure. The kernel's block layer reports ENODATA for a medium error, EILSEQ
+/// for a checksum error, EREMOTEIO for a target failure and EIO for the rest (`blk_errors` in its
+/// block/blk-core.c).
 pub fn cause(errno: Errno) -> FailureCause {
     match errno {
         Errno::IO | Errno::NODATA | Errno::ILSEQ | Errno::REMOTEIO | Errno::BADMSG => FailureCause::Medium,

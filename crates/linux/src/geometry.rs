@@ -1,4 +1,4 @@
-//! Sizes and blocks of an open file, and how it takes requests.
+//! The size and block sizes of an open file, and how it accepts requests.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,16 +15,17 @@ const MEMORY_FILESYSTEMS: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 /// The size of a target and its blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry {
-    /// All of it.
+    /// The size in bytes, also of an incomplete last block.
     pub size: Bytes,
     /// The unit of offsets and lengths.
     pub logical_block: Bytes,
-    /// The unit below which the device says it works less well.
+    /// The unit below which the device reports slower access.
     pub physical_block: Bytes,
 }
 
 impl Geometry {
-    /// Asks the kernel. A file has the blocks that direct I/O takes; one that is read through the page cache, sectors.
+    /// Asks the kernel. A file with direct I/O has the block of direct I/O; one with buffered I/O has
+    /// sectors.
     pub fn of(file: &OwnedFd, kind: TargetKind, direct_block: Option<Bytes>) -> Result<Self, Errno> {
         let size = Bytes::new(rustix::fs::seek(file, SeekFrom::End(0))?);
         if kind == TargetKind::Disk {
@@ -37,15 +38,15 @@ impl Geometry {
         Ok(Self { size, logical_block, physical_block: preferred.max(logical_block) })
     }
 
-    /// The whole blocks of it.
+    /// The size in whole blocks.
     pub fn capacity(&self) -> Bytes {
         self.size.round_down(self.logical_block)
     }
 }
 
-/// The smallest block that direct I/O on this file takes; `None` if it takes none.
+/// The smallest block that direct I/O on this file takes; `None` if direct I/O is refused.
 ///
-/// statx tells on kernels from 6.1 and on some filesystems; elsewhere a block is read to see.
+/// statx reports it since Linux 6.1, for some filesystems. Elsewhere it is tried out by reading a block.
 pub fn direct_block(file: &OwnedFd) -> Option<Bytes> {
     if let Ok(statx) = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
         && StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN)
@@ -60,15 +61,15 @@ pub fn direct_block(file: &OwnedFd) -> Option<Bytes> {
         .map(|block| Bytes::new(block as u64))
 }
 
-/// True if the file can be asked to answer at once or not at all (`RWF_NOWAIT`). If it cannot, `io_uring` hands every
-/// request to a worker thread.
-pub fn answers_at_once(file: &OwnedFd, block: Bytes) -> bool {
+/// Whether the file supports non-blocking requests (`RWF_NOWAIT`). If not, `io_uring` hands every request
+/// to a worker thread.
+pub fn supports_nowait(file: &OwnedFd, block: Bytes) -> bool {
     let mut memory = Buffer::zeroed(block);
     let mut parts = [IoSliceMut::new(&mut memory)];
     rustix::io::preadv2(file, &mut parts, 0, ReadWriteFlags::NOWAIT) != Err(Errno::OPNOTSUPP)
 }
 
-/// True if the file lies in memory. A disk does not, though its device file may.
+/// Whether the file lies in memory. A disk does not, though its device file may.
 pub fn is_in_memory(file: &OwnedFd) -> bool {
     let kind = rustix::fs::fstat(file).map(|stat| FileType::from_raw_mode(stat.st_mode));
     if kind == Ok(FileType::BlockDevice) {
@@ -77,8 +78,8 @@ pub fn is_in_memory(file: &OwnedFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|filesystem| MEMORY_FILESYSTEMS.contains(&filesystem.f_type))
 }
 
-/// Makes the page cache forget the file and read nothing ahead. Advice only; the remark on buffering says that it may
-/// fail.
+/// Drops the file from the page cache and disables read-ahead. Advice only;
+/// [`Remark::Buffered`](crate::Remark::Buffered) notes that it may fail.
 pub fn forget_cache(file: impl AsFd) {
     for advice in [Advice::Random, Advice::DontNeed] {
         let _ = rustix::fs::fadvise(&file, 0, None, advice);

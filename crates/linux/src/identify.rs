@@ -1,4 +1,4 @@
-//! One target: what it is called, and which disk it lies on.
+//! Identifies one target: its name, and the disk it lies on.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::printable::printable;
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 
-/// What is known of a target without measuring it.
+/// The identity of a target, without a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
-    /// One line for people, printable: `SanDisk Ultra (0781:5581), 28.6 GiB, usb 480 Mbit/s`.
+    /// One printable line: `SanDisk Ultra (0781:5581), 28.6 GiB, usb 480 Mbit/s`.
     pub name: String,
     /// The disk, if the target is one or a partition of one.
     pub disk: Option<Disk>,
@@ -23,7 +23,8 @@ pub struct Identity {
     pub partition: Option<Partition>,
 }
 
-/// What is known of the target at `path`. A path that cannot be looked at gets its own name: opening it will say why.
+/// Identifies the target at `path`. An inaccessible path gets its own name; opening it will report the
+/// error.
 #[must_use]
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
     from_sysfs(path, roots).unwrap_or_else(|| {
@@ -40,7 +41,7 @@ fn from_sysfs(path: &Path, roots: &Roots) -> Option<Identity> {
     identity_of(&Sysfs::at(&roots.sysfs).node_of(major, minor)?, roots)
 }
 
-/// What is known of the disk or partition at `node`.
+/// Identifies the disk or partition at `node`.
 pub fn identity_of(node: &Node, roots: &Roots) -> Option<Identity> {
     let mounts = mounts::read(&roots.mounts).unwrap_or_default();
     let is_partition = node.partition_start().is_some();

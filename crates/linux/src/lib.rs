@@ -1,14 +1,15 @@
-//! Real storage on Linux, behind the [`Device`](flashscope_device::Device) contract.
+//! Real storage on Linux, as a [`Device`](flashscope_device::Device).
 //!
-//! - [`open()`] takes a block device, or a file as if it were one, and says what it had to do for that ([`Remark`]);
-//!   a block device is opened for reading only, a file for writing only with its owner's
-//!   [`Consent`](flashscope_device::Consent),
-//! - [`serve`] goes the other way: it makes any [`Device`](flashscope_device::Device) a file and a block device,
-//! - requests are served by `pread` and `pwrite` at queue depth 1 and by `io_uring` above it,
-//! - [`list()`] and [`identify()`] read from sysfs what disks there are and what they say of themselves,
-//! - [`activity`] is what a disk is doing: speed, what waits in memory for it, who writes.
+//! - [`open()`] opens a block device or an image file and lists its caveats ([`Remark`]). Without a
+//!   [`Consent`](flashscope_device::Consent) it opens read-only.
+//! - [`serve`] goes the other way: it turns any [`Device`](flashscope_device::Device) into a file and a
+//!   block device.
+//! - Requests are served by `pread` and `pwrite` at queue depth 1, and by `io_uring` above it.
+//! - [`list()`] and [`identify()`] read from sysfs which disks exist and what they report about themselves.
+//! - [`activity`] reads what a disk is doing: throughput, data waiting in memory, writing processes.
 //!
-//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`, `resident.rs` and `large_memory.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, in `ring.rs`, `resident.rs` and `large_memory.rs`. The
+//! only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -19,6 +20,7 @@ mod clock;
 mod describe;
 mod device;
 mod disk;
+mod disk_kind;
 mod engine;
 mod erasable;
 mod error;
@@ -26,11 +28,10 @@ mod failure;
 mod files;
 mod geometry;
 mod identify;
-mod idle;
 mod large_memory;
-mod layers;
 mod list;
 mod memory;
+mod missing_disk;
 mod mounts;
 mod open;
 mod printable;
@@ -42,40 +43,41 @@ mod roots;
 mod scratch;
 pub mod serve;
 mod slot;
-mod sort;
+mod storage_layers;
 mod sync;
 mod sysfs;
 mod target;
 mod usb;
 mod volume;
 mod watch;
-mod ways;
+mod write_methods;
 
 pub use cache_switch::{CacheSwitch, CacheSwitchError};
 pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificData};
 pub use device::LinuxDevice;
 pub use disk::{Bus, Disk, Partition, Scsi};
+pub use disk_kind::DiskKind;
 pub use engine::Engine;
-pub use erasable::{Erasable, erasable, is_lasting_name, lasting_name};
+pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NotErasable, OpenError};
-pub use failure::Refused;
+pub use failure::SystemError;
 pub use files::{
-    Cold, FileSize, FilesError, FilesPlace, FlushWhen, Ground, NoStick, Part, Requests, Walked, walk,
+    BackingFilesystem, BenchDirectory, CacheDrop, DeviceTraffic, DirectoryScan, FileSetTimes, FileSize,
+    FilesError, FlushPolicy, NonStickStorage, scan_directory,
 };
 pub use identify::{Identity, identify};
-pub use idle::{Idle, Idleness};
-pub use layers::{Layer, LayerError, LayerRead, Layers};
 pub use list::{ListError, Listing, list};
 pub use memory::copy_speed;
+pub use missing_disk::{MissingDisk, MissingDiskReason};
 pub use mounts::Mount;
 pub use open::{Access, OpenOptions, open};
 pub use printable::printable;
-pub use queue::{Bogus, OptimalSize, Queue, WriteCache};
+pub use queue::{ImplausibleReason, OptimalSize, Queue, WriteCache};
 pub use remark::Remark;
 pub use roots::Roots;
-pub use sort::Sort;
+pub use storage_layers::{LayerError, LayerReading, LayeredTarget, StorageLayer};
 pub use target::TargetKind;
-pub use usb::{Ability, Brake, Hub, Unknown, Usb, Way};
+pub use usb::{Capability, Hub, LinkLimit, UnknownReason, Usb, UsbPath};
 pub use volume::{Filesystem, alignment};
-pub use watch::{Watch, Woken, wait_at_most};
-pub use ways::{Place, WayToWrite, WaysError, Written};
+pub use watch::{WakeReason, Watch, wait_at_most};
+pub use write_methods::{WriteMethod, WriteMethodError, WriteMethodResult, WriteTarget};

@@ -1,26 +1,26 @@
-//! The disks of this machine, read from sysfs.
+//! Lists the disks of this machine from sysfs.
 
 use std::path::PathBuf;
 
 use crate::describe::describe;
 use crate::disk::{Bus, Disk};
-use crate::idle::{Idle, idle};
+use crate::missing_disk::{MissingDisk, missing_disks};
 use crate::mounts;
 use crate::roots::Roots;
 use crate::sysfs::Sysfs;
 
-/// What there is.
+/// The disks, and what has none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// The disks, by name.
+    /// The disks, sorted by name.
     pub disks: Vec<Disk>,
-    /// What could hold a disk, or should be one, and is none.
-    pub idle: Vec<Idle>,
-    /// The names of disks that went away while they were read.
+    /// Slots and devices that could provide a disk but do not.
+    pub missing: Vec<MissingDisk>,
+    /// The names of disks that vanished while they were read.
     pub vanished: Vec<String>,
 }
 
-/// Why there is no list.
+/// The list of disks cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the list of disks from {}; is sysfs mounted?", path.display())]
 pub struct ListError {
@@ -28,19 +28,19 @@ pub struct ListError {
     source: std::io::Error,
 }
 
-/// The disks the kernel knows, by name. Loop, zram and other virtual disks that hold nothing are left out; a card
-/// reader without a card is in the list, with a capacity of zero.
+/// The disks that the kernel knows, sorted by name. Empty loop, zram and other virtual disks are left out.
+/// A card reader without a card is included, with a capacity of zero.
 ///
 /// # Errors
-/// [`ListError`] if there is no list of disks. Without a list of mounts the disks have none.
+/// [`ListError`] if there is no list of disks. Without a list of mounts, the disks have no mounts.
 pub fn list(roots: &Roots) -> Result<Listing, ListError> {
     let sysfs = Sysfs::at(&roots.sysfs);
     let nodes = sysfs.disks().map_err(|source| ListError { path: roots.sysfs.join("block"), source })?;
     let mounts = mounts::read(&roots.mounts).unwrap_or_default();
-    let mut listing = Listing { idle: idle(&sysfs), ..Listing::default() };
+    let mut listing = Listing { missing: missing_disks(&sysfs), ..Listing::default() };
     for node in nodes {
         let disk = describe(&node, &mounts, roots);
-        // An entry without a size is half made, or half gone.
+        // The entry of a disk that appears or vanishes has no size.
         if !node.is_there() || node.text("size").is_none() {
             listing.vanished.push(disk.name);
         } else if is_something(&disk) {

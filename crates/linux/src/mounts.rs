@@ -1,4 +1,4 @@
-//! Where disks are mounted, from `/proc/self/mountinfo` or `/proc/mounts`.
+//! The list of mounts, from `/proc/self/mountinfo` or `/proc/mounts`.
 
 use std::io;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use crate::printable::printable;
 use crate::sysfs::read_start;
 
-/// Machines with thousands of containers have lists of some megabytes.
+/// The limit for reading the list. Machines with thousands of containers have several MiB.
 const LIST_BYTES_MAX: u64 = 64 << 20;
 
 /// A mounted filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// The device number as `major:minor`; some filesystems (btrfs) have one of their own here. Empty if the list does not
-    /// tell.
+    /// The device number as `major:minor`; some filesystems (btrfs) have a number of their own. Empty if
+    /// the list has none.
     pub device: String,
-    /// The device as it was named when it was mounted, e.g. `/dev/sdb1`.
+    /// The mounted device, e.g. `/dev/sdb1`.
     pub source: String,
-    /// Where it is mounted, printable.
+    /// The mount point, printable.
     pub path: String,
-    /// The filesystem, e.g. `vfat`.
+    /// The filesystem type, e.g. `vfat`.
     pub filesystem: String,
-    /// Its options, e.g. `rw,noatime`, those of the mount before those of the filesystem.
+    /// The options, e.g. `rw,noatime`: those of the mount, then those of the filesystem.
     pub options: String,
 }
 
@@ -33,8 +33,8 @@ impl Mount {
     }
 }
 
-/// Every mount that the file at `list` tells of, in the form of `/proc/self/mountinfo` or `/proc/mounts`. Lines it cannot
-/// read are left out.
+/// Reads the list of mounts, in the form of `/proc/self/mountinfo` or `/proc/mounts`. Malformed lines are
+/// left out.
 pub fn read(list: &Path) -> io::Result<Vec<Mount>> {
     let bytes = read_start(list, LIST_BYTES_MAX)?;
     Ok(String::from_utf8_lossy(&bytes)
@@ -43,13 +43,13 @@ pub fn read(list: &Path) -> io::Result<Vec<Mount>> {
         .collect())
 }
 
-/// A line of mountinfo, e.g. `36 35 8:17 / /media/stick rw,noatime shared:1 - vfat /dev/sdb1 rw` (proc_pid_mountinfo(5)):
-/// optional fields stand before the hyphen.
+/// A line of mountinfo, e.g. `36 35 8:17 / /media/stick rw,noatime shared:1 - vfat /dev/sdb1 rw`
+/// (proc_pid_mountinfo(5)). Optional fields stand before the hyphen.
 fn detailed(line: &str) -> Option<Mount> {
-    let (place, source) = line.split_once(" - ")?;
-    let mut place = place.split(' ').skip(2);
+    let (mount_fields, source) = line.split_once(" - ")?;
+    let mut fields = mount_fields.split(' ').skip(2);
     let mut source = source.split(' ');
-    let (device, path, of_mount) = (place.next()?, place.nth(1)?, place.next().unwrap_or_default());
+    let (device, path, of_mount) = (fields.next()?, fields.nth(1)?, fields.next().unwrap_or_default());
     Some(Mount {
         device: device.to_owned(),
         path: printable(&unescape(path)),
@@ -74,14 +74,14 @@ fn plain(line: &str) -> Option<Mount> {
     })
 }
 
-/// Both lists of options; what both say is said once.
+/// Both lists of options without duplicates.
 fn together(of_mount: &str, of_filesystem: &str) -> String {
     let said = |option: &&str| !option.is_empty() && !of_mount.split(',').any(|has| has == *option);
     let options = of_mount.split(',').filter(|option| !option.is_empty());
     printable(&options.chain(of_filesystem.split(',').filter(said)).collect::<Vec<_>>().join(","))
 }
 
-/// The kernel writes space, tab, newline and backslash as three octal digits.
+/// Decodes the kernel's octal escapes of space, tab, newline and backslash.
 fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_with_and_without_optional_fields() {
+    fn mountinfo_line_is_parsed_with_and_without_optional_fields() {
         for optional in ["", "shared:1 master:2 "] {
             let line = format!("36 35 8:17 / /media/my\\040stick rw,noatime {optional}- vfat /dev/sdb1 rw");
             let mount = detailed(&line).unwrap();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_list_says_the_same_but_the_device_number() {
+    fn plain_line_is_parsed_without_device_number() {
         let mount = plain("/dev/sdb1 /media/my\\040stick vfat ro,sync 0 0").unwrap();
         assert_eq!((mount.device.as_str(), mount.path.as_str()), ("", "/media/my stick"));
         assert!(mount.has("ro") && mount.has("sync") && !mount.has("rw"));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_is_no_mount() {
+    fn malformed_lines_are_rejected() {
         for line in ["", "36 35", "36 35 8:17 / /media rw", "36 35 8:17 - vfat", " - "] {
             assert_eq!((detailed(line), plain(line)), (None, None), "{line}");
         }

@@ -1,4 +1,4 @@
-//! From a path to a device: what it is, how it may be used, how it is best asked.
+//! Opens a path as a device: checks what it is, checks permission, picks the geometry and the engine.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -19,18 +19,19 @@ use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
 
-/// The most that one request may carry: the largest erase block seen, so that one write can fill one.
+/// The largest request. It equals the largest erase block seen, so that one write can fill one.
 pub const MAX_REQUEST: Bytes = Bytes::mib(64);
 
-/// The most requests in flight; no stick queues as many.
+/// The largest queue depth. No stick queues as many requests.
 const QUEUE_DEPTH_MAX: u32 = 1024;
 
 /// What may be done to the target.
 #[derive(Debug, Clone, Copy)]
 pub enum Access<'a> {
-    /// Reading. Nothing else is possible through the device.
+    /// Reading only. The device refuses everything else.
     ReadOnly,
-    /// Reading and writing, with this permission. Files, loop devices over files, and disks that are [`erasable()`](crate::erasable()).
+    /// Reading and writing, with this permission. Allowed for files, loop devices over files, and disks
+    /// that are [`erasable()`](crate::erasable()).
     Erase(&'a Consent),
 }
 
@@ -39,23 +40,23 @@ pub enum Access<'a> {
 pub struct OpenOptions<'a> {
     /// What may be done to it.
     pub access: Access<'a>,
-    /// How many requests may be in flight, from 1 to 1024.
+    /// The queue depth, from 1 to 1024.
     pub queue_depth: u32,
-    /// What serves them.
+    /// The engine that serves the requests.
     pub engine: Engine,
 }
 
 impl Default for OpenOptions<'_> {
-    /// For reading, one request at a time.
+    /// Read-only, queue depth 1.
     fn default() -> Self {
         Self { access: Access::ReadOnly, queue_depth: 1, engine: Engine::Best }
     }
 }
 
-/// Opens a block device, or a file as if it were one, with direct I/O wherever the filesystem allows it.
+/// Opens a block device or an image file, with direct I/O wherever the filesystem allows it.
 ///
-/// What colours the measurement is in [`LinuxDevice::remarks`]. Without permission to write it is opened for reading only; the
-/// caller puts it behind the layers `ReadOnly` and `Fence` all the same.
+/// [`LinuxDevice::remarks`] lists what affects the measurement. Without permission to write the file is
+/// opened read-only. The caller adds the layers `ReadOnly` and `Fence` all the same.
 ///
 /// # Errors
 /// [`OpenError`], with what to try.
@@ -65,7 +66,7 @@ pub fn open(path: &Path, options: &OpenOptions<'_>) -> Result<LinuxDevice, OpenE
         return Err(OpenError::QueueDepth { asked: options.queue_depth, most: QUEUE_DEPTH_MAX });
     }
     let opening = Opening { path, name, options };
-    let kind = opening.look()?;
+    let kind = opening.examine()?;
     opening.permit(kind)?;
     opening.device(kind)
 }
@@ -78,10 +79,10 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// What the path names.
-    fn look(&self) -> Result<TargetKind, OpenError> {
+    /// The kind of target that the path names.
+    fn examine(&self) -> Result<TargetKind, OpenError> {
         let stat = rustix::fs::stat(self.path)
-            .map_err(|errno| self.error("looking at it", errno, TargetKind::File))?;
+            .map_err(|errno| self.error("examining it", errno, TargetKind::File))?;
         self.kind_of(&stat)
     }
 
@@ -99,7 +100,7 @@ impl Opening<'_> {
         Err(OpenError::NotStorage { path, what })
     }
 
-    /// Whether what is asked for may be done at all.
+    /// Checks whether the requested access is allowed.
     fn permit(&self, kind: TargetKind) -> Result<(), OpenError> {
         let Access::Erase(consent) = self.options.access else { return Ok(()) };
         let path = self.name.clone();
@@ -115,8 +116,8 @@ impl Opening<'_> {
         }
     }
 
-    /// One that is a file in truth may be written: what it holds was made to be played with. Any other has to be a stick or card
-    /// that nothing uses, and the very one that the person agreed to.
+    /// A loop device over a file may be written. Any other disk must be an unused stick or card, and the
+    /// medium that the person agreed to erase.
     fn permit_disk(&self, disk: Option<Node>, consent: &Consent) -> Result<(), OpenError> {
         if disk.as_ref().and_then(Node::loop_file).is_some() {
             return Ok(());
@@ -125,7 +126,7 @@ impl Opening<'_> {
         let erasable = erasable::permit(disk.as_ref(), &path, &Roots::default())?;
         match consent.medium() {
             Some(medium) if medium == erasable.medium => Ok(()),
-            Some(_) => Err(OpenError::OtherMedium { path }),
+            Some(_) => Err(OpenError::MediumChanged { path }),
             None => Err(OpenError::NotConsented { path, consented: "an image file".to_owned() }),
         }
     }
@@ -150,11 +151,11 @@ impl Opening<'_> {
         Ok(LinuxDevice::new(target, engine, remarks))
     }
 
-    /// The descriptor, and the smallest block that direct I/O takes; `None` if the requests go through the page cache
-    /// because the filesystem refuses direct I/O.
+    /// The descriptor, and the smallest block that direct I/O takes. The block is `None` if the filesystem
+    /// refuses direct I/O and requests go through the page cache.
     fn file(&self, kind: TargetKind) -> Result<(OwnedFd, Option<Bytes>), OpenError> {
         let access = if self.is_writing() { OFlags::RDWR } else { OFlags::RDONLY };
-        // Of a block device, EXCL refuses one that is mounted or claimed otherwise (open(2)).
+        // For a block device, EXCL fails if it is mounted or claimed otherwise (open(2)).
         let claim =
             if self.is_writing() && kind == TargetKind::Disk { OFlags::EXCL } else { OFlags::empty() };
         let flags = access | claim | OFlags::CLOEXEC | OFlags::NOCTTY;
@@ -164,17 +165,17 @@ impl Opening<'_> {
             Err(Errno::INVAL) => None,
             Err(errno) => return Err(self.error("opening it", errno, kind)),
         };
-        // With DSYNC a buffered write takes as long as the storage takes, not as long as a copy in memory.
+        // With DSYNC a buffered write lasts until the storage has it, not just for a copy in memory.
         let buffered = || open(flags | OFlags::DSYNC).map(|file| (file, None));
         let (file, block) =
             direct.map_or_else(buffered, Ok).map_err(|errno| self.error("opening it", errno, kind))?;
-        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("looking at it", errno, kind))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("examining it", errno, kind))?;
         if self.kind_of(&stat)? != kind {
             return Err(self.error("opening it", Errno::STALE, kind));
         }
         if let Access::Erase(consent) = self.options.access {
             if kind == TargetKind::Disk {
-                self.permit_disk(Sysfs::default().node_behind(&file), consent)?;
+                self.permit_disk(Sysfs::default().node_of_file(&file), consent)?;
             }
             self.lock(&file, kind)?;
         }
@@ -184,9 +185,9 @@ impl Opening<'_> {
         Ok((file, block))
     }
 
-    /// Keeps others out for as long as the file is open. The two kinds of lock do not see each other (flock(2)); some
-    /// programs take the one, virtual machines the other. The other goes early if this process closes another descriptor
-    /// of the file (fcntl(2)); whoever had it open before us has been noticed by then.
+    /// Locks the file exclusively for as long as it is open. flock(2) and fcntl(2) locks do not see each
+    /// other: some programs take the first, virtual machines the second. The fcntl lock ends early if this
+    /// process closes another descriptor of the file; conflicts are detected before that.
     fn lock(&self, file: &OwnedFd, kind: TargetKind) -> Result<(), OpenError> {
         let exclusive = FlockOperation::NonBlockingLockExclusive;
         let locked =
@@ -204,7 +205,7 @@ impl Opening<'_> {
         direct_block: Option<Bytes>,
     ) -> Result<Geometry, OpenError> {
         let geometry = Geometry::of(file, kind, direct_block);
-        let geometry = geometry.map_err(|errno| self.error("asking for its size", errno, kind))?;
+        let geometry = geometry.map_err(|errno| self.error("reading its size", errno, kind))?;
         let path = self.name.clone();
         match geometry.size {
             Bytes::ZERO if kind == TargetKind::Disk => Err(OpenError::NoMedium { path }),
@@ -253,7 +254,7 @@ fn remarks(
     direct_block: Option<Bytes>,
     geometry: &Geometry,
 ) -> Vec<Remark> {
-    let partition = || Sysfs::default().node_behind(file).and_then(|node| node.partition_start());
+    let partition = || Sysfs::default().node_of_file(file).and_then(|node| node.partition_start());
     let Geometry { size, logical_block, .. } = *geometry;
     let remarks = [
         (kind == TargetKind::File).then_some(Remark::ImageFile),
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forbidden_disk_says_how_to_get_at_it() {
+    fn forbidden_disk_error_explains_how_to_get_access() {
         let text = refused(Access::ReadOnly, Errno::ACCESS, TargetKind::Disk);
         for word in ["/dev/sdb", "for reading", "sudo", "group", "disk", "uaccess"] {
             assert!(text.contains(word), "{text}");
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forbidden_file_names_its_owner_and_not_the_disk_group() {
+    fn forbidden_file_error_names_the_owner_and_not_the_disk_group() {
         let consent = Consent::to_erase("/dev/sdb");
         let text = refused(Access::Erase(&consent), Errno::PERM, TargetKind::File);
         assert!(
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_reader_asks_for_the_card() {
+    fn empty_reader_error_asks_for_the_card() {
         assert!(refused(Access::ReadOnly, Errno::NOMEDIUM, TargetKind::Disk).contains("no card"));
     }
 }

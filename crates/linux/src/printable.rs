@@ -1,12 +1,12 @@
-//! Text that came from a device or a path, made safe for a terminal.
+//! Makes text that came from a device or a path safe for a terminal.
 
 /// The most characters that are kept.
 const LIMIT: usize = 128;
 
-/// `text` without anything that could steer a terminal or reorder what is shown, and at most 128 characters of it.
+/// `text` without anything that could steer a terminal or reorder the output, at most 128 characters.
 ///
-/// Control characters and the invisible marks of bidirectional text become U+FFFD; runs of white space become one
-/// space; what was cut off becomes an ellipsis. A disk's name is whatever its maker, or a forger, wrote there.
+/// Control characters and invisible bidirectional marks become U+FFFD. Runs of white space become one
+/// space. A cut end becomes an ellipsis. A disk's name is whatever its maker, or a forger, wrote there.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let words = text.split_whitespace().flat_map(|word| [" ", word]).skip(1);
@@ -23,7 +23,7 @@ fn shown(character: char) -> char {
     if character.is_control() || is_invisible(character) { char::REPLACEMENT_CHARACTER } else { character }
 }
 
-/// Zero-width and direction marks, variation selectors' blank, byte order mark, tags (Unicode 16, general category Cf).
+/// Zero-width and direction marks, soft hyphen, byte order mark, tags (Unicode 16, general category Cf).
 const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_and_direction_marks_lose_their_power() {
+    fn escape_sequences_and_direction_marks_are_replaced() {
         assert_eq!(printable("\u{1b}[31mRED\u{7}\u{202e}evil"), "\u{fffd}[31mRED\u{fffd}\u{fffd}evil");
         assert_eq!(printable("  SanDisk \t Ultra\n"), "SanDisk Ultra");
         assert_eq!(printable(""), "");

@@ -1,45 +1,47 @@
-//! What the person should know of how a target was opened.
+//! Remarks on how a target was opened.
 
 use std::fmt;
 
 use flashscope_device::Bytes;
 
-/// Something about an open target that colours what is measured on it.
+/// A property of an open target that affects what is measured on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
-    /// The target is a file: its filesystem and the disk below are measured along with it.
+    /// The target is an image file: its filesystem and the disk below are part of the measurement.
     ImageFile,
-    /// The target is a file of our own in a folder: requests go through its filesystem.
-    OwnFile {
-        /// How large the file is.
+    /// The target is a temporary file in a directory: requests go through its filesystem.
+    TemporaryFile {
+        /// The size of the file.
         size: Bytes,
     },
-    /// The target is a disk or partition that is written to: nothing that was on it can be used again.
+    /// The target is a disk or partition that is written to: its contents are lost.
     Erased,
-    /// The target is a partition: boundaries are counted from its start, not from the disk's.
+    /// The target is a partition: offsets count from its start, not from the disk's.
     Partition {
-        /// Where it starts on its disk.
+        /// Its offset on the disk.
         start: Bytes,
     },
-    /// The file lies in memory (tmpfs, ramfs): no storage is measured at all.
+    /// The file lies in memory (tmpfs, ramfs): no storage is measured.
     InMemory,
-    /// The filesystem refuses direct I/O: requests pass through the page cache, which is dropped after each.
+    /// The filesystem refuses direct I/O: requests pass through the page cache, which is dropped after
+    /// each.
     Buffered,
-    /// The size is no multiple of the block: the rest at the end is left alone.
+    /// The size is not a multiple of the block: the rest at the end is ignored.
     OddSize {
         /// The size of the file or device.
         size: Bytes,
-        /// The block that it should be a multiple of.
+        /// The logical block.
         logical_block: Bytes,
     },
-    /// The kernel, or a sandbox, refuses `io_uring`: requests go one at a time.
+    /// The kernel, or a sandbox, refuses `io_uring`: requests run one at a time.
     RingRefused {
         /// The error number.
         errno: i32,
     },
-    /// The disk is memory that is copied by the caller: its queue is served one request after the other.
-    ServedInTurn,
-    /// The file cannot be asked without waiting: the kernel hands each request to a thread, which takes some time.
+    /// The disk is memory that the caller copies: its queue is served one request at a time.
+    ServedSequentially,
+    /// The file cannot be read without blocking: the kernel hands each request to a thread, which adds
+    /// microseconds.
     ServedByThreads,
 }
 
@@ -47,46 +49,45 @@ impl fmt::Display for Remark {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ImageFile => formatter.write_str(
-                "this is a file: what is measured is its filesystem and the disk below, not a stick of its own",
+                "this is an image file: its filesystem and the disk below are measured, not a stick of its own",
             ),
-            Self::OwnFile { size } => write!(
+            Self::TemporaryFile { size } => write!(
                 formatter,
-                "requests go to a file of {size} of flashscope's own, through the filesystem: what that costs is measured along with \
-                 the stick, and places out of order lie within the file only. The file has no name and is gone at the end"
+                "requests go to a temporary file of {size}, through the filesystem: its overhead is part of the results, and \
+                 random offsets lie within the file only. The file has no name and is gone at the end"
             ),
             Self::Erased => formatter.write_str(
-                "what was on it is lost: give it a partition table and a filesystem before it is used again",
+                "its contents are lost: create a partition table and a filesystem before it is used again",
             ),
             Self::Partition { start } => write!(
                 formatter,
-                "this is a partition that starts at {start} ({}): boundaries are counted from there; name the \
-                 whole disk to count them from the disk's start",
+                "this is a partition that starts at {start} ({}): boundaries count from there; name the whole disk \
+                 to count them from the disk's start",
                 start.sectors()
             ),
             Self::InMemory => formatter.write_str(
-                "this file lies in memory (tmpfs or ramfs): its speed says nothing of any storage",
+                "this file lies in memory (tmpfs or ramfs): the results describe no storage",
             ),
             Self::Buffered => formatter.write_str(
-                "the filesystem refuses direct I/O: requests pass through the page cache, so short times may be those \
+                "the filesystem refuses direct I/O: requests pass through the page cache, so low latencies may be those \
                  of memory; use another filesystem (ext4, xfs)",
             ),
             Self::OddSize { size, logical_block } => write!(
                 formatter,
-                "the size of {} bytes is no multiple of {logical_block}: the last {} are left out",
+                "the size of {} bytes is not a multiple of {logical_block}: the last {} are ignored",
                 size.get(),
                 *size % *logical_block
             ),
             Self::RingRefused { errno } => write!(
                 formatter,
-                "io_uring is not to be had here ({}): requests go one at a time",
+                "io_uring is not available here ({}): requests run one at a time",
                 std::io::Error::from_raw_os_error(*errno)
             ),
-            Self::ServedInTurn => formatter.write_str(
-                "this disk is memory, copied by whoever asks: requests in its queue are served one after the other",
+            Self::ServedSequentially => formatter.write_str(
+                "this disk is memory that the caller copies: queued requests run one at a time",
             ),
             Self::ServedByThreads => formatter.write_str(
-                "the kernel serves this file's queue with threads of its own: each request takes some microseconds \
-                 longer",
+                "the kernel serves this file's queue with worker threads: each request takes some microseconds longer",
             ),
         }
     }

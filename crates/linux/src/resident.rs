@@ -1,4 +1,4 @@
-//! Which pages of a file are in memory, as mincore(2) tells.
+//! Counts the pages of a file that are in the page cache, with mincore(2).
 
 use std::num::NonZeroUsize;
 use std::os::fd::BorrowedFd;
@@ -6,14 +6,15 @@ use std::ptr;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Of this many pages at a time.
-const PIECE: usize = 64 << 20;
+/// The bytes that are mapped at a time.
+const CHUNK: usize = 64 << 20;
 
-/// How many pages of the first `length` bytes of `file` are in memory, and how many there are; `None` where that cannot be asked.
+/// The pages of the first `length` bytes of `file` in the page cache, and all pages; `None` where that is
+/// not available.
 pub fn resident_pages(file: BorrowedFd<'_>, length: NonZeroUsize) -> Option<(u64, u64)> {
     let length = length.get();
-    let pieces = (0..length).step_by(PIECE).map(|from| piece(file, from, PIECE.min(length - from)));
-    pieces.sum::<Option<Counted>>().map(|counted| (counted.resident, counted.pages))
+    let chunks = (0..length).step_by(CHUNK).map(|from| chunk(file, from, CHUNK.min(length - from)));
+    chunks.sum::<Option<Counted>>().map(|counted| (counted.resident, counted.pages))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -23,29 +24,29 @@ struct Counted {
 }
 
 impl std::iter::Sum for Counted {
-    fn sum<I: Iterator<Item = Self>>(pieces: I) -> Self {
+    fn sum<I: Iterator<Item = Self>>(chunks: I) -> Self {
         let none = Self { resident: 0, pages: 0 };
         let plus = |sum: Self, each: Self| Self {
             resident: sum.resident + each.resident,
             pages: sum.pages + each.pages,
         };
-        pieces.fold(none, plus)
+        chunks.fold(none, plus)
     }
 }
 
-fn piece(file: BorrowedFd<'_>, from: usize, length: usize) -> Option<Counted> {
+fn chunk(file: BorrowedFd<'_>, from: usize, length: usize) -> Option<Counted> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no memory of this program.
     let mapped =
         unsafe { mmap(ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, from as u64) }
             .ok()?;
     let mut states = vec![0_u8; length.div_ceil(rustix::param::page_size())];
     // SAFETY: the range is the mapping made above, and `states` holds a byte for each of its pages.
-    let told = unsafe { libc::mincore(mapped, length, states.as_mut_ptr()) };
+    let status = unsafe { libc::mincore(mapped, length, states.as_mut_ptr()) };
     // SAFETY: the mapping is the one made above, whole, and nothing refers to it any more.
     let unmapped = unsafe { munmap(mapped, length) };
-    let is_told = told == 0 && unmapped.is_ok();
+    let is_known = status == 0 && unmapped.is_ok();
     let resident = states.iter().filter(|state| **state & 1 == 1).count() as u64;
-    is_told.then_some(Counted { resident, pages: states.len() as u64 })
+    is_known.then_some(Counted { resident, pages: states.len() as u64 })
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_just_written_is_in_memory() {
+    fn freshly_written_file_is_in_the_page_cache() {
         let mut file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut file, &vec![7; 3 * 4096 + 1]).unwrap();
         let length = NonZeroUsize::new(3 * 4096 + 1).unwrap();

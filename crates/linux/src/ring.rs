@@ -1,14 +1,14 @@
-//! Many requests at once: `io_uring`, with the file and the small buffers registered.
+//! The `io_uring` engine for many requests at once, with the file and the small buffers registered.
 //!
-//! Unless every request is to go this way, one that is alone when its completion is waited for is made with `pread` or `pwrite`:
-//! that costs less, and what the kernel cuts into several commands it hands to a worker thread if it comes through
-//! `io_uring`, which shows in how long it takes.
+//! With [`Engine::Best`](crate::Engine::Best), a single request is made with `pread` or `pwrite`. That
+//! costs less, and `io_uring` would hand a request that the kernel splits to a worker thread, which adds to
+//! its latency.
 //!
-//! All unsafe code of flashscope is here. What makes it sound: memory that the kernel may read or write belongs to a
-//! [`Slot`] from before its entry is pushed until its completion is seen; slots never move and are not touched in
-//! between; and an engine that is dropped first waits for what is in flight.
+//! The soundness of the unsafe code rests on three rules. Memory that the kernel may access belongs to a
+//! [`Slot`] from before its entry is pushed until its completion is seen. Slots never move and are not
+//! touched in between. A dropped engine first waits for all requests in flight.
 //!
-//! Nothing that is still queued is handed over once an error was reported or the engine is dropped: a write that the
+//! After an error, or when the engine is dropped, queued requests are never submitted. A write that the
 //! caller believes failed must not happen later.
 
 use std::collections::VecDeque;
@@ -23,33 +23,33 @@ use rustix::io::Errno;
 use crate::slot::Slot;
 use crate::target::Target;
 
-/// Requests are handed to the kernel once more than one in so many of the queue has gathered. Gathering more would save calls, and
-/// leave the device with less in its queue than was asked for: handing over may take as long as the device takes for a request,
-/// so that as many have completed by then, and ever the same half of the queue is under way.
-const GATHERED_OF_QUEUE: usize = 8;
+/// Requests are submitted in batches of more than one eighth of the queue. Larger batches would save system
+/// calls but keep the device's queue emptier than requested: submitting can take as long as the device
+/// needs for a request, so half of the queue would always be idle.
+const BATCHES_PER_QUEUE: usize = 8;
 
 /// Serves as many requests at once as it has slots.
 pub struct RingEngine {
     ring: IoUring,
     slots: Box<[Slot]>,
     free: Vec<usize>,
-    /// Not yet handed to the kernel, oldest first.
+    /// Not yet submitted to the kernel, oldest first.
     queued: VecDeque<usize>,
-    /// So many of them, the oldest, are in the ring.
+    /// How many of the queued requests, the oldest, are in the ring.
     pushed: usize,
     /// Completed, and not yet collected.
     ready: VecDeque<Ready>,
     refused: VecDeque<Completion>,
     has_registered_memory: bool,
-    /// Whether a request that is alone is made with a system call of its own.
-    calls_alone: bool,
+    /// Whether a single request is made with a system call instead.
+    uses_syscall_alone: bool,
     /// The error that ended all work.
     failure: Option<DeviceError>,
-    /// The kernel takes requests from the thread that set the ring up, and from no other.
-    stays_in_thread: PhantomData<*const ()>,
+    /// Makes the engine `!Send`: the kernel takes requests only from the thread that set the ring up.
+    not_send: PhantomData<*const ()>,
 }
 
-/// What the kernel said of the request in a slot.
+/// The kernel's result for the request in a slot.
 struct Ready {
     slot: usize,
     result: i32,
@@ -63,15 +63,15 @@ impl fmt::Debug for RingEngine {
 }
 
 impl RingEngine {
-    /// An engine for `target` that takes `queue_depth` requests.
-    pub fn new(target: &Target, queue_depth: u32, calls_alone: bool) -> Result<Self, Errno> {
+    /// An engine for `target` with this queue depth.
+    pub fn new(target: &Target, queue_depth: u32, uses_syscall_alone: bool) -> Result<Self, Errno> {
         let ring = set_up(queue_depth).map_err(|error| errno_of(&error))?;
-        let mut engine = Self::over(ring, target, queue_depth)?;
-        engine.calls_alone = calls_alone;
+        let mut engine = Self::with_ring(ring, target, queue_depth)?;
+        engine.uses_syscall_alone = uses_syscall_alone;
         Ok(engine)
     }
 
-    fn over(ring: IoUring, target: &Target, queue_depth: u32) -> Result<Self, Errno> {
+    fn with_ring(ring: IoUring, target: &Target, queue_depth: u32) -> Result<Self, Errno> {
         let register_file = ring.submitter().register_files(&[target.file.as_raw_fd()]);
         register_file.map_err(|error| errno_of(&error))?;
         let depth = queue_depth as usize;
@@ -84,26 +84,25 @@ impl RingEngine {
             ready: VecDeque::with_capacity(depth),
             refused: VecDeque::new(),
             has_registered_memory: false,
-            calls_alone: false,
+            uses_syscall_alone: false,
             failure: None,
-            stays_in_thread: PhantomData,
+            not_send: PhantomData,
         };
         engine.has_registered_memory = engine.register_memory();
         Ok(engine)
     }
 
-    /// Pins the slots' small buffers; false where the limit on locked memory forbids it.
+    /// Registers the slots' small buffers; false where the limit on locked memory forbids it.
     fn register_memory(&mut self) -> bool {
         let buffers: Vec<libc::iovec> = self.slots.iter_mut().map(Slot::small_memory).collect();
-        // SAFETY: the small buffers are never replaced, and live as long as the ring, which is in the same struct and
-        // drained before either is dropped.
+        // SAFETY: the small buffers are never replaced, and live as long as the ring, which is in the same
+        // struct and drained before either is dropped.
         unsafe { self.ring.submitter().register_buffers(&buffers) }.is_ok()
     }
 
-    /// Takes a request. It is handed to the kernel once more than an eighth of a queue has gathered, or by the
-    /// next wait.
+    /// Takes a request. It is submitted when the batch exceeds an eighth of the queue, or by the next wait.
     pub fn submit(&mut self, target: &Target, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        self.go_on()?;
+        self.check_failure()?;
         if let Err(refusal) = target.capabilities.admit(&op) {
             self.refused.push_back(target.refused(tag, op, refusal));
             return Ok(());
@@ -112,15 +111,15 @@ impl RingEngine {
         let index = self.free.pop().ok_or(DeviceError::QueueFull { queue_depth })?;
         self.slots[index].fill(tag, op);
         self.queued.push_back(index);
-        if !self.is_alone() && self.queued.len() * GATHERED_OF_QUEUE > self.slots.len() {
+        if !self.is_alone() && self.queued.len() * BATCHES_PER_QUEUE > self.slots.len() {
             self.enter(target, 0)?;
         }
         Ok(())
     }
 
-    /// Whether one request is all that there is to do, and needs no ring.
+    /// Whether exactly one request is queued and none is in flight, so that no ring is needed.
     fn is_alone(&self) -> bool {
-        self.calls_alone
+        self.uses_syscall_alone
             && self.queued.len() == 1
             && self.pushed == 0
             && self.free.len() + 1 == self.slots.len()
@@ -128,7 +127,7 @@ impl RingEngine {
 
     /// The next completion.
     pub fn wait(&mut self, target: &Target) -> Result<Option<Completion>, DeviceError> {
-        self.go_on()?;
+        self.check_failure()?;
         if let Some(refused) = self.refused.pop_front() {
             return Ok(Some(refused));
         }
@@ -149,8 +148,9 @@ impl RingEngine {
         self.ready.pop_front().map(|ready| self.finish(target, ready)).transpose()
     }
 
-    /// Hands what is queued to the kernel, all with one time stamp, and waits for `wanted` completions. What the kernel
-    /// leaves in the ring stays queued, and is stamped anew when it is handed over again.
+    /// Submits the queued requests, all with one time stamp, and waits for `wanted` completions. Requests
+    /// that the kernel leaves in the ring stay queued, and get a new time stamp when they are submitted
+    /// again.
     fn enter(&mut self, target: &Target, wanted: usize) -> Result<(), DeviceError> {
         let now = target.now();
         for index in &self.queued {
@@ -158,7 +158,8 @@ impl RingEngine {
         }
         for index in self.queued.iter().skip(self.pushed) {
             let entry = self.slots[*index].entry(*index, self.has_registered_memory);
-            // SAFETY: what the entry points to belongs to the slot, which is left alone until its completion.
+            // SAFETY: the memory of the entry belongs to the slot, which is not touched until its
+            // completion.
             if unsafe { self.ring.submission().push(&entry) }.is_err() {
                 break;
             }
@@ -170,7 +171,8 @@ impl RingEngine {
         self.pushed = left;
         match entered.map_err(|error| errno_of(&error)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
-            // "Wait for some completions and try again" (io_uring_enter(2)): submit need not wait, and wait tries again.
+            // "Wait for some completions and try again" (io_uring_enter(2)): submit need not wait, and wait
+            // tries again.
             Err(Errno::AGAIN | Errno::BUSY) if wanted == 0 => Ok(()),
             Err(Errno::AGAIN | Errno::BUSY) if self.in_flight() > 0 => {
                 self.await_completion().map_err(|errno| self.fail(system(errno)))
@@ -179,7 +181,7 @@ impl RingEngine {
         }
     }
 
-    /// Waits until a completion can be collected, and hands nothing over.
+    /// Waits until a completion can be collected, and submits nothing.
     fn await_completion(&self) -> Result<(), Errno> {
         let (wanted, flags) = (1, EnterFlags::GETEVENTS.bits());
         // SAFETY: no argument is passed, so the kernel reads no memory but the rings.
@@ -190,22 +192,22 @@ impl RingEngine {
         }
     }
 
-    /// How many requests the kernel has, or has completed uncollected.
+    /// How many requests the kernel has, or has completed and are not collected.
     fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len() - self.queued.len() - self.ready.len()
     }
 
-    /// The end of all work.
+    /// Records the error that ends all work.
     fn fail(&mut self, failure: DeviceError) -> DeviceError {
         self.failure.insert(failure).clone()
     }
 
-    /// Refuses to work on after an error.
-    fn go_on(&self) -> Result<(), DeviceError> {
+    /// The recorded error, if there is one.
+    fn check_failure(&self) -> Result<(), DeviceError> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Stamps what the kernel has completed since the last look.
+    /// Collects and time-stamps the new completions.
     fn collect(&mut self, target: &Target) {
         let mut completions = self.ring.completion();
         if completions.is_empty() {
@@ -227,17 +229,17 @@ impl RingEngine {
 }
 
 impl Drop for RingEngine {
-    /// Waits for what is in flight: the kernel writes into memory that goes away with this.
+    /// Waits for the requests in flight, because the kernel writes into memory that this frees.
     fn drop(&mut self) {
         let mut in_flight = self.in_flight();
         while in_flight > 0 {
             if self.await_completion().is_err() {
-                // It cannot be waited for, so its memory must stay for good.
+                // The requests cannot be waited for, so their memory is leaked.
                 return mem::forget(mem::take(&mut self.slots));
             }
             in_flight -= self.ring.completion().count();
         }
-        // The kernel closes a ring in its own time, and would keep the target open, and claimed, until then.
+        // The kernel closes a ring asynchronously, and would keep the target open and claimed until then.
         let _ = self.ring.submitter().unregister_files();
     }
 }
@@ -247,9 +249,9 @@ fn slot_of(completion: &cqueue::Entry) -> usize {
     completion.user_data() as usize
 }
 
-/// The rings themselves. Since Linux 6.1 whoever waits runs completions itself, and is woken for what it waits for alone: on a disk
-/// that answers at its leisure that halves the time a request costs, and makes it the same every time. Kernels before 5.19 do
-/// not know the next best either; those before 5.6 know too little and are refused by the probe.
+/// Sets up the ring. Since Linux 6.1 the waiting thread runs completions itself and is woken only for its
+/// own (DEFER_TASKRUN); that halves the overhead of a request and makes it constant. Kernels before 5.19
+/// lack COOP_TASKRUN too. Those before 5.6 are refused by the probe.
 fn set_up(queue_depth: u32) -> io::Result<IoUring> {
     let ring = IoUring::builder()
         .setup_single_issuer()
@@ -279,7 +281,7 @@ mod tests {
     use crate::target::TargetKind;
 
     #[test]
-    fn requests_that_find_no_room_in_the_ring_are_handed_over_later() {
+    fn requests_without_space_in_the_ring_are_submitted_later() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(Bytes::mib(1).get()).unwrap();
         let capabilities = Capabilities {
@@ -295,8 +297,8 @@ mod tests {
         let target =
             Target { file: file.into(), capabilities, kind, is_buffered: true, clock: Clock::start() };
         let read = || Op::read(ByteRange::new(Bytes::ZERO, Bytes::kib(4)));
-        // Sixteen slots, and room for one entry.
-        let mut engine = RingEngine::over(set_up(1).unwrap(), &target, 16).unwrap();
+        // Sixteen slots, and space for one entry.
+        let mut engine = RingEngine::with_ring(set_up(1).unwrap(), &target, 16).unwrap();
         for tag in 0..3 {
             engine.submit(&target, Tag(tag), read()).unwrap();
         }

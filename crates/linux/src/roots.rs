@@ -1,4 +1,4 @@
-//! Where to read what is known of disks: this machine, or a copy of another one's trees.
+//! Where disk information is read from: this machine, or a copy of another machine's trees.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ pub struct Roots {
     pub sysfs: PathBuf,
     /// The list of mounts, in the form of `/proc/self/mountinfo` or `/proc/mounts`.
     pub mounts: PathBuf,
-    /// udev's database: what it found in partitions, readable for everybody.
+    /// udev's database: the filesystems it found, readable for everybody.
     pub udev: PathBuf,
-    /// The device files, whose first bytes tell of filesystems, if one may read them; `None` if disks are to be left alone.
+    /// The device files, whose first bytes identify filesystems. `None` if disks must not be read.
     pub devices: Option<PathBuf>,
-    /// What is known of processes and memory.
+    /// The tree with processes and memory.
     pub proc: PathBuf,
 }
 
 impl Default for Roots {
-    /// Those of this machine.
+    /// This machine.
     fn default() -> Self {
         Self {
             sysfs: "/sys".into(),
@@ -31,8 +31,8 @@ impl Default for Roots {
 }
 
 impl Roots {
-    /// A copy: `directory` is one of `/sys`, or holds `sys`, and maybe `proc`, `run` and `dev` beside it. Nothing of this
-    /// machine is read.
+    /// A copy: `directory` is a copy of `/sys`, or holds `sys`, and optionally `proc`, `run` and `dev`.
+    /// Nothing of this machine is read.
     #[must_use]
     pub fn copy(directory: &Path) -> Self {
         let holds_sysfs = directory.join("sys").is_dir() && !directory.join("block").is_dir();
@@ -52,7 +52,7 @@ impl Roots {
         }
     }
 
-    /// Whether these are this machine's own.
+    /// Whether these are this machine's own trees.
     #[must_use]
     pub fn are_live(&self) -> bool {
         self.sysfs == Path::new("/sys")

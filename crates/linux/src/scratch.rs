@@ -1,4 +1,4 @@
-//! Memory for requests that carry no buffer of their own.
+//! Memory for requests without a buffer of their own.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,10 +6,10 @@ use flashscope_device::{Buffer, Bytes, Op, Payload, ReadInto, Success};
 
 use crate::large_memory::LargeMemory;
 
-/// From this size on a request is worth a large page: at most half of it stays unused.
+/// Requests of at least this size use a huge page; at most half of the page stays unused.
 const LARGE: Bytes = Bytes::mib(1);
 
-/// Aligned memory that reads land in and patterns are written from. It grows with the largest request.
+/// Aligned memory for reads and for writes of a pattern. It grows with the largest request.
 #[derive(Debug, Default)]
 pub struct Scratch {
     memory: Memory,
@@ -65,7 +65,7 @@ impl Scratch {
         &mut self.memory
     }
 
-    /// Makes ready what `op` needs, so that nothing but the transfer lies between its two time stamps.
+    /// Prepares the memory for `op`, so that only the transfer lies between the two time stamps.
     pub fn prepare(&mut self, op: &Op) {
         let Some(range) = op.range().filter(|_| uses_scratch(op)) else { return };
         if range.length.to_usize() > self.memory.len() {
@@ -76,7 +76,7 @@ impl Scratch {
         }
     }
 
-    /// The bytes that `op` transfers: its own buffer's, or those made ready here.
+    /// The bytes that `op` transfers: its own buffer, or the memory prepared here.
     pub fn payload<'a>(&'a mut self, op: &'a mut Op) -> &'a mut [u8] {
         match op {
             Op::Read { into: ReadInto::Bytes(buffer), .. }
@@ -86,7 +86,7 @@ impl Scratch {
         }
     }
 
-    /// The success of `op`, whose transfer is complete: a checked read is held against its pattern.
+    /// The success of `op`, whose transfer is complete. A checked read is compared with its pattern.
     pub fn verdict(&self, op: &Op) -> Success {
         match op {
             Op::Read { range, into: ReadInto::Check(pattern) } => {
@@ -98,7 +98,7 @@ impl Scratch {
     }
 }
 
-/// True if `op` transfers bytes and brings no buffer for them.
+/// Whether `op` transfers bytes and brings no buffer for them.
 pub const fn uses_scratch(op: &Op) -> bool {
     matches!(
         op,

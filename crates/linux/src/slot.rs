@@ -1,4 +1,4 @@
-//! One request in flight: its entry for the kernel, the memory it uses, and the reading of the kernel's answer.
+//! One request in flight: its submission entry, its memory, and the decoding of the kernel's result.
 
 use flashscope_device::{ByteRange, Bytes, Completion, DeviceError, Instant, Op, Tag};
 use io_uring::{opcode, squeue, types};
@@ -6,19 +6,19 @@ use rustix::io::Errno;
 
 use crate::failure::Failure;
 use crate::scratch::{Scratch, uses_scratch};
-use crate::target::{Call, Target, punch_hole};
+use crate::target::{SystemCall, Target, punch_hole};
 
-/// Requests up to this size use registered memory; above it, pinning pages is a small part of the cost.
+/// Requests up to this size use registered memory. Above it, pinning pages is a small part of the cost.
 const REGISTERED: Bytes = Bytes::kib(64);
 
-/// The target, by its place among the registered files.
+/// The target's index among the registered files.
 const FILE: types::Fixed = types::Fixed(0);
 
 /// One request in flight, with the memory it uses.
 #[derive(Debug, Default)]
 pub struct Slot {
     request: Option<(Tag, Op)>,
-    /// When the kernel got it.
+    /// When the kernel received it.
     pub submitted_at: Instant,
     small: Scratch,
     large: Scratch,
@@ -37,26 +37,30 @@ impl Slot {
         libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() }
     }
 
-    /// Puts a request here.
+    /// Stores a request in the slot.
     pub fn fill(&mut self, tag: Tag, op: Op) {
         self.scratch(&op).prepare(&op);
         self.request = Some((tag, op));
     }
 
-    /// Describes the request that was put here to the kernel.
+    /// The submission entry of the stored request.
     pub fn entry(&mut self, index: usize, has_registered_memory: bool) -> squeue::Entry {
         let Some((_, op)) = &mut self.request else { return opcode::Nop::new().build() };
         let is_registered = has_registered_memory && uses_scratch(op) && is_small(op);
         let scratch = if is_small(op) { &mut self.small } else { &mut self.large };
-        let call = Call::from(&*op);
+        let call = SystemCall::from(&*op);
         let entry = match call {
-            Call::Read { offset } if is_registered => read_registered(scratch.payload(op), offset, index),
-            Call::Write { offset } if is_registered => write_registered(scratch.payload(op), offset, index),
-            Call::Read { offset } => read(scratch.payload(op), offset),
-            Call::Write { offset } => write(scratch.payload(op), offset),
-            Call::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
-            Call::Discard { range } => discard(range),
-            Call::Pause { duration } => {
+            SystemCall::Read { offset } if is_registered => {
+                read_registered(scratch.payload(op), offset, index)
+            }
+            SystemCall::Write { offset } if is_registered => {
+                write_registered(scratch.payload(op), offset, index)
+            }
+            SystemCall::Read { offset } => read(scratch.payload(op), offset),
+            SystemCall::Write { offset } => write(scratch.payload(op), offset),
+            SystemCall::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
+            SystemCall::Discard { range } => discard(range),
+            SystemCall::Pause { duration } => {
                 self.pause = duration.into();
                 opcode::Timeout::new(&raw const self.pause).build()
             }
@@ -64,11 +68,11 @@ impl Slot {
         entry.user_data(index as u64)
     }
 
-    /// Makes the request that was put here with a system call, and takes it out. Nothing but the call lies between the two time
-    /// stamps.
+    /// Serves the stored request with a system call and empties the slot. Only the call lies between the
+    /// two time stamps.
     pub fn serve(&mut self, target: &Target) -> Result<Completion, DeviceError> {
         self.end(target, |slot, op| {
-            let call = Call::from(&*op);
+            let call = SystemCall::from(&*op);
             let payload = slot.scratch(op).payload(op);
             let submitted_at = target.now();
             let transferred = target.transfer(call, payload, 0);
@@ -78,7 +82,7 @@ impl Slot {
         })
     }
 
-    /// Takes the request out again, with what became of it.
+    /// Completes the stored request with the kernel's result and empties the slot.
     pub fn finish(
         &mut self,
         target: &Target,
@@ -88,7 +92,7 @@ impl Slot {
         self.end(target, |slot, op| slot.complete(target, op, result, completed_at))
     }
 
-    /// Takes the request out, which ends with `transfer`.
+    /// Empties the slot; `transfer` completes the request.
     fn end(
         &mut self,
         target: &Target,
@@ -115,7 +119,7 @@ impl Slot {
         })
     }
 
-    /// Reads the kernel's answer. A transfer that stopped early is brought to its end here, and stamped then.
+    /// Decodes the kernel's result. A transfer that stopped early is completed here, and time-stamped then.
     fn complete(
         &mut self,
         target: &Target,
@@ -123,7 +127,7 @@ impl Slot {
         result: i32,
         completed_at: Instant,
     ) -> (Result<(), Failure>, Instant) {
-        let call = Call::from(&*op);
+        let call = SystemCall::from(&*op);
         let payload = self.scratch(op).payload(op);
         let done = match answer(call, result) {
             Ok(done) if done >= payload.len() => return (Ok(()), completed_at),
@@ -143,11 +147,11 @@ fn is_small(op: &Op) -> bool {
     op.range().is_none_or(|range| range.length <= REGISTERED)
 }
 
-/// How many bytes the kernel transferred. A pause has passed when its timer has expired.
-fn answer(call: Call, result: i32) -> Result<usize, Errno> {
+/// How many bytes the kernel transferred. For a pause, an expired timer is success.
+fn answer(call: SystemCall, result: i32) -> Result<usize, Errno> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),
-        Err(_) if matches!(call, Call::Pause { .. }) && -result == Errno::TIME.raw_os_error() => Ok(0),
+        Err(_) if matches!(call, SystemCall::Pause { .. }) && -result == Errno::TIME.raw_os_error() => Ok(0),
         Err(_) => Err(Errno::from_raw_os_error(-result)),
     }
 }

@@ -1,4 +1,4 @@
-//! Requests one after the other: `pread` and `pwrite` in the caller's thread.
+//! The synchronous engine: one request at a time with `pread` and `pwrite` in the caller's thread.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use flashscope_device::{Completion, DeviceError, Op, Tag};
 use crate::slot::Slot;
 use crate::target::Target;
 
-/// Serves requests in the order they came, each when its completion is waited for.
+/// Serves requests in order of arrival, each when its completion is waited for.
 #[derive(Debug, Default)]
 pub struct SyncEngine {
     slot: Slot,
@@ -25,7 +25,7 @@ impl SyncEngine {
         Ok(())
     }
 
-    /// Serves the request that has waited longest.
+    /// Serves the oldest request.
     pub fn wait(&mut self, target: &Target) -> Result<Option<Completion>, DeviceError> {
         match self.waiting.pop_front() {
             Some((tag, op)) => self.serve(target, tag, op).map(Some),

@@ -1,4 +1,4 @@
-//! Reading sysfs: attributes that may be missing, overlong, or full of surprises.
+//! Reads sysfs, whose attributes may be missing, too long, or malformed.
 
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -12,18 +12,18 @@ use flashscope_device::{Bytes, Lba};
 
 use crate::printable::printable;
 
-/// No attribute of sysfs is longer than a page.
+/// The longest attribute of sysfs: a page.
 const ATTRIBUTE_BYTES_MAX: u64 = 4096;
 
-/// The sysfs tree, or a copy of one. Links that lead out of it are not followed: what is behind them belongs to another
-/// machine.
+/// The sysfs tree, or a copy of one. Links out of the tree are not followed: their targets belong to
+/// another machine.
 #[derive(Debug, Clone)]
 pub struct Sysfs {
     root: Rc<Path>,
 }
 
 impl Default for Sysfs {
-    /// The one of this machine.
+    /// This machine's tree.
     fn default() -> Self {
         Self::at("/sys")
     }
@@ -36,7 +36,7 @@ impl Sysfs {
         Self { root: fs::canonicalize(&root).unwrap_or(root).into() }
     }
 
-    /// The disks, by name. One that vanishes meanwhile is left out.
+    /// The disks, sorted by name. A disk that vanishes meanwhile is left out.
     pub fn disks(&self) -> std::io::Result<Vec<Node>> {
         self.nodes("block").or_else(|error| {
             let of_class = self.nodes("class/block").map_err(|_| error)?;
@@ -44,12 +44,12 @@ impl Sysfs {
         })
     }
 
-    /// The disk of this name; those with a slash in it are written with an exclamation mark here.
+    /// The disk of this name. A slash in a name is an exclamation mark in sysfs.
     pub fn disk(&self, name: &str) -> Option<Node> {
-        ["block", "class/block"].iter().find_map(|folder| self.node(&self.root.join(folder).join(name)))
+        ["block", "class/block"].iter().find_map(|directory| self.node(&self.root.join(directory).join(name)))
     }
 
-    /// The directories below, and behind the links in, the directory of this name, by name.
+    /// The directories in `directory`, also behind links, sorted by name.
     pub fn nodes(&self, directory: &str) -> std::io::Result<Vec<Node>> {
         let mut paths = Vec::new();
         for entry in fs::read_dir(self.root.join(directory))? {
@@ -59,7 +59,7 @@ impl Sysfs {
         Ok(paths.iter().filter_map(|path| self.node(path)).collect())
     }
 
-    /// The directory at `path`, below the root.
+    /// The directory at `path`, which must be below the root.
     pub fn node(&self, path: &Path) -> Option<Node> {
         Node::at(path, &self.root)
     }
@@ -69,19 +69,19 @@ impl Sysfs {
         self.node(&self.root.join(format!("dev/block/{major}:{minor}")))
     }
 
-    /// The disk or partition that the device file at `path` stands for.
+    /// The disk or partition of the device file at `path`.
     pub fn node_at(&self, path: &Path) -> Option<Node> {
         let device = fs::metadata(path).ok()?.rdev();
         self.node_of(rustix::fs::major(device), rustix::fs::minor(device))
     }
 
-    /// The disk or partition that an open device file stands for.
-    pub fn node_behind(&self, file: impl AsFd) -> Option<Node> {
+    /// The disk or partition of an open device file.
+    pub fn node_of_file(&self, file: impl AsFd) -> Option<Node> {
         let device = rustix::fs::fstat(file).ok()?.st_rdev;
         self.node_of(rustix::fs::major(device), rustix::fs::minor(device))
     }
 
-    /// The loop device that stands on the file at `path`, as `/dev/loop3`.
+    /// The loop device that is attached to the file at `path`, as `/dev/loop3`.
     pub fn loop_over(&self, path: &Path) -> Option<String> {
         let file = fs::metadata(path).ok()?;
         let stands_on_it = |node: &Node| {
@@ -101,40 +101,40 @@ pub struct Node {
 }
 
 impl Node {
-    /// The directory at `path`, with its links followed, so that its parents are the devices it hangs on.
+    /// The directory at `path`, with links resolved, so that its parents are the devices it is attached to.
     fn at(path: &Path, root: &Rc<Path>) -> Option<Self> {
         let path = fs::canonicalize(path).ok()?;
         (path.is_dir() && path.starts_with(root)).then(|| Self { path, root: Rc::clone(root) })
     }
 
-    /// Its name in the kernel, made printable.
+    /// The kernel's name, printable.
     pub fn name(&self) -> String {
         printable(&self.path.file_name().unwrap_or_default().to_string_lossy())
     }
 
-    /// For a loop device: what it stands on, where that can be looked at.
+    /// The backing file of a loop device, if it is accessible.
     fn loop_backing(&self) -> Option<fs::Metadata> {
         let backing = String::from_utf8(self.bytes("loop/backing_file")?).ok()?;
         fs::metadata(backing.trim_end_matches('\n')).ok()
     }
 
-    /// For a loop device that stands on a regular file: that file. Those over disks, and over files that cannot be found,
-    /// have none.
+    /// The backing file of a loop device, if it is a regular file. `None` for a backing disk, and for an
+    /// inaccessible file.
     pub fn loop_file(&self) -> Option<fs::Metadata> {
         self.loop_backing().filter(fs::Metadata::is_file)
     }
 
-    /// Where it is below the root.
-    pub fn place(&self) -> &Path {
+    /// Its path relative to the root.
+    pub fn relative_path(&self) -> &Path {
         self.path.strip_prefix(&self.root).unwrap_or(&self.path)
     }
 
-    /// Whether it is still there.
+    /// Whether it still exists.
     pub fn is_there(&self) -> bool {
         self.path.is_dir()
     }
 
-    /// The directory below it, or behind a link of this name.
+    /// The directory of this name below it, also behind a link.
     pub fn below(&self, name: &str) -> Option<Self> {
         Self::at(&self.path.join(name), &self.root)
     }
@@ -147,7 +147,7 @@ impl Node {
         paths.iter().filter_map(|path| Self::at(path, &self.root)).collect()
     }
 
-    /// The directories below, and behind the links in, the directory of this name below it.
+    /// The directories in its subdirectory `directory`, also behind links.
     pub fn entries(&self, directory: &str) -> Vec<Self> {
         let entries = fs::read_dir(self.path.join(directory)).into_iter().flatten().flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -155,13 +155,13 @@ impl Node {
         paths.iter().filter_map(|path| Self::at(path, &self.root)).collect()
     }
 
-    /// It and the directories above it, up to the root, nearest first.
+    /// The directory and its parents up to the root, nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         let below_root = self.path.ancestors().take_while(|path| path.starts_with(&self.root));
         below_root.map(|path| Self { path: path.to_owned(), root: Rc::clone(&self.root) })
     }
 
-    /// An attribute's bytes, a page of them at most; `None` if it cannot be read, or is a link out of the tree.
+    /// An attribute's bytes, at most a page; `None` if it cannot be read, or is a link out of the tree.
     pub fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
         self.long(attribute, ATTRIBUTE_BYTES_MAX)
     }
@@ -171,7 +171,7 @@ impl Node {
         read_within(&self.root, &self.path.join(attribute), most)
     }
 
-    /// An attribute's text, made printable; `None` if it is missing or empty.
+    /// An attribute's text, printable; `None` if it is missing or empty.
     pub fn text(&self, attribute: &str) -> Option<String> {
         Some(printable(&String::from_utf8_lossy(&self.bytes(attribute)?))).filter(|text| !text.is_empty())
     }
@@ -186,24 +186,24 @@ impl Node {
         u32::from_str_radix(self.text(attribute)?.trim_start_matches("0x"), 16).ok()
     }
 
-    /// True for `1`.
+    /// Whether the attribute is `1`.
     pub fn is_set(&self, attribute: &str) -> bool {
         self.number(attribute) == Some(1)
     }
 
-    /// Its size. The kernel counts it in sectors of 512 bytes, whatever the disk's blocks are.
+    /// Its size. The kernel counts in sectors of 512 bytes, for any block size.
     pub fn size(&self) -> Bytes {
         Lba(self.number("size").unwrap_or(0)).offset()
     }
 
-    /// For a partition: where on its disk it starts.
+    /// The offset of a partition on its disk; `None` if this is no partition.
     pub fn partition_start(&self) -> Option<Bytes> {
         self.text("partition")?;
         Some(Lba(self.number("start")?).offset())
     }
 }
 
-/// The first `most` bytes of the file at `path`. A pipe in its place, as a hostile copy may have, is not waited for.
+/// The first `most` bytes of the file at `path`. Never blocks, also if a hostile copy has a pipe there.
 pub fn read_start(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)?;
@@ -211,7 +211,8 @@ pub fn read_start(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of a file that lies below the directory `root` once its links are followed; `None` if it does not, or cannot be read.
+/// The first `most` bytes of a file below the directory `root`; `None` if its links lead elsewhere, or it
+/// cannot be read.
 pub fn read_within(root: &Path, path: &Path, most: u64) -> Option<Vec<u8>> {
     let (root, path) = (fs::canonicalize(root).ok()?, fs::canonicalize(path).ok()?);
     if !path.starts_with(root) {
@@ -227,17 +228,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_that_lead_out_of_a_copy_are_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = folder.path().join("sys/block/sdb");
+    fn links_out_of_a_copy_are_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = directory.path().join("sys/block/sdb");
         fs::create_dir_all(disk.join("device")).unwrap();
-        fs::write(folder.path().join("secret"), "a secret").unwrap();
+        fs::write(directory.path().join("secret"), "a secret").unwrap();
         fs::write(disk.join("device/model"), "Stick").unwrap();
-        symlink(folder.path().join("secret"), disk.join("serial")).unwrap();
+        symlink(directory.path().join("secret"), disk.join("serial")).unwrap();
         symlink("device/model", disk.join("model")).unwrap();
-        let node = Sysfs::at(folder.path().join("sys")).disk("sdb").unwrap();
+        let node = Sysfs::at(directory.path().join("sys")).disk("sdb").unwrap();
         assert_eq!((node.text("serial"), node.text("model")), (None, Some("Stick".to_owned())));
-        let [inside, outside] = ["sys/block/sdb/device/model", "secret"].map(|name| folder.path().join(name));
+        let [inside, outside] =
+            ["sys/block/sdb/device/model", "secret"].map(|name| directory.path().join(name));
         assert_eq!(read_within(&disk, &inside, 3), Some(b"Sti".to_vec()));
         assert_eq!(read_within(&disk, &outside, 3), None);
     }

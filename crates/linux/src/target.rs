@@ -1,4 +1,4 @@
-//! An open file descriptor, and what is known of the storage behind it.
+//! An open file descriptor, and the properties of the storage behind it.
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -14,25 +14,25 @@ use rustix::io::Errno;
 use crate::clock::Clock;
 use crate::failure::{Failure, cause, means_gone};
 
-/// What a target is.
+/// The kind of target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// A block device: a whole disk or a partition.
     Disk,
-    /// A file, taken as a disk.
+    /// An image file.
     File,
 }
 
-/// The open target of every request, with its clock.
+/// The open target of all requests, with its clock.
 #[derive(Debug)]
 pub struct Target {
     /// The descriptor.
     pub file: OwnedFd,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
-    /// What it is.
+    /// Its kind.
     pub kind: TargetKind,
-    /// True if requests pass through the page cache.
+    /// Whether requests pass through the page cache.
     pub is_buffered: bool,
     /// Its clock.
     pub clock: Clock,
@@ -44,16 +44,17 @@ impl Target {
         self.clock.now()
     }
 
-    /// Makes `call` with `payload`, of which `done` bytes are transferred already, and returns when it is complete. A
-    /// block that was transferred in part is transferred again: direct I/O goes on at whole blocks only.
-    pub fn transfer(&self, call: Call, payload: &mut [u8], done: usize) -> Result<(), Failure> {
+    /// Makes `call` with `payload`, of which `done` bytes are already transferred, and returns when it is
+    /// complete. An incomplete block is transferred again, because direct I/O continues at whole blocks
+    /// only.
+    pub fn transfer(&self, call: SystemCall, payload: &mut [u8], done: usize) -> Result<(), Failure> {
         let done = self.whole_blocks(done);
         match call {
-            Call::Read { offset } => self.read(offset, payload, done),
-            Call::Write { offset } => self.write(offset, payload, done),
-            Call::Flush => rustix::fs::fdatasync(&self.file).map_err(Failure::Errno),
-            Call::Discard { range } => self.discard(range),
-            Call::Pause { duration } => {
+            SystemCall::Read { offset } => self.read(offset, payload, done),
+            SystemCall::Write { offset } => self.write(offset, payload, done),
+            SystemCall::Flush => rustix::fs::fdatasync(&self.file).map_err(Failure::Errno),
+            SystemCall::Discard { range } => self.discard(range),
+            SystemCall::Pause { duration } => {
                 Clock::sleep(duration);
                 Ok(())
             }
@@ -80,8 +81,8 @@ impl Target {
         Ok(())
     }
 
-    /// Counts the blocks that one call transferred. An interrupted call is made again; one that transfers no whole block
-    /// ends the transfer.
+    /// Adds the whole blocks that one call transferred. An interrupted call is repeated. A call without a
+    /// whole block ends the transfer.
     fn advance(&self, done: &mut usize, transferred: Result<usize, Errno>) -> ControlFlow<Failure> {
         match transferred.map(|bytes| self.whole_blocks(bytes)) {
             Ok(0) => return ControlFlow::Break(Failure::Short),
@@ -101,11 +102,11 @@ impl Target {
         rustix::fs::fallocate(&self.file, punch_hole(), offset, length).map_err(Failure::Errno)
     }
 
-    /// Makes the page cache forget what `op` touched, so that the next read of it is a read. Direct I/O leaves
-    /// nothing to forget.
+    /// Drops the range of `op` from the page cache, so that its next read reaches the storage. Direct I/O
+    /// caches nothing.
     pub fn forget(&self, op: &Op) {
         if let Some(range) = op.range().filter(|_| self.is_buffered) {
-            // Advice only: if the kernel keeps the pages, the remark on buffering has said so.
+            // Advice only: Remark::Buffered notes that the kernel may keep the pages.
             let length = NonZeroU64::new(range.length.get());
             let _ = rustix::fs::fadvise(&self.file, range.offset.get(), length, Advice::DontNeed);
         }
@@ -123,7 +124,7 @@ impl Target {
         }
     }
 
-    /// What a failed transfer means: this request's error, or the end of the device.
+    /// The meaning of a failed transfer: this request's error, or the loss of the device.
     pub fn error(&self, op: &Op, failure: Failure) -> Result<RequestError, DeviceError> {
         let size = self.size();
         let is_gone = matches!(failure, Failure::Errno(errno) if means_gone(errno))
@@ -140,28 +141,28 @@ impl Target {
         Ok(RequestError::new(op.kind(), op.range(), cause))
     }
 
-    /// The size now; a disk that was unplugged has none left.
+    /// The current size; an unplugged disk has none.
     fn size(&self) -> Option<Bytes> {
         rustix::fs::seek(&self.file, SeekFrom::End(0)).ok().map(Bytes::new)
     }
 }
 
-/// A request without its payload, so that the payload can be lent beside it.
+/// A request without its payload, which is passed beside it.
 #[derive(Debug, Clone, Copy)]
-pub enum Call {
-    /// Read from here on.
+pub enum SystemCall {
+    /// Read from this offset.
     Read {
         /// In bytes.
         offset: u64,
     },
-    /// Write from here on.
+    /// Write from this offset.
     Write {
         /// In bytes.
         offset: u64,
     },
-    /// Make everything durable.
+    /// Make all writes durable.
     Flush,
-    /// Forget this range.
+    /// Discard this range.
     Discard {
         /// The range.
         range: ByteRange,
@@ -173,7 +174,7 @@ pub enum Call {
     },
 }
 
-impl From<&Op> for Call {
+impl From<&Op> for SystemCall {
     fn from(op: &Op) -> Self {
         match op {
             Op::Read { range, .. } => Self::Read { offset: range.offset.get() },
@@ -185,7 +186,7 @@ impl From<&Op> for Call {
     }
 }
 
-/// How a file forgets a range: the blocks are freed, the size stays.
+/// The fallocate mode of a discard: the blocks are freed, the size stays.
 pub const fn punch_hole() -> FallocateFlags {
     FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE)
 }
@@ -197,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// What every direct I/O takes.
+    /// A block that direct I/O takes on every filesystem.
     const BLOCK: Bytes = Bytes::kib(4);
 
     /// Four blocks of ones, for direct I/O where the filesystem takes it.
@@ -219,21 +220,24 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_that_stopped_within_a_block_goes_on_from_that_blocks_start() {
+    fn interrupted_transfer_continues_at_the_start_of_the_incomplete_block() {
         let target = target();
         let mut payload = Buffer::zeroed(BLOCK * 4);
-        assert_eq!(target.transfer(Call::Read { offset: 0 }, &mut payload, 4800), Ok(()));
-        assert!(payload[..4096].iter().all(|byte| *byte == 0), "the first block was there already");
+        assert_eq!(target.transfer(SystemCall::Read { offset: 0 }, &mut payload, 4800), Ok(()));
+        assert!(payload[..4096].iter().all(|byte| *byte == 0), "the first block was already transferred");
         assert!(payload[4096..].iter().all(|byte| *byte == 1));
         payload.fill(2);
-        assert_eq!(target.transfer(Call::Write { offset: 0 }, &mut payload, 8193), Ok(()));
-        assert_eq!(target.transfer(Call::Read { offset: 0 }, &mut payload, 0), Ok(()));
-        assert!(payload[..8192].iter().all(|byte| *byte == 1), "the first two blocks were there already");
+        assert_eq!(target.transfer(SystemCall::Write { offset: 0 }, &mut payload, 8193), Ok(()));
+        assert_eq!(target.transfer(SystemCall::Read { offset: 0 }, &mut payload, 0), Ok(()));
+        assert!(
+            payload[..8192].iter().all(|byte| *byte == 1),
+            "the first two blocks were already transferred"
+        );
         assert!(payload[8192..].iter().all(|byte| *byte == 2));
     }
 
     #[test]
-    fn a_call_that_transfers_no_whole_block_ends_the_transfer() {
+    fn call_without_a_whole_block_ends_the_transfer() {
         let (target, mut done) = (target(), 4096);
         assert_eq!(target.advance(&mut done, Ok(4096 + 700)), ControlFlow::Continue(()));
         assert_eq!(target.advance(&mut done, Err(Errno::INTR)), ControlFlow::Continue(()));

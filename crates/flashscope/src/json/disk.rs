@@ -2,8 +2,8 @@
 
 use flashscope_device::Bytes;
 use flashscope_linux::{
-    Ability, Card, Disk, Filesystem, Idle, Idleness, Mount, OptimalSize, Partition, Queue, Scsi, SdStatus,
-    Usb, alignment,
+    Capability, Card, Disk, Filesystem, MissingDisk, MissingDiskReason, Mount, OptimalSize, Partition, Queue,
+    Scsi, SdStatus, Usb, alignment,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::command::list::words;
 pub fn disk(disk: &Disk) -> Value {
     json!({
         "path": disk.path,
-        "type": disk.sort.as_str(),
+        "type": disk.kind.as_str(),
         "capacity_bytes": disk.capacity,
         "vendor": disk.vendor,
         "model": disk.model,
@@ -41,12 +41,12 @@ fn scsi(scsi: &Scsi) -> Value {
 }
 
 fn usb(usb: &Usb) -> Value {
-    let (status, could) = match usb.ability {
-        Some(Ability::Known { mbit_per_s }) => ("known", Some(mbit_per_s)),
-        Some(Ability::AtLeast { mbit_per_s, .. }) => ("at least", Some(mbit_per_s)),
+    let (status, could) = match usb.capability {
+        Some(Capability::Exact { mbit_per_s }) => ("known", Some(mbit_per_s)),
+        Some(Capability::AtLeast { mbit_per_s, .. }) => ("at least", Some(mbit_per_s)),
         None => ("unknown", None),
     };
-    let hubs = usb.way.hubs.iter().map(
+    let hubs = usb.path.hubs.iter().map(
         |hub| json!({ "name": hub.name, "product": hub.product, "link_mbit_per_s": hub.link_mbit_per_s }),
     );
     json!({
@@ -60,9 +60,9 @@ fn usb(usb: &Usb) -> Value {
         "link": words::link(usb),
         "driver": usb.driver,
         "offers_uas": usb.offers_uas,
-        "path": usb.way.name,
-        "bus_number": usb.way.bus,
-        "ports": usb.way.ports,
+        "path": usb.path.name,
+        "bus_number": usb.path.bus,
+        "ports": usb.path.ports,
         "hubs": hubs.collect::<Vec<_>>(),
     })
 }
@@ -103,7 +103,7 @@ fn status(status: &SdStatus) -> Value {
 }
 
 fn requests(queue: &Queue) -> Value {
-    let optimal = |is_bogus: bool| queue.optimal.filter(|optimal| optimal.bogus.is_some() == is_bogus);
+    let optimal = |is_bogus: bool| queue.optimal.filter(|optimal| optimal.implausible.is_some() == is_bogus);
     json!({
         "logical_block_bytes": queue.logical_block,
         "physical_block_bytes": queue.physical_block,
@@ -119,7 +119,7 @@ fn requests(queue: &Queue) -> Value {
 }
 
 fn ignored(optimal: OptimalSize) -> Value {
-    json!({ "bytes": optimal.size, "reason": optimal.bogus.map(|bogus| bogus.to_string()) })
+    json!({ "bytes": optimal.size, "reason": optimal.implausible.map(|implausible| implausible.to_string()) })
 }
 
 fn partition(partition: &Partition) -> Value {
@@ -154,11 +154,11 @@ fn mount(mount: &Mount) -> Value {
 }
 
 /// A place without a disk.
-pub fn idle(idle: &Idle) -> Value {
-    let why = match idle.why {
-        Idleness::NoCard => "no card",
-        Idleness::NoDriver => "no driver",
-        Idleness::NoDisk => "no disk",
+pub fn idle(idle: &MissingDisk) -> Value {
+    let why = match idle.reason {
+        MissingDiskReason::NoCard => "no card",
+        MissingDiskReason::NoDriver => "no driver",
+        MissingDiskReason::NoDisk => "no disk",
     };
     json!({ "name": idle.name, "product": idle.product, "why": why })
 }

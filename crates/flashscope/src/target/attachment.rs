@@ -1,8 +1,8 @@
 //! How a target is attached and the volumes on it, as plain data for the diagnosis.
 
 use flashscope_device::Bytes;
-use flashscope_linux::{Brake, Card, Disk, Filesystem, Identity, Sort};
-use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause, Volume};
+use flashscope_linux::{Card, Disk, DiskKind, Filesystem, Identity};
+use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
@@ -52,10 +52,10 @@ fn driver(disk: &Disk) -> Option<Driver> {
 
 fn link(disk: &Disk) -> Option<Link> {
     let Some(usb) = &disk.usb else { return disk.card.as_ref().and_then(link_of_card) };
-    let could = usb.ability.as_ref().map(|ability| ability.at_least_mbit_per_s());
+    let could = usb.capability.as_ref().map(|ability| ability.at_least_mbit_per_s());
     let now = usb.link_mbit_per_s?;
-    let slow_cause = usb.brake.as_ref().map(slow_cause);
-    Some(Link { slow_cause, is_card_reader: disk.sort == Sort::Reader, ..Link::usb(now, could)? })
+    let brake = usb.link_limit.as_ref().map(|brake| brake.advice(now));
+    Some(Link { brake, is_readers: disk.kind == DiskKind::Reader, ..Link::usb(now, could)? })
 }
 
 /// Why the link is slower than the device, as plain data.

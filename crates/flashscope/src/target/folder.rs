@@ -5,7 +5,8 @@ use std::path::Path;
 use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Fence, Interrupt, Interruptible, Meter};
 use flashscope_linux::{
-    FileSize, FilesError, FilesPlace, Ground, LinuxDevice, NoStick, Remark, Roots, identify,
+    BackingFilesystem, BenchDirectory, FileSize, FilesError, LinuxDevice, NonStickStorage, Remark, Roots,
+    identify,
 };
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::Instead;
@@ -25,23 +26,23 @@ pub type Filling<'a> = &'a dyn Fn(&mut LinuxDevice, &Interrupt) -> Result<Cost, 
 /// Exit code 2 for a folder that cannot be used so, 3 if the system fails; as `filling`.
 pub fn open_in_folder(
     text: &str,
-    size: impl FnOnce(&Ground) -> FileSize,
+    size: impl FnOnce(&BackingFilesystem) -> FileSize,
     budget: Budget,
     queue_depth: u32,
     filling: Option<Filling<'_>>,
 ) -> Result<Target, Failure> {
     let interrupt = interrupt::on_interrupt()?;
-    let place = FilesPlace::open(Path::new(text)).map_err(failure)?;
-    let mut device = place.own_file(size(place.ground()), queue_depth).map_err(failure)?;
+    let place = BenchDirectory::open(Path::new(text)).map_err(failure)?;
+    let mut device = place.temporary_file(size(place.backing_filesystem()), queue_depth).map_err(failure)?;
     let spent = filling.map_or_else(|| Ok(Cost::default()), |fill| fill(&mut device, &interrupt))?;
     let around = place.capacity().map_err(failure)?;
-    let ground = place.ground();
+    let ground = place.backing_filesystem();
     let identity = ground.source.starts_with("/dev/").then(|| {
         let source = Path::new(&ground.source);
         identify(source, &Roots::default())
     });
     let mut remarks: Vec<String> =
-        ground.instead.iter().map(|no_stick| instead(*no_stick).text().to_owned()).collect();
+        ground.non_stick.iter().map(|no_stick| instead(*no_stick).text().to_owned()).collect();
     remarks.extend(device.remarks().iter().map(ToString::to_string));
     let is_buffered = device.remarks().contains(&Remark::Buffered);
     let whole = device.capabilities().whole();
@@ -55,7 +56,7 @@ pub fn open_in_folder(
         // Of the disk below, nothing but the link: what lies on it is not where the file was measured.
         attachment: Attachment {
             volumes: Vec::new(),
-            in_memory: ground.instead.contains(&NoStick::Memory),
+            in_memory: ground.non_stick.contains(&NonStickStorage::Memory),
             ..identity.as_ref().map_or_else(Attachment::default, attachment::of_real)
         },
         remarks,
@@ -71,7 +72,7 @@ pub fn open_in_folder(
     })
 }
 
-fn name(ground: &Ground, disk: Option<&str>) -> String {
+fn name(ground: &BackingFilesystem, disk: Option<&str>) -> String {
     let filesystem = if ground.filesystem.is_empty() { "an unknown filesystem" } else { &ground.filesystem };
     match disk {
         Some(disk) => format!("folder on {filesystem}, {disk}"),
@@ -80,7 +81,7 @@ fn name(ground: &Ground, disk: Option<&str>) -> String {
     }
 }
 
-fn describe(ground: &Ground, capacity_bytes: u64) -> Value {
+fn describe(ground: &BackingFilesystem, capacity_bytes: u64) -> Value {
     json!({
         "kind": "folder",
         "filesystem": ground.filesystem,
@@ -91,13 +92,13 @@ fn describe(ground: &Ground, capacity_bytes: u64) -> Value {
 }
 
 /// What a folder lies on instead of a stick.
-pub const fn instead(no_stick: NoStick) -> Instead {
+pub const fn instead(no_stick: NonStickStorage) -> Instead {
     match no_stick {
-        NoStick::Memory => Instead::Memory,
-        NoStick::Network => Instead::Network,
-        NoStick::Overlay => Instead::Overlay,
-        NoStick::UserSpace => Instead::UserSpace,
-        NoStick::SystemDisk => Instead::SystemDisk,
+        NonStickStorage::Memory => Instead::Memory,
+        NonStickStorage::Network => Instead::Network,
+        NonStickStorage::Overlay => Instead::Overlay,
+        NonStickStorage::UserSpace => Instead::UserSpace,
+        NonStickStorage::SystemDisk => Instead::SystemDisk,
     }
 }
 

@@ -1,59 +1,61 @@
-//! The kernel's counters of a disk: `/sys/block/NAME/stat`, as Linux' Documentation/block/stat.rst has it.
+//! The kernel's I/O counters of a disk: `/sys/block/NAME/stat` (Documentation/block/stat.rst in Linux).
 
 use flashscope_device::{Bytes, Lba};
 
-/// What a disk has done since the kernel knows it. Kinds that an old kernel does not count are zero.
+/// The counters of a disk since the kernel detected it. Kinds that an old kernel does not count are zero.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads.
-    pub reads: Requests,
-    /// Writes.
-    pub writes: Requests,
-    /// Discards (since Linux 4.18).
-    pub discards: Requests,
-    /// Flushes of the disk's own cache (since Linux 5.5).
+    /// Completed reads.
+    pub reads: RequestCounters,
+    /// Completed writes.
+    pub writes: RequestCounters,
+    /// Completed discards (since Linux 4.18).
+    pub discards: RequestCounters,
+    /// Completed flushes of the disk's own cache (since Linux 5.5).
     pub flushes: u64,
-    /// The milliseconds they took, each counted when it ended.
+    /// The sum of their durations, milliseconds. Each is added when the flush completes.
     pub flush_ms: u64,
-    /// Requests that the disk has now.
+    /// Requests in flight now.
     pub in_flight: u64,
-    /// Milliseconds in which it had any.
+    /// Time with requests in flight, milliseconds.
     pub busy_ms: u64,
-    /// Milliseconds that requests spent waiting or in flight, summed over them.
+    /// Time that requests slow queued or in flight, summed over all requests, milliseconds.
     pub queue_ms: u64,
 }
 
-/// Requests of one kind that have ended.
+/// Completed requests of one kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Requests {
-    /// How many.
+pub struct RequestCounters {
+    /// The number of requests.
     pub requests: u64,
-    /// Requests that the kernel joined to others before they went out.
-    pub joined: u64,
-    /// What they moved.
+    /// Requests that the kernel merged into others before sending them.
+    pub merged: u64,
+    /// Bytes transferred.
     pub bytes: Bytes,
-    /// Milliseconds from queue to end, summed over them.
+    /// Time from queueing to completion, summed over all requests, milliseconds.
     pub milliseconds: u64,
 }
 
 impl Counters {
-    /// Whether these may have become `later`: numbers of requests only grow while a disk is there.
+    /// Whether `later` can be a later reading of the same disk. Request counts never decrease while a disk
+    /// is present.
     #[must_use]
-    pub fn can_become(&self, later: &Self) -> bool {
+    pub fn can_precede(&self, later: &Self) -> bool {
         let ended = |counters: &Self| {
             [counters.reads.requests, counters.writes.requests, counters.discards.requests, counters.flushes]
         };
         ended(self).iter().zip(ended(later)).all(|(before, after)| *before <= after)
     }
 
-    /// From the attribute's text; `None` if it has fewer than the eleven numbers that every kernel writes.
+    /// Parses the attribute's text. `None` if it has fewer than the eleven numbers that every kernel
+    /// writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let numbers: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
         let at = |index: usize| numbers.get(index).copied().unwrap_or(0);
-        let kind = |first: usize| Requests {
+        let kind = |first: usize| RequestCounters {
             requests: at(first),
-            joined: at(first + 1),
+            merged: at(first + 1),
             bytes: Lba(at(first + 2)).offset(),
             milliseconds: at(first + 3),
         };
@@ -70,8 +72,8 @@ impl Counters {
     }
 }
 
-/// Milliseconds from one sample to the next. The kernel shows 32 bits of them, which are full after 49 days; what goes back
-/// without that counts as standing still.
+/// Milliseconds from one reading to the next. The kernel shows 32 bits, which overflow after 49 days. Any
+/// other decrease counts as zero.
 pub(super) const fn milliseconds(before: u64, after: u64) -> u64 {
     const FULL: u64 = 1 << 32;
     match after.checked_sub(before) {
@@ -86,11 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kernels_lines_are_read() {
+    fn stat_lines_of_old_and_new_kernels_are_parsed() {
         let new = "  10 1 80 5 20 2 160 40 3 30 45 7 0 56 2 4 900";
         let counters = Counters::parse(new).unwrap();
         assert_eq!((counters.reads.requests, counters.reads.bytes), (10, Bytes::kib(40)));
-        assert_eq!((counters.writes.joined, counters.writes.milliseconds), (2, 40));
+        assert_eq!((counters.writes.merged, counters.writes.milliseconds), (2, 40));
         assert_eq!((counters.in_flight, counters.busy_ms, counters.queue_ms), (3, 30, 45));
         assert_eq!((counters.discards.requests, counters.flushes, counters.flush_ms), (7, 4, 900));
         let old = Counters::parse("10 1 80 5 20 2 160 40 3 30 45").unwrap();
@@ -98,16 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_go_on_after_forty_nine_days_and_numbers_of_requests_never_back() {
+    fn milliseconds_survive_overflow_and_request_counts_never_decrease() {
         assert_eq!((milliseconds(10, 30), milliseconds((1 << 32) - 5, 20)), (20, 25));
         assert_eq!((milliseconds(30, 10), milliseconds(u64::MAX, 10)), (0, 0));
         let counters = |text| Counters::parse(text).unwrap();
         let (few, many) = (counters("1 0 8 9 1 0 8 9 0 9 9"), counters("1 0 8 1 2 0 16 1 0 1 1"));
-        assert!(few.can_become(&many) && few.can_become(&few) && !many.can_become(&few));
+        assert!(few.can_precede(&many) && few.can_precede(&few) && !many.can_precede(&few));
     }
 
     #[test]
-    fn a_line_that_is_none_counts_nothing() {
+    fn malformed_stat_lines_are_rejected() {
         for text in ["", "1 2 3", "1 2 3 4 5 6 7 8 nine 10 11", "-1 2 3 4 5 6 7 8 9 10 11"] {
             assert_eq!(Counters::parse(text), None, "{text}");
         }

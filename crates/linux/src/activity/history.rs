@@ -1,73 +1,75 @@
-//! What a disk has done since watching began.
+//! The activity of a disk since the watch started.
 
 use std::collections::VecDeque;
 
 use super::interval::Interval;
-use super::merges::Merges;
+use super::merges::MergeDetector;
+use super::pending_writes::PendingWrites;
 use super::processes::Process;
-use super::sample::{Glance, Sample};
-use super::stall::{Stall, Stalls};
-use super::unplug::{self, Unplug};
-use super::waiting::Waiting;
+use super::sample::{Sample, Snapshot};
+use super::stall::{Stall, StallDetector};
+use super::unplug::{self, UnplugEstimate};
 
-/// Intervals that are remembered: as many as a line of a wide terminal has columns.
+/// The intervals that are kept: as many as a line of a wide terminal has columns.
 const INTERVALS_MAX: usize = 240;
 
-/// What a disk has done since watching began.
+/// The activity of a disk since the watch started.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     intervals: VecDeque<Interval>,
-    stalls: Stalls,
-    merges: Merges,
+    stalls: StallDetector,
+    merges: MergeDetector,
 }
 
-/// What a disk is doing, and what follows from it.
+/// The activity of a disk in the last interval, and the conclusions from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activity {
     /// The last interval.
     pub interval: Interval,
-    /// What waits in memory at its end.
-    pub waiting: Waiting,
-    /// When that will have been written.
-    pub unplug: Unplug,
-    /// How often the disk was busy with writes alone and took at least four times as long for each as usual, for a moment: the
-    /// controller may have merged erase blocks. `None` until enough has been written to know what is usual.
+    /// The pending writes at its end.
+    pub pending: PendingWrites,
+    /// When the pending writes will have been written.
+    pub unplug: UnplugEstimate,
+    /// The number of short bursts in which the disk was busy with writes only and each write took at least
+    /// four times the baseline. The controller may have merged erase blocks. `None` until there is a
+    /// baseline.
     pub merges_suspected: Option<u64>,
     /// The stalls so far, the latest last.
     pub stalls: Vec<Stall>,
-    /// Who has files open on the disk.
+    /// The processes with files open on the disk.
     pub writers: Vec<Writer>,
-    /// How many processes could not be looked into.
+    /// The number of processes that may not be inspected.
     pub hidden_processes: u32,
 }
 
-/// A process with files open on the disk, and how fast it writes.
+/// A process with files open on the disk, and its write throughput.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Writer {
     /// The process.
     pub process: Process,
-    /// What it wrote in the interval, to any disk, bytes per second; `None` where it is not known.
+    /// Bytes per second it wrote in the interval, to any disk; `None` where that is unknown.
     pub bytes_per_s: Option<f64>,
 }
 
 impl History {
-    /// Takes the next two glances: what lasts for moments shows there.
-    pub fn glance(&mut self, before: &Glance, after: &Glance) {
+    /// Adds the next two snapshots, for events shorter than an interval.
+    pub fn snapshot(&mut self, before: &Snapshot, after: &Snapshot) {
         self.stalls.add(before, after);
         self.merges.add(&Interval::between(before, after));
     }
 
-    /// Takes the next two samples, the glances between them taken already, and says what they mean after all that came before.
+    /// Adds the next two samples and returns the activity. The snapshots between them must have been added
+    /// before.
     pub fn add(&mut self, before: &Sample, after: &Sample) -> Activity {
-        let interval = Interval::between(&before.glance, &after.glance);
+        let interval = Interval::between(&before.snapshot, &after.snapshot);
         self.intervals.push_back(interval);
         if self.intervals.len() > INTERVALS_MAX {
             self.intervals.pop_front();
         }
         Activity {
             interval,
-            waiting: after.glance.waiting,
-            unplug: unplug::of(after.glance.waiting, self.intervals.iter()),
+            pending: after.snapshot.pending,
+            unplug: unplug::of(after.snapshot.pending, self.intervals.iter()),
             merges_suspected: self.merges.suspected(),
             stalls: self.stalls.long().copied().collect(),
             writers: writers(before, after, &interval),
@@ -81,7 +83,7 @@ impl History {
     }
 }
 
-/// Those who write most first, then those who may write.
+/// The fastest writers first, then those with most writable files.
 fn writers(before: &Sample, after: &Sample, interval: &Interval) -> Vec<Writer> {
     let seconds = interval.duration.as_secs_f64();
     let speed = |process: &Process| {
@@ -108,11 +110,11 @@ fn writers(before: &Sample, after: &Sample, interval: &Interval) -> Vec<Writer> 
 mod tests {
     use flashscope_device::Bytes;
 
-    use super::super::canned::{sample, writes};
+    use super::super::fixtures::{sample, writes};
     use super::*;
 
     #[test]
-    fn writers_are_told_with_their_speed_the_fastest_first() {
+    fn writers_are_sorted_by_throughput() {
         let mut samples: Vec<Sample> =
             writes(1.0, &[(0, 0, 0), (8, 80, 0)]).into_iter().map(sample).collect();
         let process = |pid: u32, written_bytes: Option<u64>| Process {
@@ -125,16 +127,16 @@ mod tests {
         samples[0].processes.seen = vec![process(1, None), process(2, Some(100)), process(4, Some(9))];
         samples[1].processes.seen =
             vec![process(1, None), process(2, Some(600)), process(3, Some(9)), process(4, Some(9000))];
-        samples[1].processes.seen[3].name = "another of that number".to_owned();
+        samples[1].processes.seen[3].name = "another process with that number".to_owned();
         let activity = History::default().add(&samples[0], &samples[1]);
-        let told: Vec<_> =
+        let rates: Vec<_> =
             activity.writers.iter().map(|writer| (writer.process.pid, writer.bytes_per_s)).collect();
-        assert_eq!(told, [(2, Some(500.0)), (1, None), (3, None), (4, None)]);
+        assert_eq!(rates, [(2, Some(500.0)), (1, None), (3, None), (4, None)]);
         assert_eq!(activity.interval.written.bytes, Bytes::mib(8));
     }
 
     #[test]
-    fn no_more_is_kept_than_can_be_shown() {
+    fn only_the_last_intervals_are_kept() {
         let mut history = History::default();
         let rows: Vec<(u64, u64, u64)> = (0..300).map(|second| (second, second, 1)).collect();
         let samples: Vec<Sample> = writes(1.0, &rows).into_iter().map(sample).collect();
@@ -142,6 +144,6 @@ mod tests {
             history.add(&pair[0], &pair[1]);
         }
         assert_eq!(history.intervals().len(), INTERVALS_MAX);
-        assert_eq!(history.intervals().last().unwrap().ended_at(), samples[299].glance.at);
+        assert_eq!(history.intervals().last().unwrap().ended_at(), samples[299].snapshot.at);
     }
 }

@@ -1,73 +1,73 @@
-//! What a disk did between two samples.
+//! The I/O of a disk between two snapshots.
 
 use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant};
 
-use super::counters::{Counters, Requests, milliseconds};
-use super::sample::Glance;
+use super::counters::{Counters, RequestCounters, milliseconds};
+use super::sample::Snapshot;
 
-/// What a disk did between two samples. The counters hold sums, so latencies are means; nothing tells their spread.
+/// The I/O of a disk between two snapshots. The counters are sums, so latencies are means without a spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// When it began.
-    pub began_at: Instant,
-    /// How long it was.
+    /// When it started.
+    pub started_at: Instant,
+    /// Its length.
     pub duration: Duration,
-    /// What was read.
-    pub read: Moved,
-    /// What was written.
-    pub written: Moved,
-    /// Requests of any kind that ended, flushes and discards too.
+    /// Reads.
+    pub read: Transfers,
+    /// Writes.
+    pub written: Transfers,
+    /// Completed requests of any kind, flushes and discards included.
     pub ended: u64,
-    /// Discards that ended.
+    /// Completed discards.
     pub discards: u64,
-    /// Flushes that ended.
+    /// Completed flushes.
     pub flushes: u64,
-    /// How long one of them took, seconds; `None` without any.
+    /// The mean duration of a flush, seconds; `None` without any.
     pub flush_seconds: Option<f64>,
-    /// How many requests waited or were in flight, on average. Since Linux 5.0 the time of a request counts when it ends:
-    /// `None` where some were in flight and none ended.
+    /// The mean number of requests queued or in flight. Since Linux 5.0 a request's time is counted when it
+    /// completes, so it is `None` if requests were in flight and none completed.
     pub queue: Option<f64>,
-    /// The share of the time in which the disk had requests, from 0 to 1.
+    /// The share of the time with requests in flight, from 0 to 1.
     pub busy: f64,
-    /// Requests that were in flight when it began and when it ended.
+    /// Requests in flight at the start and at the end.
     pub in_flight: [u64; 2],
 }
 
 /// Requests of one kind in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
-    /// How many ended.
+pub struct Transfers {
+    /// Completed requests.
     pub requests: u64,
-    /// What they moved.
+    /// Bytes transferred.
     pub bytes: Bytes,
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Requests per second.
+    /// Requests per second (IOPS).
     pub requests_per_s: f64,
-    /// Seconds from queue to end, the mean; `None` if none ended.
+    /// The mean time from queueing to completion, seconds; `None` if no request completed.
     pub latency_seconds: Option<f64>,
 }
 
 impl Interval {
-    /// From two glances at the same disk, the earlier one first. Counters that go back count as standing still.
+    /// From two snapshots of the same disk, the earlier first. Counters that decrease count as unchanged.
     #[must_use]
-    pub fn between(before: &Glance, after: &Glance) -> Self {
+    pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
         let (old, new) = (&before.counters, &after.counters);
         let duration = after.at.since(before.at);
         let flushes = new.flushes.saturating_sub(old.flushes);
         let ended = ended(new).saturating_sub(ended(old));
         let in_flight = [old.in_flight, new.in_flight];
-        // The kernel tells of a request's time only when it ends (of busy time, before 5.17).
+        // The kernel counts a request's time when it completes (before Linux 5.17 also the busy time).
         let queue = share_of(milliseconds(old.queue_ms, new.queue_ms), duration);
         let busy = share_of(milliseconds(old.busy_ms, new.busy_ms), duration).min(1.0);
         let is_stuck = ended == 0 && !in_flight.contains(&0);
         Self {
-            began_at: before.at,
+            started_at: before.at,
             duration,
-            read: Moved::between(&old.reads, &new.reads, duration),
-            written: Moved::between(&old.writes, &new.writes, duration),
+            read: Transfers::between(&old.reads, &new.reads, duration),
+            written: Transfers::between(&old.writes, &new.writes, duration),
             ended,
             discards: new.discards.requests.saturating_sub(old.discards.requests),
             flushes,
@@ -81,24 +81,24 @@ impl Interval {
     /// When it ended.
     #[must_use]
     pub fn ended_at(&self) -> Instant {
-        self.began_at + self.duration
+        self.started_at + self.duration
     }
 
-    /// Whether the disk had requests all the time and ended none.
+    /// Whether the disk had requests all the time and completed none.
     #[must_use]
-    pub fn stands_still(&self) -> bool {
+    pub fn has_no_progress(&self) -> bool {
         self.ended == 0 && !self.in_flight.contains(&0)
     }
 
-    /// Whether the disk got on with data: a flush may count as a write without any.
+    /// Whether data was transferred. A flush may count as a write without data.
     #[must_use]
-    pub const fn moves_data(&self) -> bool {
+    pub const fn has_data_transfer(&self) -> bool {
         !self.read.bytes.is_zero() || !self.written.bytes.is_zero() || self.discards > 0
     }
 }
 
-impl Moved {
-    fn between(old: &Requests, new: &Requests, duration: Duration) -> Self {
+impl Transfers {
+    fn between(old: &RequestCounters, new: &RequestCounters, duration: Duration) -> Self {
         let requests = new.requests.saturating_sub(old.requests);
         let bytes = Bytes::new(new.bytes.get().saturating_sub(old.bytes.get()));
         Self {
@@ -116,7 +116,7 @@ const fn ended(counters: &Counters) -> u64 {
     requests.saturating_add(counters.discards.requests).saturating_add(counters.flushes)
 }
 
-/// Zero for an interval without length.
+/// Zero for an interval of zero length.
 fn per_second(count: u64, duration: Duration) -> f64 {
     if duration.is_zero() { 0.0 } else { count as f64 / duration.as_secs_f64() }
 }
@@ -131,13 +131,13 @@ fn mean_seconds(milliseconds: u64, requests: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::canned::glance;
+    use super::super::fixtures::snapshot;
     use super::*;
 
     #[test]
-    fn rates_are_differences_over_time() {
-        let before = glance(1.0, "10 0 80 5 20 0 160 40 3 100 200");
-        let after = glance(3.0, "12 0 112 9 120 0 32160 4040 1 1600 8200");
+    fn rates_are_counter_differences_over_time() {
+        let before = snapshot(1.0, "10 0 80 5 20 0 160 40 3 100 200");
+        let after = snapshot(3.0, "12 0 112 9 120 0 32160 4040 1 1600 8200");
         let interval = Interval::between(&before, &after);
         assert_eq!(interval.duration, Duration::from_secs(2));
         assert_eq!((interval.read.bytes, interval.read.requests), (Bytes::kib(16), 2));
@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_disk_a_clock_that_stands_and_counters_that_go_back_give_no_speed() {
+    fn idle_disk_stopped_clock_and_decreasing_counters_give_zero_speed() {
         let (low, high) = ("1 0 8 1 1 0 8 1 0 1 1", "2 0 16 2 2 0 16 2 0 2 2");
         for (before, after) in [
-            (glance(1.0, low), glance(2.0, low)),
-            (glance(1.0, low), glance(1.0, high)),
-            (glance(1.0, high), glance(2.0, low)),
+            (snapshot(1.0, low), snapshot(2.0, low)),
+            (snapshot(1.0, low), snapshot(1.0, high)),
+            (snapshot(1.0, high), snapshot(2.0, low)),
         ] {
             let interval = Interval::between(&before, &after);
             assert_eq!((interval.written.bytes_per_s, interval.read.requests_per_s), (0.0, 0.0));
@@ -163,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_ends_nothing_is_busy_and_its_queue_unknown() {
-        let before = glance(1.0, "1 0 8 1 1 0 8 1 2 1 1");
-        let interval = Interval::between(&before, &glance(2.0, "1 0 8 1 1 0 8 1 2 1 1"));
-        assert_eq!((interval.queue, interval.busy, interval.stands_still()), (None, 1.0, true));
-        let interval = Interval::between(&before, &glance(2.0, "1 0 8 1 1 0 8 1 0 1 1"));
-        assert!(!interval.stands_still(), "its requests were taken back");
+    fn disk_without_completions_is_busy_and_its_queue_is_unknown() {
+        let before = snapshot(1.0, "1 0 8 1 1 0 8 1 2 1 1");
+        let interval = Interval::between(&before, &snapshot(2.0, "1 0 8 1 1 0 8 1 2 1 1"));
+        assert_eq!((interval.queue, interval.busy, interval.has_no_progress()), (None, 1.0, true));
+        let interval = Interval::between(&before, &snapshot(2.0, "1 0 8 1 1 0 8 1 0 1 1"));
+        assert!(!interval.has_no_progress(), "its requests were withdrawn");
     }
 }

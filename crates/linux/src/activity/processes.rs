@@ -1,7 +1,7 @@
-//! Who has files open on a disk, and what they write: `/proc/PID/fd`, `fdinfo` and `io`.
+//! The processes with files open on a disk, and what they write: `/proc/PID/fd`, `fdinfo` and `io`.
 //!
-//! Files are told by the paths of their links; the files themselves are not touched, since a stick that hangs would hang
-//! whoever looks at it.
+//! Files are identified by the paths of their links. The files themselves are not opened: a stick that
+//! hangs would hang the reader.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,48 +13,48 @@ use crate::printable::printable;
 use crate::roots::Roots;
 use crate::sysfs::read_start;
 
-/// So many open files of one process are looked at.
+/// The open files of one process that are inspected. Guess: no ordinary program opens more.
 const FILES_MAX: usize = 4096;
 
-/// The files of `/proc/PID` are a few lines.
+/// The limit for the other files of `/proc/PID`, which have a few lines.
 const FACT_BYTES_MAX: u64 = 4096;
 
-/// The bits of open(2)'s flags that are not zero for a file that may be written.
+/// The access-mode bits of open(2)'s flags. They are not zero for a writable file.
 const MAY_WRITE: u32 = 0o3;
 
 /// A process with files open on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// The process id.
     pub pid: u32,
     /// Its name, printable.
     pub name: String,
-    /// How many files it has open there.
+    /// The number of files it has open there.
     pub files: u32,
-    /// How many of them it may write.
+    /// How many of them are writable.
     pub files_to_write: u32,
-    /// What it has written so far, to any disk; `None` where only root or its owner may know.
+    /// Bytes written so far, to any disk; `None` where only root or the owner may read it.
     pub written_bytes: Option<u64>,
 }
 
-/// All of them.
+/// All processes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Processes {
-    /// Those with files open on the disk, by number.
+    /// Those with files open on the disk, by process id.
     pub seen: Vec<Process>,
-    /// How many processes could not be looked into: they belong to others.
+    /// The number of processes of other users that may not be inspected.
     pub hidden: u32,
 }
 
 impl Processes {
-    /// Those with files open on `disk`; `mounts` are all there are.
+    /// The processes with files open on `disk`; `mounts` is the complete list of mounts.
     pub(super) fn read(disk: &Disk, mounts: &[Mount], roots: &Roots) -> Self {
         let mut processes = Self::default();
         for pid in numbers(&roots.proc) {
             match process(pid, disk, mounts, &roots.proc.join(pid.to_string())) {
                 Ok(process) => processes.seen.extend(process),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => processes.hidden += 1,
-                // It has ended.
+                // The process has ended.
                 Err(_) => {}
             }
         }
@@ -62,7 +62,7 @@ impl Processes {
     }
 }
 
-/// The numbered folders of `/proc`, in order.
+/// The process ids in `/proc`, sorted.
 fn numbers(proc: &Path) -> Vec<u32> {
     let entries = fs::read_dir(proc).into_iter().flatten().flatten();
     let mut numbers: Vec<u32> =
@@ -71,25 +71,25 @@ fn numbers(proc: &Path) -> Vec<u32> {
     numbers
 }
 
-fn process(pid: u32, disk: &Disk, mounts: &[Mount], folder: &Path) -> std::io::Result<Option<Process>> {
+fn process(pid: u32, disk: &Disk, mounts: &[Mount], directory: &Path) -> std::io::Result<Option<Process>> {
     let (mut files, mut files_to_write) = (0, 0);
-    for entry in fs::read_dir(folder.join("fd"))?.take(FILES_MAX).flatten() {
+    for entry in fs::read_dir(directory.join("fd"))?.take(FILES_MAX).flatten() {
         let Ok(file) = fs::read_link(entry.path()) else { continue };
         if is_on(&printable(&file.to_string_lossy()), disk, mounts) {
             files += 1;
-            files_to_write += u32::from(may_write(&folder.join("fdinfo").join(entry.file_name())));
+            files_to_write += u32::from(may_write(&directory.join("fdinfo").join(entry.file_name())));
         }
     }
     Ok((files > 0).then(|| Process {
         pid,
-        name: text(&folder.join("comm")).map_or_else(String::new, |name| printable(&name)),
+        name: text(&directory.join("comm")).map_or_else(String::new, |name| printable(&name)),
         files,
         files_to_write,
-        written_bytes: text(&folder.join("io")).and_then(|io| field(&io, "write_bytes:")?.parse().ok()),
+        written_bytes: text(&directory.join("io")).and_then(|io| field(&io, "write_bytes:")?.parse().ok()),
     }))
 }
 
-/// Whether the file at `path` lies on the disk, or is the disk: the mount with the longest path above it decides.
+/// Whether the file at `path` is on the disk, or is the disk. The longest mount path above it decides.
 fn is_on(path: &str, disk: &Disk, mounts: &[Mount]) -> bool {
     let name = path.strip_prefix("/dev/");
     if name.is_some_and(|name| name == disk.name || disk.partitions.iter().any(|part| part.name == name)) {
@@ -99,8 +99,8 @@ fn is_on(path: &str, disk: &Disk, mounts: &[Mount]) -> bool {
     over.max_by_key(|mount| mount.path.len()).is_some_and(|mount| disk.mounts.contains(mount))
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
-    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+fn is_below(path: &str, directory: &str) -> bool {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_below_whole_folders_only() {
+    fn path_prefixes_match_whole_components_only() {
         assert!(is_below("/media/stick/a", "/media/stick") && is_below("/media/stick", "/media/stick"));
         assert!(is_below("/anything", "/"));
         assert!(!is_below("/media/stick2/a", "/media/stick") && !is_below("pipe:[7]", "/"));

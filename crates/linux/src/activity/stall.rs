@@ -1,4 +1,4 @@
-//! Times in which nothing ended although something waited.
+//! Detects stalls: times in which requests were pending and none completed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,39 +6,40 @@ use std::time::Duration;
 use flashscope_device::Instant;
 
 use super::interval::Interval;
-use super::sample::Glance;
+use super::sample::Snapshot;
 
-/// Shorter waits are part of the business: the SD specification lets a card be busy with one write for 250 ms (SDXC:
-/// 500 ms; Physical Layer Simplified Specification, 4.6.2.2).
+/// The shortest stall. The SD specification lets a card be busy with one write for 250 ms (SDXC: 500 ms;
+/// Physical Layer Simplified Specification, 4.6.2.2).
 const STALL_MIN: Duration = Duration::from_millis(500);
 
-/// Stalls that are remembered.
+/// The stalls that are kept.
 const STALLS_MAX: usize = 100;
 
-/// A time in which nothing ended although something waited.
+/// A time in which requests were pending and none completed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stall {
-    /// When it began, on the sampler's clock; late by the time between two glances at most.
-    pub began_at: Instant,
-    /// How long it was, or has been so far.
+    /// When it started, on the sampler's clock; late by at most the time between two snapshots.
+    pub started_at: Instant,
+    /// Its length, or its length so far.
     pub duration: Duration,
-    /// What everything waited for.
-    pub cause: Cause,
+    /// What the requests waited for.
+    pub cause: StallCause,
 }
 
-/// What everything waited for.
+/// What the requests waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The disk: it had requests, and ended none.
+pub enum StallCause {
+    /// The disk: it had requests and completed none.
     Device,
-    /// A flush of the disk's own cache, with no data moved meanwhile. Until it ends it looks like one of the others.
+    /// A flush of the disk's own cache, without data transfer meanwhile. Until the flush ends, it looks
+    /// like one of the others.
     Flush,
-    /// The kernel: data was on its way, and the disk had no request.
+    /// The kernel: data was in writeback, and the disk had no request.
     Writeback,
 }
 
-impl Cause {
-    /// In one word, for scripts.
+impl StallCause {
+    /// The cause as one word for scripts.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -50,10 +51,10 @@ impl Cause {
 }
 
 impl Stall {
-    /// When it ended, or the last glance at it.
+    /// When it ended, or the time of the last snapshot.
     #[must_use]
     pub fn ended_at(&self) -> Instant {
-        self.began_at + self.duration
+        self.started_at + self.duration
     }
 
     fn is_long(&self) -> bool {
@@ -62,59 +63,61 @@ impl Stall {
 
     /// Whether more than half of `other` lies in it.
     fn covers(&self, other: &Self) -> bool {
-        let (from, to) = (self.began_at.max(other.began_at), self.ended_at().min(other.ended_at()));
+        let (from, to) = (self.started_at.max(other.started_at), self.ended_at().min(other.ended_at()));
         to.since(from) * 2 > other.duration
     }
 }
 
-/// The stalls so far, and what may become one.
+/// Collects stalls from snapshots.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stalls {
+pub struct StallDetector {
     past: VecDeque<Stall>,
-    /// The end of the last interval in which data was moved. Of the time before the first, nothing is known.
-    moved_until: Instant,
+    /// The end of the last interval with data transfer. Nothing is known of the time before the first
+    /// snapshot.
+    last_data_at: Instant,
 }
 
-impl Stalls {
-    /// Those of half a second and more, the latest last.
+impl StallDetector {
+    /// The stalls of at least 500 ms, the latest last.
     pub fn long(&self) -> impl Iterator<Item = &Stall> {
         self.past.iter().filter(|stall| stall.is_long())
     }
 
-    /// Takes the next two glances.
-    pub fn add(&mut self, before: &Glance, after: &Glance) {
+    /// Adds the next two snapshots.
+    pub fn add(&mut self, before: &Snapshot, after: &Snapshot) {
         let interval = Interval::between(before, after);
-        if let Some(flush) = self.long_flush(&interval) {
-            // While it went on it looked like something else.
+        if let Some(flush) = self.flush_stall(&interval) {
+            // Until the flush ended, it was counted with another cause.
             self.past.retain(|stall| !flush.covers(stall));
             self.remember(flush);
         } else if let Some(cause) = cause(&interval, before, after) {
-            self.remember(Stall { began_at: interval.began_at, duration: interval.duration, cause });
+            self.remember(Stall { started_at: interval.started_at, duration: interval.duration, cause });
         }
-        if interval.moves_data() {
-            self.moved_until = interval.ended_at();
+        if interval.has_data_transfer() {
+            self.last_data_at = interval.ended_at();
         }
     }
 
-    /// The stall that a flush ends. A flush that waits for writes before it, which go on ending, holds nothing up: only what
-    /// is left of it after the last of them counts. What else ended with it, it may have let go.
-    fn long_flush(&self, interval: &Interval) -> Option<Stall> {
+    /// The stall that ended with a flush. A flush that waits for earlier writes delays nothing while they
+    /// complete, so only the time after the last data transfer counts. Requests that completed together
+    /// with the flush may have waited for it.
+    fn flush_stall(&self, interval: &Interval) -> Option<Stall> {
         let duration = Duration::try_from_secs_f64(interval.flush_seconds?).ok()?;
-        if interval.moves_data() && interval.duration >= STALL_MIN {
-            // Nobody looked when.
+        if interval.has_data_transfer() && interval.duration >= STALL_MIN {
+            // The interval is too long to know when the data was transferred.
             return None;
         }
         let ended_at = interval.ended_at();
-        let asked_at = Instant::ZERO + ended_at.since(Instant::ZERO).saturating_sub(duration);
-        let began_at = asked_at.max(self.moved_until);
-        Some(Stall { began_at, duration: ended_at.since(began_at), cause: Cause::Flush })
+        let requested_at = Instant::ZERO + ended_at.since(Instant::ZERO).saturating_sub(duration);
+        let started_at = requested_at.max(self.last_data_at);
+        Some(Stall { started_at, duration: ended_at.since(started_at), cause: StallCause::Flush })
             .filter(Stall::is_long)
     }
 
-    /// Those that follow each other and have the same cause are one.
+    /// Adjacent stalls with the same cause become one.
     fn remember(&mut self, stall: Stall) {
         match self.past.back_mut() {
-            Some(last) if last.cause == stall.cause && last.ended_at() == stall.began_at => {
+            Some(last) if last.cause == stall.cause && last.ended_at() == stall.started_at => {
                 last.duration += stall.duration;
             }
             Some(last) if !last.is_long() => *last = stall,
@@ -126,125 +129,125 @@ impl Stalls {
     }
 }
 
-/// What stood still, if anything did.
-fn cause(interval: &Interval, before: &Glance, after: &Glance) -> Option<Cause> {
-    if interval.stands_still() {
-        return Some(Cause::Device);
+/// The cause, if the interval has no progress.
+fn cause(interval: &Interval, before: &Snapshot, after: &Snapshot) -> Option<StallCause> {
+    if interval.has_no_progress() {
+        return Some(StallCause::Device);
     }
-    let is_on_its_way = before.waiting.is_on_its_way() && after.waiting.is_on_its_way();
+    let is_being_written = before.pending.is_being_written() && after.pending.is_being_written();
     let is_idle = interval.ended == 0 && interval.in_flight == [0, 0];
-    (is_idle && is_on_its_way).then_some(Cause::Writeback)
+    (is_idle && is_being_written).then_some(StallCause::Writeback)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::canned::{counted, glance, writes};
+    use super::super::fixtures::{counted, snapshot, writes};
     use super::*;
 
-    fn stalls(glances: &[Glance]) -> Vec<(Cause, u128, u128)> {
-        let mut stalls = Stalls::default();
-        glances.windows(2).for_each(|pair| stalls.add(&pair[0], &pair[1]));
+    fn stalls(snapshots: &[Snapshot]) -> Vec<(StallCause, u128, u128)> {
+        let mut stalls = StallDetector::default();
+        snapshots.windows(2).for_each(|pair| stalls.add(&pair[0], &pair[1]));
         let figures = |stall: &Stall| {
-            let began = stall.began_at.since(Instant::ZERO);
-            (stall.cause, began.as_millis(), stall.duration.as_millis())
+            let started = stall.started_at.since(Instant::ZERO);
+            (stall.cause, started.as_millis(), stall.duration.as_millis())
         };
         stalls.long().map(figures).collect()
     }
 
     #[test]
-    fn a_disk_that_ends_nothing_has_stalled_until_it_does() {
+    fn disk_without_completions_stalls_until_the_next_one() {
         let mut rows = vec![(0, 0, 1), (8, 80, 2)];
         rows.extend([(8, 80, 2); 7]);
         rows.push((9, 900, 2));
-        assert_eq!(stalls(&writes(0.1, &rows)), [(Cause::Device, 100, 700)]);
+        assert_eq!(stalls(&writes(0.1, &rows)), [(StallCause::Device, 100, 700)]);
         rows.truncate(5);
-        assert_eq!(stalls(&writes(0.1, &rows)), [], "a card may take that long");
-        assert_eq!(stalls(&writes(1.0, &[(8, 80, 0), (8, 80, 0), (8, 80, 0)])), [], "an idle disk has not");
-        assert_eq!(stalls(&writes(1.0, &[(8, 80, 0), (8, 80, 1)])), [], "when it began is not known");
+        assert_eq!(stalls(&writes(0.1, &rows)), [], "a card may be busy that long");
+        assert_eq!(stalls(&writes(1.0, &[(8, 80, 0), (8, 80, 0), (8, 80, 0)])), [], "the disk is idle");
+        assert_eq!(stalls(&writes(1.0, &[(8, 80, 0), (8, 80, 1)])), [], "the start is unknown");
     }
 
     #[test]
-    fn data_on_its_way_to_a_disk_without_requests_waits_for_the_kernel() {
-        let mut glances = writes(0.1, &[(8, 80, 0); 8]);
-        for (glance, writeback) in glances.iter_mut().zip([1, 1, 1, 1, 1, 1, 1, 0]) {
-            glance.waiting = counted(0, writeback);
+    fn writeback_without_requests_is_a_stall_of_the_kernel() {
+        let mut snapshots = writes(0.1, &[(8, 80, 0); 8]);
+        for (snapshot, writeback) in snapshots.iter_mut().zip([1, 1, 1, 1, 1, 1, 1, 0]) {
+            snapshot.pending = counted(0, writeback);
         }
-        assert_eq!(stalls(&glances), [(Cause::Writeback, 0, 600)]);
-        glances.iter_mut().for_each(|glance| glance.waiting = counted(4, 0));
-        assert_eq!(stalls(&glances), [], "changes that nobody has asked to be written wait as they should");
+        assert_eq!(stalls(&snapshots), [(StallCause::Writeback, 0, 600)]);
+        snapshots.iter_mut().for_each(|snapshot| snapshot.pending = counted(4, 0));
+        assert_eq!(stalls(&snapshots), [], "dirty data that nobody flushes is no stall");
     }
 
     #[test]
-    fn what_looked_like_the_kernel_was_the_flush_that_ends_it() {
-        let mut glances = writes(0.1, &[(8, 80, 0); 9]);
-        glances.iter_mut().for_each(|glance| glance.waiting = counted(0, 1));
-        assert_eq!(stalls(&glances), [(Cause::Writeback, 0, 800)]);
-        let mut ended = glance(0.9, "0 0 0 0 8 0 16384 80 0 0 80 0 0 0 0 1 850");
-        ended.waiting = counted(0, 1);
-        glances.push(ended);
-        assert_eq!(stalls(&glances), [(Cause::Flush, 50, 850)]);
+    fn writeback_stall_becomes_a_flush_stall_when_the_flush_ends() {
+        let mut snapshots = writes(0.1, &[(8, 80, 0); 9]);
+        snapshots.iter_mut().for_each(|snapshot| snapshot.pending = counted(0, 1));
+        assert_eq!(stalls(&snapshots), [(StallCause::Writeback, 0, 800)]);
+        let mut ended = snapshot(0.9, "0 0 0 0 8 0 16384 80 0 0 80 0 0 0 0 1 850");
+        ended.pending = counted(0, 1);
+        snapshots.push(ended);
+        assert_eq!(stalls(&snapshots), [(StallCause::Flush, 50, 850)]);
     }
 
-    /// Figures of a loop device under Linux 6.18 whose file did not answer for a while: a flush alone is in flight as a write
-    /// without data.
+    /// Counters of a loop device under Linux 6.18 whose file did not respond for a while. A flush alone is
+    /// in flight as a write without data.
     #[test]
-    fn what_looked_like_the_disk_was_the_flush_that_ends_it() {
-        let mut glances: Vec<Glance> =
-            (0..16).map(|tenth| glance(f64::from(tenth) / 10.0, "0 0 0 0 7 0 0 80 1 0 80")).collect();
-        assert_eq!(stalls(&glances), [(Cause::Device, 0, 1500)]);
-        glances.push(glance(1.6, "0 0 0 0 8 0 0 1673 0 1593 3266 0 0 0 0 1 1593"));
-        assert_eq!(stalls(&glances), [(Cause::Flush, 7, 1593)]);
+    fn device_stall_becomes_a_flush_stall_when_the_flush_ends() {
+        let mut snapshots: Vec<Snapshot> =
+            (0..16).map(|tenth| snapshot(f64::from(tenth) / 10.0, "0 0 0 0 7 0 0 80 1 0 80")).collect();
+        assert_eq!(stalls(&snapshots), [(StallCause::Device, 0, 1500)]);
+        snapshots.push(snapshot(1.6, "0 0 0 0 8 0 0 1673 0 1593 3266 0 0 0 0 1 1593"));
+        assert_eq!(stalls(&snapshots), [(StallCause::Flush, 7, 1593)]);
     }
 
     #[test]
-    fn a_long_flush_is_a_stall_and_a_short_one_is_none() {
+    fn long_flush_is_a_stall_and_short_flush_is_not() {
         let with_flush = |ms: u32| {
             let after = format!("0 0 0 0 8 0 8 9 0 0 0 0 0 0 0 1 {ms}");
-            [glance(1.0, "0 0 0 0 8 0 8 9 0 0 0"), glance(3.0, &after)]
+            [snapshot(1.0, "0 0 0 0 8 0 8 9 0 0 0"), snapshot(3.0, &after)]
         };
-        assert_eq!(stalls(&with_flush(1500)), [(Cause::Flush, 1500, 1500)]);
+        assert_eq!(stalls(&with_flush(1500)), [(StallCause::Flush, 1500, 1500)]);
         assert_eq!(stalls(&with_flush(100)), []);
     }
 
-    /// Glances while writes of 1 MiB end, two at a time, and then a flush of so many milliseconds.
-    fn writes_and_then_a_flush(rows: &[u64], flush_ms: u64) -> Vec<Glance> {
+    /// Snapshots during 1 MiB writes, two in flight, followed by a flush of `flush_ms`.
+    fn writes_and_then_a_flush(rows: &[u64], flush_ms: u64) -> Vec<Snapshot> {
         let (last, rows) = rows.split_last().unwrap();
         let rows: Vec<(u64, u64, u64)> = rows.iter().map(|writes| (*writes, writes * 50, 2)).collect();
-        let mut glances = writes(0.1, &rows);
+        let mut snapshots = writes(0.1, &rows);
         let at = rows.len() as f64 / 10.0;
         let sectors = last * 2048;
-        glances.push(glance(at, &format!("0 0 0 0 {last} 0 {sectors} 0 1 0 0 0 0 0 0 1 {flush_ms}")));
-        glances
+        snapshots.push(snapshot(at, &format!("0 0 0 0 {last} 0 {sectors} 0 1 0 0 0 0 0 0 1 {flush_ms}")));
+        snapshots
     }
 
-    /// Watching a copy to a stick told of stalls of 1.5 s although it wrote 13 to 16 MB/s all the time: its flushes waited
-    /// behind the writes before them.
+    /// A regression: watching a copy to a stick reported stalls of 1.5 s although it wrote 13 to 16 MB/s
+    /// all the time. Its flushes waited for the writes before them.
     #[test]
-    fn a_flush_behind_writes_that_go_on_ending_is_no_stall() {
+    fn flush_that_waits_for_completing_writes_is_no_stall() {
         let steady: Vec<u64> = (0..20).map(|tenth| tenth * 2).collect();
         assert_eq!(stalls(&writes_and_then_a_flush(&steady, 1500)), []);
-        let after_them: Vec<u64> = (0..20_u64).map(|tenth| tenth.min(10) * 2).collect();
-        assert_eq!(stalls(&writes_and_then_a_flush(&after_them, 1500)), [(Cause::Flush, 1000, 900)]);
-        let let_go: Vec<u64> = after_them.into_iter().take(19).chain([24]).collect();
-        assert_eq!(stalls(&writes_and_then_a_flush(&let_go, 1500)), [(Cause::Flush, 1000, 900)]);
+        let writes_first: Vec<u64> = (0..20_u64).map(|tenth| tenth.min(10) * 2).collect();
+        assert_eq!(stalls(&writes_and_then_a_flush(&writes_first, 1500)), [(StallCause::Flush, 1000, 900)]);
+        let released: Vec<u64> = writes_first.into_iter().take(19).chain([24]).collect();
+        assert_eq!(stalls(&writes_and_then_a_flush(&released, 1500)), [(StallCause::Flush, 1000, 900)]);
     }
 
     #[test]
-    fn a_flush_among_writes_that_nobody_looked_at_in_between_is_not_known_to_be_a_stall() {
+    fn flush_with_writes_in_one_long_interval_is_no_known_stall() {
         let apart = |writes: u64| {
             let after = format!("0 0 0 0 {writes} 0 {} 9 0 0 0 0 0 0 0 1 1500", writes * 2048);
-            [glance(1.0, "0 0 0 0 8 0 16384 9 2 0 0"), glance(3.0, &after)]
+            [snapshot(1.0, "0 0 0 0 8 0 16384 9 2 0 0"), snapshot(3.0, &after)]
         };
         assert_eq!(stalls(&apart(40)), []);
-        assert_eq!(stalls(&apart(8)), [(Cause::Flush, 1500, 1500)]);
+        assert_eq!(stalls(&apart(8)), [(StallCause::Flush, 1500, 1500)]);
     }
 
     #[test]
-    fn short_waits_do_not_push_out_the_long_ones() {
+    fn short_waits_do_not_displace_long_stalls() {
         let mut rows = vec![(0, 0, 1); 8];
         for write in 1..400 {
             rows.extend([(write, 100, 1); 3]);
         }
-        assert_eq!(stalls(&writes(0.1, &rows)), [(Cause::Device, 0, 700)]);
+        assert_eq!(stalls(&writes(0.1, &rows)), [(StallCause::Device, 0, 700)]);
     }
 }

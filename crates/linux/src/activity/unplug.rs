@@ -1,122 +1,130 @@
-//! How long until nothing waits in memory any more.
+//! Estimates how long until no writes are pending.
 
 use std::time::Duration;
 
 use flashscope_device::Bytes;
 
 use super::interval::Interval;
-use super::waiting::Waiting;
+use super::pending_writes::PendingWrites;
 
-/// The speed over the last so many intervals of work, for each of these: a stick's speed comes in bursts, and the spread between
-/// a short and a long look is how far it may be trusted.
+/// The windows for the write throughput, in intervals with write load. A stick's throughput comes in
+/// bursts; the spread between short and long windows is its uncertainty.
 const WINDOWS: [usize; 3] = [3, 10, 30];
 
-/// A shorter look than the shortest of these may be off by so much: that was seen in the first seconds of work.
+/// The uncertainty factor with fewer intervals than the shortest window. Such errors were seen in the first
+/// seconds of a copy.
 const FEW_SPREAD: f64 = 2.0;
 
-/// Where the disk had work for a smaller share of an interval, that interval's speed is the programs', not the disk's.
+/// The smallest busy share of an interval that shows the disk's throughput. Below it, the throughput is the
+/// programs'.
 const BUSY_MIN: f64 = 0.5;
 
-/// When everything that was written will have reached the disk, if nobody writes more.
+/// When all pending writes will have reached the disk, if no program writes more.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Unplug {
-    /// It has: nothing waits and nothing is in flight.
+pub enum UnplugEstimate {
+    /// Now: nothing is pending and nothing is in flight.
     Now,
-    /// Next to nothing waits: less than the kernel's count can tell from nothing.
-    Nearly,
-    /// In so long, at the speeds of the last intervals of work, stalls included.
+    /// Almost now: the pending bytes are below the error of the kernel's count.
+    AlmostNow,
+    /// After this time, at the throughput of the last intervals with write load, stalls included.
     In {
-        /// At the fastest; `None` where what waits is only bounded from above.
+        /// The shortest time; `None` where the pending bytes are only an upper bound.
         low: Option<Duration>,
-        /// At the slowest; `None` where the disk has ended nothing for some intervals.
+        /// The longest time; `None` where the disk has completed nothing for some intervals.
         high: Option<Duration>,
     },
-    /// Not to be said.
-    Unknown(Unclear),
+    /// Unknown.
+    Unknown(UnplugUnknown),
 }
 
-/// Why it is not to be said.
+/// Why the time is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unclear {
-    /// Data waits, and the disk has not had to write for long enough to know how fast it is.
+pub enum UnplugUnknown {
+    /// Writes are pending, and the disk has not yet written long enough to know its throughput.
     NothingWritten,
-    /// Data waits on this machine, and the disk is idle: it may be all for other disks.
-    MaybeOthers,
-    /// Nothing waits in memory any more, but the disk has requests.
+    /// Writes are pending on this machine, and the disk is idle: they may all be for other disks.
+    MaybeOtherDisks,
+    /// No writes are pending in memory, but the disk has requests in flight.
     InFlight,
-    /// The disk has requests, and has ended none for some intervals.
-    StandsStill,
-    /// What waits cannot be read.
-    NoCount,
+    /// The disk has requests in flight and has completed none for some intervals.
+    NoProgress,
+    /// The pending writes cannot be read.
+    Unreadable,
 }
 
-impl Unclear {
-    /// The reason, for people.
+impl UnplugUnknown {
+    /// The reason as text.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NothingWritten => {
-                "it had too little to write so far; the kernel goes on within half a minute, or at once with sync"
+                "too little was written so far to know the speed; the kernel continues within 30 s, or at once with sync"
             }
-            Self::MaybeOthers => "what waits may all be for other disks; sync waits until all is written",
-            Self::InFlight => "nothing waits in memory any more, but the disk still has requests",
-            Self::StandsStill => "it has requests, and has ended none of late",
-            Self::NoCount => "what waits in memory cannot be read",
+            Self::MaybeOtherDisks => {
+                "the data in memory may all be for other disks; sync waits until all is written"
+            }
+            Self::InFlight => "no data is left in memory, but the disk still has requests in flight",
+            Self::NoProgress => "it has requests in flight and completes none at the moment",
+            Self::Unreadable => "the amount of data in memory cannot be read",
         }
     }
 }
 
-/// From what waits after the last of `intervals`.
+/// The estimate from the pending writes at the end of `intervals`.
 pub(super) fn of<'a>(
-    waiting: Waiting,
+    pending: PendingWrites,
     intervals: impl DoubleEndedIterator<Item = &'a Interval> + Clone,
-) -> Unplug {
+) -> UnplugEstimate {
     let last = intervals.clone().next_back();
     let in_flight = last.map_or(0, |last| last.in_flight[1]);
     let is_idle = in_flight == 0 && last.is_none_or(|last| last.written.bytes.is_zero());
-    let Some(bytes) = waiting.bytes_max() else { return Unplug::Unknown(Unclear::NoCount) };
-    match (waiting.is_nothing(), waiting.is_next_to_nothing()) {
-        (true, _) if in_flight == 0 => return Unplug::Now,
-        (_, true) if in_flight == 0 => return Unplug::Nearly,
-        // How long the last requests take, no speed says.
-        (true, _) | (_, true) => return Unplug::Unknown(Unclear::InFlight),
+    let Some(bytes) = pending.bytes_max() else { return UnplugEstimate::Unknown(UnplugUnknown::Unreadable) };
+    match (pending.is_nothing(), pending.is_below_error()) {
+        (true, _) if in_flight == 0 => return UnplugEstimate::Now,
+        (_, true) if in_flight == 0 => return UnplugEstimate::AlmostNow,
+        // No throughput predicts how long the last requests take.
+        (true, _) | (_, true) => return UnplugEstimate::Unknown(UnplugUnknown::InFlight),
         (false, false) => {}
     }
-    let is_bound = matches!(waiting, Waiting::AtMost(..));
+    let is_bound = matches!(pending, PendingWrites::AtMost(..));
     if is_bound && is_idle {
-        return Unplug::Unknown(Unclear::MaybeOthers);
+        return UnplugEstimate::Unknown(UnplugUnknown::MaybeOtherDisks);
     }
     let Some([slowest, fastest]) = speeds(intervals) else {
-        return Unplug::Unknown(Unclear::NothingWritten);
+        return UnplugEstimate::Unknown(UnplugUnknown::NothingWritten);
     };
     if fastest == 0.0 || is_bound && slowest == 0.0 {
-        return Unplug::Unknown(Unclear::StandsStill);
+        return UnplugEstimate::Unknown(UnplugUnknown::NoProgress);
     }
-    // A duration too long to be held, and one at no speed at all, are none.
+    // Durations too long for the type become None; so does zero throughput.
     let seconds = |bytes: Bytes, speed: f64| Duration::try_from_secs_f64(bytes.as_f64() / speed).ok();
-    let (low, high) = (seconds(bytes, fastest), seconds(bytes + waiting.error(), slowest));
-    Unplug::In { low: low.filter(|_| !is_bound), high }
+    let (low, high) = (seconds(bytes, fastest), seconds(bytes + pending.error(), slowest));
+    UnplugEstimate::In { low: low.filter(|_| !is_bound), high }
 }
 
-/// The slowest and the fastest, bytes per second, over the windows of intervals of work; `None` without any.
+/// The lowest and the highest throughput over the windows, bytes per second; `None` without write load.
 fn speeds<'a>(intervals: impl DoubleEndedIterator<Item = &'a Interval> + Clone) -> Option<[f64; 2]> {
     let before = std::iter::once(None).chain(intervals.clone().map(Some));
-    let mut working: Vec<&Interval> =
-        before.zip(intervals).filter(|(before, this)| works(*before, this)).map(|(_, this)| this).collect();
-    working.reverse();
-    let windows = WINDOWS.into_iter().filter_map(|length| working.get(..length.min(working.len())));
+    let mut loaded: Vec<&Interval> = before
+        .zip(intervals)
+        .filter(|(before, this)| has_write_load(*before, this))
+        .map(|(_, this)| this)
+        .collect();
+    loaded.reverse();
+    let windows = WINDOWS.into_iter().filter_map(|length| loaded.get(..length.min(loaded.len())));
     let speeds: Vec<f64> = windows.filter(|window| !window.is_empty()).map(speed).collect();
     let (slowest, fastest) =
         (speeds.iter().copied().reduce(f64::min)?, speeds.iter().copied().reduce(f64::max)?);
-    let spread = if working.len() < WINDOWS[0] { FEW_SPREAD } else { 1.0 };
+    let spread = if loaded.len() < WINDOWS[0] { FEW_SPREAD } else { 1.0 };
     Some([slowest / spread, fastest * spread])
 }
 
-/// Whether the disk had enough to write from beginning to end, and so its speed shows: a small write in an idle second says
-/// nothing of what it can do, the second in which work began too little, and while it only reads nothing at all.
-fn works(before: Option<&Interval>, this: &Interval) -> bool {
+/// Whether the disk had enough to write during the whole interval, so that its throughput shows. Excluded
+/// are small writes in an idle interval, the interval in which a load starts, and intervals with reads
+/// only.
+fn has_write_load(before: Option<&Interval>, this: &Interval) -> bool {
     let goes_on = this.in_flight[0] > 0 || before.is_some_and(|before| before.busy >= BUSY_MIN);
-    this.stands_still() || goes_on && this.busy >= BUSY_MIN && !this.written.bytes.is_zero()
+    this.has_no_progress() || goes_on && this.busy >= BUSY_MIN && !this.written.bytes.is_zero()
 }
 
 fn speed(window: &[&Interval]) -> f64 {
@@ -127,18 +135,18 @@ fn speed(window: &[&Interval]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::canned::{counted, glance, writes};
-    use super::super::sample::Glance;
-    use super::super::waiting::Bound;
+    use super::super::fixtures::{counted, snapshot, writes};
+    use super::super::pending_writes::BoundReason;
+    use super::super::sample::Snapshot;
     use super::*;
 
-    fn when(waiting: Waiting, glances: &[Glance]) -> Unplug {
-        let intervals = glances.windows(2).map(|pair| Interval::between(&pair[0], &pair[1]));
-        of(waiting, intervals.collect::<Vec<_>>().iter())
+    fn when(pending: PendingWrites, snapshots: &[Snapshot]) -> UnplugEstimate {
+        let intervals = snapshots.windows(2).map(|pair| Interval::between(&pair[0], &pair[1]));
+        of(pending, intervals.collect::<Vec<_>>().iter())
     }
 
-    /// Writes of 1 MiB in each second.
-    fn work(writes_each: &[u64]) -> Vec<Glance> {
+    /// Writes of 1 MiB that complete in each second.
+    fn work(writes_each: &[u64]) -> Vec<Snapshot> {
         let sums = writes_each.iter().scan(0, |sum, writes| {
             *sum += writes;
             Some((*sum, *sum, 1))
@@ -151,74 +159,83 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_takes_as_long_as_the_last_speeds_say() {
+    fn pending_bytes_over_throughput_give_the_time() {
         let steady = work(&[8, 8, 8]);
-        assert_eq!(when(counted(24, 8), &steady), Unplug::In { low: seconds(4), high: seconds(4) });
+        assert_eq!(when(counted(24, 8), &steady), UnplugEstimate::In { low: seconds(4), high: seconds(4) });
         let slower = work(&[8, 8, 8, 8, 8, 8, 8, 4, 4, 4]);
         let (low, high) = (Duration::from_secs_f64(32.0 / 6.8), seconds(8));
-        assert_eq!(when(counted(24, 8), &slower), Unplug::In { low: Some(low), high });
-        let bound = Waiting::AtMost(Bytes::mib(32), Bound::Hidden);
-        assert_eq!(when(bound, &slower), Unplug::In { low: None, high });
-        assert_eq!(when(Waiting::Unknown, &slower), Unplug::Unknown(Unclear::NoCount));
+        assert_eq!(when(counted(24, 8), &slower), UnplugEstimate::In { low: Some(low), high });
+        let bound = PendingWrites::AtMost(Bytes::mib(32), BoundReason::Hidden);
+        assert_eq!(when(bound, &slower), UnplugEstimate::In { low: None, high });
+        assert_eq!(when(PendingWrites::Unknown, &slower), UnplugEstimate::Unknown(UnplugUnknown::Unreadable));
     }
 
     #[test]
-    fn a_short_look_may_be_off_by_twice_and_the_first_second_of_work_by_more() {
+    fn few_intervals_double_the_uncertainty_and_the_first_does_not_count() {
         let short = work(&[8, 8]);
-        assert_eq!(when(counted(24, 8), &short), Unplug::In { low: seconds(2), high: seconds(8) });
+        assert_eq!(when(counted(24, 8), &short), UnplugEstimate::In { low: seconds(2), high: seconds(8) });
         let mut begins = work(&[1, 8, 8, 8]);
         begins[0].counters.in_flight = 0;
-        assert_eq!(when(counted(24, 8), &begins), Unplug::In { low: seconds(4), high: seconds(4) });
+        assert_eq!(when(counted(24, 8), &begins), UnplugEstimate::In { low: seconds(4), high: seconds(4) });
     }
 
     #[test]
-    fn stalls_count_and_a_long_one_leaves_the_end_open() {
+    fn stalls_count_and_a_long_stall_leaves_the_longest_time_open() {
         let stalled = work(&[8, 0, 8]);
-        assert_eq!(when(counted(16, 0), &stalled), Unplug::In { low: seconds(3), high: seconds(3) });
-        let stands = work(&[8, 8, 0, 0, 0]);
-        assert_eq!(when(counted(16, 0), &stands), Unplug::In { low: seconds(5), high: None });
+        assert_eq!(when(counted(16, 0), &stalled), UnplugEstimate::In { low: seconds(3), high: seconds(3) });
+        let stuck = work(&[8, 8, 0, 0, 0]);
+        assert_eq!(when(counted(16, 0), &stuck), UnplugEstimate::In { low: seconds(5), high: None });
         let never = work(&[0, 0]);
-        assert_eq!(when(counted(16, 0), &never), Unplug::Unknown(Unclear::StandsStill));
-        let bound = Waiting::AtMost(Bytes::mib(32), Bound::Groups);
-        assert_eq!(when(bound, &stands), Unplug::Unknown(Unclear::StandsStill));
+        assert_eq!(when(counted(16, 0), &never), UnplugEstimate::Unknown(UnplugUnknown::NoProgress));
+        let bound = PendingWrites::AtMost(Bytes::mib(32), BoundReason::ControlGroups);
+        assert_eq!(when(bound, &stuck), UnplugEstimate::Unknown(UnplugUnknown::NoProgress));
     }
 
     #[test]
-    fn a_small_write_in_an_idle_second_says_nothing_of_the_disks_speed() {
-        let glances = [
-            glance(0.0, "0 0 0 0 0 0 0 0 0 0 0"),
-            glance(1.0, "0 0 0 0 1 0 8 1 1 2 2"),
-            glance(2.0, "0 0 0 0 9 0 16392 90 1 990 990"),
+    fn small_write_in_an_idle_interval_does_not_count() {
+        let snapshots = [
+            snapshot(0.0, "0 0 0 0 0 0 0 0 0 0 0"),
+            snapshot(1.0, "0 0 0 0 1 0 8 1 1 2 2"),
+            snapshot(2.0, "0 0 0 0 9 0 16392 90 1 990 990"),
         ];
-        assert_eq!(when(counted(32, 0), &glances), Unplug::In { low: seconds(2), high: seconds(8) });
-        assert_eq!(when(counted(32, 0), &glances[..2]), Unplug::Unknown(Unclear::NothingWritten));
+        assert_eq!(
+            when(counted(32, 0), &snapshots),
+            UnplugEstimate::In { low: seconds(2), high: seconds(8) }
+        );
+        assert_eq!(
+            when(counted(32, 0), &snapshots[..2]),
+            UnplugEstimate::Unknown(UnplugUnknown::NothingWritten)
+        );
     }
 
     #[test]
-    fn reading_does_not_slow_down_what_is_to_be_written() {
-        let mut glances = work(&[8, 8, 8]);
-        glances.push(glance(4.0, "900 0 8000 900 24 0 49152 24 1 4000 924"));
-        assert_eq!(when(counted(32, 0), &glances), Unplug::In { low: seconds(4), high: seconds(4) });
+    fn intervals_with_reads_only_do_not_count() {
+        let mut snapshots = work(&[8, 8, 8]);
+        snapshots.push(snapshot(4.0, "900 0 8000 900 24 0 49152 24 1 4000 924"));
+        assert_eq!(
+            when(counted(32, 0), &snapshots),
+            UnplugEstimate::In { low: seconds(4), high: seconds(4) }
+        );
     }
 
     #[test]
-    fn nothing_waits_only_when_nothing_is_in_flight_either() {
-        assert_eq!(when(counted(0, 0), &writes(1.0, &[(0, 0, 0), (8, 80, 0)])), Unplug::Now);
+    fn nothing_is_pending_only_when_nothing_is_in_flight() {
+        assert_eq!(when(counted(0, 0), &writes(1.0, &[(0, 0, 0), (8, 80, 0)])), UnplugEstimate::Now);
         let busy = writes(1.0, &[(0, 0, 1), (8, 80, 1), (16, 160, 1)]);
-        assert_eq!(when(counted(0, 0), &busy), Unplug::Unknown(Unclear::InFlight));
-        assert_eq!(when(Waiting::AtMost(Bytes::ZERO, Bound::Hidden), &[]), Unplug::Now);
+        assert_eq!(when(counted(0, 0), &busy), UnplugEstimate::Unknown(UnplugUnknown::InFlight));
+        assert_eq!(when(PendingWrites::AtMost(Bytes::ZERO, BoundReason::Hidden), &[]), UnplugEstimate::Now);
         let (dirty, writeback, error) = (Bytes::kib(8), Bytes::ZERO, Bytes::kib(64));
-        let little = Waiting::Counted { dirty, writeback, error };
-        assert_eq!(when(little, &writes(1.0, &[(0, 0, 0), (8, 80, 0)])), Unplug::Nearly);
-        let in_flight = Unplug::Unknown(Unclear::InFlight);
+        let little = PendingWrites::Counted { dirty, writeback, error };
+        assert_eq!(when(little, &writes(1.0, &[(0, 0, 0), (8, 80, 0)])), UnplugEstimate::AlmostNow);
+        let in_flight = UnplugEstimate::Unknown(UnplugUnknown::InFlight);
         assert_eq!(when(little, &writes(1.0, &[(0, 0, 0), (8, 80, 1)])), in_flight);
     }
 
     #[test]
-    fn an_idle_disk_is_not_said_to_need_time_for_the_data_of_others() {
+    fn idle_disk_gets_no_estimate_from_an_upper_bound() {
         let idle = writes(1.0, &[(8, 80, 0), (8, 80, 0)]);
-        let bound = Waiting::AtMost(Bytes::mib(32), Bound::Hidden);
-        assert_eq!(when(bound, &idle), Unplug::Unknown(Unclear::MaybeOthers));
-        assert_eq!(when(counted(32, 0), &idle), Unplug::Unknown(Unclear::NothingWritten));
+        let bound = PendingWrites::AtMost(Bytes::mib(32), BoundReason::Hidden);
+        assert_eq!(when(bound, &idle), UnplugEstimate::Unknown(UnplugUnknown::MaybeOtherDisks));
+        assert_eq!(when(counted(32, 0), &idle), UnplugEstimate::Unknown(UnplugUnknown::NothingWritten));
     }
 }

@@ -1,31 +1,32 @@
-//! How a card's bus runs: the file `ios` of debugfs, which only root may read.
+//! The bus mode of a card: the file `ios` of debugfs, which only root may read.
 
 use crate::sysfs::Node;
 
-/// How the bus between host and card runs now.
+/// The current mode of the bus between host and card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BusMode {
-    /// The mode's name as the kernel has it, e.g. `sd uhs SDR104`.
+    /// The kernel's name of the mode, e.g. `sd uhs SDR104`.
     pub name: String,
     /// The clock, MHz.
     pub clock_mhz: f64,
-    /// How many data lines are used.
+    /// The number of data lines in use.
     pub lines: u32,
 }
 
 impl BusMode {
-    /// Of the card's host, from debugfs; `None` where that is not mounted or not to be read.
+    /// Reads the mode from the debugfs directory of the card's host; `None` where that cannot be read.
     pub fn of(debug: &Node) -> Option<Self> {
         Self::parse(&String::from_utf8_lossy(&debug.bytes("ios")?))
     }
 
-    /// Lines such as `clock:  50000000 Hz`, `bus width:  2 (4 bits)`, `timing spec:  2 (sd high-speed)`.
+    /// Parses lines such as `clock:  50000000 Hz`, `bus width:  2 (4 bits)`, `timing spec:  2 (sd
+    /// high-speed)`.
     fn parse(text: &str) -> Option<Self> {
-        let behind = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let after = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         let in_brackets =
-            |name: &str| behind(name)?.split_once('(')?.1.split_once(')').map(|(inside, _)| inside.trim());
+            |name: &str| after(name)?.split_once('(')?.1.split_once(')').map(|(inside, _)| inside.trim());
         let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
-        let clock = behind("actual clock").or_else(|| behind("clock")).and_then(number);
+        let clock = after("actual clock").or_else(|| after("clock")).and_then(number);
         Some(Self {
             name: crate::printable(in_brackets("timing spec")?),
             clock_mhz: clock? / 1e6,
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_words_are_read() {
+    fn kernel_text_is_parsed() {
         let text = "clock:\t\t50000000 Hz\nactual clock:\t41666667 Hz\nvdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\n\
                     bus width:\t2 (4 bits)\ntiming spec:\t2 (sd high-speed)\n";
         let mode = BusMode::parse(text).unwrap();

@@ -1,27 +1,27 @@
-//! The SD configuration register (SCR, 64 bits): which edition of the specification a card follows, and the width of its bus.
+//! The SD configuration register (SCR, 64 bits): the version of the specification, and the bus width.
 //!
 //! SD Physical Layer Simplified Specification, section 5.6.
 
 use super::register::Register;
 
-/// What an SD card says of its configuration.
+/// The configuration of an SD card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Configuration {
-    /// The edition of the specification, e.g. `3.0`, if it is a known one.
+    /// The version of the specification, e.g. `3.0`, if it is a known one.
     pub version: Option<&'static str>,
-    /// Whether it takes four data lines.
+    /// Whether the card supports four data lines.
     pub four_lines: bool,
 }
 
 impl Configuration {
-    /// From the file `scr`. `None` if it is none, or blank.
+    /// Parses the file `scr`. `None` if it is malformed or blank.
     pub fn parse(text: &str) -> Option<Self> {
         let register = Register::parse(text, 64).filter(|register| !register.is_blank())?;
         Some(Self { version: version(&register), four_lines: register.bits(50, 50) == 1 })
     }
 }
 
-/// `SD_SPEC`, `SD_SPEC3`, `SD_SPEC4` and `SD_SPECX` together (table 5-19).
+/// The version from `SD_SPEC`, `SD_SPEC3`, `SD_SPEC4` and `SD_SPECX` (table 5-19).
 fn version(register: &Register) -> Option<&'static str> {
     match (register.bits(59, 56), register.bits(47, 47), register.bits(42, 42), register.bits(41, 38)) {
         (0, 0, 0, 0) => Some("1.0"),
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_edition_and_the_lines_are_read() {
+    fn version_and_bus_width_are_parsed() {
         let read = |text: &str| Configuration::parse(text).map(|scr| (scr.version, scr.four_lines));
         assert_eq!(read("0235800000000000"), Some((Some("3.0"), true)));
         assert_eq!(read("0205848700000000"), Some((Some("6"), true)));

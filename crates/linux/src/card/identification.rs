@@ -1,4 +1,4 @@
-//! The card identification register (CID, 128 bits): who made a card, when, and under which name.
+//! The card identification register (CID, 128 bits): manufacturer, date and product name.
 //!
 //! SD Physical Layer Simplified Specification, section 5.2; for MMC, JESD84-B51, section 7.2.
 
@@ -6,25 +6,25 @@ use super::CardKind;
 use super::register::Register;
 use crate::printable::printable;
 
-/// What a card is called. All texts are printable.
+/// The identification of a card. All texts are printable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identification {
-    /// The maker's number.
+    /// The manufacturer's number.
     pub manufacturer_id: u8,
-    /// Two characters for whom it was made.
+    /// The OEM: two characters.
     pub oem: String,
-    /// The product's name: five characters (SD) or six (MMC).
+    /// The product name: five characters (SD) or six (MMC).
     pub product: String,
-    /// The product's revision, e.g. `8.0`.
+    /// The product revision, e.g. `8.0`.
     pub revision: String,
     /// The serial number.
     pub serial: u32,
-    /// Year and month of making, if they are possible ones.
+    /// Year and month of manufacture, if they are valid.
     pub made: Option<(u16, u8)>,
 }
 
 impl Identification {
-    /// From the file `cid` of a card of this kind. `None` if it is none, or blank.
+    /// Parses the file `cid` of a card of this kind. `None` if it is malformed or blank.
     pub fn parse(text: &str, kind: CardKind) -> Option<Self> {
         let register = Register::parse(text, 128).filter(|register| !register.is_blank())?;
         let number = |high, low| u32::try_from(register.bits(high, low)).unwrap_or(0);
@@ -56,7 +56,7 @@ fn characters(register: &Register, high: usize, low: usize) -> String {
     )
 }
 
-/// An SD card counts years from 2000.
+/// The date of an SD card, which counts years from 2000.
 fn made(years: u32, month: u32) -> Option<(u16, u8)> {
     let month = u8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
     Some((2000 + u16::try_from(years).ok()?, month))
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cid_is_read_as_the_specification_divides_it() {
+    fn cid_fields_are_parsed() {
         // 03, "SD", "SU08G", 8.0, serial 1d2f3a4b, October 2012.
         let card = Identification::parse(
             "035344535530384780 1d2f3a4b00ca01".replace(' ', "").as_str(),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_are_made_printable_and_blank_ones_are_none() {
+    fn hostile_names_are_made_printable_and_blank_registers_rejected() {
         let card = Identification::parse(
             "035344 1b5b33316d 80 1d2f3a4b 00ff 01".replace(' ', "").as_str(),
             CardKind::Sd,

@@ -1,9 +1,9 @@
-//! Who is behind a maker's number.
+//! Names of card manufacturers.
 
 use super::CardKind;
 
-/// Makers of SD cards, as owners read them from theirs (cameramemoryspeed.com, "Internal SD card information"); the SD
-/// Association publishes no list, and what is printed on a card may be another's name.
+/// Manufacturers of SD cards, as owners read them from their cards (cameramemoryspeed.com, "Internal SD
+/// card information"). The SD Association publishes no list, and the brand printed on a card may differ.
 const OF_SD: [(u32, &str); 12] = [
     (0x01, "Panasonic"),
     (0x02, "Toshiba"),
@@ -19,7 +19,8 @@ const OF_SD: [(u32, &str); 12] = [
     (0x9f, "Kingston"),
 ];
 
-/// Makers of eMMC chips, as Linux names them where it works around their faults (`drivers/mmc/core/quirks.h`).
+/// Manufacturers of eMMC chips, as Linux names them where it works around their faults
+/// (`drivers/mmc/core/quirks.h`).
 const OF_MMC: [(u32, &str); 6] = [
     (0x02, "SanDisk"),
     (0x11, "Toshiba"),
@@ -29,7 +30,7 @@ const OF_MMC: [(u32, &str); 6] = [
     (0x90, "Hynix"),
 ];
 
-/// The maker with this number, if it is a known one.
+/// The manufacturer with this number, if it is a known one.
 pub fn maker(kind: CardKind, number: u32) -> Option<&'static str> {
     let makers: &[(u32, &str)] = if kind == CardKind::Sd { &OF_SD } else { &OF_MMC };
     makers.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)

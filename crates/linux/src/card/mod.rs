@@ -1,5 +1,5 @@
-//! What the registers of an SD or MMC card say. Only a reader that speaks the card's own language (`mmc_host`) passes them on;
-//! USB readers do not.
+//! The registers of an SD or MMC card. Only a native card reader (`mmc_host`) passes them on; USB readers
+//! do not.
 
 mod bus_mode;
 mod configuration;
@@ -28,18 +28,18 @@ pub enum CardKind {
     Mmc,
 }
 
-/// What the registers of a card say. A register that cannot be read, or is none, is `None`.
+/// The registers of a card. A register that is unreadable or malformed is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// `SD` or `MMC`, as the kernel has it.
+    /// `SD` or `MMC`, from the kernel.
     pub kind: Option<String>,
-    /// The maker's number.
+    /// The manufacturer's number.
     pub manufacturer_id: Option<u32>,
-    /// The maker, if the number is a known one.
+    /// The manufacturer, if the number is a known one.
     pub maker: Option<&'static str>,
-    /// When it was made, as `month/year`.
+    /// The date of manufacture, as `month/year`.
     pub date: Option<String>,
-    /// The unit it asks to be erased in: for an SD card its allocation unit, as it claims.
+    /// The preferred erase size; for an SD card the allocation unit it reports.
     pub preferred_erase: Option<Bytes>,
     /// CID.
     pub identification: Option<Identification>,
@@ -49,14 +49,14 @@ pub struct Card {
     pub configuration: Option<Configuration>,
     /// SSR, of an SD card.
     pub status: Option<SdStatus>,
-    /// How its bus runs now.
+    /// The current bus mode.
     pub bus_mode: Option<BusMode>,
-    /// For an eMMC chip: the tenths of its life that are used up, in single-level and in multi-level areas (1 to 11).
+    /// The used lifetime of an eMMC chip, in tenths, of its SLC and its MLC areas (1 to 11).
     pub life_used: Option<(u8, u8)>,
 }
 
 impl Card {
-    /// Of the card at `device`; `debug` is debugfs' directory of its host.
+    /// Reads the card at `device`; `debug` is the debugfs directory of its host.
     pub fn read(device: &Node, debug: Option<&Node>) -> Self {
         let kind = device.text("type");
         let family = if kind.as_deref() == Some("SD") { CardKind::Sd } else { CardKind::Mmc };
@@ -79,7 +79,8 @@ impl Card {
         }
     }
 
-    /// What the card claims for its allocation unit: that of its status register, else what the kernel made of it.
+    /// The allocation unit that the card reports in its status register, else the kernel's preferred erase
+    /// size.
     #[must_use]
     pub fn allocation_unit(&self) -> Option<Bytes> {
         let status = self.status.as_ref();
@@ -107,7 +108,7 @@ fn date(identification: &Identification) -> Option<String> {
     identification.made.map(|(year, month)| format!("{month:02}/{year}"))
 }
 
-/// `0x01 0x02`; zero is "not defined" (JESD84-B51, EXT_CSD 268 and 269).
+/// Parses `0x01 0x02`; zero is "not defined" (JESD84-B51, EXT_CSD 268 and 269).
 fn life(text: &str) -> Option<(u8, u8)> {
     let tenths = |text: &str| {
         u8::from_str_radix(text.trim_start_matches("0x"), 16).ok().filter(|used| (1..=11).contains(used))

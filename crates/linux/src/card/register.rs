@@ -1,13 +1,14 @@
-//! A register of a card: bits counted from the last one, as the specifications count them.
+//! A card register, with bits numbered from the last one, as in the specifications.
 
-/// The bits of a register, as sysfs shows them in hexadecimal.
+/// A register, from its hexadecimal text in sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Register {
     bytes: Vec<u8>,
 }
 
 impl Register {
-    /// Reads `length_bits` bits, a multiple of eight. `None` for any other length, and for what is not hexadecimal.
+    /// Parses `length_bits` bits, a multiple of eight. `None` for any other length, and for text that is
+    /// not hexadecimal.
     pub fn parse(text: &str, length_bits: usize) -> Option<Self> {
         if text.len() * 4 != length_bits || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -17,7 +18,7 @@ impl Register {
         Some(Self { bytes: bytes? })
     }
 
-    /// Bits `high` down to `low`, at most 64 of them; bits that are not there are zero.
+    /// Bits `high` down to `low`, at most 64; missing bits are zero.
     pub fn bits(&self, high: usize, low: usize) -> u64 {
         (low..=high).rev().fold(0, |value, bit| value << 1 | u64::from(self.bit(bit)))
     }
@@ -27,7 +28,7 @@ impl Register {
         byte.is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// True if every bit is the same: what a broken reader answers.
+    /// Whether all bits are equal, as a broken reader returns them.
     pub fn is_blank(&self) -> bool {
         self.bytes.iter().all(|byte| *byte == 0) || self.bytes.iter().all(|byte| *byte == 0xff)
     }
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_counted_from_the_end() {
+    fn bits_are_numbered_from_the_end() {
         let register = Register::parse("80000000000000a5", 64).unwrap();
         assert_eq!((register.bits(63, 63), register.bits(7, 4), register.bits(3, 0)), (1, 0xa, 5));
         assert_eq!((register.bits(63, 0), register.bits(70, 64)), (0x8000_0000_0000_00a5, 0));
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_register_is_none() {
+    fn malformed_registers_are_rejected() {
         for text in ["", "80", "8000000000000g00", "80000000000000a5ff", "ää000000"] {
             assert_eq!(Register::parse(text, 64), None, "{text}");
         }

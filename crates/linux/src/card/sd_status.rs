@@ -1,31 +1,32 @@
-//! The SD status register (SSR, 512 bits): what a card promises. SD Physical Layer Simplified Specification, section 4.10.2.
+//! The SD status register (SSR, 512 bits): allocation units and speed classes. SD Physical Layer Simplified
+//! Specification, section 4.10.2.
 
 use flashscope_device::Bytes;
 
 use super::register::Register;
 
-/// What an SD card promises, as far as it says.
+/// The allocation units and speed classes that an SD card reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SdStatus {
-    /// The allocation unit: what the speed classes count in, and mostly the erase block.
+    /// The allocation unit: the unit of the speed classes, and usually the erase block.
     pub allocation_unit: Option<Bytes>,
     /// The allocation unit for UHS speed grades.
     pub uhs_allocation_unit: Option<Bytes>,
     /// The allocation unit for video speed classes.
     pub video_allocation_unit: Option<Bytes>,
-    /// Speed class: MB/s of writing in sequence, 2, 4, 6 or 10; zero for none.
+    /// The speed class: sequential write, MB/s: 2, 4, 6 or 10; zero for none.
     pub speed_class: Option<u8>,
-    /// UHS speed grade: 1 for 10 MB/s, 3 for 30; zero for none.
+    /// The UHS speed grade: 1 for 10 MB/s, 3 for 30 MB/s; zero for none.
     pub uhs_grade: u8,
-    /// Video speed class: MB/s, 6 to 90; zero for none.
+    /// The video speed class, MB/s, 6 to 90; zero for none.
     pub video_class: u8,
-    /// Application performance class: 1 or 2; zero for none.
+    /// The application performance class: 1 or 2; zero for none.
     pub application_class: u8,
-    /// Whether it can discard what is no longer needed.
+    /// Whether the card supports discard.
     pub discards: bool,
 }
 
-/// `AU_SIZE` from 1 on (table 4-47, as Linux has it in `sd_au_size`), KiB.
+/// `AU_SIZE` from 1 on (table 4-47, `sd_au_size` in Linux), KiB.
 const ALLOCATION_UNITS_KIB: [u64; 15] =
     [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
 
@@ -33,7 +34,7 @@ const ALLOCATION_UNITS_KIB: [u64; 15] =
 const SPEED_CLASSES: [u8; 5] = [0, 2, 4, 6, 10];
 
 impl SdStatus {
-    /// From the file `ssr`. `None` if it is none, or blank.
+    /// Parses the file `ssr`. `None` if it is malformed or blank.
     pub fn parse(text: &str) -> Option<Self> {
         let register = Register::parse(text, 512).filter(|register| !register.is_blank())?;
         let number = |high, low| u8::try_from(register.bits(high, low)).unwrap_or(0);
@@ -49,7 +50,7 @@ impl SdStatus {
         })
     }
 
-    /// The classes as they are printed on cards: `class 10, U3, V30, A2`.
+    /// The classes as printed on cards: `class 10, U3, V30, A2`.
     #[must_use]
     pub fn classes(&self) -> Option<String> {
         let speed = self.speed_class.filter(|class| *class > 0).map(|class| format!("class {class}"));
@@ -70,7 +71,7 @@ fn allocation_unit(code: u64) -> Option<Bytes> {
 mod tests {
     use super::*;
 
-    /// `fields`: byte from the front and its value.
+    /// A status register with these bytes, as index and value.
     fn status(fields: &[(usize, u8)]) -> Option<SdStatus> {
         let mut bytes = [0_u8; 64];
         fields.iter().for_each(|(at, value)| bytes[*at] = *value);
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cards_promises_are_read() {
+    fn status_fields_are_parsed() {
         let status =
             status(&[(0, 0x80), (8, 4), (10, 0x90), (14, 0x3a), (15, 30), (17, 32), (21, 2), (24, 2)])
                 .unwrap();
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn units_that_are_no_powers_of_two_and_codes_without_meaning() {
+    fn units_other_than_powers_of_two_and_undefined_codes_are_handled() {
         assert_eq!(status(&[(10, 0xb0)]).unwrap().allocation_unit, Some(Bytes::mib(12)));
         assert_eq!(status(&[(8, 9)]).unwrap().speed_class, None);
         assert_eq!(status(&[(0, 0x80)]).unwrap().classes(), None);

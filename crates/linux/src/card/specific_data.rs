@@ -1,4 +1,4 @@
-//! The card-specific data register (CSD, 128 bits) of an SD card: its size, its bus clock, its write protection.
+//! The card-specific data register (CSD, 128 bits) of an SD card: capacity and write protection.
 //!
 //! SD Physical Layer Simplified Specification, section 5.3.
 
@@ -6,24 +6,24 @@ use flashscope_device::Bytes;
 
 use super::register::Register;
 
-/// What an SD card says of its data.
+/// The card-specific data of an SD card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpecificData {
-    /// What the card itself says that it holds.
+    /// The capacity that the card reports.
     pub capacity: Option<Bytes>,
-    /// Nobody can write to it any more, or not until this is taken back.
+    /// Whether the card is permanently or temporarily write-protected.
     pub write_protected: bool,
 }
 
 impl SpecificData {
-    /// From the file `csd`. `None` if it is none, or blank.
+    /// Parses the file `csd`. `None` if it is malformed or blank.
     pub fn parse(text: &str) -> Option<Self> {
         let register = Register::parse(text, 128).filter(|register| !register.is_blank())?;
         Some(Self { capacity: capacity(&register), write_protected: register.bits(13, 12) != 0 })
     }
 }
 
-/// Section 5.3.2 (up to 2 GiB), 5.3.3 (SDHC and SDXC) and 5.3.4 (SDUC).
+/// The capacity: section 5.3.2 (up to 2 GiB), 5.3.3 (SDHC and SDXC) and 5.3.4 (SDUC).
 fn capacity(register: &Register) -> Option<Bytes> {
     let half_mebibytes = |count: u64| Bytes::kib(512 * (count + 1));
     match register.bits(127, 126) {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_in_each_structure() {
+    fn capacity_is_parsed_in_each_structure() {
         let capacity = |text: &str| SpecificData::parse(text).unwrap().capacity;
         // SDHC: C_SIZE 0x3b37 at bits 69 to 48.
         assert_eq!(capacity("400e00325b5900003b377f800a4040b9"), Some(Bytes::kib(512 * 0x3b38)));
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn protection_is_seen_and_rubbish_is_none() {
+    fn write_protection_is_parsed_and_malformed_registers_rejected() {
         assert!(SpecificData::parse("400e00325b5900003b377f800a4050b9").unwrap().write_protected);
         assert!(!SpecificData::parse("400e00325b5900003b377f800a4040b9").unwrap().write_protected);
         assert_eq!((SpecificData::parse(""), SpecificData::parse(&"f".repeat(32))), (None, None));

@@ -1,122 +1,125 @@
-//! Why files could not be measured, in words for the person holding the card.
+//! Errors of the measurement of files, written for the person with the stick.
 
 use flashscope_device::Bytes;
 use rustix::io::Errno;
 
-use crate::failure::Refused;
+use crate::failure::SystemError;
 
 /// Why files could not be measured. `path` is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    /// Nothing has this name.
-    #[error("{path}: there is no such folder; `flashscope list` shows where sticks are mounted")]
+    /// No such directory.
+    #[error("{path}: there is no such directory; `flashscope list` shows where sticks are mounted")]
     Missing {
-        /// The folder.
+        /// The directory.
         path: String,
     },
-    /// A file, or a disk.
+    /// Not a directory.
     #[error(
-        "{path} is no folder; files are measured in a folder on the mounted stick (`flashscope list` shows where), a disk or \
+        "{path} is no directory; files are measured in a directory on the mounted stick (`flashscope list` shows where), a disk or \
          image with `flashscope bench`"
     )]
-    NoFolder {
-        /// What was named.
+    NotADirectory {
+        /// The path.
         path: String,
     },
-    /// A filesystem that takes no writes.
+    /// A read-only filesystem.
     #[error(
         "{path} is mounted read-only; mount it for writing (mount -o remount,rw), or check the card's lock switch"
     )]
     ReadOnly {
-        /// The folder.
+        /// The directory.
         path: String,
     },
-    /// The system forbids it.
-    #[error("{path}: no permission for {during}; name a folder of your own, or put sudo before the command")]
+    /// No permission.
+    #[error(
+        "{path}: no permission for {during}; name a directory of your own, or put sudo before the command"
+    )]
     Forbidden {
-        /// The folder.
+        /// The directory.
         path: String,
-        /// What was going on.
+        /// The action that failed.
         during: &'static str,
     },
-    /// A filesystem of the kernel's own, such as that of /proc.
+    /// A virtual filesystem, such as /proc.
     #[error(
-        "{path}: the filesystem there ({filesystem}) has no room of its own; name a folder on the mounted stick (`flashscope list` shows where)"
+        "{path}: the filesystem there ({filesystem}) stores no files; name a directory on the mounted stick (`flashscope list` shows where)"
     )]
-    NoStorage {
-        /// The folder.
+    NoFilesystemSpace {
+        /// The directory.
         path: String,
-        /// Its kind.
+        /// The filesystem type.
         filesystem: String,
     },
-    /// The filesystem has no room.
+    /// The filesystem is full.
     #[error("{path} is full: {needed} do not fit; free some space, or make fewer files (--count)")]
     Full {
-        /// The folder.
+        /// The directory.
         path: String,
-        /// What was to be written.
+        /// Bytes to be written.
         needed: Bytes,
     },
-    /// Too little room for a file that tells anything.
+    /// Too little free space for a useful file.
     #[error(
-        "{path} has {free} free, and {needed} are needed, a reserve for the filesystem included; free some space"
+        "{path} has {free} free, and {needed} are needed, including a reserve for the filesystem; free some space"
     )]
-    NoRoom {
-        /// The folder.
+    TooLittleSpace {
+        /// The directory.
         path: String,
-        /// What is free.
+        /// The free space.
         free: Bytes,
-        /// What is needed.
+        /// The space needed.
         needed: Bytes,
     },
-    /// The filesystem takes no more names.
+    /// The filesystem has no room for more files.
     #[error("{path} takes only {free} more files, and {needed} are needed; make fewer (--count)")]
-    Names {
-        /// The folder.
+    TooManyFiles {
+        /// The directory.
         path: String,
-        /// How many it still takes.
+        /// The number of files it still takes.
         free: u64,
-        /// How many are needed.
+        /// The number of files needed.
         needed: u64,
     },
-    /// One file of everything is more than the filesystem takes.
+    /// One file with all the data is larger than the filesystem allows.
     #[error("{path}: this filesystem takes no single file of {size}; make fewer files (--count)")]
     TooLarge {
-        /// The folder.
+        /// The directory.
         path: String,
-        /// What the one file would hold.
+        /// The size of that file.
         size: Bytes,
     },
-    /// A folder to be taken as a model, with nothing in it.
-    #[error("{path} holds no files whose sizes could be taken; name another folder, or a --profile")]
-    NothingThere {
-        /// The folder.
+    /// A directory to be used as a model is empty.
+    #[error("{path} holds no files whose sizes could be taken; name another directory, or a --profile")]
+    NoFiles {
+        /// The directory.
         path: String,
     },
-    /// The person asked to stop.
+    /// The person interrupted it.
     #[error("interrupted")]
     Interrupted,
-    /// Anything else.
+    /// Any other failure.
     #[error(transparent)]
-    System(Refused),
+    System(SystemError),
 }
 
 impl FilesError {
-    /// What the kernel said, `during` something in the folder at `path`, where `needed` was to be written.
+    /// The error for `errno`, which the action `during` in the directory at `path` returned while writing
+    /// `needed`.
     pub fn of(path: &str, during: &'static str, errno: Errno, needed: Bytes) -> Self {
         let path = path.to_owned();
         match errno {
-            Errno::NOENT if during == LOOKING => Self::Missing { path },
-            Errno::NOTDIR => Self::NoFolder { path },
+            Errno::NOENT if during == EXAMINING => Self::Missing { path },
+            Errno::NOTDIR => Self::NotADirectory { path },
             Errno::ROFS => Self::ReadOnly { path },
             Errno::ACCESS | Errno::PERM => Self::Forbidden { path, during },
             Errno::NOSPC | Errno::DQUOT => Self::Full { path, needed },
             Errno::FBIG => Self::TooLarge { path, size: needed },
-            errno => Self::System(Refused { path, during, errno }),
+            errno => Self::System(SystemError { path, during, errno }),
         }
     }
 
-    /// The same from the standard library, which calls it interrupted when somebody asked to stop.
+    /// The error for one of the standard library. `Interrupted` means that the person interrupted it.
     pub fn of_io(path: &str, during: &'static str, error: &std::io::Error, needed: Bytes) -> Self {
         if error.kind() == std::io::ErrorKind::Interrupted {
             return Self::Interrupted;
@@ -125,5 +128,5 @@ impl FilesError {
     }
 }
 
-/// What is done first with a folder.
-pub const LOOKING: &str = "looking at it";
+/// The first action on a directory.
+pub const EXAMINING: &str = "examining it";

@@ -1,22 +1,22 @@
-//! Measuring in a folder: many small files and one large file, timed until the data is there and read back cold; or one file of our
-//! own as a device.
+//! Measurements in a directory: sets of files, timed until they are durable and read back uncached; and a
+//! temporary file as a device.
 
-mod cold;
+mod backing_filesystem;
+mod bench_directory;
 mod error;
-mod folder;
-mod ground;
-mod own_file;
-mod part;
-mod place;
+mod file_set;
+mod page_cache;
+mod scan;
+mod temporary_directory;
+mod temporary_file;
 mod traffic;
-mod walk;
 
-pub use cold::Cold;
+pub use backing_filesystem::{BackingFilesystem, NonStickStorage};
+pub use bench_directory::BenchDirectory;
 pub use error::FilesError;
-pub use ground::{Ground, NoStick};
-pub use own_file::FileSize;
-pub(crate) use own_file::{again, unnamed_file};
-pub use part::{FlushWhen, Part};
-pub use place::FilesPlace;
-pub use traffic::Requests;
-pub use walk::{Walked, walk};
+pub use file_set::{FileSetTimes, FlushPolicy};
+pub use page_cache::CacheDrop;
+pub use scan::{DirectoryScan, scan_directory};
+pub use temporary_file::FileSize;
+pub(crate) use temporary_file::{reopen, unnamed_file};
+pub use traffic::DeviceTraffic;

@@ -1,4 +1,4 @@
-//! Contents that outlive the device: its bytes in a file, its timing from the device itself.
+//! A device whose contents are kept in a file and whose timing comes from another device.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -16,10 +16,10 @@ use crate::failure::{Failure, cause, read_whole};
 use crate::sysfs::Sysfs;
 use crate::target::punch_hole;
 
-/// Why a file cannot keep a device's contents.
+/// Why a file cannot hold a device's contents.
 #[derive(Debug, thiserror::Error)]
 pub enum BackingError {
-    /// A file of another size.
+    /// The file has another size.
     #[error(
         "{path} holds {} bytes, but the stick {} ({}): name another file, or another capacity (?capacity=…)",
         found.get(), wanted.get(), wanted
@@ -32,47 +32,47 @@ pub enum BackingError {
         /// The device's capacity.
         wanted: Bytes,
     },
-    /// A block device, a directory, a pipe.
-    #[error("{path} is no file: contents are kept in files only, never on a disk")]
+    /// Not a regular file: a block device, a directory, a pipe.
+    #[error("{path} is not a regular file: contents are kept in files only, never on a disk")]
     NoFile {
-        /// What was named.
+        /// The path.
         path: String,
     },
-    /// In use.
+    /// The file is in use.
     #[error("{path} is in use by {}", user.as_deref().unwrap_or("another program, which holds a lock on it"))]
     InUse {
         /// The file.
         path: String,
-        /// The loop device over it, if it is that.
+        /// The loop device over it, if that is the reason.
         user: Option<String>,
     },
-    /// Anything else.
+    /// Any other failure.
     #[error("{path}: {during} failed: {errno}")]
     System {
         /// The file.
         path: String,
-        /// What was going on.
+        /// The action that failed.
         during: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         errno: Errno,
     },
 }
 
-/// A device whose contents are a file, as long as its capacity and sparse. The device below is asked for timing only; what is
-/// read and written goes to the file when the device has completed it.
+/// A device whose contents are a sparse file of the same capacity. The device below only provides the
+/// timing. Data is transferred to or from the file when that device completes the request.
 #[derive(Debug)]
-pub struct Backed<D> {
+pub struct FileBacked<D> {
     device: D,
     file: OwnedFd,
     in_flight: HashMap<Tag, Op>,
 }
 
-impl<D: Device> Backed<D> {
-    /// `device`, with its contents in the file at `path`, which is made if it is missing or empty. It is locked against
-    /// other programs, and never a disk.
+impl<D: Device> FileBacked<D> {
+    /// `device`, with its contents in the file at `path`, which is created if it is missing or empty. The
+    /// file is locked against other programs. A disk is refused.
     ///
     /// # Errors
-    /// [`BackingError`] if the file has another size, is in use or none.
+    /// [`BackingError`] if the file has another size, is in use, or is not a regular file.
     pub fn open(device: D, path: &Path) -> Result<Self, BackingError> {
         let name = shown(path);
         let wanted = device.capabilities().capacity;
@@ -81,21 +81,19 @@ impl<D: Device> Backed<D> {
             move |errno| BackingError::System { path, during, errno }
         };
         let is_file = |mode| FileType::from_raw_mode(mode) == FileType::RegularFile;
-        // A disk is not even opened: others notice when one that was open for writing is closed.
+        // A disk is not even opened: closing it after opening for writing would notify other programs.
         if rustix::fs::stat(path).is_ok_and(|found| !is_file(found.st_mode)) {
             return Err(BackingError::NoFile { path: name });
         }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map_err(system("opening it"))?;
-        let found = rustix::fs::fstat(&file).map_err(system("looking at it"))?;
+        let found = rustix::fs::fstat(&file).map_err(system("examining it"))?;
         if !is_file(found.st_mode) {
             return Err(BackingError::NoFile { path: name });
         }
         lock(&file, path, &name)?;
         match Bytes::new(found.st_size.unsigned_abs()) {
-            Bytes::ZERO => {
-                rustix::fs::ftruncate(&file, wanted.get()).map_err(system("giving it its size"))?
-            }
+            Bytes::ZERO => rustix::fs::ftruncate(&file, wanted.get()).map_err(system("setting its size"))?,
             found if found != wanted => return Err(BackingError::Size { path: name, found, wanted }),
             _ => {}
         }
@@ -145,7 +143,7 @@ impl<D: Device> Backed<D> {
     }
 }
 
-impl<D: Device> Device for Backed<D> {
+impl<D: Device> Device for FileBacked<D> {
     fn capabilities(&self) -> Capabilities {
         self.device.capabilities()
     }
@@ -155,7 +153,7 @@ impl<D: Device> Device for Backed<D> {
     }
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        // What cannot be served is refused by the device below, with its buffer.
+        // The device below refuses invalid requests, with their buffers.
         if self.capabilities().admit(&op).is_err() {
             return self.device.submit(tag, op);
         }
@@ -191,7 +189,7 @@ fn timing_of(op: &Op) -> Op {
     }
 }
 
-/// Keeps others out for as long as the file is open, as [`open`](crate::open()) does.
+/// Locks the file exclusively for as long as it is open, as [`open`](crate::open()) does.
 fn lock(file: &OwnedFd, path: &Path, name: &str) -> Result<(), BackingError> {
     let in_use = |user| BackingError::InUse { path: name.to_owned(), user };
     if let Some(user) = Sysfs::default().loop_over(path) {
@@ -216,8 +214,8 @@ mod tests {
 
     const SIZE: Bytes = Bytes::mib(1);
 
-    fn open(path: &Path) -> Result<Backed<MemoryDevice>, BackingError> {
-        Backed::open(MemoryDevice::new(SIZE), path)
+    fn open(path: &Path) -> Result<FileBacked<MemoryDevice>, BackingError> {
+        FileBacked::open(MemoryDevice::new(SIZE), path)
     }
 
     fn range(offset_kib: u64, length_kib: u64) -> ByteRange {
@@ -225,9 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_in_the_file_and_only_the_time_is_the_devices() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("contents");
+    fn contents_come_from_the_file_and_timing_from_the_device() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("contents");
         let mut device = open(&path).unwrap();
         let bytes = Payload::Bytes(Buffer::from(&[7; 4096][..]));
         device.run(Op::Write { range: range(4, 4), payload: bytes }).unwrap().outcome.unwrap();
@@ -245,9 +243,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_refuses_does_not_reach_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("contents");
+    fn refused_request_does_not_change_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("contents");
         let mut device = open(&path).unwrap();
         assert!(device.run(Op::write(range(1020, 8), Pattern::new(3))).unwrap().outcome.is_err());
         drop(device);
@@ -256,8 +254,8 @@ mod tests {
 
     #[test]
     fn requests_in_flight_keep_their_own_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut device = Meter::new(open(&folder.path().join("contents")).unwrap(), Budget::UNLIMITED);
+        let directory = tempfile::tempdir().unwrap();
+        let mut device = Meter::new(open(&directory.path().join("contents")).unwrap(), Budget::UNLIMITED);
         for index in 0..8_u8 {
             let payload = Payload::Bytes(Buffer::from(&[index; 1024][..]));
             device.submit(Tag(index.into()), Op::Write { range: range(index.into(), 1), payload }).unwrap();
@@ -270,17 +268,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_size_or_in_use_or_none_at_all_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("contents");
+    fn file_of_another_size_in_use_or_not_regular_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("contents");
         let first = open(&path).unwrap();
         assert!(matches!(open(&path), Err(BackingError::InUse { .. })));
         drop(first);
         std::fs::File::options().write(true).open(&path).unwrap().set_len(4096).unwrap();
         let text = open(&path).unwrap_err().to_string();
         assert!(text.contains("4096 bytes") && text.contains("1048576"), "{text}");
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), 4096, "left as it was");
-        for no_file in [folder.path(), Path::new("/dev/null")] {
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 4096, "the file is unchanged");
+        for no_file in [directory.path(), Path::new("/dev/null")] {
             assert!(matches!(open(no_file), Err(BackingError::NoFile { .. })));
         }
     }

@@ -1,4 +1,4 @@
-//! Why a device cannot be served, and what the person who started it should know.
+//! Errors and remarks of serving a device.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,47 +14,47 @@ pub enum ServeError {
          container (--device /dev/fuse --cap-add SYS_ADMIN)"
     )]
     NoFuse,
-    /// FUSE is there, but not for this user.
+    /// No permission for FUSE.
     #[error("no permission to open /dev/fuse; put sudo before the command")]
     FuseForbidden,
-    /// Neither root nor a helper that mounts for others.
+    /// Neither root nor fusermount3.
     #[error(
         "mounting needs root or the program fusermount3; put sudo before the command, or install the package fuse3"
     )]
     NoFusermount,
-    /// The kernel or its helper refused to mount.
-    #[error("{path}: mounting failed: {said}")]
+    /// The kernel or fusermount3 refused to mount.
+    #[error("{path}: mounting failed: {message}")]
     Mount {
-        /// Where.
+        /// The mount point.
         path: String,
-        /// What was said.
-        said: String,
+        /// The error message.
+        message: String,
     },
-    /// The directory cannot be mounted on.
+    /// The directory is no valid mount point.
     #[error("{path} {problem}; name an empty directory, or leave --mount out")]
     MountPoint {
         /// The directory.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A loop device for somebody else than root.
+    /// A loop device needs root.
     #[error("a block device needs root; put sudo before the command, or leave --loop out and use the file")]
     LoopNeedsRoot,
     /// `losetup` is missing or failed.
-    #[error("{during} failed: {said}")]
+    #[error("{during} failed: {message}")]
     Losetup {
-        /// What was going on.
+        /// The action that failed.
         during: String,
-        /// What was said.
-        said: String,
+        /// The error message.
+        message: String,
     },
-    /// The directory for what this process has mounted cannot be used.
-    #[error("{path}: {problem}; it keeps what has to be cleaned up when this process dies")]
+    /// The runtime directory cannot be used.
+    #[error("{path}: {problem}; the directory lists what must be cleaned up if this process dies")]
     Runtime {
         /// The directory or file.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The system refused a thread.
@@ -62,23 +62,23 @@ pub enum ServeError {
     Thread(std::io::Error),
 }
 
-/// Something the person should know of serving, or of how it ended.
+/// What the person should know about serving, or about its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServeRemark {
-    /// What a serving process that died had left was cleaned up.
+    /// The mounts of a serving process that died were cleaned up.
     CleanedUp {
-        /// Where it had mounted.
+        /// Its mount point.
         mount: PathBuf,
-        /// The block devices that stood on its file.
+        /// The block devices over its file.
         block_devices: Vec<PathBuf>,
     },
-    /// The host could not be measured.
+    /// The host's overhead could not be measured.
     NotCalibrated,
-    /// A filesystem is mounted from the block device: the kernel lets go of it when that ends.
+    /// The block device is mounted or open; the kernel detaches it when that ends.
     StillMounted {
         /// The block device.
         block_device: PathBuf,
-        /// Where it is mounted; empty if some program merely has it open.
+        /// Where it is mounted; empty if a program has it open.
         mounts: Vec<String>,
     },
     /// A program has the file open.
@@ -92,11 +92,11 @@ impl fmt::Display for ServeRemark {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CleanedUp { mount, block_devices } => {
-                write!(formatter, "a serving process had died; cleaned up {}", shown(mount))?;
+                write!(formatter, "cleaned up after a serving process that died: {}", shown(mount))?;
                 block_devices.iter().try_for_each(|device| write!(formatter, ", {}", shown(device)))
             }
             Self::NotCalibrated => formatter.write_str(
-                "the host's own overhead could not be measured (it takes dd): answers come that much too late",
+                "the host's overhead could not be measured (needs dd): each reply is late by that overhead",
             ),
             Self::StillMounted { block_device, mounts } if mounts.is_empty() => write!(
                 formatter,
@@ -111,11 +111,9 @@ impl fmt::Display for ServeRemark {
                 shown(block_device),
                 mounts = mounts.join(" "),
             ),
-            Self::StillOpen { file } => write!(
-                formatter,
-                "{} is still open in some program, which now gets errors",
-                shown(file)
-            ),
+            Self::StillOpen { file } => {
+                write!(formatter, "{} is still open in a program, which now gets errors", shown(file))
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The filesystem that the kernel sees: a directory with one file as large as the device.
+//! The FUSE filesystem: a directory with one file as large as the device.
 //!
-//! The file is opened with direct I/O, so the kernel keeps none of its bytes: every request that a program makes arrives as
-//! the program made it, up to 1 MiB (`/proc/sys/fs/fuse/max_pages_limit`). It behaves as a disk does: its size never
-//! changes, and truncating it does nothing. Closing it is no flush, as little as closing a disk is.
+//! The file is opened with direct I/O, so the kernel caches nothing. Every request arrives as the program
+//! made it, up to 1 MiB (`/proc/sys/fs/fuse/max_pages_limit`). The file behaves like a disk: its size is
+//! fixed, truncating it does nothing, and closing it is not a flush.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,27 +17,27 @@ use fuser::{
 };
 
 use super::overhead::CALIBRATION_FILE;
-use super::request::{Ask, Message, Reply, Request};
+use super::request::{Message, Operation, Reply, Request};
 use crate::clock::Clock;
 
 /// The name of the file that is the device.
 pub const FILE_NAME: &str = "stick.img";
-/// The name of the file that the host is measured with. It is found, but not listed.
+/// The name of the file for measuring the host's overhead. It exists, but is not listed.
 pub const CALIBRATION_NAME: &str = ".calibration";
 
 const STICK: INodeNo = INodeNo(2);
 const CALIBRATION: INodeNo = INodeNo(3);
 
-/// Nothing ever changes, so the kernel need not ask again.
+/// How long the kernel may cache attributes. They never change.
 const ATTRIBUTES_LAST: Duration = Duration::from_secs(3600);
 
-/// The most that one request of the kernel's carries: 256 pages.
+/// The kernel's largest request: 256 pages.
 const REQUEST_MAX: u32 = 1 << 20;
 
-/// What is asked from the kernel's own queue at once: as much as a loop device has in flight.
+/// The largest number of background requests: as many as a loop device has in flight.
 const BACKGROUND_MAX: u16 = 128;
 
-/// The filesystem. It only hands on.
+/// The FUSE filesystem. It forwards every request to the serving thread.
 #[derive(Debug)]
 pub struct StickFilesystem {
     capabilities: Capabilities,
@@ -48,7 +48,7 @@ pub struct StickFilesystem {
 }
 
 impl StickFilesystem {
-    /// For a device of these capabilities. `made_at` is shown as the age of the files.
+    /// For a device with these capabilities. `made_at` is the time stamp of the files.
     pub fn new(
         capabilities: Capabilities,
         clock: Clock,
@@ -59,7 +59,7 @@ impl StickFilesystem {
         Self { capabilities, clock, serving, owner, made_at }
     }
 
-    /// The most that one request may carry.
+    /// The largest request, bytes.
     pub fn request_max(capabilities: &Capabilities) -> u32 {
         let device = u32::try_from(capabilities.max_request.get()).unwrap_or(REQUEST_MAX);
         device.clamp(4096, REQUEST_MAX)
@@ -99,11 +99,11 @@ impl StickFilesystem {
         })
     }
 
-    fn hand_on(&self, inode: INodeNo, ask: Ask, reply: Reply) {
-        let request = Request { arrived_at: self.clock.now(), ask, reply };
+    fn forward(&self, inode: INodeNo, operation: Operation, reply: Reply) {
+        let request = Request { arrived_at: self.clock.now(), operation, reply };
         let message =
             if inode == CALIBRATION { Message::Calibration(request) } else { Message::Request(request) };
-        // When serving has ended, the message comes back and its reply, dropped, says EIO.
+        // After serving has ended, the message is returned; its dropped reply answers with EIO.
         drop(self.serving.send(message));
     }
 
@@ -119,7 +119,7 @@ impl Filesystem for StickFilesystem {
     fn init(&mut self, _request: &fuser::Request, config: &mut KernelConfig) -> io::Result<()> {
         let _nearest = config.set_max_write(Self::request_max(&self.capabilities));
         let _nearest = config.set_max_background(BACKGROUND_MAX);
-        // Without it a queue of direct requests is served one by one. Kernels since 3.13 have it.
+        // Without it, a queue of direct requests is served one by one. Kernels since 3.13 have it.
         let _missing = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Filesystem for StickFilesystem {
         }
     }
 
-    /// A disk has no owner, times or size to set: programs that try go on, and nothing changes.
+    /// A disk has no owner, times or size to set: the request succeeds without an effect.
     fn setattr(
         &self,
         request: &fuser::Request,
@@ -187,7 +187,7 @@ impl Filesystem for StickFilesystem {
         if range.length.is_zero() {
             return reply.data(&[]);
         }
-        self.hand_on(inode, Ask::Read(range), Reply::Data(reply));
+        self.forward(inode, Operation::Read(range), Reply::Data(reply));
     }
 
     fn write(
@@ -206,10 +206,14 @@ impl Filesystem for StickFilesystem {
         if range.length.is_zero() {
             return reply.error(Errno::ENOSPC);
         }
-        // O_SYNC holds the bit of O_DSYNC as well (open(2)).
-        let then_flush = flags.0 & libc::O_DSYNC != 0;
+        // O_SYNC includes the bit of O_DSYNC (open(2)).
+        let flush_after = flags.0 & libc::O_DSYNC != 0;
         let data = Buffer::from(&data[..range.length.to_usize()]);
-        self.hand_on(inode, Ask::Write { offset: range.offset, data, then_flush }, Reply::Written(reply));
+        self.forward(
+            inode,
+            Operation::Write { offset: range.offset, data, flush_after },
+            Reply::Written(reply),
+        );
     }
 
     fn flush(
@@ -231,7 +235,7 @@ impl Filesystem for StickFilesystem {
         _datasync: bool,
         reply: ReplyEmpty,
     ) {
-        self.hand_on(inode, Ask::Flush, Reply::Done(reply));
+        self.forward(inode, Operation::Flush, Reply::Done(reply));
     }
 
     fn readdir(
@@ -260,8 +264,8 @@ impl Filesystem for StickFilesystem {
         reply.ok();
     }
 
-    /// Punching a hole is a discard. All space is there already, so asking for space that lies inside is granted; what
-    /// else fallocate(2) can do, no disk can.
+    /// Punching a hole is a discard. All space is allocated, so a request for space inside the file
+    /// succeeds. Other modes of fallocate(2) are not supported, as on a disk.
     fn fallocate(
         &self,
         _request: &fuser::Request,
@@ -281,7 +285,7 @@ impl Filesystem for StickFilesystem {
             libc::FALLOC_FL_PUNCH_HOLE if range.length.is_zero() => reply.ok(),
             libc::FALLOC_FL_PUNCH_HOLE if !self.capabilities.discard => reply.error(Errno::EOPNOTSUPP),
             libc::FALLOC_FL_PUNCH_HOLE if !aligned => reply.error(Errno::EINVAL),
-            libc::FALLOC_FL_PUNCH_HOLE => self.hand_on(inode, Ask::Discard(range), Reply::Done(reply)),
+            libc::FALLOC_FL_PUNCH_HOLE => self.forward(inode, Operation::Discard(range), Reply::Done(reply)),
             _ => reply.error(Errno::EOPNOTSUPP),
         }
     }

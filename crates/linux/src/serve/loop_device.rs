@@ -1,8 +1,8 @@
 //! A block device over a served file: a loop device with direct I/O.
 //!
-//! `losetup` (util-linux) attaches and detaches it, and not this process through the same `ioctl`s, because both may wait for
-//! the disk (a partition table is read, a cache is written out), and a process that waits in the kernel for a file it
-//! serves itself cannot be killed any more. It also tries again where another program took the free device first.
+//! `losetup` (util-linux) attaches and detaches it instead of this process. Both may wait for the disk (a
+//! partition table is read, a cache is written back), and a process that waits in the kernel for a file it
+//! serves itself cannot be killed. `losetup` also retries when another program takes the free device first.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,25 +12,25 @@ use std::process::{Command, Stdio};
 use super::error::{ServeError, ServeRemark, shown};
 use crate::mounts;
 
-/// Makes `file` a block device, whose requests go to the file as they are made.
+/// Attaches a loop device to `file`, with direct I/O.
 pub fn attach(file: &Path) -> Result<PathBuf, ServeError> {
     let options = ["--find", "--show", "--direct-io=on", "--partscan"].map(OsStr::new);
-    let said = losetup(options.into_iter().chain([file.as_os_str()])).map_err(|said| {
-        ServeError::Losetup { during: format!("a loop device over {}", shown(file)), said }
+    let message = losetup(options.into_iter().chain([file.as_os_str()])).map_err(|message| {
+        ServeError::Losetup { during: format!("attaching a loop device to {}", shown(file)), message }
     })?;
-    Ok(PathBuf::from(said))
+    Ok(PathBuf::from(message))
 }
 
-/// Takes the block device away. While something is mounted from it, or a program has it open, the kernel puts that off.
+/// Detaches the block device. The kernel postpones that while it is mounted or open.
 pub fn detach(device: &Path) -> Result<Option<ServeRemark>, ServeError> {
     losetup([OsStr::new("--detach"), device.as_os_str()])
-        .map_err(|said| ServeError::Losetup { during: format!("detaching {}", shown(device)), said })?;
+        .map_err(|message| ServeError::Losetup { during: format!("detaching {}", shown(device)), message })?;
     let remark =
         || ServeRemark::StillMounted { block_device: device.to_owned(), mounts: mounted_from(device) };
     Ok(backing_file(device).is_some().then(remark))
 }
 
-/// The block devices over `file`, which need not be there any more.
+/// The loop devices over `file`, which need not exist any more.
 pub fn devices_over(file: &Path) -> Vec<PathBuf> {
     let names = fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
     let loops = names.filter(|name| name.to_string_lossy().starts_with("loop"));
@@ -38,7 +38,7 @@ pub fn devices_over(file: &Path) -> Vec<PathBuf> {
     devices.filter(|device| backing_file(device).is_some_and(|backing| backing == file)).collect()
 }
 
-/// The file that a loop device stands on, if it stands on any.
+/// The backing file of a loop device, if it is attached.
 fn backing_file(device: &Path) -> Option<PathBuf> {
     let attribute = Path::new("/sys/block").join(device.file_name()?).join("loop/backing_file");
     let path = fs::read_to_string(attribute).ok()?;
@@ -55,7 +55,7 @@ fn mounted_from(device: &Path) -> Vec<String> {
     mounts.into_iter().filter(|mount| is_on_it(&mount.source)).map(|mount| mount.path).collect()
 }
 
-/// What losetup printed, or what it complained of.
+/// The output of losetup, or its error message.
 fn losetup<'a>(arguments: impl IntoIterator<Item = &'a OsStr>) -> Result<String, String> {
     let output = Command::new("losetup")
         .args(arguments)

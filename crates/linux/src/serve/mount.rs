@@ -1,4 +1,4 @@
-//! The directory on which a served file appears.
+//! The mount point of a served file.
 
 use std::fs;
 use std::io;
@@ -12,31 +12,31 @@ use super::error::{ServeError, ServeRemark, shown};
 use crate::mounts;
 use crate::printable::printable;
 
-/// What the kernel's list of mounts calls ours.
+/// The source of our mounts in the kernel's list.
 pub const SOURCE: &str = "flashscope";
 
 /// A directory to mount on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MountPoint {
-    /// The directory, absolute.
+    /// The absolute path.
     pub path: PathBuf,
-    /// Whether we made it, and so remove it.
-    pub is_ours: bool,
+    /// Whether this process created it, and so removes it.
+    pub is_own: bool,
 }
 
 impl MountPoint {
-    /// The directory at `path`, made if it is not there.
+    /// The directory at `path`, created if it is missing.
     pub fn at(path: &Path) -> Result<Self, ServeError> {
         let problem = |problem: &dyn std::fmt::Display| ServeError::MountPoint {
             path: shown(path),
             problem: problem.to_string(),
         };
-        let is_ours = match fs::create_dir(path) {
+        let is_own = match fs::create_dir(path) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(problem(&format!("cannot be made: {error}"))),
+            Err(error) => return Err(problem(&format!("cannot be created: {error}"))),
         };
-        let mount_point = fs::canonicalize(path).map(|path| Self { path, is_ours });
+        let mount_point = fs::canonicalize(path).map(|path| Self { path, is_own });
         let mount_point = mount_point.map_err(|error| problem(&format!("cannot be used: {error}")))?;
         match fs::read_dir(&mount_point.path).map(|mut entries| entries.next().is_none()) {
             Err(error) => Err(problem(&format!("cannot be used: {error}"))),
@@ -46,28 +46,28 @@ impl MountPoint {
         }
     }
 
-    /// Unmounts, and removes the directory if it is ours. While a program has the file open, the kernel keeps the
-    /// filesystem for it, out of sight.
+    /// Unmounts, and removes the directory if this process created it. While a program has the file open,
+    /// the kernel keeps the filesystem, without a mount point.
     pub fn unmount(&self, file: &Path) -> Option<ServeRemark> {
         let busy = unmount(&self.path, UnmountFlags::empty()) == Err(Errno::BUSY);
         if busy {
-            // Nothing more can be done if the kernel refuses this as well; the next start tries again.
+            // If the kernel refuses this as well, the next start tries again.
             let _ = unmount(&self.path, UnmountFlags::DETACH);
         }
         self.remove();
         busy.then(|| ServeRemark::StillOpen { file: file.to_owned() })
     }
 
-    /// Removes the directory if it is ours, and not mounted on any more.
+    /// Removes the directory if this process created it and it is no longer mounted.
     pub fn remove(&self) {
-        if self.is_ours {
+        if self.is_own {
             let _still_mounted = fs::remove_dir(&self.path);
         }
     }
 }
 
 /// Whether one of our filesystems is mounted at `path`.
-pub fn is_ours_mounted(path: &Path) -> bool {
+pub fn is_own_mounted(path: &Path) -> bool {
     mounts_at(path).any(|mount| mount.source == SOURCE)
 }
 
@@ -81,7 +81,7 @@ fn mounts_at(path: &Path) -> impl Iterator<Item = mounts::Mount> {
     mounts.into_iter().filter(move |mount| mount.path == path)
 }
 
-/// Unmounts what is mounted at `path`; a user who may not do it asks fusermount3, which lets go at once.
+/// Unmounts `path`. Without permission it runs fusermount3, which detaches at once.
 pub fn unmount(path: &Path, flags: UnmountFlags) -> Result<(), Errno> {
     let unmounted = rustix::mount::unmount(path, flags | UnmountFlags::NOFOLLOW);
     if unmounted != Err(Errno::PERM) {

@@ -1,9 +1,9 @@
-//! What the host itself costs: measured before anything is served, and subtracted from then on.
+//! The host's own overhead for a request: measured before anything is served, and subtracted from then on.
 //!
-//! Between an answer and the next request of a program that does nothing but ask lie the answer's way back, the program's
-//! next system call, and the request's way here: all that is the host's and not the device's. So the serving thread
-//! watches, on a file of its own that no device stands behind, how long `dd` takes from each answer to its next request.
-//! `dd` is another process because one that waits for a file it serves itself could not even be killed.
+//! For a program that only makes requests, the gap between a reply and the next request is overhead of the
+//! host: the reply's way back, the next system call, and the request's way here. So the serving thread
+//! measures these gaps while `dd` uses a calibration file without a device. `dd` is a separate process,
+//! because a process that waits for a file it serves itself cannot be killed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,39 +14,42 @@ use flashscope_device::{Bytes, Instant, OpKind};
 
 use super::request::Message;
 
-/// The kind of request with which the host was measured.
+/// The kind of request of a calibration series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// Read or write.
     pub kind: OpKind,
-    /// How long each request was.
+    /// The request size.
     pub length: Bytes,
 }
 
-/// A short request, which costs what every one does, and one long enough to show what each byte costs. Both are short
-/// enough that no layer of the kernel cuts them.
+/// The request sizes: the short one for the fixed cost, the long one for the cost per byte. Both are too
+/// short for the kernel to split.
 const SHORT: Bytes = Bytes::kib(4);
 const LONG: Bytes = Bytes::kib(256);
-/// Enough for a quantile that repeats to a few microseconds; all four series take some 0.1 s.
+/// The requests of a series: enough for a quantile that repeats within a few microseconds. All four series
+/// take about 0.1 s.
 const REQUESTS: u64 = 200;
-/// Which of the sorted gaps is what a request costs: one in so many from the smallest. A busy machine holds most of them up,
-/// and what others do is not this path's cost: subtracting it would answer requests too early. On an idle machine the
-/// smallest tenth and the median are a few microseconds apart.
+/// The quantile of the sorted gaps that is the overhead: one tenth from the smallest. On a busy machine
+/// most gaps are longer, but load of other programs must not be subtracted. On an idle machine the tenth
+/// and the median differ by a few microseconds.
 const QUANTILE: usize = 10;
 
-/// How large the file is that is measured with.
+/// The size of the calibration file.
 pub const CALIBRATION_FILE: Bytes = Bytes::mib(64);
 
-/// Has the serving thread watch requests of each kind on `path`, its calibration file or a loop device over that. False
-/// if `dd` cannot do it; then nothing is learned.
+/// Measures requests of each kind on `path`, the calibration file or a loop device over it. False if `dd`
+/// fails; the overhead then stays zero.
 pub fn measure(path: &Path, serving: &Sender<Message>) -> bool {
     let samples = [OpKind::Read, OpKind::Write]
         .into_iter()
         .flat_map(|kind| [SHORT, LONG].map(|length| Sample { kind, length }));
-    samples.into_iter().all(|sample| ask(path, sample) && serving.send(Message::Learn(sample)).is_ok())
+    samples
+        .into_iter()
+        .all(|sample| operation(path, sample) && serving.send(Message::CalibrationDone(sample)).is_ok())
 }
 
-fn ask(path: &Path, sample: Sample) -> bool {
+fn operation(path: &Path, sample: Sample) -> bool {
     let mut dd = Command::new("dd");
     let file = |key: &str| {
         let mut argument = std::ffi::OsString::from(key);
@@ -63,7 +66,7 @@ fn ask(path: &Path, sample: Sample) -> bool {
     quietly.status().is_ok_and(|status| status.success())
 }
 
-/// What each request costs outside the device: so much, and so much per byte.
+/// The overhead of a request: a fixed part and a part per byte.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Overhead {
     read: Line,
@@ -84,7 +87,7 @@ impl Line {
 }
 
 impl Overhead {
-    /// What a request of this kind and length costs.
+    /// The overhead of a request of this kind and length.
     pub fn of(&self, kind: OpKind, length: Bytes) -> Duration {
         match kind {
             OpKind::Read => self.read.at(length),
@@ -99,25 +102,25 @@ impl Overhead {
     }
 }
 
-/// Watches how long it takes from each answer to the next request.
+/// Measures the gap between each reply and the next request.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct GapMeter {
     answered_at: Option<Instant>,
     gaps: Vec<Duration>,
 }
 
-impl Watch {
+impl GapMeter {
     /// A request arrived.
-    pub fn asked(&mut self, arrived_at: Instant) {
+    pub fn request_arrived(&mut self, arrived_at: Instant) {
         self.gaps.extend(self.answered_at.map(|answered_at| arrived_at.since(answered_at)));
     }
 
-    /// It is being answered.
-    pub const fn answered(&mut self, now: Instant) {
+    /// Its reply is being sent.
+    pub const fn reply_sent(&mut self, now: Instant) {
         self.answered_at = Some(now);
     }
 
-    /// The series is over: its smallest tenth is what such a request costs.
+    /// Ends a series: its lower tenth is the overhead of such a request.
     pub fn learn(&mut self, sample: Sample, overhead: &mut Overhead) {
         self.gaps.sort_unstable();
         if let Some(gap) = self.gaps.get(self.gaps.len() / QUANTILE) {
@@ -136,17 +139,17 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_gaps_of_each_series_are_the_cost_and_length_is_paid_by_the_byte() {
-        let (mut watch, mut overhead) = (Watch::default(), Overhead::default());
+    fn overhead_is_the_lower_tenth_and_grows_linearly_with_length() {
+        let (mut gap_meter, mut overhead) = (GapMeter::default(), Overhead::default());
         for (length, gaps) in [(SHORT, [900, 80, 7000]), (LONG, [207, 206, 9000])] {
             let mut now = Instant::ZERO;
             for gap in [0].into_iter().chain(gaps) {
                 now += micros(gap);
-                watch.asked(now);
+                gap_meter.request_arrived(now);
                 now += micros(33);
-                watch.answered(now);
+                gap_meter.reply_sent(now);
             }
-            watch.learn(Sample { kind: OpKind::Read, length }, &mut overhead);
+            gap_meter.learn(Sample { kind: OpKind::Read, length }, &mut overhead);
         }
         assert_eq!(overhead.of(OpKind::Read, SHORT), micros(80));
         assert_eq!(overhead.of(OpKind::Read, SHORT + Bytes::kib(126)), micros(143));

@@ -1,4 +1,4 @@
-//! Requests as they come from the kernel, on their way to the thread that owns the device.
+//! Requests from the kernel, on their way to the thread that owns the device.
 
 use flashscope_device::{Buffer, ByteRange, Bytes, FailureCause, Instant, OpKind};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
@@ -6,51 +6,51 @@ use rustix::io::Errno;
 
 use super::overhead::Sample;
 
-/// What the serving thread is sent.
+/// A message to the serving thread.
 #[derive(Debug)]
 pub enum Message {
     /// A request for the device.
     Request(Request),
-    /// A request for the file that measures the host: answered at once, without the device.
+    /// A request for the calibration file: answered at once, without the device.
     Calibration(Request),
-    /// The host has been measured with requests of this kind.
-    Learn(Sample),
-    /// Refuse what is left and end.
+    /// A calibration series with requests of this kind has ended.
+    CalibrationDone(Sample),
+    /// Refuse the remaining requests and end.
     Stop,
 }
 
 /// One request.
 #[derive(Debug)]
 pub struct Request {
-    /// When it was taken from the kernel, on the host's clock.
+    /// When it was received from the kernel, on the host's clock.
     pub arrived_at: Instant,
-    /// What is asked.
-    pub ask: Ask,
-    /// Where the answer goes.
+    /// The operation.
+    pub operation: Operation,
+    /// Where the reply goes.
     pub reply: Reply,
 }
 
-/// What is asked. Ranges lie inside the device, but reads and writes need not be whole sectors.
+/// An operation. Ranges lie inside the device, but reads and writes need not be whole sectors.
 #[derive(Debug)]
-pub enum Ask {
+pub enum Operation {
     /// Read this range.
     Read(ByteRange),
     /// Write these bytes.
     Write {
-        /// Where to.
+        /// The offset.
         offset: Bytes,
         /// The bytes.
         data: Buffer,
         /// Whether a flush belongs to it (`O_SYNC`, `O_DSYNC`).
-        then_flush: bool,
+        flush_after: bool,
     },
-    /// Make durable what was written.
+    /// Make all writes durable.
     Flush,
-    /// Forget these whole sectors.
+    /// Discard these whole sectors.
     Discard(ByteRange),
 }
 
-impl Ask {
+impl Operation {
     /// Its kind.
     pub const fn kind(&self) -> OpKind {
         match self {
@@ -61,7 +61,7 @@ impl Ask {
         }
     }
 
-    /// The bytes it touches; none for a flush.
+    /// Its range; empty for a flush.
     pub fn range(&self) -> ByteRange {
         match self {
             Self::Read(range) | Self::Discard(range) => *range,
@@ -71,14 +71,14 @@ impl Ask {
     }
 }
 
-/// Where an answer goes. Dropped without one, it says `EIO`.
+/// Where a reply goes. Dropping it unused replies `EIO`.
 #[derive(Debug)]
 pub enum Reply {
-    /// To a reader.
+    /// To a read.
     Data(ReplyData),
-    /// To a writer.
+    /// To a write.
     Written(ReplyWrite),
-    /// To whoever waits for nothing but the end.
+    /// To a flush or discard.
     Done(ReplyEmpty),
     /// To a test.
     #[cfg(test)]
@@ -86,8 +86,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Answers with the data that was read (none, except for a read) and the number of bytes that were written.
-    pub fn answer(self, outcome: Result<&[u8], Errno>, written: Bytes) {
+    /// Replies with the data of a read, or with the number of bytes written.
+    pub fn send(self, outcome: Result<&[u8], Errno>, written: Bytes) {
         let refusal = |errno: Errno| fuser::Errno::from_i32(errno.raw_os_error());
         match (self, outcome) {
             (Self::Data(reply), Ok(data)) => reply.data(data),
@@ -102,7 +102,7 @@ impl Reply {
     }
 }
 
-/// What a failed request is called in the kernel's numbers. The other way round: `failure.rs`.
+/// The error number for a failed request. `failure.rs` has the opposite direction.
 pub const fn errno_of(cause: FailureCause) -> Errno {
     match cause {
         FailureCause::Medium => Errno::IO,

@@ -1,4 +1,4 @@
-//! From a device to a file and a block device, and back.
+//! Starts and stops serving a device as a file and a block device.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -11,25 +11,25 @@ use rustix::mount::UnmountFlags;
 
 use super::error::{ServeError, ServeRemark, shown};
 use super::filesystem::{CALIBRATION_NAME, FILE_NAME, StickFilesystem};
-use super::ledger::Served;
 use super::loop_device;
 use super::mount::{self, MountPoint, SOURCE};
 use super::overhead;
 use super::request::Message;
 use super::server::{Ended, Server};
-use super::state::{RuntimeFolder, State};
-use super::timing::Pace;
+use super::state::{RuntimeDirectory, State};
+use super::statistics::ServeStatistics;
+use super::timing::ServeSpeed;
 use crate::clock::Clock;
 
 /// How to serve.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// The directory to mount on; without one, a directory of its own, removed at the end.
+    /// The mount point; `None` for a temporary one, which is removed at the end.
     pub mount: Option<PathBuf>,
-    /// Whether there is to be a block device over the file. Needs root.
+    /// Whether to attach a block device to the file. Needs root.
     pub block_device: bool,
-    /// How fast to answer.
-    pub pace: Pace,
+    /// The speed of the replies.
+    pub speed: ServeSpeed,
 }
 
 /// A device that is being served. Dropping it ends that as [`Serving::stop`] does.
@@ -50,49 +50,50 @@ pub struct Serving<D> {
 pub struct Stopped<D> {
     /// The device; `None` if its thread panicked.
     pub device: Option<D>,
-    /// What was served.
-    pub served: Served,
-    /// Why the device took no more requests, if it did not.
+    /// The statistics.
+    pub statistics: ServeStatistics,
+    /// The error after which the device took no more requests.
     pub failure: Option<DeviceError>,
     /// What the person should know.
     pub remarks: Vec<ServeRemark>,
 }
 
-/// Ends a stop that hangs because a program waits for the disk: every request fails at once.
+/// Ends a stop that hangs because a program waits for the disk: all requests fail at once.
 #[derive(Debug, Clone)]
-pub struct Emergency(PathBuf);
+pub struct ForcedUnmount(PathBuf);
 
-impl Emergency {
-    /// Pulls the plug.
-    pub fn pull(&self) {
-        // If the kernel refuses, the stop goes on waiting; there is nothing else to try.
+impl ForcedUnmount {
+    /// Unmounts by force.
+    pub fn run(&self) {
+        // If the kernel refuses, the stop continues to wait; there is no other means.
         let _ = mount::unmount(&self.0, UnmountFlags::FORCE | UnmountFlags::DETACH);
     }
 }
 
 impl<D: Device + Send + 'static> Serving<D> {
-    /// Makes `device` a file, and if asked for a block device. `on_end` is called if somebody else unmounts it.
+    /// Serves `device` as a file, and on request as a block device. `on_end` is called if another program
+    /// unmounts it.
     ///
     /// # Errors
-    /// [`ServeError`] if something is missing or forbidden; nothing is left mounted then.
+    /// [`ServeError`] if something is missing or forbidden; nothing stays mounted then.
     pub fn start(
         device: D,
         options: &ServeOptions,
         on_end: impl FnOnce() + Send + 'static,
     ) -> Result<Self, ServeError> {
-        look_for_fuse(options)?;
-        let folder = RuntimeFolder::of_this_user()?;
-        let remarks = folder.clean_up();
-        let mount_point = MountPoint::at(&options.mount.clone().unwrap_or_else(|| folder.mount_path()))?;
-        let mut serving = match State::write(&folder, &mount_point) {
-            Ok(state) => Self::mount(device, options.pace, mount_point, state, on_end)?,
+        check_fuse(options)?;
+        let directory = RuntimeDirectory::of_this_user()?;
+        let remarks = directory.clean_up();
+        let mount_point = MountPoint::at(&options.mount.clone().unwrap_or_else(|| directory.mount_path()))?;
+        let mut serving = match State::write(&directory, &mount_point) {
+            Ok(state) => Self::mount(device, options.speed, mount_point, state, on_end)?,
             Err(error) => {
                 mount_point.remove();
                 return Err(error);
             }
         };
         serving.remarks = remarks;
-        if options.pace != Pace::AtOnce && !serving.calibrate(options.block_device) {
+        if options.speed != ServeSpeed::Immediate && !serving.calibrate(options.block_device) {
             serving.remarks.push(ServeRemark::NotCalibrated);
         }
         if options.block_device {
@@ -103,7 +104,7 @@ impl<D: Device + Send + 'static> Serving<D> {
 
     fn mount(
         device: D,
-        pace: Pace,
+        speed: ServeSpeed,
         mount_point: MountPoint,
         state: State,
         on_end: impl FnOnce() + Send + 'static,
@@ -127,7 +128,7 @@ impl<D: Device + Send + 'static> Serving<D> {
             session: None,
             state: Some(state),
         };
-        serving.server = Some(spawn("serve", move || serve(device, pace, clock, &receiver))?);
+        serving.server = Some(spawn("serve", move || serve(device, speed, clock, &receiver))?);
         serving.session = Some(spawn("fuse", move || {
             // It ends when the filesystem is unmounted; an error means the same.
             let _ended = session.run();
@@ -136,7 +137,7 @@ impl<D: Device + Send + 'static> Serving<D> {
         Ok(serving)
     }
 
-    /// Measures what the host costs, on the way that requests will take.
+    /// Measures the host's overhead on the path that requests will take.
     fn calibrate(&self, through_block_device: bool) -> bool {
         let file = self.mount_point.path.join(CALIBRATION_NAME);
         if !through_block_device {
@@ -155,41 +156,41 @@ impl<D> Serving<D> {
         &self.file
     }
 
-    /// The block device over it, if one was asked for.
+    /// The block device over it, if one was requested.
     #[must_use]
     pub fn block_device(&self) -> Option<&Path> {
         self.block_device.as_deref()
     }
 
-    /// What the person should know of how it began.
+    /// What the person should know about the start.
     #[must_use]
     pub fn remarks(&self) -> &[ServeRemark] {
         &self.remarks
     }
 
-    /// For when [`Serving::stop`] takes too long.
+    /// For a [`Serving::stop`] that takes too long.
     #[must_use]
-    pub fn emergency(&self) -> Emergency {
-        Emergency(self.mount_point.path.clone())
+    pub fn forced_unmount(&self) -> ForcedUnmount {
+        ForcedUnmount(self.mount_point.path.clone())
     }
 
-    /// Detaches the block device, unmounts, and gives the device back.
+    /// Detaches the block device, unmounts, and returns the device.
     #[must_use]
     pub fn stop(mut self) -> Stopped<D> {
-        let remarks = self.take_down();
+        let remarks = self.shut_down();
         let ended = self.server.take().and_then(|server| server.join().ok());
-        let (device, served, failure) = match ended {
-            Some(ended) => (Some(ended.device), ended.served, ended.failure),
-            None => (None, Served::default(), None),
+        let (device, statistics, failure) = match ended {
+            Some(ended) => (Some(ended.device), ended.statistics, ended.failure),
+            None => (None, ServeStatistics::default(), None),
         };
-        Stopped { device, served, failure, remarks }
+        Stopped { device, statistics, failure, remarks }
     }
 
-    /// The device serves on until nothing needs it any more.
-    fn take_down(&mut self) -> Vec<ServeRemark> {
+    /// Detaches and unmounts. The device is served until nothing needs it any more.
+    fn shut_down(&mut self) -> Vec<ServeRemark> {
         let Some(state) = self.state.take() else { return Vec::new() };
         let detached = self.block_device.take().and_then(|device| self.detach(&device));
-        // What stands on the file keeps it open, which need not be said twice.
+        // An attached block device keeps the file open, which needs no second remark.
         let open = self.mount_point.unmount(&self.file).filter(|_| detached.is_none());
         let _already_ended = self.messages.send(Message::Stop);
         if detached.is_none() && open.is_none() {
@@ -200,13 +201,14 @@ impl<D> Serving<D> {
         detached.into_iter().chain(open).collect()
     }
 
-    /// If somebody else has detached it, it may be another file's by now, and is left alone.
+    /// Detaches the block device, unless another program has detached it: it may then belong to another
+    /// file.
     fn detach(&self, device: &Path) -> Option<ServeRemark> {
-        let is_ours = loop_device::devices_over(&self.file).iter().any(|over| over == device);
-        if is_ours { loop_device::detach(device).ok().flatten() } else { None }
+        let is_own = loop_device::devices_over(&self.file).iter().any(|over| over == device);
+        if is_own { loop_device::detach(device).ok().flatten() } else { None }
     }
 
-    /// An unmounted session ends by itself, and at once.
+    /// Waits for an unmounted session, which ends at once.
     fn wait_for_session(&mut self) {
         let Some(session) = self.session.take() else { return };
         for _ in 0..100 {
@@ -220,15 +222,15 @@ impl<D> Serving<D> {
 
 impl<D> Drop for Serving<D> {
     fn drop(&mut self) {
-        self.take_down();
+        self.shut_down();
     }
 }
 
-/// As far as nice(2) goes. It counts for one thread in Linux.
+/// The highest priority of nice(2). In Linux it applies to one thread.
 const HIGHEST_PRIORITY: i32 = -20;
 
-/// Whether everything that can be looked at beforehand is there.
-fn look_for_fuse(options: &ServeOptions) -> Result<(), ServeError> {
+/// Checks the preconditions that can be checked before mounting.
+fn check_fuse(options: &ServeOptions) -> Result<(), ServeError> {
     if options.block_device && !rustix::process::geteuid().is_root() {
         return Err(ServeError::LoopNeedsRoot);
     }
@@ -239,7 +241,7 @@ fn look_for_fuse(options: &ServeOptions) -> Result<(), ServeError> {
     }
 }
 
-/// Mounts, and begins to speak with the kernel.
+/// Mounts, and starts the session with the kernel.
 fn session<D: Device>(
     device: &D,
     path: &Path,
@@ -258,18 +260,18 @@ fn session<D: Device>(
     ];
     let session = Session::new(filesystem, path, &config).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => ServeError::NoFusermount,
-        _ => ServeError::Mount { path: shown(path), said: error.to_string().trim().to_owned() },
+        _ => ServeError::Mount { path: shown(path), message: error.to_string().trim().to_owned() },
     })?;
     Ok((session, clock))
 }
 
-fn serve<D: Device>(device: D, pace: Pace, clock: Clock, receiver: &Receiver<Message>) -> Ended<D> {
-    Server::new(device, pace, clock).run(receiver)
+fn serve<D: Device>(device: D, speed: ServeSpeed, clock: Clock, receiver: &Receiver<Message>) -> Ended<D> {
+    Server::new(device, speed, clock).run(receiver)
 }
 
-/// A thread whose memory the kernel never gets by writing to the very disk that this thread serves (`PR_SET_IO_FLUSHER`,
-/// prctl(2)), and which other programs do not keep from answering on time. Others than root may ask for neither; they
-/// serve no block device, and are punctual as far as the machine is idle.
+/// Starts a thread with two settings that only root may use. To free memory, the kernel never writes to the
+/// disk that this thread serves (`PR_SET_IO_FLUSHER`, prctl(2)). The highest priority keeps replies on
+/// time. Other users serve no block device, and replies are on time as long as the machine is idle.
 fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

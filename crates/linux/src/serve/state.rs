@@ -1,8 +1,8 @@
-//! What a serving process has mounted, written down so that the next one can clean up if it dies.
+//! Records what a serving process has mounted, so that the next one can clean up if it dies.
 //!
-//! One file per process, in a directory that only its user can write to. The process holds a lock on its file for as long as
-//! it lives; the kernel takes the lock away when it dies, however it dies. So a file that can be locked belongs to a dead
-//! process. A process number would not say that: it may have been given to another process since.
+//! There is one file per process, in a directory that only its user can write to. The process holds a lock
+//! on its file. The kernel releases the lock when the process dies. So a file that can be locked belongs to
+//! a dead process. A process id would not prove that, because ids are reused.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -19,21 +19,22 @@ use super::filesystem::{CALIBRATION_NAME, FILE_NAME};
 use super::loop_device;
 use super::mount::{self, MountPoint};
 
-/// What one process has mounted.
+/// The mount of one process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     pid: u32,
     mount: PathBuf,
-    is_mount_ours: bool,
+    #[serde(rename = "is_mount_ours")]
+    is_mount_own: bool,
 }
 
 /// The directory of these files.
 #[derive(Debug, Clone)]
-pub struct RuntimeFolder(PathBuf);
+pub struct RuntimeDirectory(PathBuf);
 
-impl RuntimeFolder {
-    /// `/run/flashscope` for root, `$XDG_RUNTIME_DIR/flashscope` for others, and where that is not set, a directory of
-    /// theirs in `/tmp`.
+impl RuntimeDirectory {
+    /// `/run/flashscope` for root, `$XDG_RUNTIME_DIR/flashscope` for other users, or a directory of theirs
+    /// in `/tmp` if that is not set.
     pub fn of_this_user() -> Result<Self, ServeError> {
         let user = rustix::process::geteuid();
         let runtime =
@@ -45,19 +46,19 @@ impl RuntimeFolder {
         })
     }
 
-    /// The directory at `path`, made if it is not there. One that belongs to somebody else is refused.
+    /// The directory at `path`, created if it is missing. A directory of another user is refused.
     pub fn at(path: PathBuf) -> Result<Self, ServeError> {
         let problem = |problem: String| ServeError::Runtime { path: shown(&path), problem };
         let made = fs::DirBuilder::new().mode(0o700).recursive(true).create(&path);
         let found = made.and_then(|()| fs::symlink_metadata(&path));
         let found = found.map_err(|error| problem(error.to_string()))?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(problem("is no directory of this user's".to_owned()));
+            return Err(problem("is not a directory of this user".to_owned()));
         }
         Ok(Self(path))
     }
 
-    /// Where this process mounts if it is not told.
+    /// The default mount point of this process.
     pub fn mount_path(&self) -> PathBuf {
         self.0.join(format!("serve-{}", std::process::id()))
     }
@@ -70,7 +71,8 @@ impl RuntimeFolder {
     }
 }
 
-/// Detaches, unmounts and removes what the owner of this file left; `None` if it lives, or left nothing.
+/// Detaches, unmounts and removes what the owner of this file left; `None` if the owner lives, or left
+/// nothing.
 fn clean_up_after(path: &Path) -> Option<ServeRemark> {
     let mut file = File::options().read(true).write(true).open(path).ok()?;
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
@@ -80,7 +82,7 @@ fn clean_up_after(path: &Path) -> Option<ServeRemark> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
     let remark = serde_json::from_str(&text).ok().map(|record| clear_away(&record));
-    // It stays if it cannot be removed; then the next start looks at it again.
+    // If it cannot be removed, the next start tries again.
     let _ = fs::remove_file(path);
     remark
 }
@@ -89,17 +91,17 @@ fn clear_away(record: &Record) -> ServeRemark {
     let files = [FILE_NAME, CALIBRATION_NAME].map(|name| record.mount.join(name));
     let block_devices: Vec<PathBuf> = files.iter().flat_map(|file| loop_device::devices_over(file)).collect();
     for device in &block_devices {
-        // One that is still mounted goes when it is unmounted; there is nothing else to do about it.
+        // A device that is still mounted is detached when it is unmounted.
         let _ = loop_device::detach(device);
     }
-    if mount::is_ours_mounted(&record.mount) {
+    if mount::is_own_mounted(&record.mount) {
         let _ = mount::unmount(&record.mount, UnmountFlags::DETACH);
     }
-    MountPoint { path: record.mount.clone(), is_ours: record.is_mount_ours }.remove();
+    MountPoint { path: record.mount.clone(), is_own: record.is_mount_own }.remove();
     ServeRemark::CleanedUp { mount: record.mount.clone(), block_devices }
 }
 
-/// This process's file. It is removed, and its lock given up, when dropped.
+/// This process's file. Dropping it removes the file and releases the lock.
 #[derive(Debug)]
 pub struct State {
     path: PathBuf,
@@ -107,25 +109,25 @@ pub struct State {
 }
 
 impl State {
-    /// Writes down that this process is going to mount here.
-    pub fn write(folder: &RuntimeFolder, mount_point: &MountPoint) -> Result<Self, ServeError> {
+    /// Records that this process is going to mount here.
+    pub fn write(directory: &RuntimeDirectory, mount_point: &MountPoint) -> Result<Self, ServeError> {
         let pid = std::process::id();
-        let path = folder.0.join(format!("serve-{pid}.json"));
-        let record = Record { pid, mount: mount_point.path.clone(), is_mount_ours: mount_point.is_ours };
-        let written = Self::write_locked(&folder.0, &path, &record);
+        let path = directory.0.join(format!("serve-{pid}.json"));
+        let record = Record { pid, mount: mount_point.path.clone(), is_mount_own: mount_point.is_own };
+        let written = Self::write_locked(&directory.0, &path, &record);
         written.map_err(|error| ServeError::Runtime { path: shown(&path), problem: error.to_string() })
     }
 
-    /// The lock is there before the name is, so that nobody finds the file without it.
-    fn write_locked(folder: &Path, path: &Path, record: &Record) -> std::io::Result<Self> {
-        let new = folder.join(format!("serve-{}.new", record.pid));
+    /// Locks the file before it gets its name, so that nobody finds it unlocked.
+    fn write_locked(directory: &Path, path: &Path, record: &Record) -> std::io::Result<Self> {
+        let new = directory.join(format!("serve-{}.new", record.pid));
         let mut file = File::create(&new)?;
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         file.write_all(&serde_json::to_vec(record)?)?;
         let named =
             rustix::fs::renameat_with(rustix::fs::CWD, &new, rustix::fs::CWD, path, RenameFlags::NOREPLACE);
         if named == Err(Errno::INVAL) {
-            // A filesystem without that flag.
+            // The filesystem does not support that flag.
             fs::rename(&new, path)?;
         } else {
             named?;
@@ -136,7 +138,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        // If it stays, the next start finds nothing mounted and removes it.
+        // If the file stays, the next start finds nothing mounted and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -145,21 +147,21 @@ impl Drop for State {
 mod tests {
     use super::*;
 
-    fn folder() -> (tempfile::TempDir, RuntimeFolder) {
-        let folder = tempfile::tempdir().unwrap();
-        let runtime = RuntimeFolder::at(folder.path().join("flashscope")).unwrap();
-        (folder, runtime)
+    fn directory() -> (tempfile::TempDir, RuntimeDirectory) {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = RuntimeDirectory::at(directory.path().join("flashscope")).unwrap();
+        (directory, runtime)
     }
 
     #[test]
-    fn what_a_living_process_has_is_left_alone_and_what_a_dead_one_left_is_removed() {
-        let (_folder, runtime) = folder();
+    fn living_process_is_left_alone_and_dead_process_is_cleaned_up() {
+        let (_directory, runtime) = directory();
         let mount_point = MountPoint::at(&runtime.mount_path()).unwrap();
         let state = State::write(&runtime, &mount_point).unwrap();
         assert_eq!(runtime.clean_up(), []);
         assert!(mount_point.path.exists() && state.path.exists());
 
-        // As if it had been killed: the lock goes, the file stays.
+        // As if it had been killed: the lock is released, the file stays.
         let path = state.path.clone();
         let text = fs::read(&path).unwrap();
         drop(state);
@@ -170,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_was_there_before_stays() {
-        let (folder, runtime) = folder();
-        let given = folder.path().join("given");
+    fn existing_directory_is_not_removed() {
+        let (directory, runtime) = directory();
+        let given = directory.path().join("given");
         fs::create_dir(&given).unwrap();
         let mount_point = MountPoint::at(&given).unwrap();
-        assert!(!mount_point.is_ours);
+        assert!(!mount_point.is_own);
         mount_point.remove();
         assert!(given.exists());
         fs::write(given.join("file"), "").unwrap();
@@ -185,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_folder_that_is_no_directory_is_refused() {
-        let (folder, _runtime) = folder();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
-        assert!(RuntimeFolder::at(link).is_err());
+    fn runtime_directory_that_is_a_link_is_refused() {
+        let (directory, _runtime) = directory();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+        assert!(RuntimeDirectory::at(link).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! When an answer is due: the device's clock laid over the host's, and a wait that ends on time.
+//! When a reply is due: the mapping from the device's clock to the host's, and a precise wait.
 
 use std::num::NonZeroU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -8,110 +8,112 @@ use flashscope_device::Instant;
 
 use crate::clock::Clock;
 
-/// How fast a served device answers.
+/// The speed of a served device's replies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
-    /// So many times as fast as the device says; 1 for real time.
-    Speed(f64),
-    /// At once. The device's clock then counts only the time it worked.
-    AtOnce,
+pub enum ServeSpeed {
+    /// A multiple of the device's own speed; 1 for real time.
+    Factor(f64),
+    /// Immediate replies. The device's clock then counts only the time it worked.
+    Immediate,
 }
 
-/// The device's clock laid over the host's: both run from the moment this was made.
+/// The mapping between the device's clock and the host's, from the moment of its creation.
 #[derive(Debug, Clone, Copy)]
-pub struct Timetable {
-    pace: Pace,
+pub struct ClockMapping {
+    speed: ServeSpeed,
     device_zero: Instant,
     host_zero: Instant,
 }
 
-impl Timetable {
-    /// Lays `device_now` over `host_now`.
-    pub const fn new(pace: Pace, device_now: Instant, host_now: Instant) -> Self {
-        Self { pace, device_zero: device_now, host_zero: host_now }
+impl ClockMapping {
+    /// Maps `device_now` to `host_now`.
+    pub const fn new(speed: ServeSpeed, device_now: Instant, host_now: Instant) -> Self {
+        Self { speed, device_zero: device_now, host_zero: host_now }
     }
 
-    /// The host time at which the device's clock shows `device`; its zero if answers are given at once.
+    /// The host time for the device time `device`; zero for immediate replies.
     pub fn host_time(&self, device: Instant) -> Instant {
-        match self.pace {
-            Pace::Speed(speed) => self.host_zero + scaled(device.since(self.device_zero), speed.recip()),
-            Pace::AtOnce => Instant::ZERO,
+        match self.speed {
+            ServeSpeed::Factor(speed) => {
+                self.host_zero + scaled(device.since(self.device_zero), speed.recip())
+            }
+            ServeSpeed::Immediate => Instant::ZERO,
         }
     }
 
-    /// What the device's clock shows at the host time `host`; `None` if answers are given at once.
+    /// The device time for the host time `host`; `None` for immediate replies.
     pub fn device_time(&self, host: Instant) -> Option<Instant> {
-        match self.pace {
-            Pace::Speed(speed) => Some(self.device_zero + scaled(host.since(self.host_zero), speed)),
-            Pace::AtOnce => None,
+        match self.speed {
+            ServeSpeed::Factor(speed) => Some(self.device_zero + scaled(host.since(self.host_zero), speed)),
+            ServeSpeed::Immediate => None,
         }
     }
 }
 
-/// Times beyond what a clock can hold end there.
+/// Scales a duration. Overflows saturate.
 fn scaled(duration: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(duration.as_secs_f64() * factor).unwrap_or(Duration::from_nanos(u64::MAX))
 }
 
-/// What a wait ended with.
+/// Why a wait ended.
 #[derive(Debug)]
-pub enum Woken<T> {
-    /// Something arrived.
-    By(T),
-    /// It is time.
+pub enum WaitEnd<T> {
+    /// A message arrived.
+    Arrival(T),
+    /// The time was reached.
     OnTime,
-    /// Nobody is left who could send anything.
-    Alone,
+    /// All senders are gone.
+    Disconnected,
 }
 
-/// The least and the most that is spun instead of slept: below, a timer's own resolution counts; above, a processor
-/// would be kept busy for nothing.
+/// The bounds of the time that is spun instead of slept. Below the minimum a timer's resolution counts;
+/// above the maximum a processor would be busy for nothing.
 const SPIN_MIN: Duration = Duration::from_micros(60);
 const SPIN_MAX: Duration = Duration::from_millis(1);
 
-/// Waits that end within microseconds of their time: a timer until shortly before, then spinning. How long before
-/// follows from how late the timer has been lately.
+/// Waits that end within microseconds of their time: a timer until shortly before, then spinning. The
+/// spinning time follows from how late the timer was recently.
 #[derive(Debug)]
-pub struct PunctualWait {
+pub struct PreciseWait {
     clock: Clock,
     spin: Duration,
 }
 
-impl PunctualWait {
+impl PreciseWait {
     /// Waits by this clock, in the calling thread.
     pub fn new(clock: Clock) -> Self {
-        // Without this the kernel may fire a timer 50 us late to save power (PR_SET_TIMERSLACK, prctl(2)). Where it is
-        // refused, the spinning grows by as much.
+        // Otherwise the kernel may fire a timer 50 us late to save power (PR_SET_TIMERSLACK, prctl(2)).
+        // Where it is refused, the spinning time grows by that much.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Self { clock, spin: SPIN_MIN * 3 }
     }
 
-    /// Waits until `time`, or until something arrives.
-    pub fn until<T>(&mut self, time: Instant, arrivals: &Receiver<T>) -> Woken<T> {
+    /// Waits until `time`, or until a message arrives.
+    pub fn until<T>(&mut self, time: Instant, arrivals: &Receiver<T>) -> WaitEnd<T> {
         let left = time.since(self.clock.now());
         if let Some(nap) = left.checked_sub(self.spin) {
             match arrivals.recv_timeout(nap) {
-                Ok(arrival) => return Woken::By(arrival),
-                Err(RecvTimeoutError::Disconnected) => return Woken::Alone,
+                Ok(arrival) => return WaitEnd::Arrival(arrival),
+                Err(RecvTimeoutError::Disconnected) => return WaitEnd::Disconnected,
                 Err(RecvTimeoutError::Timeout) => self.learn(left.saturating_sub(nap), time),
             }
         }
         self.spin_until(time, arrivals)
     }
 
-    fn spin_until<T>(&self, time: Instant, arrivals: &Receiver<T>) -> Woken<T> {
+    fn spin_until<T>(&self, time: Instant, arrivals: &Receiver<T>) -> WaitEnd<T> {
         while self.clock.now() < time {
             match arrivals.try_recv() {
-                Ok(arrival) => return Woken::By(arrival),
-                Err(TryRecvError::Disconnected) => return Woken::Alone,
+                Ok(arrival) => return WaitEnd::Arrival(arrival),
+                Err(TryRecvError::Disconnected) => return WaitEnd::Disconnected,
                 Err(TryRecvError::Empty) => std::hint::spin_loop(),
             }
         }
-        Woken::OnTime
+        WaitEnd::OnTime
     }
 
-    /// A timer was to ring `margin` before `time`, and has just rung: spin twice as long as it was late, and forget that
-    /// slowly.
+    /// A timer that was set to `margin` before `time` has just fired. Spins twice as long as it was late,
+    /// and decays that slowly.
     fn learn(&mut self, margin: Duration, time: Instant) {
         let late = margin.saturating_sub(time.since(self.clock.now()));
         self.spin = (self.spin * 63 / 64).max(late * 2).clamp(SPIN_MIN, SPIN_MAX);
@@ -127,35 +129,39 @@ mod tests {
     }
 
     #[test]
-    fn ten_times_as_fast_is_a_tenth_of_the_time() {
-        let timetable = Timetable::new(Pace::Speed(10.0), micros(500), micros(20_000));
-        assert_eq!(timetable.host_time(micros(1500)), micros(20_100));
-        assert_eq!(timetable.device_time(micros(20_100)), Some(micros(1500)));
-        assert_eq!(timetable.device_time(micros(3)), Some(micros(500)), "before it began nothing had passed");
+    fn factor_ten_takes_a_tenth_of_the_time() {
+        let clock_mapping = ClockMapping::new(ServeSpeed::Factor(10.0), micros(500), micros(20_000));
+        assert_eq!(clock_mapping.host_time(micros(1500)), micros(20_100));
+        assert_eq!(clock_mapping.device_time(micros(20_100)), Some(micros(1500)));
+        assert_eq!(
+            clock_mapping.device_time(micros(3)),
+            Some(micros(500)),
+            "device time does not run before the start"
+        );
     }
 
     #[test]
     fn at_once_is_never_later() {
-        let timetable = Timetable::new(Pace::AtOnce, micros(0), micros(7));
-        assert_eq!(timetable.host_time(micros(u64::MAX / 1000)), Instant::ZERO);
-        assert_eq!(timetable.device_time(micros(9)), None);
+        let clock_mapping = ClockMapping::new(ServeSpeed::Immediate, micros(0), micros(7));
+        assert_eq!(clock_mapping.host_time(micros(u64::MAX / 1000)), Instant::ZERO);
+        assert_eq!(clock_mapping.device_time(micros(9)), None);
     }
 
     #[test]
-    fn a_speed_near_zero_ends_at_the_last_instant() {
-        let timetable = Timetable::new(Pace::Speed(1e-12), micros(0), micros(0));
-        assert_eq!(timetable.host_time(micros(1 << 40)), Instant::from_nanos(u64::MAX));
+    fn factor_near_zero_saturates() {
+        let clock_mapping = ClockMapping::new(ServeSpeed::Factor(1e-12), micros(0), micros(0));
+        assert_eq!(clock_mapping.host_time(micros(1 << 40)), Instant::from_nanos(u64::MAX));
     }
 
     #[test]
-    fn an_arrival_ends_a_wait_and_so_does_the_last_senders_end() {
+    fn wait_ends_on_arrival_and_when_all_senders_are_gone() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let mut wait = PunctualWait::new(Clock::start());
+        let mut wait = PreciseWait::new(Clock::start());
         sender.send(7).unwrap();
         let far = Instant::from_nanos(u64::MAX);
-        assert!(matches!(wait.until(far, &receiver), Woken::By(7)));
-        assert!(matches!(wait.until(Instant::ZERO, &receiver), Woken::OnTime));
+        assert!(matches!(wait.until(far, &receiver), WaitEnd::Arrival(7)));
+        assert!(matches!(wait.until(Instant::ZERO, &receiver), WaitEnd::OnTime));
         drop(sender);
-        assert!(matches!(wait.until(far, &receiver), Woken::Alone));
+        assert!(matches!(wait.until(far, &receiver), WaitEnd::Disconnected));
     }
 }

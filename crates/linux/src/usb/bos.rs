@@ -1,8 +1,8 @@
-//! The speeds a USB device can do, from its binary device object store: the file `bos_descriptors` of sysfs (Linux 6.10 and
-//! newer), which a device answers alike on every link.
+//! The speeds of a USB device from its binary device object store (BOS): the file `bos_descriptors` of
+//! sysfs (Linux 6.10 and newer). Its contents do not depend on the link.
 //!
-//! USB 3.2 specification, section 9.6.2: a BOS descriptor, then device capabilities, each with its type behind length and
-//! descriptor type.
+//! USB 3.2 specification, section 9.6.2: a BOS descriptor, then device capabilities, each with its type
+//! after length and descriptor type.
 
 use super::descriptors::{Descriptor, each};
 
@@ -18,8 +18,8 @@ const SUPER_SPEED_PLUS: u8 = 0x0a;
 /// The bits of `wSpeedsSupported`, Mbit/s.
 const SPEEDS: [(u16, f64); 4] = [(1, 1.5), (2, 12.0), (4, 480.0), (8, 5000.0)];
 
-/// The highest speed of one lane that a device names, Mbit/s: `Some(None)` if it is none of SuperSpeed, `None` if these
-/// bytes are no BOS.
+/// The highest speed of one lane in the BOS, Mbit/s: `Some(None)` for a device without SuperSpeed, `None`
+/// if these bytes are not a BOS.
 pub fn speed_max_mbit_per_s(bytes: &[u8]) -> Option<Option<f64>> {
     let mut all = each(bytes);
     let (BOS, [_, _, capabilities, ..]) = all.next()? else { return None };
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_speed_is_found_in_either_capability() {
+    fn highest_speed_is_found_in_either_capability() {
         assert_eq!(speed(&[&EXTENSION]), Some(None));
         assert_eq!(speed(&[&EXTENSION, &SUPER]), Some(Some(5000.0)));
         assert_eq!(speed(&[&EXTENSION, &SUPER, &PLUS]), Some(Some(10_000.0)));
     }
 
     #[test]
-    fn what_is_no_bos_or_cut_off_says_nothing() {
+    fn malformed_or_truncated_bos_is_rejected() {
         for broken in [&[][..], &[5, 0x0f], &[5, 0x0f, 22, 0, 2, 7, 0x10, 2, 6, 0, 0, 0], &[18, 1, 0, 2, 0]] {
             assert_eq!(speed_max_mbit_per_s(broken), None, "{broken:?}");
         }

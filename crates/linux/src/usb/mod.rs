@@ -1,60 +1,61 @@
-//! What USB says of a device: its numbers, its link, what it could do, and the way to it.
+//! The USB properties of a device: ids, link, capability, and the path to it.
 
-mod ability;
 mod bos;
+mod capability;
 mod descriptors;
-mod way;
+mod path;
 
-pub use ability::{Ability, Unknown};
-pub use way::{Brake, Hub, Way};
+pub use capability::{Capability, UnknownReason};
+pub use path::{Hub, LinkLimit, UsbPath};
 
 use flashscope_device::Bytes;
 
 use crate::sysfs::Node;
 use descriptors::Transports;
 
-/// What USB says of a device.
+/// The USB properties of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Usb {
-    /// The maker's number.
+    /// The vendor id.
     pub vendor_id: u32,
-    /// The maker's number for the product.
+    /// The product id.
     pub product_id: u32,
-    /// The speed of the link as it is now, Mbit/s: 1.5, 12, 480, 5000, 10000, 20000.
+    /// The current link speed, Mbit/s: 1.5, 12, 480, 5000, 10000, 20000.
     pub link_mbit_per_s: Option<f64>,
-    /// The USB version the device names on this link, e.g. `2.10`.
+    /// The USB version that the device reports on this link, e.g. `2.10`.
     pub version: Option<String>,
-    /// The driver: `usb-storage` takes one command at a time, `uas` several.
+    /// The driver: `usb-storage` runs one command at a time, `uas` queues them.
     pub driver: Option<String>,
-    /// Whether the device also speaks UAS, as its descriptors have it.
+    /// Whether the device supports UAS, by its descriptors.
     pub offers_uas: Option<bool>,
-    /// What the device could do, wherever it is plugged in.
-    pub ability: Option<Ability>,
-    /// How it hangs on the machine.
-    pub way: Way,
-    /// What keeps the link below what the device could do, if anything does.
-    pub brake: Option<Brake>,
+    /// The speed capability of the device, on any port.
+    pub capability: Option<Capability>,
+    /// The path from the machine to the device.
+    pub path: UsbPath,
+    /// What limits the link below the device's capability, if anything does.
+    pub link_limit: Option<LinkLimit>,
 }
 
 impl Usb {
-    /// Whether the link is slower than the device; `None` where one of them is unknown.
+    /// Whether the link is slower than the device's capability; `None` if that is unknown.
     #[must_use]
     pub fn is_held_back(&self) -> Option<bool> {
-        let (link, ability) = (self.link_mbit_per_s?, self.ability.as_ref()?);
-        match ability {
-            _ if ability.at_least_mbit_per_s() > link => Some(true),
-            Ability::Known { .. } => Some(false),
-            Ability::AtLeast { .. } => None,
+        let (link, capability) = (self.link_mbit_per_s?, self.capability.as_ref()?);
+        match capability {
+            _ if capability.at_least_mbit_per_s() > link => Some(true),
+            Capability::Exact { .. } => Some(false),
+            Capability::AtLeast { .. } => None,
         }
     }
 }
 
 impl Usb {
-    /// The most bytes a second that the link carries, all overhead but that of its packets left out; `None` for a speed that
-    /// no storage uses.
+    /// The largest payload of the link, bytes per second, after packet overhead only; `None` for a speed
+    /// that no storage uses.
     ///
-    /// USB 2.0 specification, 5.8.4: at full speed 19 packets of 64 bytes in a frame of 1 ms, at high speed 13 of 512 in a
-    /// microframe of 125 µs. USB 3.2 specification, 6.3: 8 of 10 bits are data at 5 Gbit/s, 128 of 132 above.
+    /// USB 2.0 specification, 5.8.4: at full speed 19 packets of 64 bytes per frame of 1 ms, at high speed
+    /// 13 packets of 512 bytes per microframe of 125 µs. USB 3.2 specification, 6.3: 8 of 10 bits are data
+    /// at 5 Gbit/s, 128 of 132 above.
     #[must_use]
     pub fn carries_per_s(&self) -> Option<Bytes> {
         const CARRIES_PER_S: [(f64, u64); 5] = [
@@ -70,10 +71,10 @@ impl Usb {
     }
 }
 
-/// What USB says of the device at `device`, whose interface is at `interface`.
+/// Reads the USB properties of the device at `device`, whose interface is at `interface`.
 pub fn read(device: &Node, interface: Option<&Node>) -> Option<Usb> {
     let link_mbit_per_s = device.number("speed").filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
-    let ability = link_mbit_per_s.map(|link| Ability::of(device, link));
+    let capability = link_mbit_per_s.map(|link| Capability::of(device, link));
     let mut usb = Usb {
         vendor_id: device.hexadecimal("idVendor")?,
         product_id: device.hexadecimal("idProduct")?,
@@ -84,12 +85,12 @@ pub fn read(device: &Node, interface: Option<&Node>) -> Option<Usb> {
             .bytes("descriptors")
             .and_then(|bytes| Transports::parse(&bytes))
             .map(|offers| offers.uas),
-        ability,
-        way: Way::to(device),
-        brake: None,
+        capability,
+        path: UsbPath::to(device),
+        link_limit: None,
     };
     if let Some(link) = link_mbit_per_s.filter(|_| usb.is_held_back() == Some(true)) {
-        usb.brake = Some(Brake::of(device, &usb.way, link));
+        usb.link_limit = Some(LinkLimit::of(device, &usb.path, link));
     }
     Some(usb)
 }

@@ -5,7 +5,8 @@ use flashscope_device::Bytes;
 use super::Filesystem;
 use super::field::number;
 
-/// From the boot sector. `None` if it is none. The label lies in the root directory, which is not read.
+/// Parses the boot sector. `None` if it is not exFAT. The label is in the root directory, which is not
+/// read.
 pub fn parse(head: &[u8]) -> Option<Filesystem> {
     if head.get(3..11) != Some(b"EXFAT   ") || number(head, 510, 2)? != 0xaa55 {
         return None;
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cluster_heap_is_found() {
+    fn cluster_heap_is_found() {
         let mut head = vec![0; 512];
         head[3..11].copy_from_slice(b"EXFAT   ");
         head[88..92].copy_from_slice(&32768_u32.to_le_bytes());

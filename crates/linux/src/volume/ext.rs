@@ -1,19 +1,20 @@
-//! ext2, ext3 and ext4: the kernel's documentation of the superblock (`Documentation/filesystems/ext4/super.rst`).
+//! ext2, ext3 and ext4: the kernel's documentation of the superblock
+//! (`Documentation/filesystems/ext4/super.rst`).
 
 use flashscope_device::Bytes;
 
 use super::Filesystem;
 use super::field::{number, text};
 
-/// The superblock lies behind what was once room for a boot loader.
+/// The offset of the superblock. The space before it is for a boot loader.
 const SUPERBLOCK: usize = 1024;
 
 /// `s_feature_compat`: a journal.
 const HAS_JOURNAL: u64 = 0x4;
-/// `s_feature_incompat`: what only ext4 has: extents, 64 bits, flexible groups.
+/// `s_feature_incompat`: features of ext4 only: extents, 64 bits, flexible groups.
 const ONLY_EXT4: u64 = 0x40 | 0x80 | 0x200;
 
-/// From the superblock. `None` if it is none.
+/// Parses the superblock. `None` if it is not an ext filesystem.
 pub fn parse(head: &[u8]) -> Option<Filesystem> {
     let field = |at: usize, length| number(head, SUPERBLOCK + at, length);
     if field(0x38, 2)? != 0xef53 {
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_superblock_tells_kind_block_and_label() {
+    fn superblock_gives_kind_block_and_label() {
         let mut head = vec![0; 4096];
         head[1024 + 0x38..][..2].copy_from_slice(&[0x53, 0xef]);
         head[1024 + 0x18] = 2;

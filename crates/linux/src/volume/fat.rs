@@ -1,14 +1,15 @@
-//! FAT12, FAT16 and FAT32: Microsoft's "FAT: General Overview of On-Disk Format", version 1.03, boot sector.
+//! FAT12, FAT16 and FAT32: Microsoft's "FAT: General Overview of On-Disk Format", version 1.03, boot
+//! sector.
 
 use flashscope_device::Bytes;
 
 use super::Filesystem;
 use super::field::{number, text};
 
-/// The label of a filesystem that was given none.
+/// The label field of a filesystem without a label.
 const NO_NAME: &str = "NO NAME";
 
-/// From the boot sector. `None` if it is none.
+/// Parses the boot sector. `None` if it is not FAT.
 pub fn parse(head: &[u8]) -> Option<Filesystem> {
     let field = |at, length| number(head, at, length);
     let is_boot_sector = field(510, 2)? == 0xaa55 && matches!(head.first()?, 0xeb | 0xe9);
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_begin_behind_the_tables() {
+    fn fat32_data_starts_after_the_tables() {
         // FAT32: 32 reserved sectors, two tables of 7 664 sectors, clusters of 32 sectors.
         let head = boot_sector(&[
             (13, &[32]),
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_kinds_have_a_root_directory_before_the_data() {
+    fn fat16_data_starts_after_the_root_directory() {
         // FAT16: 1 reserved sector, two tables of 243 sectors, 512 entries in the root directory.
         let head = boot_sector(&[
             (13, &[64]),
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boot_loader_is_no_filesystem() {
+    fn boot_loader_without_fat_is_rejected() {
         assert_eq!(parse(&boot_sector(&[(13, &[8]), (16, &[2])])), None);
         assert_eq!(parse(&boot_sector(&[(13, &[7]), (16, &[2]), (82, b"FAT32")])), None);
     }

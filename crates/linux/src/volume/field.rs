@@ -1,4 +1,4 @@
-//! Numbers in the head of a filesystem, little-endian.
+//! Little-endian fields in the head of a filesystem.
 
 use crate::printable::printable;
 
@@ -8,7 +8,7 @@ pub fn number(head: &[u8], at: usize, length: usize) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// The text at `at`, up to the first zero, printable; `None` if there is none.
+/// The text at `at`, up to the first zero, printable; `None` if it is empty.
 pub fn text(head: &[u8], at: usize, length: usize) -> Option<String> {
     let bytes = head.get(at..at + length)?.split(|byte| *byte == 0).next()?;
     Some(printable(&String::from_utf8_lossy(bytes))).filter(|text| !text.is_empty())

@@ -1,7 +1,7 @@
-//! What is on a partition: the filesystem, and where its data begins.
+//! The filesystem on a partition, and where its data starts.
 //!
-//! Three sources, the best first: the filesystem's own head, where one may read it; the list of mounts; udev's database. The
-//! last two need no permission and know nothing of clusters.
+//! Three sources, the best first: the filesystem's own head, where it may be read; the list of mounts;
+//! udev's database. The last two need no permission and do not show the cluster size.
 
 mod exfat;
 mod ext;
@@ -17,34 +17,35 @@ use crate::mounts::Mount;
 use crate::roots::Roots;
 use crate::sysfs::read_within;
 
-/// So much of a partition's start holds the head of every filesystem that is looked for.
+/// The bytes of a partition's start that hold the head of every supported filesystem.
 const HEAD_BYTES: u64 = 4096;
 
 /// A filesystem. All texts are printable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filesystem {
-    /// Its kind as the kernel calls it, e.g. `vfat`.
+    /// The kernel's name of the type, e.g. `vfat`.
     pub kind: String,
-    /// The name its owner gave it.
+    /// The label.
     pub label: Option<String>,
-    /// The unit in which it gives space to files: cluster or block.
+    /// The allocation unit for files: cluster or block.
     pub cluster: Option<Bytes>,
-    /// Where its first cluster begins, from the start of the partition.
+    /// The offset of its first cluster in the partition.
     pub data_start: Option<Bytes>,
 }
 
 impl Filesystem {
-    /// What is on the disk or partition called `name`, with the device number `device`, mounted as `mount`.
+    /// Finds the filesystem on the disk or partition `name`, with the device number `device`, mounted as
+    /// `mount`.
     pub fn on(name: &str, device: Option<&str>, mount: Option<&Mount>, roots: &Roots) -> Option<Self> {
-        let told = device.and_then(|device| udev::filesystem(&roots.udev, device));
+        let from_udev = device.and_then(|device| udev::filesystem(&roots.udev, device));
         let of = |devices: &PathBuf| read_within(devices, &devices.join(name.replace('!', "/")), HEAD_BYTES);
         let head = roots.devices.as_ref().and_then(of);
-        let seen = head.as_deref().and_then(Self::from_head);
-        // A filesystem in user space is mounted as `fuseblk`, whatever it is.
-        let mount = mount.filter(|mount| told.is_none() || mount.filesystem != "fuseblk");
+        let from_disk = head.as_deref().and_then(Self::from_head);
+        // A FUSE filesystem on a block device is mounted as `fuseblk`, whatever its type.
+        let mount = mount.filter(|mount| from_udev.is_none() || mount.filesystem != "fuseblk");
         let mounted = mount.map(|mount| Self { kind: mount.filesystem.clone(), ..Self::default() });
-        let label = told.as_ref().and_then(|told| told.label.clone());
-        let mut known = seen.or(mounted).or(told)?;
+        let label = from_udev.as_ref().and_then(|from_udev| from_udev.label.clone());
+        let mut known = from_disk.or(mounted).or(from_udev)?;
         known.label = known.label.or(label);
         Some(known)
     }
@@ -56,13 +57,13 @@ impl Filesystem {
         Some(alignment(Bytes::new(data)))
     }
 
-    /// From the first bytes of a partition.
+    /// Parses the first bytes of a partition.
     fn from_head(head: &[u8]) -> Option<Self> {
         exfat::parse(head).or_else(|| fat::parse(head)).or_else(|| ext::parse(head))
     }
 }
 
-/// The largest power of two, up to 64 MiB, that `offset` is a multiple of.
+/// The largest power of two, at most 64 MiB, that divides `offset`.
 #[must_use]
 pub fn alignment(offset: Bytes) -> Bytes {
     let most = Bytes::mib(64);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_filesystem() {
+    fn random_bytes_are_not_a_filesystem() {
         for head in [&[][..], &[0; 4096], &[0xff; 4096], &[0x55; 511]] {
             assert_eq!(Filesystem::from_head(head), None);
         }

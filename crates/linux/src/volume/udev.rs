@@ -1,4 +1,4 @@
-//! What udev found on partitions when they appeared: one file each, named after the device number, which everybody may read.
+//! udev's database of partitions: one world-readable file each, named after the device number.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use super::Filesystem;
 use crate::printable::printable;
 use crate::sysfs::read_within;
 
-/// Files of udev's database are some kilobytes long.
+/// The limit for reading a file of udev's database, which has some KiB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The filesystem on the device with this number (`8:17`), as the database in `folder` has it.
-pub fn filesystem(folder: &Path, device: &str) -> Option<Filesystem> {
+/// The filesystem on the device with this number (`8:17`), from the database in `directory`.
+pub fn filesystem(directory: &Path, device: &str) -> Option<Filesystem> {
     let is_number = device.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
-    let bytes =
-        read_within(folder, &folder.join(format!("b{device}")), FILE_BYTES_MAX).filter(|_| is_number)?;
+    let bytes = read_within(directory, &directory.join(format!("b{device}")), FILE_BYTES_MAX)
+        .filter(|_| is_number)?;
     parse(&String::from_utf8_lossy(&bytes))
 }
 
-/// Lines such as `E:ID_FS_TYPE=vfat`.
+/// Parses lines such as `E:ID_FS_TYPE=vfat`.
 fn parse(text: &str) -> Option<Filesystem> {
     let property = |name: &str| {
         let value =
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_and_label_are_found() {
+    fn kind_and_label_are_parsed() {
         let found =
             parse("S:disk/by-id/x\nE:ID_FS_LABEL=MY_STICK\nE:ID_FS_TYPE=vfat\nE:ID_FS_TYPES=no\n").unwrap();
         assert_eq!((found.kind.as_str(), found.label.as_deref()), ("vfat", Some("MY_STICK")));

@@ -1,4 +1,4 @@
-//! Image files through every engine.
+//! Image files, with every engine.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::support::{ENGINES, Image, PATTERN, check, range, run, run_all, skip};
 const SIZE: Bytes = Bytes::mib(8);
 
 #[test]
-fn what_is_written_through_the_device_is_on_the_file() {
+fn writes_reach_the_file() {
     for (engine, queue_depth) in ENGINES {
         let image = Image::of(SIZE);
         let mut device = image.erasable(engine, queue_depth);
@@ -24,8 +24,8 @@ fn what_is_written_through_the_device_is_on_the_file() {
         assert_eq!(written.outcome, Ok(Success::Done));
         assert_eq!(written.buffer.map(|buffer| buffer.length()), Some(Bytes::kib(4)));
         // One request in registered memory, and one too large for it.
-        for piece in [range(64, 16), range(1024, 1024)] {
-            assert_eq!(run(&mut device, Op::write(piece, PATTERN)).outcome, Ok(Success::Done));
+        for tested in [range(64, 16), range(1024, 1024)] {
+            assert_eq!(run(&mut device, Op::write(tested, PATTERN)).outcome, Ok(Success::Done));
         }
         assert_eq!(run(&mut device, Op::Flush).outcome, Ok(Success::Done));
         let bytes = fs::read(&image.path).unwrap();
@@ -42,16 +42,16 @@ fn every_engine_reads_the_same_bytes() {
     run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 8192), PATTERN));
     for (engine, queue_depth) in ENGINES {
         let mut device = image.readable(engine, queue_depth);
-        for piece in [range(0, 4), range(12, 64), range(64, 68), range(4096, 4096)] {
-            let bytes = device.read_bytes(piece).unwrap().unwrap();
-            assert_eq!(bytes.length(), piece.length);
-            assert!(PATTERN.check(piece.offset.sectors(), &bytes).is_right(), "{engine:?}: {piece}");
+        for tested in [range(0, 4), range(12, 64), range(64, 68), range(4096, 4096)] {
+            let bytes = device.read_bytes(tested).unwrap().unwrap();
+            assert_eq!(bytes.length(), tested.length);
+            assert!(PATTERN.check(tested.offset.sectors(), &bytes).is_right(), "{engine:?}: {tested}");
         }
     }
 }
 
 #[test]
-fn a_full_queue_of_checked_reads_finds_exactly_the_block_that_is_wrong() {
+fn full_queue_of_checked_reads_finds_the_corrupt_block() {
     let image = Image::of(SIZE);
     run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 8192), PATTERN));
     let mut bytes = fs::read(&image.path).unwrap();
@@ -78,7 +78,7 @@ fn a_full_queue_of_checked_reads_finds_exactly_the_block_that_is_wrong() {
 }
 
 #[test]
-fn impossible_requests_are_refused_and_the_queue_has_an_end() {
+fn invalid_requests_are_refused_and_the_queue_depth_is_limited() {
     let image = Image::of(SIZE);
     for (engine, queue_depth) in ENGINES {
         let mut device = image.readable(engine, queue_depth);
@@ -97,22 +97,22 @@ fn impossible_requests_are_refused_and_the_queue_has_an_end() {
 }
 
 #[test]
-fn a_file_truncated_underneath_fails_the_reads_behind_its_end_only() {
+fn truncated_file_fails_reads_beyond_its_end_only() {
     for (engine, queue_depth) in ENGINES {
         let image = Image::of(SIZE);
         let mut device = image.readable(engine, queue_depth);
         image.resize(Bytes::mib(1));
         assert_eq!(run(&mut device, Op::read(range(1020, 4))).outcome, Ok(Success::Done));
-        for behind in [range(1020, 8), range(4096, 4)] {
-            let error = run(&mut device, Op::read(behind)).outcome.unwrap_err();
+        for beyond_end in [range(1020, 8), range(4096, 4)] {
+            let error = run(&mut device, Op::read(beyond_end)).outcome.unwrap_err();
             assert_eq!(error.cause, FailureCause::OutOfRange { capacity: Bytes::mib(1) });
         }
     }
 }
 
-/// Direct I/O goes on at whole blocks only, so the block that the file ends in counts as not read.
+/// Direct I/O continues at whole blocks only, so the file's last incomplete block counts as not read.
 #[test]
-fn a_file_that_ends_within_a_block_ends_the_read_there() {
+fn read_ends_at_an_incomplete_last_block() {
     let end = Bytes::mib(1) + Bytes::new(700);
     for (engine, queue_depth) in ENGINES {
         let image = Image::of(SIZE);
@@ -126,7 +126,7 @@ fn a_file_that_ends_within_a_block_ends_the_read_there() {
 }
 
 #[test]
-fn pauses_flushes_and_discards_are_requests_like_others() {
+fn pauses_flushes_and_discards_are_served() {
     for (engine, queue_depth) in ENGINES {
         let image = Image::of(SIZE);
         let mut device = image.erasable(engine, queue_depth);
@@ -145,7 +145,7 @@ fn pauses_flushes_and_discards_are_requests_like_others() {
 }
 
 #[test]
-fn a_device_may_be_dropped_with_requests_in_flight() {
+fn device_can_be_dropped_with_requests_in_flight() {
     let image = Image::of(SIZE);
     for (engine, queue_depth) in ENGINES {
         let mut device = image.readable(engine, queue_depth);
@@ -157,7 +157,7 @@ fn a_device_may_be_dropped_with_requests_in_flight() {
 }
 
 #[test]
-fn an_odd_size_is_rounded_down_and_remarked() {
+fn odd_size_is_rounded_down_with_a_remark() {
     let image = Image::of(SIZE + Bytes::new(700));
     let device = image.readable(Engine::Sync, 1);
     let Capabilities { capacity, logical_block, .. } = device.capabilities();
@@ -168,9 +168,9 @@ fn an_odd_size_is_rounded_down_and_remarked() {
 }
 
 #[test]
-fn a_file_in_memory_works_and_is_remarked() {
-    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return skip("no /dev/shm to write to") };
-    let image = Image { path: folder.path().join("stick.img"), folder };
+fn file_in_memory_works_with_a_remark() {
+    let Ok(directory) = tempfile::tempdir_in("/dev/shm") else { return skip("no /dev/shm to write to") };
+    let image = Image { path: directory.path().join("stick.img"), directory };
     fs::write(&image.path, vec![0; 1 << 20]).unwrap();
     for (engine, queue_depth) in ENGINES {
         let mut device = image.erasable(engine, queue_depth);
@@ -182,7 +182,7 @@ fn a_file_in_memory_works_and_is_remarked() {
 
 /// Files of sysfs are regular files that refuse direct I/O, on every machine and for every user.
 #[test]
-fn a_filesystem_that_refuses_direct_io_is_read_through_the_cache_and_remarked() {
+fn refused_direct_io_falls_back_to_the_page_cache_with_a_remark() {
     let path = Path::new("/sys/kernel/btf/vmlinux");
     let Ok(bytes) = fs::read(path) else { return skip("this kernel shows no /sys/kernel/btf/vmlinux") };
     for (engine, queue_depth) in ENGINES {

@@ -1,11 +1,11 @@
-//! The real world as far as a test machine has it: image files, loop devices where they are to be had, copies of sysfs.
+//! Tests on this machine: image files, loop devices where they are available, copies of sysfs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod copies;
-mod errors;
+mod disk_lists;
 mod images;
-mod lists;
-mod loops;
-mod refusals;
+mod io_uring_refusals;
+mod loop_devices;
+mod open_errors;
 mod support;
+mod sysfs_copies;

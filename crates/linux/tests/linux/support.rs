@@ -1,4 +1,4 @@
-//! Images to test on, and an honest way to skip.
+//! Image files for tests, and skipping with a message.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -11,23 +11,23 @@ use tempfile::TempDir;
 
 pub const PATTERN: Pattern = Pattern::new(11);
 
-/// What each test of an engine runs with.
+/// The engines and queue depths of each engine test.
 pub const ENGINES: [(Engine, u32); 4] =
     [(Engine::Sync, 1), (Engine::Sync, 32), (Engine::Ring, 32), (Engine::Best, 32)];
 
-/// An image file in a folder of its own.
+/// An image file in a directory of its own.
 pub struct Image {
     pub path: PathBuf,
-    pub folder: TempDir,
+    pub directory: TempDir,
 }
 
 impl Image {
     /// A sparse image of this size.
     pub fn of(size: Bytes) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("stick.img");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("stick.img");
         File::create(&path).unwrap().set_len(size.get()).unwrap();
-        Self { path, folder }
+        Self { path, directory }
     }
 
     pub fn resize(&self, size: Bytes) {
@@ -75,10 +75,10 @@ pub fn run_all(device: &mut impl Device, ops: Vec<Op>) -> Vec<Completion> {
     completions
 }
 
-/// Says why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
+/// Reports why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
 pub fn skip(reason: &str) {
-    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "not to be skipped: {reason}");
-    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    assert!(std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"), "must not be skipped: {reason}");
+    #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
     {
         eprintln!("skipped: {reason}");
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
 use flashscope_linux::{
-    CacheSwitch, Identity, Layer, LayerError, Layers, OpenError, Remark, Roots, WriteCache, identify,
+    CacheSwitch, Identity, LayerError, LayeredTarget, OpenError, Remark, Roots, StorageLayer, WriteCache,
+    identify,
 };
 use flashscope_report::layers::{Below, Kind, LayerSpeed, Layers as Told};
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-fn open(name: &str) -> Result<Layers, Failure> {
+fn open(name: &str) -> Result<LayeredTarget, Failure> {
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
             "{name} is a virtual stick in virtual time: no page cache lies before it; serve it as a disk (flashscope sim serve \
@@ -48,12 +49,12 @@ fn open(name: &str) -> Result<Layers, Failure> {
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
-    Layers::open(Path::new(name)).map_err(|error| failure(error.into()))
+    LayeredTarget::open(Path::new(name)).map_err(|error| failure(error.into()))
 }
 
 fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
     printer.remark(format!("{}: {}", arguments.target, identity.name));
-    let layers = Layer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
+    let layers = StorageLayer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
     printer.remark(format!(
         "reading only: nothing on it changes; {} rounds of {layers} layers, {} each, about {}",
         arguments.rounds,
@@ -65,7 +66,7 @@ fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
 /// A target being read.
 struct Reading<'a> {
     arguments: &'a BenchCache,
-    layers: Layers,
+    layers: LayeredTarget,
     interrupt: Interrupt,
     printer: &'a Printer,
 }
@@ -77,7 +78,7 @@ impl Reading<'_> {
         // In turns, so that what disturbs one layer disturbs the others.
         for round in 1..=self.arguments.rounds {
             self.printer.detail(format!("round {round}"));
-            for (layer, speed) in Layer::ALL.into_iter().zip(&mut speeds) {
+            for (layer, speed) in StorageLayer::ALL.into_iter().zip(&mut speeds) {
                 self.read(layer, speed)?;
             }
         }
@@ -92,19 +93,19 @@ impl Reading<'_> {
         })
     }
 
-    fn read(&self, layer: Layer, speed: &mut LayerSpeed) -> Result<(), LayerError> {
+    fn read(&self, layer: StorageLayer, speed: &mut LayerSpeed) -> Result<(), LayerError> {
         let duration = self.arguments.seconds;
         let Some(read) = self.layers.read(layer, duration, &self.interrupt)? else { return Ok(()) };
         let is_first = speed.bytes_per_s.is_empty();
-        speed.bytes_per_s.push(read.bytes.as_f64() / read.took.as_secs_f64().max(1e-9));
+        speed.bytes_per_s.push(read.bytes.as_f64() / read.elapsed.as_secs_f64().max(1e-9));
         speed.bytes += read.bytes;
         speed.holes += read.holes;
-        speed.looked += read.looked;
+        speed.looked += read.probed;
         speed.blank += read.blank;
         speed.carried = if is_first {
-            read.carried
+            read.device_bytes
         } else {
-            speed.carried.zip(read.carried).map(|(sum, more)| sum + more)
+            speed.carried.zip(read.device_bytes).map(|(sum, more)| sum + more)
         };
         Ok(())
     }
@@ -127,7 +128,7 @@ impl Reading<'_> {
             }
             let mut speed = LayerSpeed::none(kind);
             for _ in 0..self.arguments.rounds {
-                self.read(Layer::Device, &mut speed)?;
+                self.read(StorageLayer::Device, &mut speed)?;
             }
             speeds.push(speed);
         }

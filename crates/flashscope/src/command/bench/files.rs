@@ -7,7 +7,9 @@ use anyhow::anyhow;
 use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_device::{Bytes, Pattern};
 use flashscope_infer::files::comparison::files_are_settled;
-use flashscope_linux::{Cold, FilesError, FilesPlace, FlushWhen, Part, Requests, walk};
+use flashscope_linux::{
+    BenchDirectory, CacheDrop, DeviceTraffic, FileSetTimes, FilesError, FlushPolicy, scan_directory,
+};
 use flashscope_measure::workload::file_sizes;
 use flashscope_record::observation::{
     Cause, ColdBy, Data, Ended, FilesData, FilesPart, FilesRound, FlushTime, StopReason, Traffic,
@@ -29,7 +31,7 @@ const LONG_S: f64 = 10.0;
 const PILOT_MORE: usize = 128;
 /// Fewer files than these tell nothing of many.
 const COUNT_MIN: u32 = 100;
-/// Where nobody says how many rounds, there are so many at least: of fewer a single stall is the median; and so many at most.
+/// Where nobody says how many rounds, there are so many at minimum: of fewer a single stall is the median; and so many at most.
 const ROUNDS_LEAST: usize = 3;
 const ROUNDS_MOST: u32 = 9;
 
@@ -41,10 +43,10 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, Path::new(&arguments.folder))?;
     let place = open(&arguments.folder)?;
     let mut model = Model::of(arguments, printer)?;
-    place.permit(&model.sizes).map_err(failure)?;
+    place.check_space(&model.sizes).map_err(failure)?;
     announce(arguments, &place, &model, printer);
     let mut rounds = Rounds { arguments, place: &place, interrupt: on_interrupt()?, generation: 0 };
-    let plugged = plugged(Path::new(&place.ground().source));
+    let plugged = plugged(Path::new(&place.backing_filesystem().source));
     let mut data = data(arguments, &place, &model, &plugged);
     let ended = rounds.adapt(&mut model, printer).and_then(|()| rounds.all(&model, &mut data, printer));
     let was_wrong = wrong(&data);
@@ -57,7 +59,7 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
     }
 }
 
-fn open(folder: &str) -> Result<FilesPlace, Failure> {
+fn open(folder: &str) -> Result<BenchDirectory, Failure> {
     if let Some(stick) = folder.strip_prefix("sim:") {
         let error = anyhow!(
             "{folder} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {stick} --loop), make a \
@@ -65,7 +67,7 @@ fn open(folder: &str) -> Result<FilesPlace, Failure> {
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
-    FilesPlace::open(Path::new(folder)).map_err(failure)
+    BenchDirectory::open(Path::new(folder)).map_err(failure)
 }
 
 /// The files to be made.
@@ -93,14 +95,14 @@ impl Model {
     }
 
     fn like(folder: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
-        let walked = walk(folder).map_err(failure)?;
+        let walked = scan_directory(folder).map_err(failure)?;
         let name = format!("like {}", folder.display());
         let found = u32::try_from(walked.sizes.len()).unwrap_or(u32::MAX);
         if walked.unreadable > 0 {
             printer.remark(format!("note: {} folders in it could not be looked into", walked.unreadable));
         }
         let count = arguments.count.unwrap_or(found.min(file_sizes::FileProfile::HelpPages.usual_count()));
-        let files_per_folder = (found / walked.folders.max(1)).max(1);
+        let files_per_folder = (found / walked.directories.max(1)).max(1);
         Ok(Self { name, sizes: file_sizes::like(&walked.sizes, count, arguments.seed), files_per_folder })
     }
 
@@ -130,9 +132,9 @@ fn in_clusters(sizes: &[Bytes], cluster: Bytes) -> Bytes {
 }
 
 /// Says what is measured and what it will take before it begins.
-fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: &Printer) {
+fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, printer: &Printer) {
     let folder = &arguments.folder;
-    let ground = place.ground();
+    let ground = place.backing_filesystem();
     let on = if ground.source.is_empty() { String::new() } else { format!(" on {}", ground.source) };
     printer.remark(format!(
         "{folder}: {} with clusters of {}{on}, {}",
@@ -140,10 +142,10 @@ fn announce(arguments: &BenchFiles, place: &FilesPlace, model: &Model, printer: 
         ground.cluster,
         ground.options
     ));
-    for instead in &ground.instead {
+    for instead in &ground.non_stick {
         printer.remark(format!("note: {folder}: {}", crate::target::instead(*instead).text()));
     }
-    for left in place.left_behind() {
+    for left in place.left_over() {
         printer.remark(format!(
             "note: {folder}/{left} was left behind by a measurement that was killed; remove it"
         ));
@@ -190,7 +192,7 @@ impl Pilot {
 /// Rounds under way.
 struct Rounds<'a> {
     arguments: &'a BenchFiles,
-    place: &'a FilesPlace,
+    place: &'a BenchDirectory,
     interrupt: Interrupt,
     generation: u32,
 }
@@ -243,7 +245,7 @@ impl Rounds<'_> {
             printer.detail(format!("round {round}"));
             let small = self.part(&model.sizes, model.files_per_folder)?;
             let large = self.part(&[model.bytes()], 1)?;
-            data.cold = cold(small.cold);
+            data.cold = cold(small.cache_drop);
             spent += took(&small) + took(&large);
             data.rounds.push(FilesRound { small: part(&small), large: part(&large) });
             if self.arguments.rounds.is_none() && data.rounds.len() >= ROUNDS_LEAST && files_are_settled(data)
@@ -263,28 +265,28 @@ impl Rounds<'_> {
     }
 
     /// Files with data that no file before held.
-    fn part(&mut self, sizes: &[Bytes], files_per_folder: u32) -> Result<Part, FilesError> {
+    fn part(&mut self, sizes: &[Bytes], files_per_folder: u32) -> Result<FileSetTimes, FilesError> {
         let pattern = Pattern { seed: self.arguments.seed, generation: self.generation };
         self.generation += 1;
         let flush = match self.arguments.flush {
-            FlushName::End => FlushWhen::AtEnd,
-            FlushName::Each => FlushWhen::EachFile,
+            FlushName::End => FlushPolicy::AtEnd,
+            FlushName::Each => FlushPolicy::EachFile,
         };
         self.place.run(sizes, files_per_folder, flush, pattern, &self.interrupt)
     }
 }
 
 /// All that files took.
-fn took(part: &Part) -> Duration {
-    part.made + part.flush + part.read + part.removed
+fn took(part: &FileSetTimes) -> Duration {
+    part.write + part.flush + part.read + part.remove
 }
 
 fn wrong(data: &FilesData) -> bool {
     data.rounds.iter().any(|round| round.small.wrong + round.large.wrong > 0)
 }
 
-fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model, plugged: &Plugged) -> FilesData {
-    let ground = place.ground();
+fn data(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, plugged: &Plugged) -> FilesData {
+    let ground = place.backing_filesystem();
     FilesData {
         profile: model.name.clone(),
         flush: match arguments.flush {
@@ -294,25 +296,25 @@ fn data(arguments: &BenchFiles, place: &FilesPlace, model: &Model, plugged: &Plu
         cluster: ground.cluster,
         filesystem: ground.filesystem.clone(),
         cold: ColdBy::Advice,
-        instead: ground.instead.iter().copied().map(instead).collect(),
+        instead: ground.non_stick.iter().copied().map(instead).collect(),
         link: Some(plugged.link.clone()),
         rounds: Vec::new(),
     }
 }
 
-const fn cold(cold: Cold) -> ColdBy {
+const fn cold(cold: CacheDrop) -> ColdBy {
     match cold {
-        Cold::Advised => ColdBy::Advice,
-        Cold::Dropped => ColdBy::Drop,
+        CacheDrop::Advised => ColdBy::Advice,
+        CacheDrop::Dropped => ColdBy::Drop,
     }
 }
 
 /// Nothing takes no time at all, whatever a clock says.
 const SECONDS_MIN: f64 = 1e-9;
 
-fn part(part: &Part) -> FilesPart {
+fn part(part: &FileSetTimes) -> FilesPart {
     let seconds = |time: Duration| time.as_secs_f64().max(SECONDS_MIN);
-    let traffic = |requests: Requests| Traffic {
+    let traffic = |requests: DeviceTraffic| Traffic {
         requests: requests.requests,
         bytes: requests.bytes,
         busy_s: requests.busy.as_secs_f64(),
@@ -321,14 +323,14 @@ fn part(part: &Part) -> FilesPart {
         files: part.files,
         bytes: part.bytes,
         allocated: part.allocated,
-        made_s: seconds(part.made),
+        made_s: seconds(part.write),
         flush_s: part.flush.as_secs_f64(),
         read_s: seconds(part.read),
-        removed_s: part.removed.as_secs_f64(),
-        each_made_ns: part.each_made_ns.clone(),
-        each_read_ns: part.each_read_ns.clone(),
-        warm: part.warm,
-        wrong: part.wrong,
+        removed_s: part.remove.as_secs_f64(),
+        each_made_ns: part.write_each_ns.clone(),
+        each_read_ns: part.read_each_ns.clone(),
+        warm: part.cached_share,
+        wrong: part.corrupt,
         writes: part.writes.map(traffic),
         reads: part.reads.map(traffic),
     }

@@ -34,7 +34,7 @@ pub fn is_folder(name: &str, erase: Option<&Erase>) -> Result<bool, Failure> {
 /// filling it costs is a part of `budget`; it takes half of the time at most.
 ///
 /// # Errors
-/// As [`target::open_in_folder`]; exit code 130 if it is interrupted while it fills, 2 if the budget does not last for the least, 3 if the
+/// As [`target::open_in_folder`]; exit code 130 if it is interrupted while it fills, 2 if the budget does not last for the minimum, 3 if the
 /// stick fails.
 pub fn filled(
     name: &str,
@@ -52,7 +52,7 @@ pub fn filled(
             "filling a file of {capacity} first{at_most}; that is part of no figure, and of the budget"
         ));
         let half = Budget { device_time: budget.device_time.map(|time| time / 2), ..budget };
-        fill(name, device, interrupt, half, size.least)
+        fill(name, device, interrupt, half, size.minimum)
     };
     target::open_in_folder(name, |_| size, budget, queue_depth, Some(&fill))
 }
@@ -63,7 +63,7 @@ fn fill(
     device: &mut LinuxDevice,
     interrupt: &Interrupt,
     budget: Budget,
-    least: Bytes,
+    minimum: Bytes,
 ) -> Result<Cost, Failure> {
     let (pattern, capacity) = (Pattern::new(0), device.capabilities().capacity);
     let mut metered = Meter::new(Interruptible::new(&mut *device, interrupt.clone()), budget);
@@ -71,7 +71,7 @@ fn fill(
     while filled < capacity {
         match metered.run(Op::write(ByteRange::new(filled, PIECE), pattern)) {
             Ok(written) => written.outcome.map_err(|error| given_up(name, Exit::Failed, error))?,
-            Err(DeviceError::BudgetSpent { .. }) if filled >= least => break,
+            Err(DeviceError::BudgetSpent { .. }) if filled >= minimum => break,
             Err(error) => return Err(given_up(name, exit_of(&error), error)),
         };
         filled += PIECE;
@@ -101,14 +101,14 @@ fn given_up(name: &str, exit: Exit, error: impl Into<anyhow::Error>) -> Failure 
 /// What a file may hold, so that `share` of what may be written are enough to lay it down: nothing more is ever asked of the filesystem.
 ///
 /// # Errors
-/// Exit code 2 if the budget is below the least.
+/// Exit code 2 if the budget is below the minimum.
 pub fn within(budget: &Budget, size: FileSize, share: u64) -> Result<FileSize, Failure> {
     let Some(bytes) = budget.bytes_written else { return Ok(size) };
     let room = (bytes / share).round_down(PIECE);
-    if room < size.least {
+    if room < size.minimum {
         let error = anyhow!(
             "--write-budget {bytes}: in a folder a file of its own is laid down first, and that takes {} at least",
-            size.least * share
+            size.minimum * share
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
@@ -127,7 +127,7 @@ pub fn say_gone(target: &Target, run: &RunFile, printer: &Printer) {
 mod tests {
     use std::time::Duration;
 
-    use flashscope_linux::FilesPlace;
+    use flashscope_linux::BenchDirectory;
 
     use super::*;
 
@@ -135,8 +135,8 @@ mod tests {
 
     fn filled(budget: Budget, interrupt: &Interrupt) -> (Result<Cost, Failure>, Bytes, usize) {
         let folder = tempfile::tempdir().unwrap();
-        let place = FilesPlace::open(folder.path()).unwrap();
-        let mut device = place.own_file(FileSize { wanted: Bytes::mib(4), least: LEAST }, 1).unwrap();
+        let place = BenchDirectory::open(folder.path()).unwrap();
+        let mut device = place.temporary_file(FileSize { wanted: Bytes::mib(4), minimum: LEAST }, 1).unwrap();
         let cost = fill("there", &mut device, interrupt, budget, LEAST);
         (cost, device.capabilities().capacity, std::fs::read_dir(folder.path()).unwrap().count())
     }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn no_more_is_reserved_than_may_be_written() {
-        let size = FileSize { wanted: Bytes::mib(256), least: Bytes::mib(16) };
+        let size = FileSize { wanted: Bytes::mib(256), minimum: Bytes::mib(16) };
         let of = |mib| Budget { bytes_written: Some(Bytes::mib(mib)), ..Budget::UNLIMITED };
         assert_eq!(within(&of(100), size, 1).unwrap().wanted, Bytes::mib(100));
         assert_eq!(within(&of(100), size, 2).unwrap().wanted, Bytes::mib(50));

@@ -7,8 +7,10 @@ use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Cost, Interrupt};
 use flashscope_infer::files::write_methods::ways_are_settled;
-use flashscope_linux::{FilesPlace, OpenError, Place, WayToWrite, WaysError, Written};
-use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, StopReason, Way};
+use flashscope_linux::{
+    BenchDirectory, OpenError, WriteMethod, WriteMethodError, WriteMethodResult, WriteTarget,
+};
+use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, Way};
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -54,17 +56,17 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
     let ended = rounds.all();
     show(rounds, &ended)?;
     match ended {
-        Err(WaysError::Interrupted) => Ok(Exit::Interrupted),
+        Err(WriteMethodError::Interrupted) => Ok(Exit::Interrupted),
         Err(error) => Err(failure(error)),
         Ok(()) => Ok(Exit::Fine),
     }
 }
 
 /// What was measured, also where it ended early; nothing where an error says that no round came to its end.
-fn show(rounds: Rounds<'_>, ended: &Result<(), WaysError>) -> Result<(), Failure> {
+fn show(rounds: Rounds<'_>, ended: &Result<(), WriteMethodError>) -> Result<(), Failure> {
     let ended = match ended {
         Ok(()) => Ended::Complete,
-        Err(WaysError::Interrupted) => show::interrupted(rounds.done),
+        Err(WriteMethodError::Interrupted) => show::interrupted(rounds.done),
         Err(_) if rounds.done == 0 => return Ok(()),
         Err(error) => {
             let reason = StopReason::Failed { error: error.to_string() };
@@ -83,11 +85,11 @@ fn show(rounds: Rounds<'_>, ended: &Result<(), WaysError>) -> Result<(), Failure
 
 /// What a directory lies on, as it was named when it was mounted; anything else itself.
 fn below(path: &Path) -> PathBuf {
-    let ground = path.is_dir().then(|| FilesPlace::open(path).ok()).flatten();
-    ground.map_or_else(|| path.to_owned(), |place| PathBuf::from(&place.ground().source))
+    let ground = path.is_dir().then(|| BenchDirectory::open(path).ok()).flatten();
+    ground.map_or_else(|| path.to_owned(), |place| PathBuf::from(&place.backing_filesystem().source))
 }
 
-fn instead(place: &Place) -> Vec<Instead> {
+fn instead(place: &WriteTarget) -> Vec<Instead> {
     let all = [(place.is_in_memory(), Instead::Memory), (place.is_on_system_disk(), Instead::SystemDisk)];
     all.into_iter().filter_map(|(is_so, instead)| is_so.then_some(instead)).collect()
 }
@@ -104,7 +106,7 @@ fn cost(claims: &[Claim], tried: Option<&Claim>) -> Cost {
 }
 
 /// A file of our own in a directory; or the target itself, which may be erased.
-fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> {
+fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Failure> {
     let name = &arguments.target;
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
@@ -119,10 +121,10 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> 
             let error = anyhow!("--erase: in a directory only a file of our own is written; leave it out");
             return Err(Failure { exit: Exit::Usage, error });
         }
-        return Place::own_file(path).map_err(failure);
+        return WriteTarget::temporary_file(path).map_err(failure);
     }
     match confirm::erase(name, &arguments.erase, printer)? {
-        Some(consent) => Place::erase(path, &consent).map_err(failure),
+        Some(consent) => WriteTarget::erase(path, &consent).map_err(failure),
         None if path.exists() => {
             let error = anyhow!("this writes to {name}; allow it with --erase, or name a directory on it");
             Err(Failure { exit: Exit::Refused, error })
@@ -132,9 +134,9 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<Place, Failure> 
 }
 
 /// Says what it will take before it begins, and what is measured.
-fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
+fn announce(arguments: &BenchMethods, place: &WriteTarget, printer: &Printer) {
     let (name, size) = (&arguments.target, arguments.size.unwrap_or(SIZE_USUAL));
-    let (round, most) = (size * WayToWrite::ALL.len() as u64, rounds_most(arguments, size));
+    let (round, most) = (size * WriteMethod::ALL.len() as u64, rounds_most(arguments, size));
     let tried = if arguments.size.is_none() { SIZE_LEAST } else { Bytes::ZERO };
     let further = match most {
         1 => String::new(),
@@ -161,7 +163,7 @@ fn announce(arguments: &BenchMethods, place: &Place, printer: &Printer) {
 
 /// As many rounds as asked for, or as many as write what is usual.
 fn rounds_most(arguments: &BenchMethods, size: Bytes) -> u32 {
-    let usual = WRITTEN_USUAL / (size * WayToWrite::ALL.len() as u64);
+    let usual = WRITTEN_USUAL / (size * WriteMethod::ALL.len() as u64);
     let usual = u32::try_from(usual.clamp(ROUNDS_LEAST, ROUNDS_MOST)).unwrap_or(1);
     arguments.rounds.unwrap_or(usual)
 }
@@ -169,14 +171,14 @@ fn rounds_most(arguments: &BenchMethods, size: Bytes) -> u32 {
 /// Rounds under way.
 struct Rounds<'a> {
     arguments: &'a BenchMethods,
-    place: &'a Place,
+    place: &'a WriteTarget,
     interrupt: Interrupt,
     /// How much each way writes.
     size: Bytes,
     /// What told that, if anything did.
     tried: Option<Claim>,
     /// The ways that the filesystem does not take.
-    refused: Vec<WayToWrite>,
+    refused: Vec<WriteMethod>,
     /// Of whole rounds only.
     claims: Vec<Claim>,
     /// How many those are.
@@ -187,7 +189,7 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     /// Rounds until enough agree, there are as many as announced, or the time is spent; one in any case.
-    fn all(&mut self) -> Result<(), WaysError> {
+    fn all(&mut self) -> Result<(), WriteMethodError> {
         self.adapt()?;
         let budget = self.arguments.time_budget;
         let announced = self.arguments.size.unwrap_or(SIZE_USUAL);
@@ -212,24 +214,24 @@ impl Rounds<'_> {
     }
 
     /// Where nobody said how much each way writes, as little as lets some rounds end within the time budget, or fits.
-    fn adapt(&mut self) -> Result<(), WaysError> {
+    fn adapt(&mut self) -> Result<(), WriteMethodError> {
         if self.arguments.size.is_some() {
             return Ok(());
         }
-        let room = self.place.room()?;
-        let Some(tried) = self.place.write(WayToWrite::FlushAtEnd, SIZE_LEAST, &self.interrupt)? else {
+        let room = self.place.space()?;
+        let Some(tried) = self.place.write(WriteMethod::FlushAtEnd, SIZE_LEAST, &self.interrupt)? else {
             return Ok(());
         };
-        self.spent += tried.took;
+        self.spent += tried.total;
         self.tried = Some(claim(&tried));
         let rounds = self.arguments.rounds.map_or(ROUNDS_LEAST, |rounds| ROUNDS_LEAST.min(rounds.into()));
-        let each = self.arguments.time_budget.as_secs_f64() / (rounds * WayToWrite::ALL.len() as u64) as f64;
-        let times = (each / tried.took.as_secs_f64().max(SECONDS_MIN)).min(SIZE_USUAL.as_f64());
+        let each = self.arguments.time_budget.as_secs_f64() / (rounds * WriteMethod::ALL.len() as u64) as f64;
+        let times = (each / tried.total.as_secs_f64().max(SECONDS_MIN)).min(SIZE_USUAL.as_f64());
         self.size = fitting(times, room);
         if self.size < SIZE_USUAL {
             self.printer.remark(format!(
                 "{SIZE_LEAST} took {:.1} s: each way writes {}; --size or --time-budget sets it otherwise",
-                tried.took.as_secs_f64(),
+                tried.total.as_secs_f64(),
                 self.size
             ));
         }
@@ -241,9 +243,9 @@ impl Rounds<'_> {
     }
 
     /// Each way once; each round begins with another, so that none always comes behind the same one.
-    fn round(&mut self, round: u32) -> Result<(), WaysError> {
+    fn round(&mut self, round: u32) -> Result<(), WriteMethodError> {
         self.printer.detail(format!("round {}", round + 1));
-        let mut ways = WayToWrite::ALL;
+        let mut ways = WriteMethod::ALL;
         let first = round as usize % ways.len();
         ways.rotate_left(first);
         let mut claims = Vec::new();
@@ -256,7 +258,7 @@ impl Rounds<'_> {
     }
 
     /// One way, unless the filesystem refuses it.
-    fn write(&mut self, way: WayToWrite) -> Result<Option<Claim>, WaysError> {
+    fn write(&mut self, way: WriteMethod) -> Result<Option<Claim>, WriteMethodError> {
         if self.refused.contains(&way) {
             return Ok(None);
         }
@@ -264,7 +266,7 @@ impl Rounds<'_> {
         self.printer.detail(command);
         let written = self.place.write(way, self.size, &self.interrupt)?;
         if let Some(written) = &written {
-            self.spent += written.took;
+            self.spent += written.total;
         } else {
             self.refused.push(way);
             self.printer.remark(format!("note: {command} is refused by this filesystem, and left out"));
@@ -281,34 +283,34 @@ fn fitting(times: f64, room: Bytes) -> Bytes {
     sizes.filter(fits).last().unwrap_or(SIZE_LEAST)
 }
 
-const fn kind(way: WayToWrite) -> Way {
+const fn kind(way: WriteMethod) -> Way {
     match way {
-        WayToWrite::Zeros => Way::Zeros,
-        WayToWrite::Random => Way::Random,
-        WayToWrite::FlushAtEnd => Way::FlushAtEnd,
-        WayToWrite::FlushEach => Way::FlushEach,
-        WayToWrite::Direct => Way::Direct,
+        WriteMethod::Zeros => Way::Zeros,
+        WriteMethod::Random => Way::Random,
+        WriteMethod::FlushAtEnd => Way::FlushAtEnd,
+        WriteMethod::FlushEach => Way::FlushEach,
+        WriteMethod::Direct => Way::Direct,
     }
 }
 
 /// Nothing takes no time at all, whatever a clock says.
 const SECONDS_MIN: f64 = 1e-9;
 
-fn claim(written: &Written) -> Claim {
+fn claim(written: &WriteMethodResult) -> Claim {
     let seconds = |time: Duration| time.as_secs_f64().max(SECONDS_MIN);
     Claim {
-        way: kind(written.way),
+        way: kind(written.method),
         bytes: written.bytes,
-        claimed_s: seconds(written.claimed),
+        claimed_s: seconds(written.reported),
         durable_s: seconds(written.durable),
         source_s: written.source.map(seconds),
     }
 }
 
-fn failure(error: WaysError) -> Failure {
+fn failure(error: WriteMethodError) -> Failure {
     let exit = match &error {
-        WaysError::Open(error) if error.is_for_safety() => Exit::Refused,
-        WaysError::System { .. } => Exit::Failed,
+        WriteMethodError::Open(error) if error.is_for_safety() => Exit::Refused,
+        WriteMethodError::System { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }

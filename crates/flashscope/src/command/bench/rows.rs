@@ -101,7 +101,7 @@ fn open(
         let (wanted, least) = (FILE.max(largest * 8), FILE_MIN.max(largest * 4));
         // Rows of writes need as much again.
         let share = if directions.contains(&Direction::Write) { 2 } else { 1 };
-        let size = folder::within(&budget, FileSize { wanted, least }, share)?;
+        let size = folder::within(&budget, FileSize { wanted, minimum: least }, share)?;
         return folder::filled(name, size, budget, queue_depth, printer);
     }
     let consent = erase.map(|erase| confirm::erase(name, erase, printer)).transpose()?.flatten();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
-use flashscope_linux::{FileSize, Ground, NoStick};
+use flashscope_linux::{BackingFilesystem, FileSize, NonStickStorage};
 use flashscope_measure::Experiment;
 use flashscope_measure::experiment::{Samples, Sustained};
 
@@ -58,8 +58,8 @@ fn open(arguments: &BenchSustained, printer: &Printer) -> Result<Target, Failure
     let (name, budget) = (&arguments.target, budget(&arguments.budgets, None));
     if folder::is_folder(name, Some(&arguments.erase))? {
         let size = match arguments.samples {
-            Some((count, size)) => FileSize { wanted: size * u64::from(count), least: size },
-            None => FileSize { wanted: CAPACITY_MAX, least: FILE_MIN },
+            Some((count, size)) => FileSize { wanted: size * u64::from(count), minimum: size },
+            None => FileSize { wanted: CAPACITY_MAX, minimum: FILE_MIN },
         };
         let size = folder::within(&budget, size, 1)?;
         return target::open_in_folder(name, |ground| on(ground, size), budget, 1, None);
@@ -69,13 +69,13 @@ fn open(arguments: &BenchSustained, printer: &Printer) -> Result<Target, Failure
 }
 
 /// What the ground of a folder is asked for: all that is left only of a stick.
-fn on(ground: &Ground, size: FileSize) -> FileSize {
-    let most = match ground.instead.as_slice() {
+fn on(ground: &BackingFilesystem, size: FileSize) -> FileSize {
+    let most = match ground.non_stick.as_slice() {
         [] => CAPACITY_MAX,
-        instead if instead.contains(&NoStick::Memory) => IN_MEMORY_MAX,
+        instead if instead.contains(&NonStickStorage::Memory) => IN_MEMORY_MAX,
         _ => ELSEWHERE_MAX,
     };
-    FileSize { wanted: size.wanted.min(most.max(size.least)), ..size }
+    FileSize { wanted: size.wanted.min(most.max(size.minimum)), ..size }
 }
 
 /// A folder holds no more samples than its file, one behind the other.

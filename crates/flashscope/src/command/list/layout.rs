@@ -16,7 +16,7 @@ const TEXT_WIDTH_MIN: usize = 20;
 /// All of it, in lines of at most `columns`, if that is not less than can be read.
 pub fn listing(listing: &Listing, columns: usize) -> String {
     let disks = listing.disks.iter().map(|found| disk(found, columns));
-    let idle = listing.idle.iter().map(|idle| paragraph(&words::idle(idle), columns));
+    let idle = listing.missing.iter().map(|idle| paragraph(&words::idle(idle), columns));
     disks.chain(idle).collect::<Vec<_>>().join("\n")
 }
 

@@ -46,7 +46,7 @@ fn read(roots: &Roots, arguments: &List) -> Result<Listing, Failure> {
 fn document(listing: &Listing) -> Value {
     json!({
         "disks": listing.disks.iter().map(json::disk).collect::<Vec<_>>(),
-        "idle": listing.idle.iter().map(json::idle).collect::<Vec<_>>(),
+        "idle": listing.missing.iter().map(json::idle).collect::<Vec<_>>(),
         "vanished": listing.vanished,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use flashscope_linux::{Disk, Listing, Roots, Watch, Woken};
+use flashscope_linux::{Disk, Listing, Roots, WakeReason, Watch};
 use serde_json::json;
 
 use super::{layout, read, say_what_is_missing, words};
@@ -50,9 +50,9 @@ pub fn run(listing: Listing, roots: &Roots, arguments: &List, printer: &Printer)
     }
     printer.remark("watching; Ctrl-C ends it");
     // Read again at once: something may have come before the watch began.
-    let (mut before, mut woken) = (listing.disks, Woken::Look);
-    while woken != Woken::Alone && !interrupt.is_requested() {
-        if woken == Woken::Look {
+    let (mut before, mut woken) = (listing.disks, WakeReason::Changed);
+    while woken != WakeReason::ReaderGone && !interrupt.is_requested() {
+        if woken == WakeReason::Changed {
             let now = read(roots, arguments)?.disks;
             for (event, disk) in events(&before, &now) {
                 say(event, disk, printer)?;
@@ -77,7 +77,7 @@ fn events<'a>(before: &'a [Disk], now: &'a [Disk]) -> Vec<(Event, &'a Disk)> {
 
 /// Whether it is the same device, and was there all the time: one that is plugged in again has another number.
 fn is_same(one: &Disk, other: &Disk) -> bool {
-    let way = |disk: &Disk| disk.usb.as_ref().map(|usb| (usb.way.name.clone(), usb.way.number));
+    let way = |disk: &Disk| disk.usb.as_ref().map(|usb| (usb.path.name.clone(), usb.path.number));
     (&one.name, &one.serial, way(one)) == (&other.name, &other.serial, way(other))
 }
 
@@ -129,7 +129,7 @@ mod tests {
     fn a_stick_that_enumerates_again_went_and_came() {
         let before: Vec<Disk> = disks().into_iter().filter(|disk| disk.usb.is_some()).take(1).collect();
         let mut now = before.clone();
-        now[0].usb.as_mut().unwrap().way.number = Some(99);
+        now[0].usb.as_mut().unwrap().path.number = Some(99);
         let kinds: Vec<Event> = events(&before, &now).into_iter().map(|(event, _)| event).collect();
         assert_eq!(kinds, [Event::Removed, Event::Added]);
     }

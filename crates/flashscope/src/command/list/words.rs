@@ -1,9 +1,8 @@
 //! What is said of a disk.
 
-use flashscope_linux::{Ability, Brake, Card, Disk, Idle, Idleness, Queue, Sort, Usb, WriteCache};
-
-use flashscope_record::attachment::LinkKind;
-use flashscope_report::words::diagnosis::slow_cause_text;
+use flashscope_linux::{
+    Capability, Card, Disk, DiskKind, MissingDisk, MissingDiskReason, Queue, Usb, WriteCache,
+};
 
 use super::partitions;
 use crate::target::slow_cause;
@@ -30,7 +29,7 @@ pub fn headline(disk: &Disk) -> String {
     format!(
         "{} {size}, {}: {}{}",
         disk.path.display(),
-        disk.sort.as_str(),
+        disk.kind.as_str(),
         name(disk),
         ids.unwrap_or_default()
     )
@@ -76,14 +75,14 @@ fn slow(brake: &Brake, mbit_per_s: f64) -> String {
 /// What the link does now, and what the device could do.
 pub fn link(usb: &Usb) -> String {
     let Some(link) = usb.link_mbit_per_s else { return "speed unknown: sysfs does not tell".to_owned() };
-    match (&usb.ability, &usb.brake) {
-        (Some(Ability::Known { mbit_per_s }), Some(brake)) => {
-            format!("{link} of {mbit_per_s} Mbit/s: {}", slow(brake, link))
+    match (&usb.capability, &usb.link_limit) {
+        (Some(Capability::Exact { mbit_per_s }), Some(limit)) => {
+            format!("{link} of {mbit_per_s} Mbit/s: {}", limit.advice(link))
         }
-        (Some(Ability::AtLeast { mbit_per_s, .. }), Some(brake)) => {
-            format!("{link} of at least {mbit_per_s} Mbit/s: {}", slow(brake, link))
+        (Some(Capability::AtLeast { mbit_per_s, .. }), Some(limit)) => {
+            format!("{link} of at least {mbit_per_s} Mbit/s: {}", limit.advice(link))
         }
-        (Some(Ability::AtLeast { unknown, .. }), None) => {
+        (Some(Capability::AtLeast { unknown, .. }), None) => {
             format!("{link} Mbit/s; whether it could do more is unknown: {unknown}")
         }
         _ => format!("{link} Mbit/s, all that it can do"),
@@ -91,9 +90,9 @@ pub fn link(usb: &Usb) -> String {
 }
 
 fn way(usb: &Usb) -> String {
-    let Some(bus) = usb.way.bus else { return usb.way.name.clone() };
-    let ports: Vec<String> = usb.way.ports.iter().map(ToString::to_string).collect();
-    let hubs: Vec<String> = usb.way.hubs.iter().map(hub).collect();
+    let Some(bus) = usb.path.bus else { return usb.path.name.clone() };
+    let ports: Vec<String> = usb.path.ports.iter().map(ToString::to_string).collect();
+    let hubs: Vec<String> = usb.path.hubs.iter().map(hub).collect();
     let hubs = if hubs.is_empty() {
         "no hub between".to_owned()
     } else {
@@ -124,7 +123,7 @@ fn driver(usb: &Usb) -> String {
 
 /// A reader's slots have names of their own.
 fn slot(disk: &Disk) -> Option<String> {
-    let scsi = disk.scsi.as_ref().filter(|_| disk.sort == Sort::Reader)?;
+    let scsi = disk.scsi.as_ref().filter(|_| disk.kind == DiskKind::Reader)?;
     let names: Vec<&str> = [&scsi.vendor, &scsi.model].into_iter().flatten().map(String::as_str).collect();
     let number = scsi.unit.map_or_else(String::new, |unit| format!("number {unit}"));
     Some(
@@ -138,7 +137,7 @@ fn slot(disk: &Disk) -> Option<String> {
 
 /// Why the registers of a card cannot be read, where that is so.
 pub fn registers_hidden(disk: &Disk) -> Option<String> {
-    (disk.sort == Sort::Reader).then(|| {
+    (disk.kind == DiskKind::Reader).then(|| {
         "not readable through this reader: it shows a card as a disk and keeps its registers (maker, date, allocation unit, \
          classes) to itself; a reader that Linux drives as mmc_host passes them on"
             .to_owned()
@@ -224,8 +223,11 @@ fn requests(queue: &Queue) -> Option<String> {
 /// What one should know and might not look for.
 pub fn remarks(disk: &Disk) -> Vec<String> {
     let optimal = disk.queue.optimal.and_then(|optimal| {
-        let bogus = optimal.bogus?;
-        Some(format!("the best request size it names, {} bytes, is ignored: {bogus}", optimal.size.get()))
+        let implausible = optimal.implausible?;
+        Some(format!(
+            "the best request size it names, {} bytes, is ignored: {implausible}",
+            optimal.size.get()
+        ))
     });
     let system = disk.holds_the_system().then(|| "the running system lies on it".to_owned());
     let locked = disk
@@ -244,19 +246,19 @@ pub fn remarks(disk: &Disk) -> Vec<String> {
 }
 
 /// A place without a disk.
-pub fn idle(idle: &Idle) -> String {
+pub fn idle(idle: &MissingDisk) -> String {
     let name = idle
         .product
         .as_ref()
         .map_or_else(|| idle.name.clone(), |product| format!("{} ({product})", idle.name));
-    match idle.why {
-        Idleness::NoCard => format!("{name}: a slot for SD cards, with no card in it"),
-        Idleness::NoDriver => {
+    match idle.reason {
+        MissingDiskReason::NoCard => format!("{name}: a slot for SD cards, with no card in it"),
+        MissingDiskReason::NoDriver => {
             format!(
                 "{name}: USB storage that no driver has taken; is the module usb-storage there (modprobe usb-storage)?"
             )
         }
-        Idleness::NoDisk => {
+        MissingDiskReason::NoDisk => {
             format!(
                 "{name}: USB storage without a disk; it is starting, or does not answer (dmesg says more)"
             )

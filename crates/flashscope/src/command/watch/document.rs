@@ -2,7 +2,7 @@
 
 use flashscope_device::Instant;
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{Activity, Moved, Stall, Unplug, Waiting, Writer};
+use flashscope_linux::activity::{Activity, PendingWrites, Stall, Transfers, UnplugEstimate, Writer};
 use serde_json::{Value, json};
 
 use super::watched::Watched;
@@ -30,7 +30,7 @@ fn disk(disk: &Disk, activity: &Activity) -> Value {
         "busy": interval.busy,
         "in_flight": interval.in_flight[1],
         "merges_suspected": activity.merges_suspected,
-        "waiting": waiting(activity.waiting),
+        "waiting": pending(activity.pending),
         "safe_to_unplug": unplug(activity.unplug, disk),
         "stalls": activity.stalls.iter().map(stall).collect::<Vec<_>>(),
         "processes": activity.writers.iter().map(writer).collect::<Vec<_>>(),
@@ -38,7 +38,7 @@ fn disk(disk: &Disk, activity: &Activity) -> Value {
     })
 }
 
-fn moved(moved: &Moved) -> Value {
+fn moved(moved: &Transfers) -> Value {
     json!({
         "bytes": moved.bytes,
         "bytes_per_s": moved.bytes_per_s,
@@ -48,29 +48,29 @@ fn moved(moved: &Moved) -> Value {
     })
 }
 
-fn waiting(waiting: Waiting) -> Value {
-    let (status, writeback) = match waiting {
-        Waiting::Counted { writeback, .. } => ("this disk", Some(writeback)),
-        Waiting::AtMost(..) => ("at most", None),
-        Waiting::Unknown => ("unknown", None),
+fn pending(pending: PendingWrites) -> Value {
+    let (status, writeback) = match pending {
+        PendingWrites::Counted { writeback, .. } => ("this disk", Some(writeback)),
+        PendingWrites::AtMost(..) => ("at most", None),
+        PendingWrites::Unknown => ("unknown", None),
     };
     json!({
         "status": status,
-        "bytes": waiting.bytes_max(),
+        "bytes": pending.bytes_max(),
         "writeback_bytes": writeback,
-        "error_bytes": waiting.bytes_max().map(|_| waiting.error()),
-        "text": words::waiting(waiting),
+        "error_bytes": pending.bytes_max().map(|_| pending.error()),
+        "text": words::pending(pending),
     })
 }
 
-fn unplug(unplug: Unplug, disk: &Disk) -> Value {
+fn unplug(unplug: UnplugEstimate, disk: &Disk) -> Value {
     let (status, low, high) = match unplug {
-        Unplug::Now => ("nothing waits", Some(0.0), Some(0.0)),
-        Unplug::Nearly => ("next to nothing waits", Some(0.0), None),
-        Unplug::In { low, high } => {
+        UnplugEstimate::Now => ("nothing waits", Some(0.0), Some(0.0)),
+        UnplugEstimate::AlmostNow => ("next to nothing waits", Some(0.0), None),
+        UnplugEstimate::In { low, high } => {
             ("later", low.map(|low| low.as_secs_f64()), high.map(|high| high.as_secs_f64()))
         }
-        Unplug::Unknown(_) => ("unknown", None, None),
+        UnplugEstimate::Unknown(_) => ("unknown", None, None),
     };
     json!({
         "status": status,
@@ -83,7 +83,7 @@ fn unplug(unplug: Unplug, disk: &Disk) -> Value {
 
 fn stall(stall: &Stall) -> Value {
     json!({
-        "began_at_seconds": stall.began_at.since(Instant::ZERO).as_secs_f64(),
+        "began_at_seconds": stall.started_at.since(Instant::ZERO).as_secs_f64(),
         "seconds": stall.duration.as_secs_f64(),
         "cause": stall.cause.as_str(),
     })

@@ -63,7 +63,7 @@ pub fn text(one: &Watched, columns: usize) -> String {
 pub fn facts(one: &Watched, activity: &Activity) -> Vec<Fact> {
     let interval = &activity.interval;
     let mut facts = vec![
-        Fact::new("in memory", words::waiting(activity.waiting), Weight::Strong),
+        Fact::new("in memory", words::pending(activity.pending), Weight::Strong),
         Fact::new("unplug", words::unplug(activity.unplug, &one.disk), Weight::Strong),
         Fact::new("write", words::moved(&interval.written), Weight::Ordinary),
         Fact::new("read", words::moved(&interval.read), Weight::Ordinary),

@@ -45,7 +45,7 @@ fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) 
             Err(error) if has_gone(&error) => return Ok(Ended::TerminalGone),
             drawn => drawn?,
         }
-        // A wait for keys ends when a signal comes, and never takes longer than to the next glance.
+        // A wait for keys ends when a signal comes, and never takes longer than to the next snapshot.
         let wait = session.time_left();
         if wait.is_zero() {
             session.go_on()?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::Instant;
 use flashscope_device::layer::Interrupt;
-use flashscope_linux::activity::{Lost, Sampler};
-use flashscope_linux::{Roots, Woken, wait_at_most};
+use flashscope_linux::activity::{Sampler, WatchError};
+use flashscope_linux::{Roots, WakeReason, wait_at_most};
 
 use super::{choice, watched::Watched};
 use crate::args::Watch;
@@ -68,12 +68,12 @@ impl Session {
         Ok(session)
     }
 
-    /// Until the next look or glance.
+    /// Until the next look or snapshot.
     pub fn time_left(&self) -> Duration {
         self.look_due.min(self.glance_due).since(self.sampler.now())
     }
 
-    /// Takes the look or the glance that is due; true for a look.
+    /// Takes the look or the snapshot that is due; true for a look.
     ///
     /// # Errors
     /// Exit code 3 if the last disk went away.
@@ -84,7 +84,7 @@ impl Session {
             // After a pause of the machine, the looks that were missed are not made up for.
             self.look_due = self.sampler.now() + self.interval;
         } else {
-            self.each(Watched::glance)?;
+            self.each(Watched::snapshot)?;
         }
         self.glance_due = self.sampler.now() + GLANCES_APART;
         Ok(is_look)
@@ -101,7 +101,7 @@ impl Session {
                 if self.go_on()? {
                     return Ok(Waited::Looked);
                 }
-            } else if wait_at_most(left, io::stdout()) == Woken::Alone {
+            } else if wait_at_most(left, io::stdout()) == WakeReason::ReaderGone {
                 return Ok(Waited::Ended);
             }
         }
@@ -114,7 +114,10 @@ impl Session {
     }
 
     /// Looks at every disk. One that has gone is left out from then on.
-    fn each(&mut self, look: impl Fn(&mut Watched, &Sampler) -> Result<(), Lost>) -> Result<(), Failure> {
+    fn each(
+        &mut self,
+        look: impl Fn(&mut Watched, &Sampler) -> Result<(), WatchError>,
+    ) -> Result<(), Failure> {
         let (sampler, gone) = (&self.sampler, &mut self.gone);
         self.watched.retain_mut(|one| {
             let looked = look(one, sampler);

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant};
-use flashscope_linux::activity::{Bound, Counters, Glance, Process, Processes, Sample, Unplug, Waiting};
+use flashscope_linux::activity::{
+    BoundReason, Counters, PendingWrites, Process, Processes, Sample, Snapshot, UnplugEstimate,
+};
 use flashscope_linux::{Disk, Roots, list};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -18,7 +20,7 @@ fn stick() -> Disk {
 }
 
 /// A sample after so many seconds and writes of 128 KiB, each of which took 16 ms.
-fn sample(seconds: u64, writes: u64, waiting: Waiting) -> Sample {
+fn sample(seconds: u64, writes: u64, pending: PendingWrites) -> Sample {
     let line =
         format!("5 0 40 10 {writes} 0 {} {} 1 {} {}", writes * 256, writes * 16, seconds * 990, writes * 20);
     let process = |pid: u32, name: &str, written_bytes: Option<u64>| Process {
@@ -31,16 +33,16 @@ fn sample(seconds: u64, writes: u64, waiting: Waiting) -> Sample {
     let seen = vec![process(812, "file manager", None), process(4711, "cp", Some(writes << 17))];
     let processes = Processes { seen, hidden: 7 };
     let at = Instant::ZERO + Duration::from_secs(seconds);
-    let glance = Glance { at, counters: Counters::parse(&line).unwrap(), waiting, sequence: Some(7) };
-    Sample { glance, processes, mounts: Vec::new() }
+    let snapshot = Snapshot { at, counters: Counters::parse(&line).unwrap(), pending, sequence: Some(7) };
+    Sample { snapshot, processes, mounts: Vec::new() }
 }
 
-const fn counted(mebibytes: u64) -> Waiting {
-    Waiting::Counted { dirty: Bytes::mib(mebibytes), writeback: Bytes::mib(1), error: Bytes::kib(128) }
+const fn counted(mebibytes: u64) -> PendingWrites {
+    PendingWrites::Counted { dirty: Bytes::mib(mebibytes), writeback: Bytes::mib(1), error: Bytes::kib(128) }
 }
 
 /// A stick to which `cp` writes: some seconds of work, one of them without an end of any request.
-fn at_work(last: Waiting) -> Watched {
+fn at_work(last: PendingWrites) -> Watched {
     let mut one = Watched::from_sample(stick(), sample(0, 0, counted(400)));
     let writes = [60, 120, 190, 190, 240, 300];
     for (second, writes) in (1..).zip(writes) {
@@ -72,12 +74,12 @@ fn copying() -> Watched {
             tenth * 100,
             writes * 240
         );
-        next.glance.at = Instant::ZERO + Duration::from_millis(tenth * 100);
-        next.glance.counters = Counters::parse(&stat).unwrap();
+        next.snapshot.at = Instant::ZERO + Duration::from_millis(tenth * 100);
+        next.snapshot.counters = Counters::parse(&stat).unwrap();
         // Who sees what waits for each disk is root, and sees all processes.
         next.processes.seen.retain(|process| process.name == "cp");
         next.processes.hidden = 0;
-        if tenth % 10 == 0 { one.take(next) } else { one.take_glance(next.glance) }
+        if tenth % 10 == 0 { one.take(next) } else { one.take_snapshot(next.snapshot) }
     }
     one
 }
@@ -103,7 +105,7 @@ fn the_screen_of_eighty_columns() {
 
 #[test]
 fn a_bound_is_said_to_be_one() {
-    let one = at_work(Waiting::AtMost(Bytes::mib(800), Bound::Hidden));
+    let one = at_work(PendingWrites::AtMost(Bytes::mib(800), BoundReason::Hidden));
     insta::assert_snapshot!(facts::text(&one, 80));
 }
 
@@ -111,7 +113,7 @@ fn a_bound_is_said_to_be_one() {
 fn requests_without_data_have_no_speed() {
     let mut one = Watched::from_sample(stick(), sample(0, 0, counted(0)));
     let mut flushed = sample(2, 0, counted(0));
-    flushed.glance.counters = Counters::parse("5 0 40 10 1 0 0 1593 1 0 1600 0 0 0 0 1 1593").unwrap();
+    flushed.snapshot.counters = Counters::parse("5 0 40 10 1 0 0 1593 1 0 1600 0 0 0 0 1 1593").unwrap();
     one.take(flushed);
     let text = facts::text(&one, 80);
     assert!(text.contains("write      no data, 0.5 requests/s, 1.6 s each"), "{text}");
@@ -122,19 +124,19 @@ fn requests_without_data_have_no_speed() {
 fn what_is_mounted_is_to_be_unmounted_first() {
     let mounted = stick();
     let unmounted = Disk { mounts: Vec::new(), ..stick() };
-    let told = |unplug: Unplug, disk: &Disk| words::unplug(unplug, disk);
+    let told = |unplug: UnplugEstimate, disk: &Disk| words::unplug(unplug, disk);
     assert!(
-        told(Unplug::Now, &mounted).contains("unmount it")
-            && told(Unplug::Nearly, &mounted).contains("unmount")
+        told(UnplugEstimate::Now, &mounted).contains("unmount it")
+            && told(UnplugEstimate::AlmostNow, &mounted).contains("unmount")
     );
-    assert!(!told(Unplug::Now, &unmounted).contains("unmount it"));
-    assert!(told(Unplug::Nearly, &unmounted).contains("sync"));
-    let open_end = Unplug::In { low: Some(Duration::from_secs(5)), high: None };
+    assert!(!told(UnplugEstimate::Now, &unmounted).contains("unmount it"));
+    assert!(told(UnplugEstimate::AlmostNow, &unmounted).contains("sync"));
+    let open_end = UnplugEstimate::In { low: Some(Duration::from_secs(5)), high: None };
     assert!(told(open_end, &mounted).contains("5.0 s and more"));
     let [little, short] = [20, 990].map(|ms| Some(Duration::from_millis(ms)));
-    assert!(told(Unplug::In { low: little, high: short }, &mounted).contains("less than 1 s"));
+    assert!(told(UnplugEstimate::In { low: little, high: short }, &mounted).contains("less than 1 s"));
     let high = Some(Duration::from_secs(9));
-    assert!(told(Unplug::In { low: little, high }, &mounted).contains("at most 9.0 s"));
+    assert!(told(UnplugEstimate::In { low: little, high }, &mounted).contains("at most 9.0 s"));
 }
 
 #[test]
@@ -160,7 +162,7 @@ fn a_line_says_what_waits_and_whether_the_stick_stands() {
 
 #[test]
 fn the_document_tells_count_bound_and_end_apart() {
-    let of = |waiting: Waiting| document::document(&[at_work(waiting)])["disks"][0].clone();
+    let of = |pending: PendingWrites| document::document(&[at_work(pending)])["disks"][0].clone();
     let disk = of(counted(300));
     assert_eq!(disk["waiting"]["status"], "this disk");
     assert_eq!(disk["waiting"]["bytes"], 301 << 20);
@@ -171,12 +173,12 @@ fn the_document_tells_count_bound_and_end_apart() {
         (&"device busy".into(), &1.0.into())
     );
     assert_eq!((&disk["processes"][0]["name"], &disk["processes_hidden"]), (&"cp".into(), &7.into()));
-    let bound = of(Waiting::AtMost(Bytes::mib(9), Bound::Groups));
+    let bound = of(PendingWrites::AtMost(Bytes::mib(9), BoundReason::ControlGroups));
     assert_eq!(
         (&bound["waiting"]["status"], &bound["safe_to_unplug"]["seconds_low"]),
         (&"at most".into(), &().into())
     );
-    let unknown = of(Waiting::Unknown);
+    let unknown = of(PendingWrites::Unknown);
     assert_eq!(
         (&unknown["waiting"]["bytes"], &unknown["safe_to_unplug"]["status"]),
         (&().into(), &"unknown".into())

@@ -1,7 +1,7 @@
 //! One disk that is watched: its last sample, and what came before.
 
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{Activity, Glance, History, Lost, Sample, Sampler};
+use flashscope_linux::activity::{Activity, History, Sample, Sampler, Snapshot, WatchError};
 
 /// One disk that is watched.
 pub struct Watched {
@@ -12,72 +12,72 @@ pub struct Watched {
     /// What it is doing; `None` before the first interval is over.
     pub activity: Option<Activity>,
     last: Sample,
-    last_glance: Glance,
+    last_snapshot: Snapshot,
 }
 
 impl Watched {
     /// Begins to watch `disk`.
     ///
     /// # Errors
-    /// [`Lost`] if it has gone already, or is not counted.
-    pub fn start(disk: Disk, sampler: &Sampler) -> Result<Self, Lost> {
+    /// [`WatchError`] if it has gone already, or is not counted.
+    pub fn start(disk: Disk, sampler: &Sampler) -> Result<Self, WatchError> {
         let last = sampler.sample(&disk)?;
         Ok(Self::from_sample(disk, last))
     }
 
     /// From the first sample.
     pub fn from_sample(disk: Disk, last: Sample) -> Self {
-        Self { disk, history: History::default(), activity: None, last_glance: last.glance, last }
+        Self { disk, history: History::default(), activity: None, last_snapshot: last.snapshot, last }
     }
 
     /// A short look between two intervals.
     ///
     /// # Errors
-    /// [`Lost`] if it has gone, or another disk has taken its name: then nothing was taken.
-    pub fn glance(&mut self, sampler: &Sampler) -> Result<(), Lost> {
-        let next = sampler.glance(&self.disk).map_err(going)?;
+    /// [`WatchError`] if it has gone, or another disk has taken its name: then nothing was taken.
+    pub fn snapshot(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
+        let next = sampler.snapshot(&self.disk).map_err(going)?;
         self.must_follow(&next)?;
-        self.take_glance(next);
+        self.take_snapshot(next);
         Ok(())
     }
 
     /// Looks at the end of an interval.
     ///
     /// # Errors
-    /// As [`Watched::glance`].
-    pub fn look(&mut self, sampler: &Sampler) -> Result<(), Lost> {
+    /// As [`Watched::snapshot`].
+    pub fn look(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
         let next = sampler.sample(&self.disk).map_err(going)?;
-        self.must_follow(&next.glance)?;
+        self.must_follow(&next.snapshot)?;
         self.take(next);
         Ok(())
     }
 
-    /// Takes the next glance.
-    pub fn take_glance(&mut self, next: Glance) {
-        self.history.glance(&self.last_glance, &next);
-        self.last_glance = next;
+    /// Takes the next snapshot.
+    pub fn take_snapshot(&mut self, next: Snapshot) {
+        self.history.snapshot(&self.last_snapshot, &next);
+        self.last_snapshot = next;
     }
 
     /// Takes the sample that ends an interval.
     pub fn take(&mut self, next: Sample) {
-        self.take_glance(next.glance);
+        self.take_snapshot(next.snapshot);
         self.activity = Some(self.history.add(&self.last, &next));
         self.disk.mounts.clone_from(&next.mounts);
         self.last = next;
     }
 
-    fn must_follow(&self, next: &Glance) -> Result<(), Lost> {
-        if next.follows(&self.last_glance) {
+    fn must_follow(&self, next: &Snapshot) -> Result<(), WatchError> {
+        if next.follows(&self.last_snapshot) {
             return Ok(());
         }
-        Err(Lost::Replaced(self.disk.path.display().to_string()))
+        Err(WatchError::Replaced(self.disk.path.display().to_string()))
     }
 }
 
 /// Counters that were there go with their disk, and may be missed a moment before it is.
-fn going(lost: Lost) -> Lost {
+fn going(lost: WatchError) -> WatchError {
     match lost {
-        Lost::NoCounters(path, _) => Lost::Gone(path),
+        WatchError::NoCounters(path, _) => WatchError::Gone(path),
         lost => lost,
     }
 }

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use flashscope_device::Instant;
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{Activity, Bound, Cause, Interval, Moved, Stall, Unplug, Waiting, Writer};
+use flashscope_linux::activity::{
+    Activity, BoundReason, Interval, PendingWrites, Stall, StallCause, Transfers, UnplugEstimate, Writer,
+};
 
 /// `8.21 MB/s, 68 requests/s of 120 KiB, 14 ms each`
-pub fn moved(moved: &Moved) -> String {
+pub fn moved(moved: &Transfers) -> String {
     let Some(latency) = moved.latency_seconds else { return "nothing".to_owned() };
     let (rate, each) = (rate(moved.requests_per_s), seconds(latency));
     if moved.bytes.is_zero() {
@@ -46,30 +48,30 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// What waits in memory.
-pub fn waiting(waiting: Waiting) -> String {
-    match waiting {
-        Waiting::Counted { .. } if waiting.is_nothing() => "nothing for this disk".to_owned(),
-        Waiting::Counted { error, .. } if waiting.is_next_to_nothing() => {
+pub fn pending(pending: PendingWrites) -> String {
+    match pending {
+        PendingWrites::Counted { .. } if pending.is_nothing() => "nothing for this disk".to_owned(),
+        PendingWrites::Counted { error, .. } if pending.is_below_error() => {
             format!("next to nothing for this disk: less than {}", error + error)
         }
-        Waiting::Counted { dirty, writeback, .. } => {
+        PendingWrites::Counted { dirty, writeback, .. } => {
             format!("{} for this disk, {writeback} of it on the way", dirty + writeback)
         }
-        Waiting::AtMost(bytes, bound) => {
+        PendingWrites::AtMost(bytes, bound) => {
             format!("at most {bytes}: that waits for all disks together; {}", share(bound))
         }
-        Waiting::Unknown => "unknown: neither debugfs nor /proc/meminfo can be read".to_owned(),
+        PendingWrites::Unknown => "unknown: neither debugfs nor /proc/meminfo can be read".to_owned(),
     }
 }
 
 /// Why this disk's share is not known.
-const fn share(bound: Bound) -> &'static str {
+const fn share(bound: BoundReason) -> &'static str {
     match bound {
-        Bound::Hidden => "root can see each one's share (debugfs)",
-        Bound::NotMounted => {
+        BoundReason::Hidden => "root can see each one's share (debugfs)",
+        BoundReason::NotMounted => {
             "each one's share shows where debugfs is mounted (mount -t debugfs none /sys/kernel/debug, as root)"
         }
-        Bound::Groups => "Linux tells each one's share since 6.10",
+        BoundReason::ControlGroups => "Linux tells each one's share since 6.10",
     }
 }
 
@@ -83,18 +85,18 @@ pub fn queue(interval: &Interval) -> String {
 }
 
 /// When the disk may be pulled out.
-pub fn unplug(unplug: Unplug, disk: &Disk) -> String {
+pub fn unplug(unplug: UnplugEstimate, disk: &Disk) -> String {
     match unplug {
-        Unplug::Now if disk.mounts.is_empty() => "nothing waits and nothing is mounted".to_owned(),
-        Unplug::Now => "nothing waits; unmount it before you pull it out".to_owned(),
-        Unplug::Nearly if disk.mounts.is_empty() => {
+        UnplugEstimate::Now if disk.mounts.is_empty() => "nothing waits and nothing is mounted".to_owned(),
+        UnplugEstimate::Now => "nothing waits; unmount it before you pull it out".to_owned(),
+        UnplugEstimate::AlmostNow if disk.mounts.is_empty() => {
             "not before sync, which writes the rest at once".to_owned()
         }
-        Unplug::Nearly => "unmount it before you pull it out: that writes the rest".to_owned(),
-        Unplug::In { low, high } => {
+        UnplugEstimate::AlmostNow => "unmount it before you pull it out: that writes the rest".to_owned(),
+        UnplugEstimate::In { low, high } => {
             format!("not yet: {} at its last speeds, if nobody writes more", span(low, high))
         }
-        Unplug::Unknown(unclear) => format!("unknown: {}", unclear.as_str()),
+        UnplugEstimate::Unknown(unclear) => format!("unknown: {}", unclear.as_str()),
     }
 }
 
@@ -128,11 +130,13 @@ pub fn merges(activity: &Activity) -> String {
 /// `at 12 s for 1.4 s: the disk was busy and ended nothing`
 pub fn stall(stall: &Stall) -> String {
     let cause = match stall.cause {
-        Cause::Device => "the disk was busy and ended nothing",
-        Cause::Flush => "a flush of the disk's own cache",
-        Cause::Writeback => "data was on its way, the disk had no request (held by the kernel, or a flush)",
+        StallCause::Device => "the disk was busy and ended nothing",
+        StallCause::Flush => "a flush of the disk's own cache",
+        StallCause::Writeback => {
+            "data was on its way, the disk had no request (held by the kernel, or a flush)"
+        }
     };
-    let at = stall.began_at.since(Instant::ZERO).as_secs_f64();
+    let at = stall.started_at.since(Instant::ZERO).as_secs_f64();
     format!("at {} for {}: {cause}", seconds(at), seconds(stall.duration.as_secs_f64()))
 }
 
@@ -155,16 +159,16 @@ pub fn writer(writer: &Writer) -> String {
 pub fn line(disk: &Disk, activity: &Activity) -> String {
     let interval = &activity.interval;
     let at = interval.ended_at().since(Instant::ZERO).as_secs_f64();
-    let waits = match activity.waiting {
-        Waiting::Counted { dirty, writeback, .. } => format!("waiting {}", dirty + writeback),
-        Waiting::AtMost(bytes, _) => format!("waiting at most {bytes} (all disks)"),
-        Waiting::Unknown => "waiting unknown".to_owned(),
+    let waits = match activity.pending {
+        PendingWrites::Counted { dirty, writeback, .. } => format!("waiting {}", dirty + writeback),
+        PendingWrites::AtMost(bytes, _) => format!("waiting at most {bytes} (all disks)"),
+        PendingWrites::Unknown => "waiting unknown".to_owned(),
     };
     let then = match activity.unplug {
-        Unplug::Now => ", nothing left".to_owned(),
-        Unplug::Nearly => ", next to nothing left".to_owned(),
-        Unplug::In { low, high } => format!(", {}", span(low, high)),
-        Unplug::Unknown(_) => String::new(),
+        UnplugEstimate::Now => ", nothing left".to_owned(),
+        UnplugEstimate::AlmostNow => ", next to nothing left".to_owned(),
+        UnplugEstimate::In { low, high } => format!(", {}", span(low, high)),
+        UnplugEstimate::Unknown(_) => String::new(),
     };
     format!(
         "{at:7.1} s {} write {} read {} in flight {} {waits}{then}{}",
@@ -179,5 +183,5 @@ pub fn line(disk: &Disk, activity: &Activity) -> String {
 /// The stall that is still going on.
 pub fn stalled_now(activity: &Activity) -> Option<&Stall> {
     let now = activity.interval.ended_at();
-    activity.stalls.last().filter(|stall| stall.ended_at() == now && stall.cause != Cause::Flush)
+    activity.stalls.last().filter(|stall| stall.ended_at() == now && stall.cause != StallCause::Flush)
 }

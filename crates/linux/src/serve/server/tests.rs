@@ -1,4 +1,4 @@
-//! Requests in, answers out, without a kernel between: what they hold, in what order they come, and that every one is answered.
+//! Requests and replies without a kernel: their contents, their order, and that every request gets a reply.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -8,77 +8,81 @@ use flashscope_device::memory::MemoryDevice;
 use super::super::request::Reply;
 use super::*;
 
-type Answers = Receiver<Result<Vec<u8>, Errno>>;
+type ReplyQueue = Receiver<Result<Vec<u8>, Errno>>;
 
-fn request(ask: Ask) -> (Message, Answers) {
-    let (sender, answer) = channel();
-    (Message::Request(Request { arrived_at: Instant::ZERO, ask, reply: Reply::Test(sender) }), answer)
+fn request(operation: Operation) -> (Message, ReplyQueue) {
+    let (sender, reply) = channel();
+    (Message::Request(Request { arrived_at: Instant::ZERO, operation, reply: Reply::Test(sender) }), reply)
 }
 
 fn range(offset: u64, length: u64) -> ByteRange {
     ByteRange::new(Bytes::new(offset), Bytes::new(length))
 }
 
-fn write(offset: u64, data: &[u8]) -> Ask {
-    Ask::Write { offset: Bytes::new(offset), data: Buffer::from(data), then_flush: false }
+fn write(offset: u64, data: &[u8]) -> Operation {
+    Operation::Write { offset: Bytes::new(offset), data: Buffer::from(data), flush_after: false }
 }
 
-/// Sends `asks` to a server of `device`, all before it looks, and returns what it answers. Whoever asked is there until all is
-/// answered: nothing is begun for one who is gone.
-fn serve<D: Device + Send>(device: D, pace: Pace, asks: Vec<Ask>) -> (Vec<Result<Vec<u8>, Errno>>, Ended<D>) {
+/// Sends `operations` to a server of `device` before it starts, and returns the replies. The senders live
+/// until all replies have arrived, because the server starts no operation for a disconnected sender.
+fn serve<D: Device + Send>(
+    device: D,
+    speed: ServeSpeed,
+    operations: Vec<Operation>,
+) -> (Vec<Result<Vec<u8>, Errno>>, Ended<D>) {
     let (sender, messages): (Sender<Message>, _) = channel();
-    let waiting: Vec<Answers> = asks
+    let waiting: Vec<ReplyQueue> = operations
         .into_iter()
-        .map(|ask| {
-            let (message, answer) = request(ask);
+        .map(|operation| {
+            let (message, reply) = request(operation);
             sender.send(message).unwrap();
-            answer
+            reply
         })
         .collect();
     std::thread::scope(|scope| {
-        let server = scope.spawn(move || Server::new(device, pace, Clock::start()).run(&messages));
-        let answers = waiting.iter().map(|answer| answer.recv().unwrap()).collect();
+        let server = scope.spawn(move || Server::new(device, speed, Clock::start()).run(&messages));
+        let replies = waiting.iter().map(|reply| reply.recv().unwrap()).collect();
         drop(sender);
-        (answers, server.join().unwrap())
+        (replies, server.join().unwrap())
     })
 }
 
 #[test]
-fn reads_and_writes_may_begin_and_end_within_a_block() {
-    let asks = vec![
+fn reads_and_writes_need_not_be_block_aligned() {
+    let operations = vec![
         write(0, &[1; 2048]),
         write(500, &[2; 100]),
         write(1023, &[3]),
-        Ask::Read(range(499, 102)),
-        Ask::Read(range(1022, 3)),
-        Ask::Discard(range(512, 512)),
-        Ask::Read(range(511, 514)),
+        Operation::Read(range(499, 102)),
+        Operation::Read(range(1022, 3)),
+        Operation::Discard(range(512, 512)),
+        Operation::Read(range(511, 514)),
     ];
-    let (answers, ended) = serve(MemoryDevice::new(Bytes::mib(1)), Pace::AtOnce, asks);
-    assert_eq!(answers[3], Ok([vec![1], vec![2; 100], vec![1]].concat()));
-    assert_eq!(answers[4], Ok(vec![1, 3, 1]));
-    assert_eq!(answers[6], Ok([vec![2], vec![0; 512], vec![1]].concat()));
-    let served = ended.served;
-    assert_eq!((served.reads, served.writes, served.discards, served.failed), (3, 3, 1, 0));
-    assert_eq!((served.bytes_read, served.bytes_written), (Bytes::new(619), Bytes::new(2149)));
-    assert_eq!(served.error, None);
+    let (replies, ended) = serve(MemoryDevice::new(Bytes::mib(1)), ServeSpeed::Immediate, operations);
+    assert_eq!(replies[3], Ok([vec![1], vec![2; 100], vec![1]].concat()));
+    assert_eq!(replies[4], Ok(vec![1, 3, 1]));
+    assert_eq!(replies[6], Ok([vec![2], vec![0; 512], vec![1]].concat()));
+    let statistics = ended.statistics;
+    assert_eq!((statistics.reads, statistics.writes, statistics.discards, statistics.failed), (3, 3, 1, 0));
+    assert_eq!((statistics.bytes_read, statistics.bytes_written), (Bytes::new(619), Bytes::new(2149)));
+    assert_eq!(statistics.error, None);
 }
 
 #[test]
-fn more_requests_than_the_queue_takes_are_all_answered_in_time() {
-    let asks = (0..100).map(|index| Ask::Read(range(index * 512, 512))).collect();
-    let (answers, ended) = serve(MemoryDevice::new(Bytes::mib(1)), Pace::Speed(50.0), asks);
-    assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|data| data.len() == 512)));
-    assert_eq!(ended.served.requests(), 100);
-    let error = ended.served.error.unwrap();
+fn more_requests_than_the_queue_depth_are_all_answered() {
+    let operations = (0..100).map(|index| Operation::Read(range(index * 512, 512))).collect();
+    let (replies, ended) = serve(MemoryDevice::new(Bytes::mib(1)), ServeSpeed::Factor(50.0), operations);
+    assert!(replies.iter().all(|reply| reply.as_ref().is_ok_and(|data| data.len() == 512)));
+    assert_eq!(ended.statistics.requests(), 100);
+    let error = ended.statistics.error.unwrap();
     assert!(error.median <= error.percentile_99 && error.percentile_99 <= error.max);
     assert!(ended.device.now() >= Instant::from_nanos(100 * 100_000), "each took its 100 us of device time");
 }
 
-/// A device that notes what it was asked.
-struct Noting<D>(D, Vec<Op>);
+/// A device that records its operations.
+struct Recording<D>(D, Vec<Op>);
 
-impl<D: Device> Device for Noting<D> {
+impl<D: Device> Device for Recording<D> {
     fn capabilities(&self) -> flashscope_device::Capabilities {
         self.0.capabilities()
     }
@@ -94,68 +98,71 @@ impl<D: Device> Device for Noting<D> {
     }
 }
 
-fn noted(asks: Vec<Message>, overhead: Overhead, pace: Pace) -> Vec<Op> {
+fn noted(operations: Vec<Message>, overhead: Overhead, speed: ServeSpeed) -> Vec<Op> {
     let (sender, messages) = channel();
-    asks.into_iter().for_each(|ask| sender.send(ask).unwrap());
+    operations.into_iter().for_each(|operation| sender.send(operation).unwrap());
     drop(sender);
-    let device = Noting(MemoryDevice::new(Bytes::mib(1)), Vec::new());
-    let mut server = Server::new(device, pace, Clock::start());
+    let device = Recording(MemoryDevice::new(Bytes::mib(1)), Vec::new());
+    let mut server = Server::new(device, speed, Clock::start());
     server.overhead = overhead;
     server.run(&messages).device.1
 }
 
 #[test]
-fn a_synchronous_write_is_answered_after_its_flush() {
-    let ask = Ask::Write { offset: Bytes::ZERO, data: Buffer::zeroed(Bytes::kib(4)), then_flush: true };
-    let (message, answer) = request(ask);
-    let ops = noted(vec![message], Overhead::default(), Pace::AtOnce);
+fn synchronous_write_is_answered_after_its_flush() {
+    let operation =
+        Operation::Write { offset: Bytes::ZERO, data: Buffer::zeroed(Bytes::kib(4)), flush_after: true };
+    let (message, reply) = request(operation);
+    let ops = noted(vec![message], Overhead::default(), ServeSpeed::Immediate);
     assert!(matches!(ops[..], [Op::Write { .. }, Op::Flush]), "{ops:?}");
-    assert_eq!(answer.recv().unwrap(), Ok(vec![]));
+    assert_eq!(reply.recv().unwrap(), Ok(vec![]));
 }
 
 #[test]
-fn time_without_requests_passes_on_the_device_as_well() {
-    let (mut message, _answer) = request(Ask::Flush);
+fn idle_host_time_passes_on_the_device() {
+    let (mut message, _answer) = request(Operation::Flush);
     let Message::Request(request) = &mut message else { unreachable!() };
-    // A minute after the start, whenever that was.
+    // A minute after the start.
     request.arrived_at = Instant::from_nanos(60_000_000_000);
-    let ops = noted(vec![message], Overhead::default(), Pace::Speed(1000.0));
+    let ops = noted(vec![message], Overhead::default(), ServeSpeed::Factor(1000.0));
     let [Op::Pause { duration }, Op::Flush] = ops[..] else { panic!("{ops:?}") };
     let seconds = duration.as_secs_f64();
     assert!((59_000.0..=60_000.0).contains(&seconds), "{seconds} s at a thousand times the speed");
 }
 
 #[test]
-fn nobody_waits_for_a_device_that_is_gone() {
+fn removed_device_answers_all_requests_with_an_error() {
     let unplug: FaultSpec = "unplug:after=2".parse().unwrap();
     let device = Faulty::new(MemoryDevice::new(Bytes::mib(1)), &[unplug], 1).unwrap();
-    let asks = (0..80).map(|index| Ask::Read(range(index * 512, 512))).collect();
-    let (answers, ended) = serve(device, Pace::AtOnce, asks);
-    assert!(answers[79] == Err(Errno::IO), "{:?}", answers[79]);
-    let failed = answers.iter().filter(|answer| answer.is_err()).count() as u64;
-    assert_eq!((ended.served.failed, ended.served.requests()), (failed, 80));
+    let operations = (0..80).map(|index| Operation::Read(range(index * 512, 512))).collect();
+    let (replies, ended) = serve(device, ServeSpeed::Immediate, operations);
+    assert!(replies[79] == Err(Errno::IO), "{:?}", replies[79]);
+    let failed = replies.iter().filter(|reply| reply.is_err()).count() as u64;
+    assert_eq!((ended.statistics.failed, ended.statistics.requests()), (failed, 80));
     assert!(matches!(ended.failure, Some(DeviceError::Gone { .. })));
 }
 
 #[test]
-fn a_failed_request_says_so_and_the_next_is_served() {
+fn failed_request_returns_an_error_and_the_next_is_served() {
     let bad: FaultSpec = "read-errors:range=4KiB+4KiB".parse().unwrap();
     let device = Faulty::new(MemoryDevice::new(Bytes::mib(1)), &[bad], 1).unwrap();
-    // The partial write reads what it leaves as it was, and cannot.
-    let asks = vec![Ask::Read(range(4096, 512)), write(4100, &[1; 10]), Ask::Read(range(0, 3))];
-    let (answers, ended) = serve(device, Pace::AtOnce, asks);
-    assert_eq!(answers, [Err(Errno::IO), Err(Errno::IO), Ok(vec![0; 3])]);
-    assert_eq!((ended.served.failed, ended.failure), (2, None));
+    // The partial write reads the bytes it keeps, which fails.
+    let operations =
+        vec![Operation::Read(range(4096, 512)), write(4100, &[1; 10]), Operation::Read(range(0, 3))];
+    let (replies, ended) = serve(device, ServeSpeed::Immediate, operations);
+    assert_eq!(replies, [Err(Errno::IO), Err(Errno::IO), Ok(vec![0; 3])]);
+    assert_eq!((ended.statistics.failed, ended.failure), (2, None));
 }
 
 #[test]
-fn told_to_stop_it_refuses_what_it_has_not_begun() {
+fn stop_refuses_requests_that_have_not_started() {
     let (sender, messages) = channel();
-    let (message, answer) = request(Ask::Read(range(0, 512)));
+    let (message, reply) = request(Operation::Read(range(0, 512)));
     sender.send(Message::Stop).unwrap();
     sender.send(message).unwrap();
-    let ended = Server::new(MemoryDevice::new(Bytes::mib(1)), Pace::AtOnce, Clock::start()).run(&messages);
-    assert_eq!(ended.served.requests(), 0);
+    let ended =
+        Server::new(MemoryDevice::new(Bytes::mib(1)), ServeSpeed::Immediate, Clock::start()).run(&messages);
+    assert_eq!(ended.statistics.requests(), 0);
     drop(messages);
-    assert!(answer.recv().is_err(), "dropped, which the kernel is told as EIO");
+    assert!(reply.recv().is_err(), "the reply was dropped, which the kernel sees as EIO");
 }

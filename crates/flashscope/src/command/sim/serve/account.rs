@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use flashscope_device::layer::FaultEvent;
-use flashscope_linux::serve::{Punctuality, Served};
+use flashscope_linux::serve::{Lateness, ServeStatistics};
 use serde_json::{Value, json};
 
 /// The account as JSON.
-pub fn json(served: &Served) -> Value {
+pub fn json(served: &ServeStatistics) -> Value {
     let microseconds = |duration: Duration| duration.as_secs_f64() * 1e6;
     json!({
         "reads": served.reads,
@@ -39,7 +39,7 @@ pub fn fault(event: &FaultEvent) -> Value {
 }
 
 /// The account as lines of text.
-pub fn words(served: &Served) -> Vec<String> {
+pub fn words(served: &ServeStatistics) -> Vec<String> {
     let mut lines = vec![format!(
         "served {} reads ({}), {} writes ({}), {} flushes, {} discards; {} failed",
         served.reads,
@@ -50,7 +50,7 @@ pub fn words(served: &Served) -> Vec<String> {
         served.discards,
         served.failed
     )];
-    lines.extend(served.error.map(|Punctuality { median, percentile_99, max, late }| {
+    lines.extend(served.error.map(|Lateness { median, percentile_99, max, late }| {
         format!(
             "answers came {median:.0?} (median), {percentile_99:.0?} (99th percentile) and at most {max:.0?} after \
              their instant; {late} were late because this machine took longer than the stick"

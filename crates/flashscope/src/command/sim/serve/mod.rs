@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use flashscope_device::layer::FaultLog;
-use flashscope_linux::serve::{Pace, ServeOptions, Serving, Stopped};
+use flashscope_linux::serve::{ServeOptions, ServeSpeed, Serving, Stopped};
 use flashscope_sim::target::Target;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -36,12 +36,12 @@ pub fn run(arguments: &SimServe, printer: &Printer) -> Result<(), Failure> {
         Signals::new([SIGINT, SIGTERM, SIGHUP]).or_exit(Exit::Failed, "cannot watch for Ctrl-C")?;
     let unmounted = report(&ends, End::Unmounted);
     let serving = Serving::start(stick, &options(arguments), unmounted).or_exit_bare(Exit::Usage)?;
-    let emergency = serving.emergency();
+    let emergency = serving.forced_unmount();
     thread::spawn(move || {
         for (count, _signal) in signals.forever().enumerate() {
             match count {
                 0 => report(&ends, End::Signal)(),
-                _ => emergency.pull(),
+                _ => emergency.run(),
             }
         }
     });
@@ -63,7 +63,7 @@ fn options(arguments: &SimServe) -> ServeOptions {
     ServeOptions {
         mount: arguments.mount.clone(),
         block_device: arguments.block_device,
-        pace: if arguments.instant { Pace::AtOnce } else { Pace::Speed(arguments.speed) },
+        speed: if arguments.instant { ServeSpeed::Immediate } else { ServeSpeed::Factor(arguments.speed) },
     }
 }
 
@@ -100,10 +100,10 @@ fn finished(stopped: Stopped<Stick>, faults: &FaultLog, printer: &Printer) -> Re
         let faults: Vec<Value> = events.iter().map(account::fault).collect();
         line(
             printer,
-            json!({ "served": account::json(&stopped.served), "failure": failure, "faults": faults }),
+            json!({ "served": account::json(&stopped.statistics), "failure": failure, "faults": faults }),
         )?;
     } else {
-        account::words(&stopped.served).iter().for_each(|line| printer.remark(line));
+        account::words(&stopped.statistics).iter().for_each(|line| printer.remark(line));
         events.iter().for_each(|event| printer.remark(event));
         // A device that went away by a fault has said so among the events.
         stopped.failure.iter().filter(|_| events.is_empty()).for_each(|failure| printer.remark(failure));

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use flashscope_device::layer::{FaultLog, Faulty, RecordSink, Trace, TraceFile, TraceRecord};
 use flashscope_device::trace::{ClockKind, TraceHeader, TraceWriter};
 use flashscope_device::{Capabilities, Device};
-use flashscope_linux::serve::Backed;
+use flashscope_linux::serve::FileBacked;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
 
@@ -46,7 +46,7 @@ pub fn make(arguments: &SimServe, target: &Target) -> Result<(Stick, FaultLog), 
     let stick = VirtualStick::new(&target.profile, target.seed);
     let capabilities = stick.capabilities();
     let stick: Box<dyn Device + Send> = match &arguments.backing {
-        Some(file) => Box::new(Backed::open(stick, file).or_exit_bare(Exit::Usage)?),
+        Some(file) => Box::new(FileBacked::open(stick, file).or_exit_bare(Exit::Usage)?),
         None => Box::new(stick),
     };
     let faults = [&target.faults[..], &arguments.faults].concat();

@@ -11,10 +11,10 @@ use tempfile::TempDir;
 const STICK: &str = "devices/pci0000:00/0000:00:14.0/usb1/1-2";
 const CARD: &str = "devices/platform/sdhci.0/mmc_host/mmc0/mmc0:aaaa";
 
-/// A tree of folders, files and links.
-struct Tree(TempDir);
+/// A tree of directories, files and links.
+struct SysfsTree(TempDir);
 
-impl Tree {
+impl SysfsTree {
     fn new() -> Self {
         let tree = Self(tempfile::tempdir().unwrap());
         fs::create_dir_all(tree.path("sys/block")).unwrap();
@@ -32,9 +32,9 @@ impl Tree {
         fs::write(path, contents).unwrap();
     }
 
-    fn files(&self, folder: &str, files: &[(&str, &str)]) {
+    fn files(&self, directory: &str, files: &[(&str, &str)]) {
         for (name, contents) in files {
-            self.file(&format!("sys/{folder}/{name}"), format!("{contents}\n"));
+            self.file(&format!("sys/{directory}/{name}"), format!("{contents}\n"));
         }
     }
 
@@ -45,11 +45,11 @@ impl Tree {
         symlink(self.path(&format!("sys/{target}")), path).unwrap();
     }
 
-    /// A disk in `folder`, linked from `block/` as the kernel does it.
-    fn disk(&self, folder: &str, files: &[(&str, &str)]) {
-        self.files(folder, files);
-        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-        self.link(&format!("block/{name}"), folder);
+    /// A disk in `directory`, linked from `block/` as the kernel does it.
+    fn disk(&self, directory: &str, files: &[(&str, &str)]) {
+        self.files(directory, files);
+        let name = Path::new(directory).file_name().unwrap().to_str().unwrap();
+        self.link(&format!("block/{name}"), directory);
     }
 
     /// A USB stick of 3 862 528 sectors with one partition.
@@ -89,8 +89,8 @@ impl Tree {
 }
 
 #[test]
-fn a_usb_stick_tells_its_name_its_link_and_its_driver() {
-    let tree = Tree::new();
+fn usb_stick_has_name_link_and_driver() {
+    let tree = SysfsTree::new();
     tree.stick();
     let mounts = [
         "36 35 8:17 / /media/my\\040stick rw shared:1 - vfat /dev/sdb1 rw",
@@ -116,8 +116,8 @@ fn a_usb_stick_tells_its_name_its_link_and_its_driver() {
 }
 
 #[test]
-fn a_card_in_a_reader_of_its_own_tells_its_allocation_unit() {
-    let tree = Tree::new();
+fn card_in_a_native_reader_has_an_allocation_unit() {
+    let tree = SysfsTree::new();
     let registers = [
         ("name", "SU08G"),
         ("manfid", "0x000003"),
@@ -139,9 +139,10 @@ fn a_card_in_a_reader_of_its_own_tells_its_allocation_unit() {
 }
 
 #[test]
-fn buses_are_told_apart_and_empty_virtual_disks_left_out() {
-    let tree = Tree::new();
-    let disk = |folder: &str, sectors: &str| tree.disk(folder, &[("size", sectors), ("removable", "0")]);
+fn buses_are_recognized_and_empty_virtual_disks_left_out() {
+    let tree = SysfsTree::new();
+    let disk =
+        |directory: &str, sectors: &str| tree.disk(directory, &[("size", sectors), ("removable", "0")]);
     disk("devices/pci0000:00/0000:00:1d.0/nvme/nvme0/nvme0n1", "2048");
     disk("devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda", "2048");
     disk("devices/pci0000:00/0000:00:02.0/virtio1/block/vda", "2048");
@@ -167,8 +168,8 @@ fn buses_are_told_apart_and_empty_virtual_disks_left_out() {
 }
 
 #[test]
-fn hostile_and_broken_attributes_do_no_harm() {
-    let tree = Tree::new();
+fn hostile_and_malformed_attributes_are_handled() {
+    let tree = SysfsTree::new();
     tree.stick();
     tree.file(&format!("sys/{STICK}/product"), "\u{1b}]0;owned\u{7}".repeat(8000));
     tree.file(&format!("sys/{STICK}/manufacturer"), [0xff, 0xfe, b'x', 0x00]);
@@ -188,8 +189,8 @@ fn hostile_and_broken_attributes_do_no_harm() {
 }
 
 #[test]
-fn a_disk_without_a_size_went_away_while_it_was_read() {
-    let tree = Tree::new();
+fn disk_without_a_size_counts_as_vanished() {
+    let tree = SysfsTree::new();
     tree.disk("devices/virtual/block/half", &[("removable", "1")]);
     tree.disk("devices/virtual/block/empty", &[("removable", "1"), ("size", "0")]);
     let listing = tree.listing();
@@ -197,8 +198,8 @@ fn a_disk_without_a_size_went_away_while_it_was_read() {
 }
 
 #[test]
-fn links_that_lead_out_of_the_tree_are_not_followed() {
-    let (tree, other) = (Tree::new(), Tree::new());
+fn links_out_of_the_tree_are_not_followed() {
+    let (tree, other) = (SysfsTree::new(), SysfsTree::new());
     other.stick();
     symlink(other.path("sys/block/sdb"), tree.path("sys/block/sdb")).unwrap();
     assert_eq!(tree.list(), []);
@@ -206,8 +207,8 @@ fn links_that_lead_out_of_the_tree_are_not_followed() {
 }
 
 #[test]
-fn a_pipe_in_place_of_an_attribute_is_not_waited_for() {
-    let tree = Tree::new();
+fn pipe_in_place_of_an_attribute_does_not_block() {
+    let tree = SysfsTree::new();
     tree.stick();
     let product = tree.path(&format!("sys/{STICK}/product"));
     fs::remove_file(&product).unwrap();
@@ -217,10 +218,10 @@ fn a_pipe_in_place_of_an_attribute_is_not_waited_for() {
     assert_eq!(disks[0].model.as_deref(), Some("Xporter XT"));
 }
 
-/// Device mapper puts itself between a partition and its filesystem: encryption, volumes.
+/// Device mapper lies between a partition and its filesystem: encryption, volumes.
 #[test]
-fn what_is_mounted_through_device_mapper_is_mounted() {
-    let tree = Tree::new();
+fn mount_through_device_mapper_is_found() {
+    let tree = SysfsTree::new();
     tree.stick();
     tree.files("devices/virtual/block/dm-0", &[("dev", "253:0")]);
     let partition = format!("{STICK}/1-2:1.0/host6/target6:0:0/6:0:0:0/block/sdb/sdb1");
@@ -230,13 +231,13 @@ fn what_is_mounted_through_device_mapper_is_mounted() {
     assert_eq!(disks[0].partitions[0].mounts[0].path, "/media/secret");
     assert_eq!(
         disks[0].partitions[0].filesystem, None,
-        "what the cipher holds is not what the partition holds"
+        "the filesystem is in the encrypted volume, not on the partition"
     );
 }
 
 #[test]
-fn without_sysfs_the_error_names_the_place() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = list(&Roots::copy(folder.path())).unwrap_err().to_string();
+fn missing_sysfs_error_names_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(&Roots::copy(directory.path())).unwrap_err().to_string();
     assert!(text.contains("/block") && text.contains("is sysfs mounted?"), "{text}");
 }

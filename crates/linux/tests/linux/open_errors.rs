@@ -1,4 +1,4 @@
-//! Targets that cannot be opened: each gets its own error, with what to try.
+//! Targets that cannot be opened: each has its own error, with what to try.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -17,61 +17,61 @@ fn error(path: &Path) -> OpenError {
 }
 
 #[test]
-fn what_is_no_disk_says_what_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let in_folder = |name: &str| folder.path().join(name);
-    assert!(matches!(error(&in_folder("nothing")), OpenError::Missing { .. }));
-    assert!(matches!(error(folder.path()), OpenError::Directory { .. }));
-    File::create(in_folder("empty")).unwrap();
-    assert!(matches!(error(&in_folder("empty")), OpenError::Empty { .. }));
-    fs::write(in_folder("empty").join("below"), "").unwrap_err();
-    assert!(matches!(error(&in_folder("empty").join("below")), OpenError::Missing { .. }));
-    fs::write(in_folder("small"), [0; 100]).unwrap();
+fn error_names_the_kind_of_an_unsuitable_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let in_directory = |name: &str| directory.path().join(name);
+    assert!(matches!(error(&in_directory("nothing")), OpenError::Missing { .. }));
+    assert!(matches!(error(directory.path()), OpenError::Directory { .. }));
+    File::create(in_directory("empty")).unwrap();
+    assert!(matches!(error(&in_directory("empty")), OpenError::Empty { .. }));
+    fs::write(in_directory("empty").join("below"), "").unwrap_err();
+    assert!(matches!(error(&in_directory("empty").join("below")), OpenError::Missing { .. }));
+    fs::write(in_directory("small"), [0; 100]).unwrap();
     assert!(
-        matches!(error(&in_folder("small")), OpenError::TooSmall { size, .. } if size == Bytes::new(100))
+        matches!(error(&in_directory("small")), OpenError::TooSmall { size, .. } if size == Bytes::new(100))
     );
-    let _listener = UnixListener::bind(in_folder("socket")).unwrap();
-    for (path, name) in [(Path::new("/dev/null"), "character device"), (&in_folder("socket"), "socket")] {
+    let _listener = UnixListener::bind(in_directory("socket")).unwrap();
+    for (path, name) in [(Path::new("/dev/null"), "character device"), (&in_directory("socket"), "socket")] {
         assert!(matches!(error(path), OpenError::NotStorage { what, .. } if what == name), "{name}");
     }
 }
 
-/// Opening a named pipe for reading would wait for a writer for ever.
+/// Opening a named pipe for reading would block until a writer opens it.
 #[test]
-fn a_named_pipe_is_refused_without_opening_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pipe");
-    let directory = File::open(folder.path()).unwrap();
+fn named_pipe_is_refused_without_opening_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    let directory = File::open(directory.path()).unwrap();
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(directory, "pipe", rustix::fs::FileType::Fifo, mode, 0).unwrap();
     assert!(matches!(error(&path), OpenError::NotStorage { what: "named pipe", .. }));
 }
 
 #[test]
-fn a_name_with_escapes_cannot_reach_the_terminal() {
+fn escape_sequences_in_a_name_do_not_reach_the_terminal() {
     let text = error(Path::new("/tmp/\u{1b}[2J\u{202e}no such thing")).to_string();
     assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
 }
 
 #[test]
-fn a_symbolic_link_is_followed() {
+fn symbolic_link_is_followed() {
     let image = Image::of(Bytes::mib(1));
-    let link = image.folder.path().join("link");
+    let link = image.directory.path().join("link");
     symlink(&image.path, &link).unwrap();
     assert!(open(&link, &OpenOptions::default()).is_ok());
-    symlink(image.folder.path().join("gone"), image.folder.path().join("dangling")).unwrap();
-    assert!(matches!(error(&image.folder.path().join("dangling")), OpenError::Missing { .. }));
+    symlink(image.directory.path().join("gone"), image.directory.path().join("dangling")).unwrap();
+    assert!(matches!(error(&image.directory.path().join("dangling")), OpenError::Missing { .. }));
 }
 
 #[test]
-fn a_file_that_may_only_be_read_can_be_read() {
+fn read_only_file_can_be_read() {
     let image = Image::of(Bytes::mib(1));
     fs::set_permissions(&image.path, fs::Permissions::from_mode(0o444)).unwrap();
     assert!(open(&image.path, &OpenOptions::default()).is_ok());
 }
 
 #[test]
-fn the_permission_to_erase_one_file_opens_no_other() {
+fn permission_to_erase_one_file_opens_no_other() {
     let image = Image::of(Bytes::mib(1));
     let path = image.path.to_str().unwrap();
     for other in [format!("{path}2"), "/dev/sda".to_owned(), String::new(), format!("{path}/")] {
@@ -101,7 +101,7 @@ fn is_in_use(image: &Image) -> bool {
 }
 
 #[test]
-fn an_image_is_erased_by_one_at_a_time() {
+fn image_is_erased_by_one_process_at_a_time() {
     let image = Image::of(Bytes::mib(1));
     let first = erasing(&image.path).unwrap();
     assert!(is_in_use(&image));
@@ -110,7 +110,7 @@ fn an_image_is_erased_by_one_at_a_time() {
 }
 
 #[test]
-fn an_image_that_another_program_has_locked_is_not_erased() {
+fn image_locked_by_another_program_is_not_erased() {
     let image = Image::of(Bytes::mib(1));
     let user = File::open(&image.path).unwrap();
     rustix::fs::flock(&user, FlockOperation::LockShared).unwrap();
@@ -119,9 +119,10 @@ fn an_image_that_another_program_has_locked_is_not_erased() {
     assert!(!is_in_use(&image));
 }
 
-/// QEMU locks single bytes of an image, for reading, in the open file's name (its block/file-posix.c).
+/// QEMU locks single bytes of an image for reading, with open file description locks (its
+/// block/file-posix.c).
 #[test]
-fn an_image_that_a_virtual_machine_has_open_is_not_erased() {
+fn image_open_in_a_virtual_machine_is_not_erased() {
     let image = Image::of(Bytes::mib(1));
     let user = File::open(&image.path).unwrap();
     let [l_type, l_whence] = [libc::F_RDLCK, libc::SEEK_SET].map(|number| number as i16);
@@ -135,7 +136,7 @@ fn an_image_that_a_virtual_machine_has_open_is_not_erased() {
 }
 
 #[test]
-fn a_queue_needs_a_sensible_depth() {
+fn invalid_queue_depth_is_refused() {
     let image = Image::of(Bytes::mib(1));
     for queue_depth in [0, 1025, u32::MAX] {
         let options = OpenOptions { queue_depth, engine: Engine::Ring, ..OpenOptions::default() };

@@ -1,31 +1,31 @@
-//! What sort of thing a disk is: sysfs does not say it in one place.
+//! The kind of a disk, combined from several attributes in sysfs.
 
 use crate::disk::{Bus, Disk};
 use crate::sysfs::Node;
 
-/// What sort of thing a disk is.
+/// The kind of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sort {
+pub enum DiskKind {
     /// A USB stick.
     Stick,
     /// A slot of a USB card reader, with or without a card.
     Reader,
-    /// A USB disk that says its medium cannot be taken out: an SSD or hard disk, and some sticks.
+    /// A USB disk whose medium is not removable: an SSD or hard disk, and some sticks.
     UsbDisk,
-    /// An SD or MMC card in a reader of its own.
+    /// An SD or MMC card in a native card reader.
     Card,
-    /// A flash chip that is soldered to the board (eMMC).
+    /// A soldered flash chip (eMMC).
     Embedded,
-    /// A part of an eMMC chip that is no disk: for booting, or for keys.
+    /// A special area of an eMMC chip: for booting, or for keys.
     EmbeddedPart,
-    /// An optical drive, or what a stick shows as one.
+    /// An optical drive, or the emulated one of a stick.
     Optical,
     /// Any other disk.
     Disk,
 }
 
-impl Sort {
-    /// The sort in words.
+impl DiskKind {
+    /// The kind in words.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,8 +44,8 @@ impl Sort {
 /// SCSI's peripheral device type of an optical drive.
 const OPTICAL: u32 = 5;
 
-/// What card readers are called, in small letters.
-const WORDS_OF_READERS: [&str; 12] = [
+/// Parts of card readers' names, in lower case.
+const READER_NAME_PARTS: [&str; 12] = [
     "reader",
     "card",
     "crw",
@@ -60,19 +60,21 @@ const WORDS_OF_READERS: [&str; 12] = [
     "massstorageclass",
 ];
 
-/// Of the disk at `device`, whose other properties are known.
-pub fn of(disk: &Disk, device: Option<&Node>) -> Sort {
+/// The kind of `disk`, whose other properties are known; `device` is its device directory.
+pub fn of(disk: &Disk, device: Option<&Node>) -> DiskKind {
     let is_optical = device.is_some_and(is_optical) || disk.name.starts_with("sr");
     match disk.bus {
-        _ if is_optical => Sort::Optical,
-        Bus::Usb if is_reader(disk, device) => Sort::Reader,
-        Bus::Usb if disk.is_removable => Sort::Stick,
-        Bus::Usb => Sort::UsbDisk,
-        Bus::Mmc if ["boot", "rpmb", "gp"].iter().any(|part| disk.name.contains(part)) => Sort::EmbeddedPart,
-        Bus::Mmc if is_soldered(disk) => Sort::Embedded,
-        Bus::Mmc => Sort::Card,
-        Bus::Ata | Bus::Scsi if disk.is_removable => Sort::Reader,
-        _ => Sort::Disk,
+        _ if is_optical => DiskKind::Optical,
+        Bus::Usb if is_reader(disk, device) => DiskKind::Reader,
+        Bus::Usb if disk.is_removable => DiskKind::Stick,
+        Bus::Usb => DiskKind::UsbDisk,
+        Bus::Mmc if ["boot", "rpmb", "gp"].iter().any(|part| disk.name.contains(part)) => {
+            DiskKind::EmbeddedPart
+        }
+        Bus::Mmc if is_soldered(disk) => DiskKind::Embedded,
+        Bus::Mmc => DiskKind::Card,
+        Bus::Ata | Bus::Scsi if disk.is_removable => DiskKind::Reader,
+        _ => DiskKind::Disk,
     }
 }
 
@@ -80,25 +82,26 @@ fn is_optical(device: &Node) -> bool {
     device.number("type") == Some(OPTICAL)
 }
 
-/// MMC cards are a thing of the past: what speaks MMC today is a chip.
+/// Whether the flash is an eMMC chip. Removable MMC cards are no longer made.
 fn is_soldered(disk: &Disk) -> bool {
     disk.card.as_ref().is_some_and(|card| card.kind.as_deref() == Some("MMC")) && !disk.is_removable
 }
 
-/// A reader says so in its name, shares its USB device among several slots, or is empty: a stick never is.
+/// Whether it is a card reader: by its name, by several slots on one USB device, or because it is empty. A
+/// stick is never empty.
 fn is_reader(disk: &Disk, device: Option<&Node>) -> bool {
     let scsi = disk.scsi.as_ref();
     let names = [disk.model.as_deref(), scsi.and_then(|scsi| scsi.model.as_deref())];
-    let is_called_so = |name: &str| {
+    let has_reader_name = |name: &str| {
         let name = name.to_lowercase();
-        WORDS_OF_READERS.iter().any(|word| name.contains(word))
+        READER_NAME_PARTS.iter().any(|word| name.contains(word))
     };
     disk.is_removable
-        && (disk.is_empty() || names.into_iter().flatten().any(is_called_so) || shares_its_device(device))
+        && (disk.is_empty() || names.into_iter().flatten().any(has_reader_name) || shares_scsi_target(device))
 }
 
-/// Whether other disks, not counting the optical drive that some sticks show, hang on the same SCSI target.
-fn shares_its_device(device: Option<&Node>) -> bool {
+/// Whether other disks share the SCSI target. The emulated optical drive of some sticks does not count.
+fn shares_scsi_target(device: Option<&Node>) -> bool {
     let Some(target) = device.and_then(|device| device.ancestors().nth(1)) else { return false };
     let is_disk = |unit: &Node| unit.name().matches(':').count() == 3 && !is_optical(unit);
     target.children().iter().filter(|unit| is_disk(unit)).count() > 1

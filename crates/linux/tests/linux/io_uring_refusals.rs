@@ -1,5 +1,6 @@
-//! A kernel that takes no more requests, or fails to. A seccomp filter plays it, in a thread of its own: it answers
-//! every `io_uring_enter` that hands over one request, and lets those pass that hand over several or only wait.
+//! A kernel that refuses or fails to take requests. A seccomp filter simulates it in a thread of its own.
+//! It refuses every `io_uring_enter` that submits one request, and passes those that submit several or only
+//! wait.
 
 use std::fs;
 use std::mem::offset_of;
@@ -12,12 +13,12 @@ use crate::support::{Image, PATTERN, check, range, run, skip};
 
 const SIZE: Bytes = Bytes::mib(1);
 
-/// Where the filter finds the low half of `to_submit`, the second argument of `io_uring_enter`.
+/// The offset of the low half of `to_submit`, the second argument of `io_uring_enter`.
 const TO_SUBMIT: usize =
     offset_of!(libc::seccomp_data, args) + 8 + if cfg!(target_endian = "big") { 4 } else { 0 };
 
-/// Makes the kernel answer this thread with `errno` whenever it hands one request over, for the rest of its life; false
-/// where filters are not to be had.
+/// Makes the kernel return `errno` whenever this thread submits one request, until the thread ends. False
+/// where filters are not available.
 fn refuse_requests(errno: i32) -> bool {
     let (load, equals, answer) = (
         (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
@@ -41,7 +42,8 @@ fn refuse_requests(errno: i32) -> bool {
         && unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) } == 0
 }
 
-/// What `work` returns under such a kernel, on what was made ready before; `None`, said aloud, where it cannot be played.
+/// The result of `work` under such a kernel, on the value of `ready` from before. `None`, with a message,
+/// where filters are not available.
 fn refusing<D, T: Send>(
     errno: i32,
     ready: impl FnOnce() -> D + Send,
@@ -62,7 +64,7 @@ fn submit(device: &mut impl Device, tag: u64, op: impl Fn(u64) -> Op) {
     device.submit(Tag(tag), op(tag)).unwrap();
 }
 
-/// The next two completions' tags, in order.
+/// The tags of the next two completions, sorted.
 fn two_tags(device: &mut impl Device) -> [u64; 2] {
     let mut tags = [(); 2].map(|()| {
         let completion = device.wait().unwrap().unwrap();
@@ -75,12 +77,12 @@ fn two_tags(device: &mut impl Device) -> [u64; 2] {
 
 /// EAGAIN and EBUSY: "wait for some completions and try again" (`io_uring_enter(2)`).
 #[test]
-fn what_the_kernel_has_no_room_for_waits_until_it_has() {
+fn request_refused_for_lack_of_space_is_submitted_later() {
     for errno in [libc::EAGAIN, libc::EBUSY] {
         let image = Image::of(SIZE);
         run(&mut image.erasable(Engine::Sync, 1), Op::write(range(0, 1024), PATTERN));
         let read = |tag| check(range(tag * 64, 64));
-        // More than an eighth of a queue: handed over at once.
+        // More than an eighth of the queue: submitted at once.
         let ready = || {
             let mut device = image.readable(Engine::Ring, 4);
             submit(&mut device, 0, read);
@@ -105,7 +107,7 @@ fn nothing_is_written_after_an_error_was_reported() {
     for errno in [libc::EAGAIN, libc::EPERM] {
         let image = Image::of(SIZE);
         let write = |tag| Op::write(range(tag * 4, 4), PATTERN);
-        // One request is less than an eighth of the queue: it is handed over by the wait.
+        // One request is less than an eighth of the queue: the wait submits it.
         let ready = || image.erasable(Engine::Ring, 16);
         let failed = refusing(errno, ready, |mut device| {
             submit(&mut device, 0, write);

@@ -1,15 +1,16 @@
-//! The list of disks from trees of real machines' shape, in `testdata/sysfs`.
+//! The list of disks from copies of real machines' sysfs, in `testdata/sysfs`.
 
 use std::path::Path;
 
 use flashscope_device::Bytes;
 use flashscope_linux::{
-    Ability, Bogus, Brake, Bus, Disk, Idleness, Listing, Roots, Sort, Unknown, Usb, WriteCache, list,
+    Bus, Capability, Disk, DiskKind, ImplausibleReason, LinkLimit, Listing, MissingDiskReason, Roots,
+    UnknownReason, Usb, WriteCache, list,
 };
 
 fn machine(name: &str) -> Listing {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
-    list(&Roots::copy(&folder)).unwrap()
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
+    list(&Roots::copy(&directory)).unwrap()
 }
 
 fn disk<'a>(listing: &'a Listing, name: &str) -> &'a Disk {
@@ -21,43 +22,46 @@ fn usb<'a>(listing: &'a Listing, name: &str) -> &'a Usb {
 }
 
 #[test]
-fn a_usb_3_stick_in_a_usb_2_port_is_held_back_by_the_port() {
+fn usb_3_stick_in_a_usb_2_port_is_limited_by_the_port() {
     let desktop = machine("desktop");
     let stick = usb(&desktop, "sdb");
     assert_eq!(
-        (stick.link_mbit_per_s, stick.ability),
-        (Some(480.0), Some(Ability::Known { mbit_per_s: 5000.0 }))
+        (stick.link_mbit_per_s, stick.capability),
+        (Some(480.0), Some(Capability::Exact { mbit_per_s: 5000.0 }))
     );
-    assert_eq!((stick.is_held_back(), &stick.brake), (Some(true), &Some(Brake::Port)));
-    assert_eq!((stick.way.bus, stick.way.ports.as_slice(), stick.way.hubs.len()), (Some(1), &[2][..], 0));
+    assert_eq!((stick.is_held_back(), &stick.link_limit), (Some(true), &Some(LinkLimit::Port)));
+    assert_eq!((stick.path.bus, stick.path.ports.as_slice(), stick.path.hubs.len()), (Some(1), &[2][..], 0));
 }
 
 #[test]
-fn a_size_that_is_a_limit_is_no_liking() {
+fn transfer_limit_is_no_optimal_size() {
     let desktop = machine("desktop");
     let optimal = disk(&desktop, "sdb").queue.optimal.unwrap();
     assert_eq!(optimal.size, Bytes::new(33_553_920));
-    assert!(matches!(optimal.bogus, Some(Bogus::FieldFull { .. })), "{optimal:?}");
+    assert!(matches!(optimal.implausible, Some(ImplausibleReason::FieldFull { .. })), "{optimal:?}");
 }
 
 #[test]
-fn an_ssd_with_uas_runs_as_fast_as_it_can() {
+fn ssd_with_uas_runs_at_its_full_speed() {
     let desktop = machine("desktop");
     let (ssd, usb) = (disk(&desktop, "sdc"), usb(&desktop, "sdc"));
-    assert_eq!((ssd.sort, usb.driver.as_deref(), usb.offers_uas), (Sort::UsbDisk, Some("uas"), Some(true)));
     assert_eq!(
-        (usb.ability, usb.is_held_back()),
-        (Some(Ability::Known { mbit_per_s: 10_000.0 }), Some(false))
+        (ssd.kind, usb.driver.as_deref(), usb.offers_uas),
+        (DiskKind::UsbDisk, Some("uas"), Some(true))
+    );
+    assert_eq!(
+        (usb.capability, usb.is_held_back()),
+        (Some(Capability::Exact { mbit_per_s: 10_000.0 }), Some(false))
     );
     assert_eq!((ssd.queue.depth, ssd.queue.write_cache), (Some(30), Some(WriteCache::WriteBack)));
     assert_eq!(ssd.partitions[0].filesystem.as_ref().unwrap().kind, "ntfs");
 }
 
 #[test]
-fn a_stick_behind_a_hub_names_it_and_an_old_partition_is_misaligned() {
+fn stick_behind_a_hub_names_the_hub_and_misaligned_partition_is_found() {
     let desktop = machine("desktop");
     let (stick, usb) = (disk(&desktop, "sdd"), usb(&desktop, "sdd"));
-    assert_eq!((usb.is_held_back(), usb.way.hubs[0].name.as_str()), (Some(false), "1-4"));
+    assert_eq!((usb.is_held_back(), usb.path.hubs[0].name.as_str()), (Some(false), "1-4"));
     let partition = &stick.partitions[0];
     let filesystem = partition.filesystem.as_ref().unwrap();
     assert_eq!((partition.start, filesystem.cluster), (Bytes::new(63 * 512), Some(Bytes::kib(4))));
@@ -66,36 +70,37 @@ fn a_stick_behind_a_hub_names_it_and_an_old_partition_is_misaligned() {
 }
 
 #[test]
-fn what_the_kernel_does_not_show_stays_unknown() {
+fn capability_hidden_by_the_kernel_stays_unknown() {
     let desktop = machine("desktop");
     let stick = usb(&desktop, "sde");
-    let at_least = Ability::AtLeast { mbit_per_s: 480.0, unknown: Unknown::MaybeSuperSpeed };
-    assert_eq!((stick.ability, stick.is_held_back()), (Some(at_least), None));
+    let at_least = Capability::AtLeast { mbit_per_s: 480.0, unknown: UnknownReason::MaybeSuperSpeed };
+    assert_eq!((stick.capability, stick.is_held_back()), (Some(at_least), None));
 }
 
 #[test]
-fn readers_are_told_from_sticks_with_and_without_a_card() {
+fn card_readers_are_recognized_with_and_without_a_card() {
     let laptop = machine("card-readers");
     let slots: Vec<(&str, bool)> = laptop
         .disks
         .iter()
-        .filter(|disk| disk.sort == Sort::Reader)
+        .filter(|disk| disk.kind == DiskKind::Reader)
         .map(|disk| (disk.name.as_str(), disk.is_empty()))
         .collect();
     assert_eq!(slots, [("sdb", true), ("sdc", true), ("sdd", false), ("sde", true), ("sdf", true)]);
     let card = disk(&laptop, "sdd");
     assert_eq!((card.scsi.as_ref().unwrap().unit, &card.card), (Some(2), &None));
     assert!(card.mounts[0].has("ro"));
-    let idle: Vec<(&str, Idleness)> = laptop.idle.iter().map(|idle| (idle.name.as_str(), idle.why)).collect();
-    assert_eq!(idle, [("mmc0", Idleness::NoCard), ("1-4", Idleness::NoDriver)]);
+    let missing: Vec<(&str, MissingDiskReason)> =
+        laptop.missing.iter().map(|missing| (missing.name.as_str(), missing.reason)).collect();
+    assert_eq!(missing, [("mmc0", MissingDiskReason::NoCard), ("1-4", MissingDiskReason::NoDriver)]);
 }
 
 #[test]
-fn the_card_of_a_raspberry_pi_shows_its_registers() {
+fn raspberry_pi_card_shows_its_registers() {
     let pi = machine("raspberry-pi");
     let [disk] = &pi.disks[..] else { panic!("{:?}", pi.disks) };
     let card = disk.card.as_ref().unwrap();
-    assert_eq!((disk.sort, disk.bus, disk.holds_the_system()), (Sort::Card, Bus::Mmc, true));
+    assert_eq!((disk.kind, disk.bus, disk.holds_the_system()), (DiskKind::Card, Bus::Mmc, true));
     assert_eq!((card.maker, card.date.as_deref()), (Some("SanDisk"), Some("10/2019")));
     let status = card.status.as_ref().unwrap();
     assert_eq!(status.classes().as_deref(), Some("class 10, U3, V10, A1"));
@@ -105,11 +110,11 @@ fn the_card_of_a_raspberry_pi_shows_its_registers() {
     let kinds: Vec<&str> =
         disk.partitions.iter().map(|part| part.filesystem.as_ref().unwrap().kind.as_str()).collect();
     assert_eq!(kinds, ["vfat", "ext4"]);
-    assert_eq!(pi.idle, [], "a wireless chip in a slot for cards is no empty slot");
+    assert_eq!(pi.missing, [], "a wireless chip in a card slot is not an empty slot");
 }
 
 #[test]
-fn a_hostile_machine_does_no_harm() {
+fn hostile_sysfs_is_handled() {
     let hostile = machine("hostile");
     let names: Vec<&str> = hostile.disks.iter().map(|disk| disk.name.as_str()).collect();
     assert_eq!(names, ["mmcblk0", "sdb", "sdc"]);
@@ -118,7 +123,7 @@ fn a_hostile_machine_does_no_harm() {
     assert!(!text.contains("\\u{1b}") && !text.contains("\\u{7}"), "{text}");
     assert!(disk(&hostile, "sdb").serial.as_ref().unwrap().chars().count() <= 128);
     let usb = usb(&hostile, "sdb");
-    assert_eq!((usb.link_mbit_per_s, usb.ability, usb.offers_uas), (None, None, None));
+    assert_eq!((usb.link_mbit_per_s, usb.capability, usb.offers_uas), (None, None, None));
     let card = disk(&hostile, "mmcblk0").card.as_ref().unwrap();
     assert_eq!((&card.identification, &card.specific_data, &card.status), (&None, &None, &None));
     assert_eq!((&card.date, card.preferred_erase), (&None, None));

@@ -17,7 +17,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// `None`, said aloud, where loop devices are not to be had.
+    /// `None`, with a message, where loop devices are not available.
     fn over(image: Image, options: &[&str]) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             skip("loop devices need root");
@@ -56,7 +56,7 @@ fn written_image() -> Image {
 }
 
 #[test]
-fn one_that_is_attached_read_only_is_not_erased() {
+fn read_only_loop_device_is_not_erased() {
     let Some(locked) = Loop::over(written_image(), &["--read-only"]) else { return };
     let refused = erasable(&locked.path, &Roots::default()).unwrap_err().to_string();
     assert!(refused.contains("takes no writes"), "{refused}");
@@ -65,7 +65,7 @@ fn one_that_is_attached_read_only_is_not_erased() {
 }
 
 #[test]
-fn a_block_device_reads_what_its_image_holds_and_takes_no_writes() {
+fn block_device_reads_its_image_and_refuses_writes() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
     for (engine, queue_depth) in ENGINES {
         let mut device = disk.device(engine, queue_depth);
@@ -78,7 +78,7 @@ fn a_block_device_reads_what_its_image_holds_and_takes_no_writes() {
 }
 
 #[test]
-fn the_sector_size_comes_from_the_disk() {
+fn sector_size_comes_from_the_disk() {
     let Some(disk) = Loop::over(written_image(), &["--sector-size", "4096"]) else { return };
     let mut device = disk.device(Engine::Sync, 1);
     assert_eq!(device.capabilities().logical_block, Bytes::kib(4));
@@ -88,7 +88,7 @@ fn the_sector_size_comes_from_the_disk() {
 }
 
 #[test]
-fn an_image_under_a_loop_device_is_not_opened_for_writing() {
+fn image_under_a_loop_device_is_not_opened_for_writing() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
     let refused = |path: &Path| open_for_writing(path).unwrap_err();
     let user = Some(disk.path.to_str().unwrap().to_owned());
@@ -103,7 +103,7 @@ fn open_for_writing(path: &Path) -> Result<LinuxDevice, OpenError> {
 }
 
 #[test]
-fn a_loop_device_over_an_image_may_be_erased_by_one_at_a_time() {
+fn loop_device_over_an_image_is_erased_by_one_process_at_a_time() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
     let mut device = open_for_writing(&disk.path).unwrap();
     run(&mut device, Op::write(range(0, 8), PATTERN.next_generation())).outcome.unwrap();
@@ -114,17 +114,17 @@ fn a_loop_device_over_an_image_may_be_erased_by_one_at_a_time() {
 }
 
 #[test]
-fn a_loop_device_over_another_disk_is_a_disk() {
+fn loop_device_over_a_disk_is_not_erased() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
-    let below = Image { path: disk.path.clone(), folder: tempfile::tempdir().unwrap() };
+    let below = Image { path: disk.path.clone(), directory: tempfile::tempdir().unwrap() };
     let Some(above) = Loop::over(below, &[]) else { return };
     let refused = open_for_writing(&above.path).unwrap_err();
     assert!(matches!(refused, OpenError::NotErasable { .. }), "{refused}");
 }
 
-/// What is missing under a loop device is an input/output error on it: the nearest thing to a dying stick.
+/// A missing part of the file under a loop device is an I/O error on it, as on a failing stick.
 #[test]
-fn a_medium_error_is_one_requests_failure() {
+fn medium_error_fails_one_request_only() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
     disk.image.resize(Bytes::mib(1));
     for (engine, queue_depth) in ENGINES {
@@ -136,7 +136,7 @@ fn a_medium_error_is_one_requests_failure() {
 }
 
 #[test]
-fn a_loop_device_is_listed_and_identified() {
+fn loop_device_is_listed_and_identified() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
     let disks = list(&Roots::default()).unwrap().disks;
     let listed = disks.iter().find(|listed| listed.path == disk.path).unwrap();
@@ -148,9 +148,10 @@ fn a_loop_device_is_listed_and_identified() {
 }
 
 #[test]
-fn a_partition_says_where_it_starts() {
+fn partition_reports_its_offset() {
     let Some(disk) = Loop::over(written_image(), &["--partscan"]) else { return };
-    // Told by hand, because not every kernel reads partition tables; detaching with --partscan on takes it away again.
+    // Added explicitly, because not every kernel reads partition tables; detaching with --partscan removes
+    // it.
     let added = Command::new("addpart").arg(&disk.path).args(["1", "2048", "2048"]).status();
     if !added.is_ok_and(|status| status.success()) {
         return skip("addpart (util-linux) cannot add a partition here");

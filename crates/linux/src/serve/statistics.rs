@@ -1,12 +1,12 @@
-//! The account of a served device: how much was asked, and how punctual the answers were.
+//! Statistics of a served device: the requests, and how late the replies were.
 
 use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant, OpKind};
 
-/// What was served, and how punctually.
+/// The requests, and how late the replies were.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Served {
+pub struct ServeStatistics {
     /// Read requests.
     pub reads: u64,
     /// Write requests.
@@ -19,14 +19,15 @@ pub struct Served {
     pub bytes_read: Bytes,
     /// Bytes written.
     pub bytes_written: Bytes,
-    /// Requests that failed.
+    /// Failed requests.
     pub failed: u64,
-    /// How late answers were against the device's own completion instants; `None` if answers were given at once, or none.
-    pub error: Option<Punctuality>,
+    /// The delay of the replies after the device's completion instants; `None` for immediate replies, or
+    /// without replies.
+    pub error: Option<Lateness>,
 }
 
-impl Served {
-    /// All requests together.
+impl ServeStatistics {
+    /// All requests.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.reads + self.writes + self.flushes + self.discards
@@ -51,42 +52,43 @@ impl Served {
     }
 }
 
-/// How far the instants of the answers were from those that the device gave.
+/// The delay of replies after the device's completion instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Punctuality {
-    /// Half of the answers were no further off.
+pub struct Lateness {
+    /// The median.
     pub median: Duration,
-    /// 99 in 100 were no further off.
+    /// The 99th percentile.
     pub percentile_99: Duration,
-    /// The worst.
+    /// The maximum.
     pub max: Duration,
-    /// Answers whose instant had passed before the host had them ready: the device was faster than this machine.
+    /// Replies whose instant had passed before the host had them ready: the device was faster than this
+    /// machine.
     pub late: u64,
 }
 
-/// The histogram's bins are this wide; percentiles are right to one bin.
+/// The width of a histogram bin, nanoseconds. Percentiles are exact to one bin.
 const BIN_NS: u64 = 1_000;
-/// Errors of this many bins and more share the last one: 20 ms.
+/// The number of bins. The last one holds delays of 20 ms and more.
 const BINS: usize = 20_000;
 
-/// Gathers the errors of answers in constant memory.
+/// Collects the delays of replies in constant memory.
 #[derive(Debug)]
-pub struct Errors {
+pub struct LatenessHistogram {
     bins: Vec<u64>,
     count: u64,
     max: Duration,
     late: u64,
 }
 
-impl Errors {
-    /// None yet.
+impl LatenessHistogram {
+    /// An empty histogram.
     pub fn new() -> Self {
         Self { bins: vec![0; BINS], count: 0, max: Duration::ZERO, late: 0 }
     }
 
-    /// An answer that was due at `due`, ready at `ready` and given at `given`.
-    pub fn note(&mut self, due: Instant, ready: Instant, given: Instant) {
-        let error = given.since(due);
+    /// Adds a reply that was due at `due`, ready at `ready` and sent at `given`.
+    pub fn note(&mut self, due: Instant, ready: Instant, sent: Instant) {
+        let error = sent.since(due);
         let bin = usize::try_from(error.as_nanos() / u128::from(BIN_NS)).unwrap_or(usize::MAX);
         self.bins[bin.min(BINS - 1)] += 1;
         self.count += 1;
@@ -94,9 +96,9 @@ impl Errors {
         self.late += u64::from(ready > due);
     }
 
-    /// The errors in four numbers; `None` if there were none.
-    pub fn summary(&self) -> Option<Punctuality> {
-        (self.count > 0).then(|| Punctuality {
+    /// The summary of the delays; `None` without replies.
+    pub fn summary(&self) -> Option<Lateness> {
+        (self.count > 0).then(|| Lateness {
             median: self.quantile(50),
             percentile_99: self.quantile(99),
             max: self.max,
@@ -104,7 +106,7 @@ impl Errors {
         })
     }
 
-    /// The upper edge of the bin that `percent` of all errors do not exceed; in the last bin, the largest error.
+    /// The upper edge of the bin that `percent` of all delays do not exceed; in the last bin, the maximum.
     fn quantile(&self, percent: u64) -> Duration {
         let rank = (self.count * percent).div_ceil(100);
         let mut below = 0;
@@ -123,18 +125,18 @@ impl Errors {
 mod tests {
     use super::*;
 
-    fn noted(errors_us: impl IntoIterator<Item = u64>) -> Errors {
-        let mut errors = Errors::new();
+    fn noted(errors_us: impl IntoIterator<Item = u64>) -> LatenessHistogram {
+        let mut lateness = LatenessHistogram::new();
         for error_us in errors_us {
             let due = Instant::from_nanos(5_000_000);
-            let given = due + Duration::from_micros(error_us);
-            errors.note(due, if error_us > 400 { given } else { due }, given);
+            let sent = due + Duration::from_micros(error_us);
+            lateness.note(due, if error_us > 400 { sent } else { due }, sent);
         }
-        errors
+        lateness
     }
 
     #[test]
-    fn quantiles_are_right_to_one_bin() {
+    fn quantiles_are_exact_to_one_bin() {
         let summary = noted(0..1000).summary().unwrap();
         assert_eq!(summary.median, Duration::from_micros(500));
         assert_eq!(summary.percentile_99, Duration::from_micros(990));
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_beyond_all_bins_is_the_largest_one() {
+    fn delay_beyond_all_bins_is_the_maximum() {
         let summary = noted([3_000_000, 3_000_000]).summary().unwrap();
         assert_eq!(summary.median, Duration::from_secs(3));
         assert_eq!(noted([]).summary(), None);

@@ -1,0 +1,61 @@
+//! Drops files from the page cache, and checks whether they are gone from it.
+
+use std::fs::{self, File};
+use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
+
+use rustix::fs::Advice;
+
+use crate::resident::resident_pages;
+
+/// How the page cache was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheDrop {
+    /// Each file was dropped by `posix_fadvise` with `POSIX_FADV_DONTNEED`. Directories and filesystem
+    /// tables may stay cached.
+    Advised,
+    /// In addition, the kernel dropped all its caches, directories and tables included (`drop_caches`).
+    /// Only root may request that.
+    Dropped,
+}
+
+/// Drops a file from the page cache. The file must have been flushed.
+pub fn drop_file(file: &File) {
+    // Advice only: pages that stay are counted afterwards.
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+}
+
+/// Asks the kernel to drop all caches. Dirty data stays (Documentation/admin-guide/sysctl/vm.rst).
+pub fn drop_caches() -> CacheDrop {
+    match fs::write("/proc/sys/vm/drop_caches", "3\n") {
+        Ok(()) => CacheDrop::Dropped,
+        Err(_) => CacheDrop::Advised,
+    }
+}
+
+/// Counts the pages of files, and those of them in the page cache.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CachedShare {
+    cached: u64,
+    pages: u64,
+    is_unknown: bool,
+}
+
+impl CachedShare {
+    /// Adds a file of this length.
+    pub fn add(&mut self, file: &File, length: u64) {
+        let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return };
+        match resident_pages(file.as_fd(), length) {
+            Some((cached, pages)) => {
+                self.cached += cached;
+                self.pages += pages;
+            }
+            None => self.is_unknown = true,
+        }
+    }
+
+    /// The cached share of all pages; `None` if the kernel does not report it.
+    pub fn share(self) -> Option<f64> {
+        (self.pages > 0 && !self.is_unknown).then(|| self.cached as f64 / self.pages as f64)
+    }
+}

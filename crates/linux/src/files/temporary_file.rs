@@ -1,0 +1,204 @@
+//! A temporary file as a device, so that people without root can measure a mounted stick.
+//!
+//! Its name is removed before anything is written, so nothing is left however the measurement ends. Its
+//! space is reserved at once where the filesystem can do that without writing. So no allocation happens
+//! during timed requests.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use flashscope_device::{Bytes, Capabilities};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::bench_directory::BenchDirectory;
+use super::error::FilesError;
+use crate::clock::Clock;
+use crate::device::LinuxDevice;
+use crate::engine::{ActiveEngine, Engine};
+use crate::geometry::{self, Geometry};
+use crate::open::MAX_REQUEST;
+use crate::remark::Remark;
+use crate::target::{Target, TargetKind};
+
+/// The reserve for the filesystem's tables and for other programs: a tenth of the free space, and at least
+/// 16 MiB. Guess.
+const RESERVED: u64 = 10;
+const RESERVED_MIN: Bytes = Bytes::mib(16);
+/// The file's size is a multiple of the largest usual request.
+const STEP: Bytes = Bytes::mib(1);
+/// FAT stores the length of a file in 32 bits.
+const FAT_FILE_MAX: Bytes = Bytes::mib(4095);
+/// Data for the check whether direct I/O works. The measurement overwrites it.
+const PROBE: [u8; 4096] = [0xA5; 4096];
+const CREATING: &str = "creating a file";
+
+/// The size of a temporary file.
+#[derive(Debug, Clone, Copy)]
+pub struct FileSize {
+    /// The wanted size, reduced to the free space.
+    pub wanted: Bytes,
+    /// The smallest useful size.
+    pub minimum: Bytes,
+}
+
+impl BenchDirectory {
+    /// A temporary file in this directory, readable and writable, with this queue depth. Its contents are
+    /// undefined.
+    ///
+    /// # Errors
+    /// [`FilesError`], with what to try.
+    pub fn temporary_file(&self, size: FileSize, queue_depth: u32) -> Result<LinuxDevice, FilesError> {
+        let size = self.size(size)?;
+        let failed = |during| move |errno| FilesError::of(self.display_path(), during, errno, size);
+        let created = unnamed_file(self.path()).map_err(failed(CREATING))?;
+        reserve(&created, size, &self.backing_filesystem().filesystem).map_err(failed("reserving space"))?;
+        rustix::io::pwrite(&created, &PROBE, 0).map_err(failed("writing"))?;
+        rustix::fs::fdatasync(&created).map_err(failed("flushing"))?;
+        let (file, direct_block) = reopen_direct(&created).map_err(failed("reopening it"))?;
+        let geometry =
+            Geometry::of(&file, TargetKind::File, direct_block).map_err(failed("reading its size"))?;
+        let mut remarks = vec![Remark::TemporaryFile { size }];
+        if direct_block.is_none() {
+            geometry::forget_cache(&file);
+            remarks.push(Remark::Buffered);
+        }
+        let capabilities = Capabilities {
+            capacity: size,
+            logical_block: geometry.logical_block,
+            physical_block: geometry.physical_block,
+            max_request: MAX_REQUEST,
+            queue_depth,
+            writable: true,
+            discard: false,
+        };
+        let kind = TargetKind::File;
+        let mut target =
+            Target { file, capabilities, kind, is_buffered: direct_block.is_none(), clock: Clock::start() };
+        let engine = ActiveEngine::start(Engine::Best, queue_depth, &mut target, &mut remarks)
+            .map_err(failed("setting up its queue"))?;
+        Ok(LinuxDevice::new(target, engine, remarks))
+    }
+
+    /// The capacity of the filesystem; the stick's is at least as large.
+    ///
+    /// # Errors
+    /// [`FilesError`], if the filesystem does not report it.
+    pub fn capacity(&self) -> Result<Bytes, FilesError> {
+        let space = self.space()?;
+        Ok(Bytes::new(space.f_blocks.saturating_mul(space.f_frsize)))
+    }
+
+    /// The wanted size, reduced to the free space without the reserve.
+    fn size(&self, size: FileSize) -> Result<Bytes, FilesError> {
+        let space = self.space()?;
+        let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
+        let limit = if is_fat(&self.backing_filesystem().filesystem) { FAT_FILE_MAX } else { size.wanted };
+        let space_left = free.saturating_sub((free / RESERVED).max(RESERVED_MIN)).min(limit);
+        let available = size.wanted.min(space_left).round_down(STEP);
+        if available < size.minimum {
+            let needed = size.minimum + RESERVED_MIN;
+            return Err(FilesError::TooLittleSpace { path: self.display_path().to_owned(), free, needed });
+        }
+        Ok(available)
+    }
+}
+
+/// Creates a file in `directory` and removes its name. The file is gone when it is closed.
+pub fn unnamed_file(directory: &Path) -> Result<OwnedFd, Errno> {
+    let name = directory.join(format!(".flashscope-bench-{}", std::process::id()));
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::open(&name, flags, Mode::RUSR | Mode::WUSR)?;
+    rustix::fs::unlink(&name).map(|()| file)
+}
+
+/// Opens an open file again with other flags, also if it has no name (proc(5)).
+pub fn reopen(file: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(format!("/proc/self/fd/{}", file.as_raw_fd()), flags, Mode::empty())
+}
+
+/// Reserves the space, where that does not write it. The FAT driver zero-fills a file that grows, so its
+/// length is kept there.
+fn reserve(file: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), Errno> {
+    let mode = if is_fat(filesystem) { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+    match rustix::fs::fallocate(file, mode, 0, size.get()) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        reserved => reserved,
+    }
+}
+
+fn is_fat(filesystem: &str) -> bool {
+    ["vfat", "msdos"].contains(&filesystem)
+}
+
+/// The same file with direct I/O, with the smallest block it takes; or with synchronous buffered I/O if
+/// that is refused.
+fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let direct = match reopen(file, flags | OFlags::DIRECT) {
+        Ok(direct) => geometry::direct_block(&direct).map(|block| (direct, Some(block))),
+        Err(Errno::INVAL) => None,
+        Err(errno) => return Err(errno),
+    };
+    direct.map_or_else(|| reopen(file, flags | OFlags::DSYNC).map(|file| (file, None)), Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::{ByteRange, Device, DeviceExt, Op, Pattern, ReadInto, Success};
+
+    use super::*;
+
+    const fn sizes(wanted: u64, minimum: u64) -> FileSize {
+        FileSize { wanted: Bytes::mib(wanted), minimum: Bytes::mib(minimum) }
+    }
+
+    #[test]
+    fn temporary_file_stores_data_and_has_no_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = BenchDirectory::open(directory.path()).unwrap();
+        let mut device = directory.temporary_file(sizes(4, 2), 4).unwrap();
+        assert_eq!(
+            std::fs::read_dir(directory.path()).unwrap().count(),
+            0,
+            "the file has no name from the start"
+        );
+        assert_eq!(device.capabilities().capacity, Bytes::mib(4));
+        assert!(device.capabilities().writable);
+        let (range, pattern) = (ByteRange::new(Bytes::mib(3), Bytes::mib(1)), Pattern::new(7));
+        device.run(Op::write(range, pattern)).unwrap().outcome.unwrap();
+        let read = device.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap();
+        assert_eq!(read.outcome, Ok(Success::AllRight));
+        assert!(device.remarks().iter().any(|remark| matches!(remark, Remark::TemporaryFile { .. })));
+    }
+
+    #[test]
+    fn shortened_file_ends_at_its_new_capacity() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = BenchDirectory::open(directory.path()).unwrap();
+        let mut device = directory.temporary_file(sizes(4, 2), 1).unwrap();
+        device.shorten(Bytes::mib(3)).unwrap();
+        assert_eq!(device.capabilities().capacity, Bytes::mib(3));
+        assert_eq!(rustix::fs::fstat(device.file()).unwrap().st_size, 3 << 20);
+        let beyond_end = ByteRange::new(Bytes::mib(3), Bytes::kib(4));
+        assert!(device.run(Op::read(beyond_end)).unwrap().outcome.is_err());
+        assert!(
+            device.remarks().iter().any(|remark| *remark == Remark::TemporaryFile { size: Bytes::mib(3) })
+        );
+    }
+
+    #[test]
+    fn size_is_reduced_to_free_space_or_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = BenchDirectory::open(directory.path()).unwrap();
+        let huge = Bytes::new(1 << 60);
+        let refused = directory.temporary_file(FileSize { wanted: huge, minimum: huge }, 1).unwrap_err();
+        assert!(
+            matches!(refused, FilesError::TooLittleSpace { .. }) && refused.to_string().contains("free"),
+            "{refused}"
+        );
+        let space = rustix::fs::statvfs(directory.path()).unwrap();
+        let available = directory.size(FileSize { wanted: huge, minimum: Bytes::ZERO }).unwrap();
+        assert!(available < Bytes::new(space.f_blocks * space.f_frsize), "{available}");
+    }
+}

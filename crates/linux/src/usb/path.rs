@@ -1,0 +1,108 @@
+//! The path from the machine to a USB device: bus, ports, hubs, and what limits its link speed.
+
+use crate::sysfs::Node;
+
+/// The path from the machine to a USB device.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UsbPath {
+    /// The kernel's name of the device, e.g. `1-2.4`: bus 1, its port 2, port 4 of the hub there.
+    pub name: String,
+    /// The bus number.
+    pub bus: Option<u32>,
+    /// The device number, which changes each time the device is plugged in.
+    pub number: Option<u32>,
+    /// The port numbers, from the machine to the device.
+    pub ports: Vec<u32>,
+    /// The hubs, from the machine to the device; empty if it is plugged into the machine itself.
+    pub hubs: Vec<Hub>,
+}
+
+/// A hub between the machine and a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hub {
+    /// The kernel's name, e.g. `1-2`.
+    pub name: String,
+    /// The product name.
+    pub product: Option<String>,
+    /// The speed of its own link to the machine, Mbit/s.
+    pub link_mbit_per_s: Option<f64>,
+}
+
+impl UsbPath {
+    /// The path to the device at `device`.
+    pub fn to(device: &Node) -> Self {
+        let name = device.name();
+        let numbers =
+            name.split_once('-').and_then(|(bus, ports)| Some((bus.parse().ok()?, ports.to_owned())));
+        let (bus, ports) = numbers.map_or((None, String::new()), |(bus, ports)| (Some(bus), ports));
+        let is_hub = |node: &Node| !is_root_hub(node) && node.text("idVendor").is_some();
+        let mut hubs: Vec<Hub> =
+            device.ancestors().skip(1).filter(is_hub).map(|node| Hub::at(&node)).collect();
+        hubs.reverse();
+        let ports = ports.split('.').filter_map(|port| port.parse().ok()).collect();
+        Self { name, bus, number: device.number("devnum"), ports, hubs }
+    }
+}
+
+impl Hub {
+    fn at(node: &Node) -> Self {
+        Self { name: node.name(), product: node.text("product"), link_mbit_per_s: node.number("speed") }
+    }
+}
+
+/// Whether it is the root hub of a bus, which is named `usb1`; other hubs have a hyphen.
+fn is_root_hub(node: &Node) -> bool {
+    !node.name().contains('-')
+}
+
+/// What limits a link below the device's capability.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LinkLimit {
+    /// A hub on the path is as slow as the link.
+    Hub(Hub),
+    /// The port of the machine, or of the hub, has no SuperSpeed half.
+    Port,
+    /// The port has a SuperSpeed half, but the link did not come up there.
+    Contact,
+    /// The port or the hub; sysfs does not show which.
+    PortOrHub,
+}
+
+impl LinkLimit {
+    /// The limit for the device at `device`, whose link speed is `link` Mbit/s and below its capability.
+    pub fn of(device: &Node, path: &UsbPath, link: f64) -> Self {
+        let port = device.below("port");
+        let has_faster_half = port.as_ref().is_some_and(|port| port.below("peer").is_some());
+        let above = device.ancestors().nth(1).and_then(|above| above.number::<f64>("speed"));
+        if link <= HIGH && has_faster_half || link < HIGH && above.is_some_and(|above| above > link) {
+            return Self::Contact;
+        }
+        let is_slow = |hub: &&Hub| hub.link_mbit_per_s.is_some_and(|speed| speed <= link);
+        match path.hubs.iter().find(is_slow) {
+            Some(hub) => Self::Hub(hub.clone()),
+            None if port.is_some() && path.hubs.is_empty() => Self::Port,
+            None => Self::PortOrHub,
+        }
+    }
+
+    /// The limit and the advice, for a link of `link` Mbit/s.
+    #[must_use]
+    pub fn advice(&self, link: f64) -> String {
+        let kind = kind_of_port(link);
+        match self {
+            Self::Hub(hub) => {
+                let product = hub.product.as_deref().map_or_else(String::new, |product| format!(" ({product})"));
+                format!("plugged into {kind} hub {}{product}; plug it in without the hub", hub.name)
+            }
+            Self::Port => format!("plugged into {kind} port; another port may be faster"),
+            Self::Contact => "the port is faster, but the link did not come up at its full speed: plug it in again, quickly \
+                              and all the way, or try another cable or port"
+                .to_owned(),
+            Self::PortOrHub => format!("plugged into {kind} port or hub"),
+        }
+    }
+}
+
+/// Above this speed a link has wires of its own. A port with those wires has two halves in sysfs, which are
+/// peers.
+const HIGH: f64 = 480.0;
