@@ -5,6 +5,7 @@
 
 #![deny(missing_docs)]
 
+pub mod activity;
 pub mod diagnosis;
 pub mod files;
 pub mod findings;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Device};
+use flashscope_record::activity::Counters;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
-use crate::activity::Counters;
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::error::OpenError;

@@ -4,6 +4,7 @@
 
 #![deny(missing_docs)]
 
+pub mod activity;
 pub mod attachment;
 pub mod diagnosis;
 pub mod figure;

@@ -1,8 +1,9 @@
-//! The data in memory that is still to be written to a disk.
+//! Reads the data in memory that is still to be written to a disk.
 
 use std::path::Path;
 
 use flashscope_device::Bytes;
+use flashscope_record::activity::{BoundReason, PendingWrites};
 
 use super::writeback_statistics::WritebackStatistics;
 use crate::disk::Disk;
@@ -12,88 +13,13 @@ use crate::sysfs::{Node, Sysfs, read_start};
 /// The limit for reading `/proc/meminfo`, which has about 1.5 KiB.
 const MEMINFO_BYTES_MAX: u64 = 64 << 10;
 
-/// Data that programs have written and that has not reached the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PendingWrites {
-    /// The data of this disk alone, from debugfs.
-    Counted {
-        /// Dirty: not yet sent to the disk.
-        dirty: Bytes,
-        /// In writeback: being written to the disk.
-        writeback: Bytes,
-        /// The largest error of the sum of both. The kernel counts per processor and adds up only now and
-        /// then. Zero if it is certain that nothing is pending.
-        error: Bytes,
-    },
-    /// The data of all disks together, from `/proc/meminfo`: an upper bound for this disk.
-    AtMost(Bytes, BoundReason),
-    /// Neither can be read.
-    Unknown,
-}
-
-/// Why there is only an upper bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoundReason {
-    /// debugfs cannot be read; root can.
-    Hidden,
-    /// debugfs is not mounted.
-    NotMounted,
-    /// The kernel writes back per control group, and counts here only what belongs to no group (before
-    /// Linux 6.10).
-    ControlGroups,
-}
-
-impl PendingWrites {
-    /// The pending bytes, or their upper bound.
-    #[must_use]
-    pub fn bytes_max(self) -> Option<Bytes> {
-        match self {
-            Self::Counted { dirty, writeback, .. } => Some(dirty + writeback),
-            Self::AtMost(bytes, _) => Some(bytes),
-            Self::Unknown => None,
-        }
-    }
-
-    /// The largest error of [`PendingWrites::bytes_max`], in both directions.
-    #[must_use]
-    pub const fn error(self) -> Bytes {
-        match self {
-            Self::Counted { error, .. } => error,
-            Self::AtMost(..) | Self::Unknown => Bytes::ZERO,
-        }
-    }
-
-    /// Whether it is certain that nothing is pending.
-    #[must_use]
-    pub fn is_nothing(self) -> bool {
-        match self {
-            Self::Counted { dirty, writeback, error } => {
-                [dirty, writeback, error].iter().all(|bytes| bytes.is_zero())
-            }
-            Self::AtMost(bytes, _) => bytes.is_zero(),
-            Self::Unknown => false,
-        }
-    }
-
-    /// Whether the count is too small to differ from zero.
-    #[must_use]
-    pub fn is_below_error(self) -> bool {
-        matches!(self, Self::Counted { dirty, writeback, error } if dirty + writeback <= error)
-    }
-
-    /// Whether it is certain that data is being written to the disk.
-    pub(super) fn is_being_written(self) -> bool {
-        matches!(self, Self::Counted { writeback, error, .. } if writeback > error)
-    }
-
-    /// Reads the pending writes of the disk at `node`.
-    pub(super) fn read(node: &Node, disk: &Disk, roots: &Roots) -> Self {
-        counted(node, disk, roots).unwrap_or_else(|bound| {
-            let text = read_start(&roots.proc.join("meminfo"), MEMINFO_BYTES_MAX).ok();
-            let bytes = text.and_then(|text| meminfo_total(&String::from_utf8_lossy(&text)));
-            bytes.map_or(Self::Unknown, |bytes| Self::AtMost(bytes, bound))
-        })
-    }
+/// Reads the pending writes of the disk at `node`.
+pub fn read(node: &Node, disk: &Disk, roots: &Roots) -> PendingWrites {
+    counted(node, disk, roots).unwrap_or_else(|bound| {
+        let text = read_start(&roots.proc.join("meminfo"), MEMINFO_BYTES_MAX).ok();
+        let bytes = text.and_then(|text| meminfo_total(&String::from_utf8_lossy(&text)));
+        bytes.map_or(PendingWrites::Unknown, |bytes| PendingWrites::AtMost(bytes, bound))
+    })
 }
 
 /// Why a debugfs directory cannot be seen. Its mount point is empty, and readable by all, until debugfs is
@@ -172,14 +98,5 @@ mod tests {
         assert_eq!(meminfo_total(meminfo), Some(Bytes::mib(1)));
         assert_eq!(meminfo_total("Dirty: many kB\nWriteback: 0 kB\n"), None);
         assert_eq!(meminfo_total(&format!("Dirty: {} kB\nWriteback: 0 kB\n", u64::MAX)), None);
-    }
-
-    #[test]
-    fn only_an_exact_zero_is_nothing() {
-        let counted = |writeback, error| PendingWrites::Counted { dirty: Bytes::ZERO, writeback, error };
-        assert!(counted(Bytes::ZERO, Bytes::ZERO).is_nothing());
-        assert!(!counted(Bytes::ZERO, Bytes::kib(64)).is_nothing());
-        assert!(counted(Bytes::kib(65), Bytes::kib(64)).is_being_written());
-        assert!(!counted(Bytes::kib(64), Bytes::kib(64)).is_being_written(), "within the error of the count");
     }
 }

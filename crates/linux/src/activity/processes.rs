@@ -7,6 +7,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use flashscope_record::activity::{Process, Processes};
+
 use crate::disk::Disk;
 use crate::mounts::Mount;
 use crate::printable::printable;
@@ -22,44 +24,18 @@ const FACT_BYTES_MAX: u64 = 4096;
 /// The access-mode bits of open(2)'s flags. They are not zero for a writable file.
 const MAY_WRITE: u32 = 0o3;
 
-/// A process with files open on the disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
-    /// The process id.
-    pub pid: u32,
-    /// Its name, printable.
-    pub name: String,
-    /// The number of files it has open there.
-    pub files: u32,
-    /// How many of them are writable.
-    pub files_to_write: u32,
-    /// Bytes written so far, to any disk; `None` where only root or the owner may read it.
-    pub written_bytes: Option<u64>,
-}
-
-/// All processes.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Processes {
-    /// Those with files open on the disk, by process id.
-    pub seen: Vec<Process>,
-    /// The number of processes of other users that may not be inspected.
-    pub hidden: u32,
-}
-
-impl Processes {
-    /// The processes with files open on `disk`; `mounts` is the complete list of mounts.
-    pub(super) fn read(disk: &Disk, mounts: &[Mount], roots: &Roots) -> Self {
-        let mut processes = Self::default();
-        for pid in numbers(&roots.proc) {
-            match process(pid, disk, mounts, &roots.proc.join(pid.to_string())) {
-                Ok(process) => processes.seen.extend(process),
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => processes.hidden += 1,
-                // The process has ended.
-                Err(_) => {}
-            }
+/// The processes with files open on `disk`; `mounts` is the complete list of mounts.
+pub fn read(disk: &Disk, mounts: &[Mount], roots: &Roots) -> Processes {
+    let mut processes = Processes::default();
+    for pid in numbers(&roots.proc) {
+        match process(pid, disk, mounts, &roots.proc.join(pid.to_string())) {
+            Ok(process) => processes.seen.extend(process),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => processes.hidden += 1,
+            // The process has ended.
+            Err(_) => {}
         }
-        processes
     }
+    processes
 }
 
 /// The process ids in `/proc`, sorted.

@@ -2,9 +2,9 @@
 
 use flashscope_device::Instant;
 
-use super::counters::Counters;
-use super::pending_writes::PendingWrites;
-use super::processes::Processes;
+use flashscope_record::activity::{Counters, Sample, Snapshot};
+
+use super::{pending_writes, processes};
 use crate::clock::Clock;
 use crate::describe;
 use crate::disk::Disk;
@@ -12,38 +12,13 @@ use crate::mounts::{self, Mount};
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 
-/// The state that is cheap to read: ten times a second costs next to nothing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Snapshot {
-    /// The time of the snapshot, on the sampler's clock.
-    pub at: Instant,
-    /// The I/O counters.
-    pub counters: Counters,
-    /// The pending writes.
-    pub pending: PendingWrites,
-    /// The kernel's sequence number of the disk (since Linux 5.15). It changes when the disk is plugged in
-    /// again.
-    pub sequence: Option<u64>,
-}
-
-/// The complete state at one moment.
+/// A sample, and where the disk is mounted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// The snapshot.
-    pub snapshot: Snapshot,
-    /// The processes with files open on it.
-    pub processes: Processes,
-    /// Where it is mounted.
+pub struct DiskSample {
+    /// The sample.
+    pub sample: Sample,
+    /// Where the disk is mounted.
     pub mounts: Vec<Mount>,
-}
-
-impl Snapshot {
-    /// Whether it is of the same disk as the `earlier` snapshot. The counters of a replugged disk restart
-    /// at zero.
-    #[must_use]
-    pub fn follows(&self, earlier: &Self) -> bool {
-        self.sequence == earlier.sequence && earlier.counters.can_precede(&self.counters)
-    }
 }
 
 /// Why a disk can no longer be watched.
@@ -89,12 +64,13 @@ impl Sampler {
     ///
     /// # Errors
     /// As [`Sampler::snapshot`].
-    pub fn sample(&self, disk: &Disk) -> Result<Sample, WatchError> {
+    pub fn sample(&self, disk: &Disk) -> Result<DiskSample, WatchError> {
         let all = mounts::read(&self.roots.mounts).unwrap_or_default();
         let mounts = describe::mounts(&self.node(disk)?, &all, &self.roots);
         let disk = Disk { mounts, ..disk.clone() };
-        let processes = Processes::read(&disk, &all, &self.roots);
-        Ok(Sample { processes, snapshot: self.snapshot(&disk)?, mounts: disk.mounts })
+        let processes = processes::read(&disk, &all, &self.roots);
+        let sample = Sample { processes, snapshot: self.snapshot(&disk)? };
+        Ok(DiskSample { sample, mounts: disk.mounts })
     }
 
     /// Reads the snapshot of `disk`: a few files.
@@ -115,7 +91,7 @@ impl Sampler {
         Ok(Snapshot {
             at,
             counters: counters.ok_or_else(|| no_counters(&node, disk))?,
-            pending: PendingWrites::read(&node, disk, &self.roots),
+            pending: pending_writes::read(&node, disk, &self.roots),
             sequence: node.number("diskseq"),
         })
     }

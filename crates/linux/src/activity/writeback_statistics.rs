@@ -3,7 +3,9 @@
 
 use flashscope_device::Bytes;
 
-use super::pending_writes::{BoundReason, kilobytes, number};
+use flashscope_record::activity::BoundReason;
+
+use super::pending_writes::{kilobytes, number};
 use crate::roots::Roots;
 use crate::sysfs::{Node, read_start};
 

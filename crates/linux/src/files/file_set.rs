@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Instant, Lba, Pattern};
+use flashscope_record::activity::{Counters, RequestCounters};
 use rustix::io::Errno;
 
 use super::error::FilesError;
 use super::page_cache::{self, CacheDrop, CachedShare};
 use super::temporary_directory::TemporaryDirectory;
 use super::traffic::{self, DeviceTraffic};
-use crate::activity::{self, Counters};
 use crate::clock::Clock;
 use crate::sysfs::Node;
 
@@ -141,7 +141,7 @@ impl FileSetJob<'_> {
     fn since(
         &self,
         before: Option<Counters>,
-        kind: fn(&Counters) -> activity::RequestCounters,
+        kind: fn(&Counters) -> RequestCounters,
     ) -> Option<DeviceTraffic> {
         traffic::between(&before?, &self.counters()?, kind)
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use flashscope_record::activity::{Counters, RequestCounters};
 
-use crate::activity::{self, Counters};
 use crate::sysfs::Node;
 
 /// The requests that reached a device.
@@ -28,7 +28,7 @@ pub fn counters(node: &Node) -> Option<Counters> {
 pub fn between(
     before: &Counters,
     after: &Counters,
-    kind: fn(&Counters) -> activity::RequestCounters,
+    kind: fn(&Counters) -> RequestCounters,
 ) -> Option<DeviceTraffic> {
     let (first, last) = (kind(before), kind(after));
     Some(DeviceTraffic {

@@ -1,8 +1,9 @@
 //! What disks are doing, as JSON. What is unknown is null.
 
 use flashscope_device::Instant;
+use flashscope_infer::activity::{Activity, Stall, Transfers, UnplugEstimate, Writer};
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{Activity, PendingWrites, Stall, Transfers, UnplugEstimate, Writer};
+use flashscope_record::activity::PendingWrites;
 use serde_json::{Value, json};
 
 use super::watched::Watched;

@@ -1,6 +1,6 @@
 //! The facts of a disk at work: rows with a name and a sentence, for the screen and for plain text.
 
-use flashscope_linux::activity::Activity;
+use flashscope_infer::activity::Activity;
 use flashscope_report::wrapped;
 
 use super::watched::Watched;

@@ -1,6 +1,6 @@
 //! The screen of `watch`: one disk, drawn from its state alone.
 
-use flashscope_linux::activity::Interval;
+use flashscope_infer::activity::Interval;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Style, Stylize};

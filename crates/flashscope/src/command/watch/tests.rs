@@ -4,10 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant};
-use flashscope_linux::activity::{
-    BoundReason, Counters, PendingWrites, Process, Processes, Sample, Snapshot, UnplugEstimate,
-};
+use flashscope_infer::activity::UnplugEstimate;
+use flashscope_linux::activity::DiskSample;
 use flashscope_linux::{Disk, Roots, list};
+use flashscope_record::activity::{
+    BoundReason, Counters, PendingWrites, Process, Processes, Sample, Snapshot,
+};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -20,7 +22,7 @@ fn stick() -> Disk {
 }
 
 /// A sample after so many seconds and writes of 128 KiB, each of which took 16 ms.
-fn sample(seconds: u64, writes: u64, pending: PendingWrites) -> Sample {
+fn sample(seconds: u64, writes: u64, pending: PendingWrites) -> DiskSample {
     let line =
         format!("5 0 40 10 {writes} 0 {} {} 1 {} {}", writes * 256, writes * 16, seconds * 990, writes * 20);
     let process = |pid: u32, name: &str, written_bytes: Option<u64>| Process {
@@ -34,7 +36,7 @@ fn sample(seconds: u64, writes: u64, pending: PendingWrites) -> Sample {
     let processes = Processes { seen, hidden: 7 };
     let at = Instant::ZERO + Duration::from_secs(seconds);
     let snapshot = Snapshot { at, counters: Counters::parse(&line).unwrap(), pending, sequence: Some(7) };
-    Sample { snapshot, processes, mounts: Vec::new() }
+    DiskSample { sample: Sample { snapshot, processes }, mounts: Vec::new() }
 }
 
 const fn counted(mebibytes: u64) -> PendingWrites {
@@ -74,12 +76,12 @@ fn copying() -> Watched {
             tenth * 100,
             writes * 240
         );
-        next.snapshot.at = Instant::ZERO + Duration::from_millis(tenth * 100);
-        next.snapshot.counters = Counters::parse(&stat).unwrap();
+        next.sample.snapshot.at = Instant::ZERO + Duration::from_millis(tenth * 100);
+        next.sample.snapshot.counters = Counters::parse(&stat).unwrap();
         // Who sees what waits for each disk is root, and sees all processes.
-        next.processes.seen.retain(|process| process.name == "cp");
-        next.processes.hidden = 0;
-        if tenth % 10 == 0 { one.take(next) } else { one.take_snapshot(next.snapshot) }
+        next.sample.processes.seen.retain(|process| process.name == "cp");
+        next.sample.processes.hidden = 0;
+        if tenth % 10 == 0 { one.take(next) } else { one.take_snapshot(next.sample.snapshot) }
     }
     one
 }
@@ -113,7 +115,8 @@ fn a_bound_is_said_to_be_one() {
 fn requests_without_data_have_no_speed() {
     let mut one = Watched::from_sample(stick(), sample(0, 0, counted(0)));
     let mut flushed = sample(2, 0, counted(0));
-    flushed.snapshot.counters = Counters::parse("5 0 40 10 1 0 0 1593 1 0 1600 0 0 0 0 1 1593").unwrap();
+    flushed.sample.snapshot.counters =
+        Counters::parse("5 0 40 10 1 0 0 1593 1 0 1600 0 0 0 0 1 1593").unwrap();
     one.take(flushed);
     let text = facts::text(&one, 80);
     assert!(text.contains("write      no data, 0.5 requests/s, 1.6 s each"), "{text}");

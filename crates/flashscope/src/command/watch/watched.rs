@@ -1,7 +1,9 @@
 //! One disk that is watched: its last sample, and what came before.
 
+use flashscope_infer::activity::{Activity, History};
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{Activity, History, Sample, Sampler, Snapshot, WatchError};
+use flashscope_linux::activity::{DiskSample, Sampler, WatchError};
+use flashscope_record::activity::{Sample, Snapshot};
 
 /// One disk that is watched.
 pub struct Watched {
@@ -26,7 +28,8 @@ impl Watched {
     }
 
     /// From the first sample.
-    pub fn from_sample(disk: Disk, last: Sample) -> Self {
+    pub fn from_sample(disk: Disk, first: DiskSample) -> Self {
+        let last = first.sample;
         Self { disk, history: History::default(), activity: None, last_snapshot: last.snapshot, last }
     }
 
@@ -47,7 +50,7 @@ impl Watched {
     /// As [`Watched::snapshot`].
     pub fn look(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
         let next = sampler.sample(&self.disk).map_err(going)?;
-        self.must_follow(&next.snapshot)?;
+        self.must_follow(&next.sample.snapshot)?;
         self.take(next);
         Ok(())
     }
@@ -59,11 +62,12 @@ impl Watched {
     }
 
     /// Takes the sample that ends an interval.
-    pub fn take(&mut self, next: Sample) {
-        self.take_snapshot(next.snapshot);
-        self.activity = Some(self.history.add(&self.last, &next));
-        self.disk.mounts.clone_from(&next.mounts);
-        self.last = next;
+    pub fn take(&mut self, next: DiskSample) {
+        let DiskSample { sample, mounts } = next;
+        self.take_snapshot(sample.snapshot);
+        self.activity = Some(self.history.add(&self.last, &sample));
+        self.disk.mounts = mounts;
+        self.last = sample;
     }
 
     fn must_follow(&self, next: &Snapshot) -> Result<(), WatchError> {

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use flashscope_device::Instant;
+use flashscope_infer::activity::{Activity, Interval, Stall, StallCause, Transfers, UnplugEstimate, Writer};
 use flashscope_linux::Disk;
-use flashscope_linux::activity::{
-    Activity, BoundReason, Interval, PendingWrites, Stall, StallCause, Transfers, UnplugEstimate, Writer,
-};
+use flashscope_record::activity::{BoundReason, PendingWrites};
 
 /// `8.21 MB/s, 68 requests/s of 120 KiB, 14 ms each`
 pub fn moved(moved: &Transfers) -> String {

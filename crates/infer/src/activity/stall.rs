@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use flashscope_device::Instant;
+use flashscope_record::activity::Snapshot;
 
 use super::interval::Interval;
-use super::sample::Snapshot;
 
 /// The shortest stall. The SD specification lets a card be busy with one write for 250 ms (SDXC: 500 ms;
 /// Physical Layer Simplified Specification, 4.6.2.2).

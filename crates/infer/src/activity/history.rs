@@ -2,11 +2,10 @@
 
 use std::collections::VecDeque;
 
+use flashscope_record::activity::{PendingWrites, Process, Sample, Snapshot};
+
 use super::interval::Interval;
 use super::merges::MergeDetector;
-use super::pending_writes::PendingWrites;
-use super::processes::Process;
-use super::sample::{Sample, Snapshot};
 use super::stall::{Stall, StallDetector};
 use super::unplug::{self, UnplugEstimate};
 

@@ -112,8 +112,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_record::activity::Snapshot;
+
     use super::super::fixtures::{snapshot, writes};
-    use super::super::sample::Snapshot;
     use super::*;
 
     fn suspected(snapshots: &[Snapshot]) -> Option<u64> {

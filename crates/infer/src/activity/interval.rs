@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant};
 
-use super::counters::{Counters, RequestCounters, milliseconds};
-use super::sample::Snapshot;
+use flashscope_record::activity::{Counters, RequestCounters, Snapshot};
 
 /// The I/O of a disk between two snapshots. The counters are sums, so latencies are means without a spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,6 +124,17 @@ fn share_of(milliseconds: u64, duration: Duration) -> f64 {
     per_second(milliseconds, duration) / 1e3
 }
 
+/// Milliseconds from one reading to the next. The kernel shows 32 bits, which overflow after 49 days. Any
+/// other decrease counts as zero.
+const fn milliseconds(before: u64, after: u64) -> u64 {
+    const FULL: u64 = 1 << 32;
+    match after.checked_sub(before) {
+        Some(difference) => difference,
+        None if before < FULL && before - after > FULL / 2 => after + FULL - before,
+        None => 0,
+    }
+}
+
 fn mean_seconds(milliseconds: u64, requests: u64) -> Option<f64> {
     (requests > 0).then(|| milliseconds as f64 / 1e3 / requests as f64)
 }
@@ -146,6 +156,12 @@ mod tests {
         assert_eq!(interval.written.latency_seconds, Some(0.04));
         assert_eq!((interval.queue, interval.busy), (Some(4.0), 0.75));
         assert_eq!((interval.in_flight, interval.ended, interval.discards), ([3, 1], 102, 0));
+    }
+
+    #[test]
+    fn milliseconds_survive_overflow_and_never_decrease() {
+        assert_eq!((milliseconds(10, 30), milliseconds((1 << 32) - 5, 20)), (20, 25));
+        assert_eq!((milliseconds(30, 10), milliseconds(u64::MAX, 10)), (0, 0));
     }
 
     #[test]

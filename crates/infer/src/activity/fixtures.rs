@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::{Bytes, Instant};
-
-use super::counters::Counters;
-use super::pending_writes::PendingWrites;
-use super::processes::Processes;
-use super::sample::{Sample, Snapshot};
+use flashscope_record::activity::{Counters, PendingWrites, Processes, Sample, Snapshot};
 
 /// A snapshot at `seconds`, with the counters of the line `stat` and no pending writes.
 pub fn snapshot(seconds: f64, stat: &str) -> Snapshot {
@@ -17,7 +13,7 @@ pub fn snapshot(seconds: f64, stat: &str) -> Snapshot {
 
 /// A sample of this snapshot, without processes and mounts.
 pub fn sample(snapshot: Snapshot) -> Sample {
-    Sample { snapshot, processes: Processes::default(), mounts: Vec::new() }
+    Sample { snapshot, processes: Processes::default() }
 }
 
 /// Pending writes of this disk alone, exact, in MiB.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use flashscope_record::activity::PendingWrites;
 
 use super::interval::Interval;
-use super::pending_writes::PendingWrites;
 
 /// The windows for the write throughput, in intervals with write load. A stick's throughput comes in
 /// bursts; the spread between short and long windows is its uncertainty.
@@ -135,9 +135,9 @@ fn speed(window: &[&Interval]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_record::activity::{BoundReason, Snapshot};
+
     use super::super::fixtures::{counted, snapshot, writes};
-    use super::super::pending_writes::BoundReason;
-    use super::super::sample::Snapshot;
     use super::*;
 
     fn when(pending: PendingWrites, snapshots: &[Snapshot]) -> UnplugEstimate {
