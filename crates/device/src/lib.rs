@@ -8,15 +8,16 @@
 //!   [`time`]),
 //! - the data pattern, whose sectors show whether they are right, stale or misplaced ([`pattern`]),
 //! - an in-memory device ([`memory`]),
-//! - layers that wrap any device and change one thing each ([`layer`]),
-//! - trace files of requests ([`trace`]).
+//! - small layers that wrap any device and pass through what they do not change ([`layer`]),
+//! - what workloads on files need from the operating system ([`host`]),
+//! - traces of requests in files ([`trace`]).
 
 #![deny(missing_docs)]
 
 pub mod buffer;
 pub mod consent;
 pub mod contract;
-pub mod duration_ns;
+pub mod host;
 pub mod layer;
 pub mod memory;
 pub mod pattern;

@@ -50,7 +50,7 @@ mod target;
 mod usb;
 mod volume;
 mod watch;
-mod write_methods;
+mod write_target;
 
 pub use cache_switch::{CacheSwitch, CacheSwitchError};
 pub use card::{BusMode, Card, Configuration, Identification, SdStatus, SpecificData};
@@ -80,4 +80,4 @@ pub use target::TargetKind;
 pub use usb::{Capability, Hub, LinkLimit, UnknownReason, Usb, UsbPath};
 pub use volume::{Filesystem, alignment};
 pub use watch::{WakeReason, Watch, wait_at_most};
-pub use write_methods::{WriteMethod, WriteMethodError, WriteMethodResult, WriteTarget};
+pub use write_target::{WriteTarget, WriteTargetError};

@@ -1,3 +1,32 @@
-//! Workloads: what people do with a stick, as files and their sizes.
+//! Workloads: what people do with a stick through the operating system. Files, write methods, and reads through the page cache.
+//!
+//! A workload runs over a trait of [`flashscope_device::host`], which `linux` implements with system calls and tests with a fake in
+//! virtual time.
 
 pub mod file_sizes;
+pub mod methods;
+
+use std::time::Duration;
+
+/// Why a workload ended early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stopped<E> {
+    /// The person interrupted it.
+    Interrupted,
+    /// The operating system failed.
+    Host(E),
+}
+
+impl<E> From<E> for Stopped<E> {
+    fn from(error: E) -> Self {
+        Self::Host(error)
+    }
+}
+
+/// The shortest time in a result, seconds. It keeps throughputs finite on a coarse clock.
+const SECONDS_MIN: f64 = 1e-9;
+
+/// A duration in seconds, at least [`SECONDS_MIN`].
+fn positive_seconds(duration: Duration) -> f64 {
+    duration.as_secs_f64().max(SECONDS_MIN)
+}
