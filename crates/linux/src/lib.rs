@@ -62,8 +62,8 @@ pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NotErasable, OpenError};
 pub use failure::SystemError;
 pub use files::{
-    BackingFilesystem, BenchDirectory, CacheDrop, DeviceTraffic, DirectoryScan, FileSetTimes, FileSize,
-    FilesError, FlushPolicy, NonStickStorage, scan_directory,
+    BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,
+    scan_directory,
 };
 pub use identify::{Identity, identify};
 pub use list::{ListError, Listing, list};

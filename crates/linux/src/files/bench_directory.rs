@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flashscope_device::layer::Interrupt;
-use flashscope_device::{Bytes, Pattern};
+use flashscope_device::Bytes;
 use rustix::fs::{StatVfs, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use super::backing_filesystem::{BackingFilesystem, NonStickStorage};
+use super::backing_filesystem::BackingFilesystem;
 use super::error::{EXAMINING, FilesError};
-use super::file_set::{FileSetJob, FileSetTimes, FlushPolicy};
 use super::temporary_directory;
 use crate::printable::printable;
 use crate::roots::Roots;
@@ -57,6 +55,11 @@ impl BenchDirectory {
     /// Its path, with links resolved.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The block device below, if the kernel counts its requests.
+    pub(super) const fn node(&self) -> Option<&Node> {
+        self.node.as_ref()
     }
 
     /// Its name, safe to print.
@@ -114,31 +117,5 @@ impl BenchDirectory {
             return Err(FilesError::TooManyFiles { path: path(), free, needed: names });
         }
         Ok(())
-    }
-
-    /// Writes files of these sizes, flushes, reads them back and removes them.
-    ///
-    /// # Errors
-    /// [`FilesError`]; no file is left in any case.
-    pub fn run(
-        &self,
-        sizes: &[Bytes],
-        files_per_directory: u32,
-        flush: FlushPolicy,
-        pattern: Pattern,
-        interrupt: &Interrupt,
-    ) -> Result<FileSetTimes, FilesError> {
-        let job = FileSetJob {
-            parent: &self.path,
-            display_path: &self.display_path,
-            sizes,
-            files_per_directory,
-            flush,
-            pattern,
-            node: self.node.as_ref(),
-            may_drop_caches: !self.backing_filesystem.non_stick.contains(&NonStickStorage::Memory),
-            interrupt,
-        };
-        job.run()
     }
 }

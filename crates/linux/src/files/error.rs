@@ -95,9 +95,6 @@ pub enum FilesError {
         /// The directory.
         path: String,
     },
-    /// The person interrupted it.
-    #[error("interrupted")]
-    Interrupted,
     /// Any other failure.
     #[error(transparent)]
     System(SystemError),
@@ -119,11 +116,8 @@ impl FilesError {
         }
     }
 
-    /// The error for one of the standard library. `Interrupted` means that the person interrupted it.
+    /// The error for one of the standard library.
     pub fn of_io(path: &str, during: &'static str, error: &std::io::Error, needed: Bytes) -> Self {
-        if error.kind() == std::io::ErrorKind::Interrupted {
-            return Self::Interrupted;
-        }
         Self::of(path, during, Errno::from_io_error(error).unwrap_or(Errno::IO), needed)
     }
 }

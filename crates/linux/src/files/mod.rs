@@ -3,20 +3,17 @@
 
 mod backing_filesystem;
 mod bench_directory;
+mod bench_files;
 mod error;
-mod file_set;
 mod page_cache;
 mod scan;
 mod temporary_directory;
 mod temporary_file;
-mod traffic;
 
 pub use backing_filesystem::{BackingFilesystem, NonStickStorage};
 pub use bench_directory::BenchDirectory;
+pub use bench_files::BenchFiles;
 pub use error::FilesError;
-pub use file_set::{FileSetTimes, FlushPolicy};
-pub use page_cache::CacheDrop;
 pub use scan::{DirectoryScan, scan_directory};
 pub use temporary_file::FileSize;
 pub(crate) use temporary_file::{reopen, unnamed_file};
-pub use traffic::DeviceTraffic;

@@ -4,20 +4,10 @@ use std::fs::{self, File};
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
+use flashscope_device::host::CacheDrop;
 use rustix::fs::Advice;
 
 use crate::resident::resident_pages;
-
-/// How the page cache was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CacheDrop {
-    /// Each file was dropped by `posix_fadvise` with `POSIX_FADV_DONTNEED`. Directories and filesystem
-    /// tables may stay cached.
-    Advised,
-    /// In addition, the kernel dropped all its caches, directories and tables included (`drop_caches`).
-    /// Only root may request that.
-    Dropped,
-}
 
 /// Drops a file from the page cache. The file must have been flushed.
 pub fn drop_file(file: &File) {

@@ -1,6 +1,6 @@
 //! A temporary directory that is removed when the measurement ends, however it ends.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -47,11 +47,6 @@ impl TemporaryDirectory {
             fs::create_dir(self.subdirectory(number, files_per_directory))?;
         }
         Ok(())
-    }
-
-    /// Opens the directory, to flush its filesystem.
-    pub fn open(&self) -> std::io::Result<File> {
-        File::open(&self.path)
     }
 
     /// The space that the filesystem allocated for its contents, subdirectories included.

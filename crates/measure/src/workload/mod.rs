@@ -4,6 +4,7 @@
 //! virtual time.
 
 pub mod file_sizes;
+pub mod files;
 pub mod methods;
 
 use std::time::Duration;
