@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flashscope_device::host::{CacheMode, WriteCacheSwitch};
+
 use crate::queue::WriteCache;
 use crate::roots::Roots;
 use crate::sysfs::Sysfs;
@@ -52,16 +54,21 @@ impl CacheSwitch {
     pub fn was(&self) -> &str {
         &self.was
     }
+}
 
-    /// Switches the cache (MODE SELECT of SCSI's caching page), and checks that the disk followed.
-    ///
-    /// # Errors
-    /// [`CacheSwitchError::Refused`]
-    pub fn switch(&self, to: WriteCache) -> Result<(), CacheSwitchError> {
+impl WriteCacheSwitch for CacheSwitch {
+    type Error = CacheSwitchError;
+
+    /// Uses MODE SELECT of SCSI's caching page.
+    fn switch(&self, mode: CacheMode) -> Result<(), CacheSwitchError> {
+        let state = match mode {
+            CacheMode::On => WriteCache::WriteBack,
+            CacheMode::Off => WriteCache::WriteThrough,
+        };
         let refused = |error: &std::io::Error| CacheSwitchError::Refused { reason: error.to_string() };
-        fs::write(&self.attribute, to.as_str()).map_err(|error| refused(&error))?;
+        fs::write(&self.attribute, state.as_str()).map_err(|error| refused(&error))?;
         let now = fs::read_to_string(&self.attribute).map_err(|error| refused(&error))?;
-        if now.trim() == to.as_str() {
+        if now.trim() == state.as_str() {
             Ok(())
         } else {
             Err(CacheSwitchError::Refused { reason: format!("it still says {}", now.trim()) })
@@ -86,7 +93,7 @@ mod tests {
         let attribute = directory.path().join("cache_type");
         fs::write(&attribute, "write back\n").unwrap();
         let switch = CacheSwitch::at(attribute.clone()).unwrap();
-        switch.switch(WriteCache::WriteThrough).unwrap();
+        switch.switch(CacheMode::Off).unwrap();
         assert_eq!(
             (fs::read_to_string(&attribute).unwrap().as_str(), switch.was()),
             ("write through", "write back")

@@ -56,3 +56,15 @@ pub trait LayerHost {
     /// How many of the first `length` bytes are holes of a sparse file.
     fn holes(&self, length: Bytes) -> Bytes;
 }
+
+/// The switch of a drive's own write cache. Dropping it restores the former state.
+pub trait WriteCacheSwitch {
+    /// Why the cache cannot be switched.
+    type Error;
+
+    /// Switches the cache, and checks that the drive followed.
+    ///
+    /// # Errors
+    /// If the drive or the system refuses.
+    fn switch(&self, mode: CacheMode) -> Result<(), Self::Error>;
+}

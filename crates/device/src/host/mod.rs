@@ -8,5 +8,5 @@ mod layers;
 mod write;
 
 pub use files::{CacheDrop, FileHost, FlushPolicy, TrafficCounters};
-pub use layers::{CacheMode, LayerHost, ReadPath};
+pub use layers::{CacheMode, LayerHost, ReadPath, WriteCacheSwitch};
 pub use write::{ByteSource, WriteHost, WriteMode};

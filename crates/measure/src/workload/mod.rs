@@ -3,6 +3,7 @@
 //! A workload runs over a trait of [`flashscope_device::host`], which `linux` implements with system calls and tests with a fake in
 //! virtual time.
 
+pub mod cache;
 pub mod file_sizes;
 pub mod files;
 pub mod methods;

@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
 use flashscope_linux::{
-    CacheSwitch, Identity, LayerError, LayeredTarget, OpenError, Remark, Roots, StorageLayer, WriteCache,
-    identify,
+    CacheSwitch, Identity, LayeredTarget, OpenError, Remark, Roots, SystemError, WriteCache, identify,
 };
+use flashscope_measure::workload::Stopped;
+use flashscope_measure::workload::cache::{CacheWorkload, LayerReadings, ReadLayer};
 use flashscope_report::layers::{Below, Kind, LayerSpeed, Layers as Told};
 use serde_json::{Value, json};
 
@@ -28,10 +29,11 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     let layers = open(name)?;
     let identity = identify(Path::new(name), &Roots::default());
     announce(arguments, &identity, printer);
-    let reading = Reading { arguments, layers, interrupt: on_interrupt()?, printer };
+    let mut reading = Reading { arguments, target: layers, interrupt: on_interrupt()?, printer };
     let told = match reading.all(&identity) {
-        Err(LayerError::Interrupted) => return Ok(Exit::Interrupted),
-        told => told.map_err(failure)?,
+        Ok(told) => told,
+        Err(Stopped::Interrupted) => return Ok(Exit::Interrupted),
+        Err(Stopped::Host(error)) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
     };
     if printer.json {
         printer.document(&document(name, &told))?;
@@ -49,12 +51,12 @@ fn open(name: &str) -> Result<LayeredTarget, Failure> {
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
-    LayeredTarget::open(Path::new(name)).map_err(|error| failure(error.into()))
+    LayeredTarget::open(Path::new(name)).map_err(failed_to_open)
 }
 
 fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
     printer.remark(format!("{}: {}", arguments.target, identity.name));
-    let layers = StorageLayer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
+    let layers = ReadLayer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
     printer.remark(format!(
         "reading only: nothing on it changes; {} rounds of {layers} layers, {} each, about {}",
         arguments.rounds,
@@ -66,26 +68,19 @@ fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
 /// A target being read.
 struct Reading<'a> {
     arguments: &'a BenchCache,
-    layers: LayeredTarget,
+    target: LayeredTarget,
     interrupt: Interrupt,
     printer: &'a Printer,
 }
 
 impl Reading<'_> {
-    fn all(&self, identity: &Identity) -> Result<Told, LayerError> {
-        let kinds = [Kind::Memory, Kind::PageCache, Kind::Device];
-        let mut speeds: Vec<LayerSpeed> = kinds.into_iter().map(LayerSpeed::none).collect();
-        // In turns, so that what disturbs one layer disturbs the others.
-        for round in 1..=self.arguments.rounds {
-            self.printer.detail(format!("round {round}"));
-            for (layer, speed) in StorageLayer::ALL.into_iter().zip(&mut speeds) {
-                self.read(layer, speed)?;
-            }
-        }
-        let write_cache = self.write_cache(identity, &mut speeds)?;
-        let remarks = self.layers.remarks();
+    fn all(&mut self, identity: &Identity) -> Result<Told, Stopped<SystemError>> {
+        let mut observer = |round| self.printer.detail(format!("round {round}"));
+        let mut readings = self.workload().measure(&mut self.target, &self.interrupt, &mut observer)?;
+        let write_cache = self.write_cache(identity, &mut readings)?;
+        let remarks = self.target.remarks();
         Ok(Told {
-            speeds,
+            speeds: readings.into_iter().map(speed).collect(),
             link: target::link(identity),
             write_cache,
             below: below(remarks),
@@ -93,25 +88,16 @@ impl Reading<'_> {
         })
     }
 
-    fn read(&self, layer: StorageLayer, speed: &mut LayerSpeed) -> Result<(), LayerError> {
-        let duration = self.arguments.seconds;
-        let Some(read) = self.layers.read(layer, duration, &self.interrupt)? else { return Ok(()) };
-        let is_first = speed.bytes_per_s.is_empty();
-        speed.bytes_per_s.push(read.bytes.as_f64() / read.elapsed.as_secs_f64().max(1e-9));
-        speed.bytes += read.bytes;
-        speed.holes += read.holes;
-        speed.looked += read.probed;
-        speed.blank += read.blank;
-        speed.carried = if is_first {
-            read.device_bytes
-        } else {
-            speed.carried.zip(read.device_bytes).map(|(sum, more)| sum + more)
-        };
-        Ok(())
+    const fn workload(&self) -> CacheWorkload {
+        CacheWorkload { rounds: self.arguments.rounds, duration: self.arguments.seconds }
     }
 
-    /// What the drive says of its write cache; where that was asked for and can be, reads with the cache on and off.
-    fn write_cache(&self, identity: &Identity, speeds: &mut Vec<LayerSpeed>) -> Result<String, LayerError> {
+    /// What the drive reports of its write cache. On request, the device is read with the cache on and off.
+    fn write_cache(
+        &mut self,
+        identity: &Identity,
+        readings: &mut Vec<LayerReadings>,
+    ) -> Result<String, Stopped<SystemError>> {
         let state = identity.disk.as_ref().and_then(|disk| disk.queue.write_cache);
         let state = state.map_or("unknown", WriteCache::as_str);
         if !self.arguments.switch_cache {
@@ -121,18 +107,30 @@ impl Reading<'_> {
             Ok(switch) => switch,
             Err(error) => return Ok(format!("{state}; not switchable here: {error}")),
         };
-        for (kind, to) in [(Kind::CacheOn, WriteCache::WriteBack), (Kind::CacheOff, WriteCache::WriteThrough)]
-        {
-            if let Err(error) = switch.switch(to) {
-                return Ok(format!("{state}; not switchable here: {error}"));
-            }
-            let mut speed = LayerSpeed::none(kind);
-            for _ in 0..self.arguments.rounds {
-                self.read(StorageLayer::Device, &mut speed)?;
-            }
-            speeds.push(speed);
-        }
-        Ok(format!("{}; tried on and off, and put back", switch.was()))
+        let workload = self.workload();
+        let switched = workload.measure_switched(&mut self.target, &switch, readings, &self.interrupt)?;
+        Ok(match switched {
+            Ok(()) => format!("{}; tried on and off, and put back", switch.was()),
+            Err(error) => format!("{state}; not switchable here: {error}"),
+        })
+    }
+}
+
+fn speed(readings: LayerReadings) -> LayerSpeed {
+    LayerSpeed {
+        kind: match readings.layer {
+            ReadLayer::Memory => Kind::Memory,
+            ReadLayer::PageCache => Kind::PageCache,
+            ReadLayer::Device => Kind::Device,
+            ReadLayer::DeviceCacheOn => Kind::CacheOn,
+            ReadLayer::DeviceCacheOff => Kind::CacheOff,
+        },
+        bytes_per_s: readings.bytes_per_s,
+        bytes: readings.bytes,
+        carried: readings.device_bytes,
+        holes: readings.holes,
+        looked: readings.probed,
+        blank: readings.blank,
     }
 }
 
@@ -174,11 +172,7 @@ fn document(target: &str, told: &Told) -> Value {
     }))
 }
 
-fn failure(error: LayerError) -> Failure {
-    let exit = match &error {
-        LayerError::Open(OpenError::InUse { .. }) => Exit::Refused,
-        LayerError::Open(_) => Exit::Usage,
-        _ => Exit::Failed,
-    };
+fn failed_to_open(error: OpenError) -> Failure {
+    let exit = if matches!(error, OpenError::InUse { .. }) { Exit::Refused } else { Exit::Usage };
     Failure { exit, error: error.into() }
 }
