@@ -17,6 +17,7 @@
 pub mod buffer;
 pub mod consent;
 pub mod contract;
+pub mod duration_ns;
 pub mod host;
 pub mod layer;
 pub mod memory;

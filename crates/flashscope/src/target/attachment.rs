@@ -1,8 +1,8 @@
 //! How a target is attached and the volumes on it, as plain data for the diagnosis.
 
 use flashscope_device::Bytes;
-use flashscope_linux::{Card, Disk, DiskKind, Filesystem, Identity};
-use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
+use flashscope_linux::{Card, Disk, DiskKind, Filesystem, Identity, LinkLimit};
+use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause, Volume};
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
@@ -52,19 +52,19 @@ fn driver(disk: &Disk) -> Option<Driver> {
 
 fn link(disk: &Disk) -> Option<Link> {
     let Some(usb) = &disk.usb else { return disk.card.as_ref().and_then(link_of_card) };
-    let could = usb.capability.as_ref().map(|ability| ability.at_least_mbit_per_s());
+    let supported = usb.capability.as_ref().map(|capability| capability.at_least_mbit_per_s());
     let now = usb.link_mbit_per_s?;
-    let brake = usb.link_limit.as_ref().map(|brake| brake.advice(now));
-    Some(Link { brake, is_readers: disk.kind == DiskKind::Reader, ..Link::usb(now, could)? })
+    let slow_cause = usb.link_limit.as_ref().map(slow_cause);
+    Some(Link { slow_cause, is_card_reader: disk.kind == DiskKind::Reader, ..Link::usb(now, supported)? })
 }
 
 /// Why the link is slower than the device, as plain data.
-pub fn slow_cause(brake: &Brake) -> SlowLinkCause {
-    match brake {
-        Brake::Hub(hub) => SlowLinkCause::Hub { name: hub.name.clone(), product: hub.product.clone() },
-        Brake::Port => SlowLinkCause::Port,
-        Brake::Contact => SlowLinkCause::Contact,
-        Brake::PortOrHub => SlowLinkCause::PortOrHub,
+pub fn slow_cause(limit: &LinkLimit) -> SlowLinkCause {
+    match limit {
+        LinkLimit::Hub(hub) => SlowLinkCause::Hub { name: hub.name.clone(), product: hub.product.clone() },
+        LinkLimit::Port => SlowLinkCause::Port,
+        LinkLimit::Contact => SlowLinkCause::Contact,
+        LinkLimit::PortOrHub => SlowLinkCause::PortOrHub,
     }
 }
 

@@ -84,23 +84,6 @@ impl LinkLimit {
             None => Self::PortOrHub,
         }
     }
-
-    /// The limit and the advice, for a link of `link` Mbit/s.
-    #[must_use]
-    pub fn advice(&self, link: f64) -> String {
-        let kind = kind_of_port(link);
-        match self {
-            Self::Hub(hub) => {
-                let product = hub.product.as_deref().map_or_else(String::new, |product| format!(" ({product})"));
-                format!("plugged into {kind} hub {}{product}; plug it in without the hub", hub.name)
-            }
-            Self::Port => format!("plugged into {kind} port; another port may be faster"),
-            Self::Contact => "the port is faster, but the link did not come up at its full speed: plug it in again, quickly \
-                              and all the way, or try another cable or port"
-                .to_owned(),
-            Self::PortOrHub => format!("plugged into {kind} port or hub"),
-        }
-    }
 }
 
 /// Above this speed a link has wires of its own. A port with those wires has two halves in sysfs, which are

@@ -10,7 +10,7 @@ use flashscope_device::layer::Cost;
 use flashscope_linux::{BenchDirectory, FilesError, scan_directory};
 use flashscope_measure::workload::files::{FilesEvent, FilesWorkload, Pilot, ROUNDS_MAX, ROUNDS_MIN};
 use flashscope_measure::workload::{Stopped, file_sizes};
-use flashscope_record::observation::{Cause, ColdBy, Data, Ended, FilesData, FlushTime};
+use flashscope_record::observation::{Cause, ColdBy, Data, Ended, FilesData, FlushTime, StopReason};
 use flashscope_report::counted;
 
 use crate::args::{BenchFiles, FlushName};
@@ -203,7 +203,9 @@ fn show(
         Ok(()) => Ended::Complete,
         Err(Stopped::Interrupted) => show::interrupted(data.rounds.len()),
         Err(_) if data.rounds.is_empty() => return Ok(()),
-        Err(Stopped::Host(error)) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
+        Err(Stopped::Host(error)) => {
+            Ended::Early { reason: StopReason::Failed { error: error.to_string() }, cause: Cause::Device }
+        }
     };
     let cost = cost(&data);
     let seen = show::seen_by_bench(Data::Files(data), arguments.seed, ended);

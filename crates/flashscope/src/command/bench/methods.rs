@@ -9,7 +9,7 @@ use flashscope_device::layer::Cost;
 use flashscope_linux::{BenchDirectory, OpenError, WriteTarget, WriteTargetError};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::methods::{METHODS, MethodsEvent, MethodsMeasured, SIZE_MIN, WriteMethods};
-use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData};
+use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, StopReason};
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -50,7 +50,9 @@ fn show(
         Ok(()) => Ended::Complete,
         Err(Stopped::Interrupted) => show::interrupted(measured.rounds),
         Err(_) if measured.rounds == 0 => return Ok(()),
-        Err(Stopped::Host(error)) => Ended::Early { reason: error.to_string(), cause: Cause::Device },
+        Err(Stopped::Host(error)) => {
+            Ended::Early { reason: StopReason::Failed { error: error.to_string() }, cause: Cause::Device }
+        }
     };
     let name = &arguments.target;
     let plugged = plugged(&below(Path::new(name)));

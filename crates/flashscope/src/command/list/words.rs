@@ -1,8 +1,11 @@
 //! What is said of a disk.
 
 use flashscope_linux::{
-    Capability, Card, Disk, DiskKind, MissingDisk, MissingDiskReason, Queue, Usb, WriteCache,
+    Capability, Card, Disk, DiskKind, LinkLimit, MissingDisk, MissingDiskReason, Queue, Usb, WriteCache,
 };
+
+use flashscope_record::attachment::LinkKind;
+use flashscope_report::words::diagnosis::slow_cause_text;
 
 use super::partitions;
 use crate::target::slow_cause;
@@ -68,8 +71,8 @@ pub fn facts(disk: &Disk) -> Vec<Fact> {
     facts
 }
 
-fn slow(brake: &Brake, mbit_per_s: f64) -> String {
-    slow_cause_text(&slow_cause(brake), &LinkKind::Usb { mbit_per_s })
+fn slow(limit: &LinkLimit, mbit_per_s: f64) -> String {
+    slow_cause_text(&slow_cause(limit), &LinkKind::Usb { mbit_per_s })
 }
 
 /// What the link does now, and what the device could do.
@@ -77,10 +80,10 @@ pub fn link(usb: &Usb) -> String {
     let Some(link) = usb.link_mbit_per_s else { return "speed unknown: sysfs does not tell".to_owned() };
     match (&usb.capability, &usb.link_limit) {
         (Some(Capability::Exact { mbit_per_s }), Some(limit)) => {
-            format!("{link} of {mbit_per_s} Mbit/s: {}", limit.advice(link))
+            format!("{link} of {mbit_per_s} Mbit/s: {}", slow(limit, link))
         }
         (Some(Capability::AtLeast { mbit_per_s, .. }), Some(limit)) => {
-            format!("{link} of at least {mbit_per_s} Mbit/s: {}", limit.advice(link))
+            format!("{link} of at least {mbit_per_s} Mbit/s: {}", slow(limit, link))
         }
         (Some(Capability::AtLeast { unknown, .. }), None) => {
             format!("{link} Mbit/s; whether it could do more is unknown: {unknown}")
