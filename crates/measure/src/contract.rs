@@ -1,4 +1,4 @@
-//! The contract of an experiment: it measures, reports events to an observer, and judges nothing.
+//! The contract of an experiment: it measures, reports events to an observer, and infers nothing.
 
 use std::time::Duration;
 
@@ -7,50 +7,50 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_record::observation::Observations;
 
-/// An experiment: measures a device and returns what it saw.
+/// An experiment: measures a device and returns observations.
 ///
-/// It never fails: a device that errs or vanishes, a spent budget and an interrupt end it early, which its observations
-/// say, with everything seen until then.
+/// It never fails. A device that fails or vanishes, a spent budget and an interrupt end it early. The
+/// observations then say so, and hold everything measured until then.
 pub trait Experiment {
     /// Its name as typed on the command line, e.g. `align`.
     fn name(&self) -> &'static str;
 
-    /// What it will cost at most, for the confirmation and the progress bar.
+    /// Its cost at most, for the confirmation and the progress bar.
     fn estimate(&self, device: &dyn Device) -> Estimate;
 
-    /// Measures. All choices of order come from the experiment's own seed.
+    /// Measures. All random choices come from the experiment's own seed.
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations;
 }
 
-/// What an experiment will cost at most.
+/// The cost of an experiment at most.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
     /// Requests.
     pub requests: u64,
-    /// Bytes that will be written; zero for a read-only experiment.
+    /// Bytes written; zero for a read-only experiment.
     pub bytes_written: Bytes,
 }
 
-/// What happens while an experiment runs.
+/// An event while an experiment runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// An experiment begins.
     Begin {
         /// Its name.
         name: &'a str,
-        /// What it will cost at most.
+        /// Its cost at most.
         estimate: Estimate,
     },
     /// Requests were completed.
     Progress {
-        /// How many since [`Event::Begin`].
+        /// Requests since [`Event::Begin`].
         requests: u64,
-        /// How many of them were writes.
+        /// Writes among them.
         writes: u64,
-        /// Device time since then.
+        /// The device time since then.
         device_time: Duration,
     },
-    /// Something the person should know.
+    /// A remark for the person.
     Remark {
         /// One sentence.
         text: &'a str,
@@ -59,9 +59,9 @@ pub enum Event<'a> {
     End,
 }
 
-/// Receives events: a progress bar, a recorder, nothing.
+/// Receives events, such as a progress bar.
 pub trait Observer {
-    /// Something happened.
+    /// Receives an event.
     fn event(&mut self, event: Event<'_>);
 }
 

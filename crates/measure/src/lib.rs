@@ -1,6 +1,8 @@
-//! What touches a device: experiments, workloads, and the survey that runs the experiments one after another.
+//! The code that touches a device: experiments, workloads, and the survey that runs the experiments one after
+//! another.
 //!
-//! An experiment returns what it saw and judges nothing. Adaptive experiments ask `infer` which request to make next.
+//! An experiment returns observations and infers nothing. Adaptive experiments ask `infer` which request to
+//! make next.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! What every experiment does alike: one request at a time, timed, counted, reported, and stopped when it must.
+//! A run of an experiment on a device: makes requests, times, counts and reports them, and ends the run when
+//! a limit is reached.
 
 use std::time::Duration;
 
@@ -17,15 +18,15 @@ use flashscope_record::observation::{
 
 use crate::contract::{Estimate, Event, Observer};
 
-/// How many failed requests in a row end an experiment: a bad sector is worked around, a dying device is left alone.
+/// Failed requests in a row that end an experiment. A bad sector is tolerated, a dying device is left alone.
 const ERRORS_MAX: u32 = 8;
 
 /// Why no further request makes sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What ended it.
-    pub reason: StopReason,
-    /// The kind of cause.
+    /// One sentence.
+    pub reason: String,
+    /// Its cause.
     pub cause: Cause,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads `range` and returns how long it took; `None` if this read failed.
+    /// Reads `range` and returns the latency. `None` if the read failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -76,7 +77,7 @@ impl<'a> Session<'a> {
         self.run(Op::read(range))
     }
 
-    /// Whether `range` holds nothing but 0x00, or nothing but 0xFF; `None` if it could not be read.
+    /// Whether `range` holds only 0x00, or only 0xFF. `None` if the read failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -87,7 +88,7 @@ impl<'a> Session<'a> {
         Ok(bytes.map(|buffer| all(&buffer, 0) || all(&buffer, 0xFF)))
     }
 
-    /// Whether `range` holds what this run wrote there, now or earlier; `None` if it could not be read.
+    /// Whether `range` holds data that this run wrote there, now or earlier. `None` if the read failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -95,8 +96,8 @@ impl<'a> Session<'a> {
         Ok(self.check(range)?.map(|wrong| wrong.misplaced + wrong.blank + wrong.corrupt == 0))
     }
 
-    /// Whether `range` holds neither what this run wrote there nor what it wrote elsewhere: nothing was written at all. `None` if it could not
-    /// be read.
+    /// Whether `range` holds neither data that this run wrote there nor data it wrote elsewhere: the write
+    /// was dropped. `None` if the read failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -104,7 +105,7 @@ impl<'a> Session<'a> {
         Ok(self.check(range)?.map(|wrong| wrong.misplaced == 0 && wrong.blank + wrong.corrupt > 0))
     }
 
-    /// How much of `range` holds something else than what this run wrote there; `None` if it could not be read.
+    /// The sectors of `range` that do not hold what this run wrote there. `None` if the read failed.
     fn check(&mut self, range: ByteRange) -> Result<Option<CheckReport>, Stop> {
         let completion = self.complete(Op::Read { range, into: ReadInto::Check(self.pattern) })?;
         Ok(match completion.outcome {
@@ -114,7 +115,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Writes fresh data to `range` and returns how long it took; `None` if this write failed.
+    /// Writes fresh data to `range` and returns the latency. `None` if the write failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -123,22 +124,22 @@ impl<'a> Session<'a> {
         self.run(Op::write(range, self.pattern))
     }
 
-    /// Waits until the device holds nothing in memory only, and returns how long that took; `None` if it failed. A device that
-    /// cannot flush is taken to have no such memory.
+    /// Flushes the device's write buffer and returns the latency. `None` if that failed. A device without
+    /// flush is assumed to have no such buffer.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn flush(&mut self) -> Result<Option<Duration>, Stop> {
         let completion = self.complete(Op::Flush)?;
         match &completion.outcome {
-            // That nothing was left to be written does not make up for the writes before it that failed.
+            // A flush that succeeds does not reset the count of failed writes before it.
             Ok(_) => Ok(Some(completion.latency())),
             Err(error) if error.cause == FailureCause::Unsupported => Ok(Some(Duration::ZERO)),
             Err(_) => self.latency(&completion),
         }
     }
 
-    /// Asks for nothing for a while.
+    /// Lets the device idle.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -146,8 +147,8 @@ impl<'a> Session<'a> {
         Ok(self.device.pause(duration)?)
     }
 
-    /// Writes like [`write`](Self::write) and flushes: the time until the data is in the flash, whatever a buffer holds back;
-    /// `None` if either failed.
+    /// Writes like [`write`](Self::write), flushes, and returns the sum of both latencies: the time until the
+    /// data is in flash. `None` if either failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -156,7 +157,7 @@ impl<'a> Session<'a> {
         Ok(self.flush()?.map(|flushed| latency + flushed))
     }
 
-    /// Hands in a write of fresh data, without waiting for it.
+    /// Submits a write of fresh data, without waiting for it.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -165,7 +166,7 @@ impl<'a> Session<'a> {
         Ok(self.device.submit(Tag::default(), Op::write(range, self.pattern))?)
     }
 
-    /// Hands in a read, without waiting for it.
+    /// Submits a read, without waiting for it.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -173,8 +174,8 @@ impl<'a> Session<'a> {
         Ok(self.device.submit(Tag::default(), Op::read(range))?)
     }
 
-    /// Waits for the next of the requests that were handed in: when it ended, and how long it took or `None` if it failed;
-    /// `None` if none is in flight.
+    /// Waits for the next submitted request: its end, and its latency or `None` if it failed. `None` if none
+    /// is in flight.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -184,7 +185,7 @@ impl<'a> Session<'a> {
         Ok(Some((completion.completed_at, self.latency(&completion)?)))
     }
 
-    /// Lets what is in flight end, and forgets it.
+    /// Waits for all requests in flight and discards their results.
     pub fn drain(&mut self) {
         while let Ok(Some(_)) = self.device.wait() {}
     }
@@ -199,21 +200,21 @@ impl<'a> Session<'a> {
         self.latency(&completion)
     }
 
-    /// Makes a request, counts it and reports it.
+    /// Makes a request, counts and reports it.
     fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
         let completion = self.device.run(op)?;
         self.count();
         Ok(completion)
     }
 
-    /// Counts and reports a request that is complete.
+    /// Counts and reports a completed request.
     fn count(&mut self) {
         self.requests += 1;
         let Cost { writes, device_time, .. } = self.device.cost();
         self.observer.event(Event::Progress { requests: self.requests, writes, device_time });
     }
 
-    /// How long a request took; `None` if it failed.
+    /// The latency of a request. `None` if it failed.
     fn latency(&mut self, completion: &Completion) -> Result<Option<Duration>, Stop> {
         match &completion.outcome {
             Ok(_) => {
@@ -237,12 +238,12 @@ impl<'a> Session<'a> {
         self.device.cost().device_time
     }
 
-    /// What was written since then.
+    /// The bytes written since then.
     pub fn bytes_written(&self) -> Bytes {
         self.device.cost().bytes_written
     }
 
-    /// A number from 0 to `below` - 1, each as likely; 0 if `below` is 0.
+    /// A uniform random number below `below`; 0 if `below` is 0.
     pub fn draw(&mut self, below: u64) -> u64 {
         // The bias of the multiply method is below 2^-40 for the small ranges used here.
         let product = u128::from(self.random.next_u64()) * u128::from(below);
@@ -257,7 +258,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends the experiment: what it saw, its conditions, and how it ended.
+    /// Ends the experiment and returns its observations.
     pub fn end(self, result: Result<(), Stop>, data: Data) -> Observations {
         self.observer.event(Event::End);
         let ended = match result {
@@ -270,25 +271,22 @@ impl<'a> Session<'a> {
 
 /// Why an experiment cannot start, and what would let it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// Why.
-    pub reason: Refusal,
-    /// What would let it start: any one of these.
-    pub would_decide: Vec<WouldDecide>,
+pub struct Refusal {
+    /// One sentence.
+    pub reason: String,
+    /// The condition under which it can begin.
+    pub would_decide: String,
 }
 
-impl Refused {
-    /// A refusal, and what would let the experiment start.
-    pub fn new(reason: Refusal, would_decide: impl Into<Vec<WouldDecide>>) -> Self {
-        Self { reason, would_decide: would_decide.into() }
+impl Refusal {
+    /// A refusal with its reason, and the condition under which the experiment can begin.
+    pub fn new(reason: impl Into<String>, would_decide: impl Into<String>) -> Self {
+        Self { reason: reason.into(), would_decide: would_decide.into() }
     }
 }
 
-/// The capabilities of a device that may be written.
-///
-/// # Errors
-/// Why an experiment that writes cannot start.
-pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refused> {
+/// The capabilities of a writable device, or the reason why an experiment that writes cannot begin.
+pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refusal> {
     let capabilities = device.capabilities();
     if capabilities.writable {
         return Ok(capabilities);
@@ -296,9 +294,9 @@ pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refused> {
     Err(Refused::new(Refusal::ReadOnly, [WouldDecide::WriteTests]))
 }
 
-/// What an experiment returns that could not start, and why.
-pub fn not_started(device: &dyn Device, seed: u64, data: Data, refused: Refused) -> Observations {
-    let Refused { reason, would_decide } = refused;
+/// The observations of an experiment that could not begin.
+pub fn not_started(device: &dyn Device, seed: u64, data: Data, refusal: Refusal) -> Observations {
+    let Refusal { reason, would_decide } = refusal;
     let ended = Ended::NotStarted { reason, would_decide };
     Observations { data, conditions: conditions(device, seed), ended }
 }
@@ -314,13 +312,13 @@ pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
     }
 }
 
-/// Blocks are written to their ends in pieces of this size.
-pub const PIECE: Bytes = Bytes::mib(1);
+/// The request size of [`fill`].
+pub const FILL_REQUEST: Bytes = Bytes::mib(1);
 
-/// So often a piece is written as long as that fails.
+/// The most attempts at a write that fails.
 const TRIES: u32 = 3;
 
-/// Writes all of `range` in order; whether that succeeded.
+/// Writes the whole range sequentially. Whether that succeeded.
 ///
 /// # Errors
 /// [`Stop`] if no further request makes sense.
@@ -328,7 +326,7 @@ pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<bool, Stop> {
     let mut offset = whole.offset;
     let mut is_whole = true;
     while offset < whole.end() {
-        let piece = range(offset, PIECE.min(whole.end() - offset));
+        let piece = range(offset, FILL_REQUEST.min(whole.end() - offset));
         let mut is_written = false;
         for _ in 0..TRIES {
             is_written = session.write_through(piece)?.is_some();
@@ -356,7 +354,7 @@ mod tests {
     use super::*;
     use crate::contract::Silent;
 
-    /// Whether 8 MiB were written whole on a device with this fault, and how many writes that took.
+    /// Fills 8 MiB on a device with this fault. Whether that succeeded, and the number of writes.
     fn filled(fault: &str) -> (bool, usize) {
         let faulty = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault.parse().unwrap()], 1).unwrap();
         let mut device = Trace::new(faulty);
@@ -368,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_failed_is_written_again() {
+    fn fill_repeats_failed_writes() {
         let (is_whole, writes) = filled("write-errors:share=0.3");
         assert!(is_whole && writes > 8, "{writes}");
         assert!(!filled("write-errors:share=0.8").0);

@@ -1,4 +1,4 @@
-//! The experiments of a whole check, in the order in which each can use what the ones before it found.
+//! The experiments of a whole check, in an order in which each can use the findings of those before it.
 
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
@@ -12,11 +12,11 @@ use flashscope_record::observation::{Data, Observations};
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize};
 
-/// The erase block that writing experiments assume where reads do not tell: 4 MiB, that of most cards since 2010
-/// (A. Bergmann, flashbench; docs/methods/align.md).
+/// The erase block that writing experiments assume if reads do not show it: 4 MiB, that of most cards since
+/// 2010 (A. Bergmann, flashbench; docs/methods/align.md).
 pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
 
-/// So much at most is written before the FAT area is looked for.
+/// The most bytes written before the experiment *fat-area*. Guess: 20 s at 10 MB/s.
 const BYTES_MAX: Bytes = Bytes::mib(204);
 
 /// A whole check.
@@ -24,9 +24,9 @@ const BYTES_MAX: Bytes = Bytes::mib(204);
 pub struct Survey {
     /// Whether the writing experiments run too. They destroy what the device holds.
     pub writes: bool,
-    /// The seed of every random choice.
+    /// The random seed of all experiments.
     pub seed: u64,
-    /// Which parts of the method are used.
+    /// The parts of the method in use.
     pub method: Method,
 }
 
@@ -41,8 +41,9 @@ impl Survey {
         Align { read: None, seed: self.seed, method: self.method }
     }
 
-    /// Fills caches to see what is behind them: gigabytes, so that it is apart from the rest and runs only where a person
-    /// allows it. It goes before [`Survey::run`]: what that writes would take up a part of the cache.
+    /// Exhausts caches, to measure the sustained throughput and the write buffer. This writes gigabytes, so
+    /// that it is separate and needs permission. It comes before [`Survey::run`], whose writes would use a
+    /// part of the cache.
     pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let seed = self.seed;
         let experiments: [&dyn Experiment; 2] =
@@ -50,7 +51,7 @@ impl Survey {
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
     }
 
-    /// What [`fill`](Self::fill) costs at most.
+    /// The cost of [`fill`](Self::fill) at most.
     #[must_use]
     pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
         let seed = self.seed;
@@ -62,8 +63,8 @@ impl Survey {
         }
     }
 
-    /// Runs the experiments; each takes from the findings so far what it needs. The budget holds for each of them; one
-    /// for all is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
+    /// Runs the experiments. Each uses the findings so far. The budget applies to each of them. One for all
+    /// is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
     pub fn run(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let unlimited = &Budget::UNLIMITED;
         let device = &mut Meter::new(device, Budget::UNLIMITED);
@@ -92,7 +93,7 @@ impl Survey {
         let left = BYTES_MAX.saturating_sub(device.cost().bytes_written);
         let bytes_max = left.min(open_units.bytes_max);
         let bytes_afterwards = left.saturating_sub(bytes_max).min(open_units.bytes_afterwards);
-        let smaller = page_is_behind_buffer(&seen).then_some(open_units.request / LOG_PAGES);
+        let smaller = page_needed_flushes(&seen).then_some(open_units.request / LOG_PAGES);
         let open_units = OpenUnits { page, smaller, bytes_max, bytes_afterwards, ..open_units };
         seen.push(open_units.measure(device, unlimited, observer));
         let request = smaller_that_merges(&seen).or(request);
@@ -102,35 +103,35 @@ impl Survey {
     }
 }
 
-/// The erase block that is assumed where nothing told it: as many pages as a power of two, [`ASSUMED_ERASE_BLOCK`] at least, so that what
-/// begins with it begins with a page.
+/// The erase block that is assumed if none was found: a power of two of pages, at least
+/// [`ASSUMED_ERASE_BLOCK`], so that it starts with a page.
 fn assumed(page: Option<Bytes>) -> Bytes {
     let page = page.filter(|page| *page <= ASSUMED_ERASE_BLOCK).unwrap_or(ASSUMED_ERASE_BLOCK);
     page * ASSUMED_ERASE_BLOCK.get().div_ceil(page.get().max(1)).next_power_of_two()
 }
 
-/// What a log maps at once is mostly so many pages, or fewer.
+/// The mapping unit of most logs in pages, at most.
 const LOG_PAGES: u64 = 4;
 
-/// Whether only flushes showed the page: then it may be what a log maps at once.
-fn page_is_behind_buffer(seen: &[Observations]) -> bool {
+/// Whether only flushes showed the page: then it may be the mapping unit of a log.
+fn page_needed_flushes(seen: &[Observations]) -> bool {
     seen.iter().any(|each| matches!(&each.data, Data::WriteSize(data) if data.edges_flushed))
 }
 
-/// The size of the writes that merge, where larger ones pay nothing.
+/// The size of the writes that merge, if larger ones cost no merge.
 fn smaller_that_merges(seen: &[Observations]) -> Option<Bytes> {
     let Some(Data::OpenUnits(data)) = seen.last().map(|last| &last.data) else { return None };
     data.cells.first().filter(|_| !data.free.is_empty()).map(|cell| cell.request)
 }
 
-/// Small writes may take a path of their own, without merges; none was seen that takes larger ones than 16 KiB (the Patriot
-/// of docs/methods/open-units.md).
+/// Controllers may write small requests elsewhere, without merges. The largest such size seen is 16 KiB (the
+/// Patriot of docs/methods/open-units.md).
 const REQUEST_MIN: Bytes = Bytes::kib(32);
 
-/// So many of them an erase block should take, where its pages allow: a block that is nearly full is merged at once.
+/// The fewest requests per erase block, if the page allows. Guess: a nearly full block is merged at once.
 const REQUESTS_PER_BLOCK: u64 = 64;
 
-/// The size of writes that look for merges: whole pages, if those are known.
+/// The size of writes that look for merges: whole pages, if the page is known.
 #[must_use]
 pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
     match bytes(findings, FindingId::PageBytes) {
@@ -142,7 +143,9 @@ pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
     }
 }
 
-/// Whether it need not be searched for any more.
+/// The confidence from which on an erase block needs no further experiment.
+const SURE: f64 = 0.95;
+
 fn is_sure(finding: &Finding) -> bool {
     finding.value().is_some() && finding.confidence().get() >= SURE
 }
@@ -160,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_assumed_erase_block_holds_whole_pages() {
+    fn assumed_erase_block_holds_whole_pages() {
         assert_eq!(assumed(None), ASSUMED_ERASE_BLOCK);
         assert_eq!(assumed(Some(Bytes::kib(16))), ASSUMED_ERASE_BLOCK);
         assert_eq!(assumed(Some(Bytes::kib(96))), Bytes::mib(6));

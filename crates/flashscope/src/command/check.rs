@@ -65,7 +65,7 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
     if arguments.sustained {
         let (device, capacity) = (&target.device, target.device.capabilities().capacity);
         let most = survey.fill_estimate(device).bytes_written;
-        let least = Sustained::least_without_a_slowdown(capacity);
+        let least = Sustained::bytes_min_without_slowdown(capacity);
         printer.remark(format!(
             "first one stream of writes, until caches are full: {} or more where none is found, at most {} \
              (--write-budget and --time-budget set limits)",

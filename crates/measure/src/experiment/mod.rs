@@ -2,17 +2,17 @@
 
 mod align;
 mod block_ends;
-mod dealt;
+mod block_pool;
+mod erase_blocks;
 mod fat_area;
+mod free_offsets;
+mod gapless_writer;
 mod open_units;
 mod page_edges;
-mod places;
-mod pool;
 mod samples;
 mod speed;
-mod stream;
+mod stratified;
 mod sustained;
-mod units;
 mod write_buffer;
 mod write_size;
 

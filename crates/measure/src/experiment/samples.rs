@@ -1,7 +1,7 @@
-//! *samples*: so many writes of one size, spread evenly over the device, each with a flush behind it.
+//! *samples*: writes of one size, spread evenly over the device, each followed by a flush.
 //!
-//! This is how GNOME Disks measures: 100 to 1000 samples of 10 MiB. Each sample opens blocks of its own, so it tells as much of
-//! that as of the long run. See docs/methods/sustained.md.
+//! GNOME Disks measures like this: 100 to 1000 samples of 10 MiB. Each sample opens blocks of its own, so
+//! that the result includes the cost of opening them. See docs/methods/sustained.md.
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
@@ -15,11 +15,11 @@ use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 /// The experiment *samples*.
 #[derive(Debug, Clone, Copy)]
 pub struct Samples {
-    /// How many.
+    /// The number of samples.
     pub count: u32,
     /// The size of each.
     pub size: Bytes,
-    /// The seed of the data.
+    /// The random seed of the data.
     pub seed: u64,
 }
 
@@ -27,15 +27,13 @@ impl Samples {
     fn permit(&self, device: &dyn Device) -> Result<(), Refused> {
         let room = to_write(device)?.capacity;
         if room < self.size {
-            let reason = Refusal::TooSmall { capacity: room, room: Room::Samples(self.size) };
-            let would_decide =
-                [WouldDecide::Smaller(Quantity::Samples), WouldDecide::Larger(Quantity::Device)];
-            return Err(Refused::new(reason, would_decide));
+            let reason = format!("the device holds {room}: too small for samples of {}", self.size);
+            return Err(Refusal::new(reason, "smaller samples (--samples), or a larger device"));
         }
         Ok(())
     }
 
-    /// Where a sample lies.
+    /// The offset of a sample.
     fn offset(&self, index: u32, device: &dyn Device) -> Bytes {
         let capabilities = device.capabilities();
         let room = (capabilities.capacity - self.size) / u64::from(self.count.max(2) - 1);
@@ -85,7 +83,7 @@ mod tests {
     use flashscope_record::observation::Ended;
 
     #[test]
-    fn samples_reach_from_the_first_byte_to_the_last_each_with_its_flush() {
+    fn samples_span_the_device_and_are_flushed() {
         let mut device = Trace::new(MemoryDevice::new(Bytes::mib(100)));
         let samples = Samples { count: 5, size: Bytes::mib(10), seed: 1 };
         let seen = samples.measure(&mut device, &Budget::UNLIMITED, &mut Silent);

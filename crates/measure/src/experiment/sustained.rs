@@ -1,8 +1,8 @@
-//! *sustained*: how fast is writing once nothing helps any more, and how much goes faster before?
+//! *sustained*: the write throughput once caches are exhausted, and the bytes that are written faster before.
 //!
-//! Large writes one behind the other. A cache in front of the dense cells shows where they become slow; the speed behind it is
-//! the one that lasts. The stream ends once that speed is known well, or no cache can be so large. See
-//! docs/methods/sustained.md.
+//! Large sequential writes. The end of a cache in front of the dense cells shows as a slow-down. The
+//! throughput after it is the sustained one. The stream ends once that throughput is known well, or no cache
+//! can be so large. See docs/methods/sustained.md.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,81 +20,85 @@ use flashscope_record::observation::{
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
-/// As large as hosts make them; more is cut on its way.
+/// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
-/// Left alone at the start of the device, where it is large enough: partition table and FAT area.
+/// The start of the device is left alone if it is large enough: partition table and FAT area.
 const START: Bytes = Bytes::mib(16);
-/// A stream over less tells nothing of the long run.
+/// The smallest length of a stream. Guess: a shorter one shows nothing sustained.
 const LENGTH_MIN: Bytes = Bytes::mib(8);
-/// Pieces grow so that each is this share of what was written before: the end of a cache is known to as much.
+/// A piece is a 64th of the bytes written before it: the end of a cache is known to that precision.
 const PIECE_SHARE: u64 = 64;
-/// Small devices are written over twice and more, up to so much: only then is it seen what collecting old data costs.
+/// Small devices are overwritten up to four times, until this much is written: only then the cost of garbage
+/// collection shows.
 const LENGTH_ENOUGH: Bytes = Bytes::gib(2);
-/// A write is kept by itself if it takes so many times as long as usual: as the median of so many before it.
+/// A write is recorded individually if it takes three times as long as the median of the 32 before it.
 const LONG_RATIO: u32 = 3;
-const USUAL_OF: usize = 32;
-/// Stalls that take this share of the time are waited for until so many of the longest were seen.
+const MEDIAN_OF: usize = 32;
+/// Stalls that take at least 5 % of the time prolong the stream,
 const STALLS_SHARE: f64 = 0.05;
+/// until this number of the longest ones was seen.
 const STALLS_ENOUGH: usize = 4;
-/// Pauses behind which the stream goes on, to see what idle time gives back.
+/// Pauses after which the stream continues, to measure idle recovery of the cache.
 const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
-/// Behind a pause, a cache is cut into so many pieces, and so many slow ones are enough.
+/// Pieces that a cache is divided into after a pause.
 const RESUMED_PIECES: u64 = 64;
+/// The stream pauses again after this many slow ones.
 const RESUMED_SLOW: usize = 12;
-/// How often the stream looks back at itself, pieces.
-const PIECES_PER_LOOK: usize = 8;
+/// Pieces between two checks whether the stream may end.
+const PIECES_PER_CHECK: usize = 8;
 
 /// The experiment *sustained*.
 #[derive(Debug, Clone, Copy)]
 pub struct Sustained {
-    /// The seed of the data.
+    /// The random seed of the data.
     pub seed: u64,
-    /// Whether it goes on until the period of stalls is known also where the speed is without it, and writes again behind pauses.
+    /// Whether it goes on until the period of stalls is known, even if the throughput is known before, and
+    /// continues after pauses.
     pub is_thorough: bool,
 }
 
 impl Sustained {
-    /// What a stream writes at least on a device of this capacity, where it finds no slow-down.
+    /// The fewest bytes of a stream without a slow-down on a device of this capacity.
     #[must_use]
-    pub fn least_without_a_slowdown(capacity: Bytes) -> Bytes {
-        let (least, most) = (least(capacity), most(capacity).round_up(REQUEST));
+    pub fn bytes_min_without_slowdown(capacity: Bytes) -> Bytes {
+        let (least, most) = (bytes_min(capacity), bytes_max(capacity).round_up(REQUEST));
         let mut written = Bytes::ZERO;
         while written < least && written < most {
-            for _ in 0..PIECES_PER_LOOK {
+            for _ in 0..PIECES_PER_CHECK {
                 written += REQUEST * piece_requests(written);
             }
         }
         written.min(most)
     }
 
-    /// How long it pauses in all, where it finds one and is thorough.
+    /// The total length of the pauses of a thorough stream with a slow-down.
     #[must_use]
     pub fn pauses() -> Duration {
         PAUSES.iter().sum()
     }
 }
 
-/// The part of the device that is written, over and over if need be.
+/// The part of the device that is written, several times if need be.
 #[derive(Debug, Clone, Copy)]
-struct Course {
+struct Region {
     start: Bytes,
     length: Bytes,
 }
 
-impl Course {
-    fn of(device: &dyn Device) -> Result<Self, Refused> {
+impl Region {
+    fn new(device: &dyn Device) -> Result<Self, Refusal> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
         let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
         if length < LENGTH_MIN {
-            let room = Room::Stream(LENGTH_MIN);
-            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
-            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
+            let reason =
+                format!("the device holds {}: too small for a stream of {LENGTH_MIN}", capabilities.capacity);
+            return Err(Refusal::new(reason, "a larger device"));
         }
         Ok(Self { start, length })
     }
 
-    /// Where the write begins before which so much was written.
+    /// The offset of the write after `written` bytes.
     fn offset(self, written: Bytes) -> Bytes {
         self.start + Bytes::new(written.get() % self.length.get())
     }
@@ -105,25 +109,26 @@ impl Experiment for Sustained {
         "sustained"
     }
 
-    /// The device once over, a small one more often, and as much again behind pauses; nearly all streams end far below.
+    /// The whole device, a small one several times, and as much again after pauses. Nearly all streams end
+    /// far below.
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let capacity = device.capabilities().capacity;
-        let behind_pauses = if self.is_thorough { capacity } else { Bytes::ZERO };
-        let most = (most(capacity) + behind_pauses).round_up(REQUEST);
+        let after_pauses = if self.is_thorough { capacity } else { Bytes::ZERO };
+        let most = (bytes_max(capacity) + after_pauses).round_up(REQUEST);
         Estimate { requests: most / REQUEST, bytes_written: most }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
         let mut data = SustainedData { request: REQUEST, ..SustainedData::default() };
-        let course = match Course::of(device) {
-            Ok(course) => course,
+        let region = match Region::new(device) {
+            Ok(region) => region,
             Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
         };
         let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream::new(session, course, most(capacity).round_up(REQUEST), &mut data);
+        let mut stream = Stream::new(session, region, bytes_max(capacity).round_up(REQUEST), &mut data);
         let result = stream.run(capacity, self.is_thorough).and_then(|()| {
-            stream.most = estimate.bytes_written;
+            stream.bytes_max = estimate.bytes_written;
             if self.is_thorough { stream.resume() } else { Ok(()) }
         });
         stream.session.end(result, Data::Sustained(data))
@@ -133,43 +138,43 @@ impl Experiment for Sustained {
 /// The state of one run.
 struct Stream<'a, 'b> {
     session: Session<'a>,
-    course: Course,
+    region: Region,
     written: Bytes,
-    /// No more than this is written: until the pauses begin, and then in all.
-    most: Bytes,
-    took: Duration,
+    /// The most bytes before the first pause, and later in total.
+    bytes_max: Bytes,
+    device_time: Duration,
     recent: VecDeque<Duration>,
     data: &'b mut SustainedData,
 }
 
 impl<'a, 'b> Stream<'a, 'b> {
-    fn new(session: Session<'a>, course: Course, most: Bytes, data: &'b mut SustainedData) -> Self {
-        let (written, took, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
-        Self { session, course, written, most, took, recent, data }
+    fn new(session: Session<'a>, region: Region, bytes_max: Bytes, data: &'b mut SustainedData) -> Self {
+        let (written, device_time, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
+        Self { session, region, written, bytes_max, device_time, recent, data }
     }
 
     fn run(&mut self, capacity: Bytes, is_thorough: bool) -> Result<(), Stop> {
-        while self.written < self.most {
+        while self.written < self.bytes_max {
             self.fill()?;
-            let looks = self.data.pieces.len().is_multiple_of(PIECES_PER_LOOK);
-            if looks && self.is_enough(capacity, is_thorough) {
+            let is_check_due = self.data.pieces.len().is_multiple_of(PIECES_PER_CHECK);
+            if is_check_due && self.is_enough(capacity, is_thorough) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The next piece of the stream, kept also when it is cut short.
+    /// The next piece of the stream, kept also if it ends early.
     fn fill(&mut self) -> Result<(), Stop> {
         let requests = piece_requests(self.written);
-        let (piece, result) = self.piece(requests.min(((self.most - self.written) / REQUEST).max(1)));
+        let (piece, result) = self.piece(requests.min(((self.bytes_max - self.written) / REQUEST).max(1)));
         if piece.requests > 0 {
             self.data.pieces.push(piece);
         }
         result
     }
 
-    /// So many writes, as far as they come.
+    /// `requests` writes, or those before an error.
     fn piece(&mut self, requests: u64) -> (Piece, Result<(), Stop>) {
         let mut piece = Piece { requests: 0, time: Duration::ZERO };
         for _ in 0..requests {
@@ -187,44 +192,46 @@ impl<'a, 'b> Stream<'a, 'b> {
     }
 
     fn keep_if_long(&mut self, took: Duration) {
-        self.took += took;
+        self.device_time += took;
         let mut sorted: Vec<Duration> = self.recent.iter().copied().collect();
         sorted.sort_unstable();
-        let is_long = sorted.get(USUAL_OF / 2).is_some_and(|usual| took > *usual * LONG_RATIO);
+        let is_long = sorted.get(MEDIAN_OF / 2).is_some_and(|usual| took > *usual * LONG_RATIO);
         if is_long && self.data.long.len() < LONG_WRITES_MAX {
-            let (written, ended) = (self.written, self.took);
+            let (written, ended) = (self.written, self.device_time);
             self.data.long.push(LongWrite { written, took, ended });
         }
-        if self.recent.len() == USUAL_OF {
+        if self.recent.len() == MEDIAN_OF {
             self.recent.pop_front();
         }
         self.recent.push_back(took);
     }
 
-    /// Whether more would tell little more: stalls are waited for where they leave the speed open, or by who is thorough.
+    /// Whether the stream may end. It waits for stalls if they leave the throughput uncertain, or if it is
+    /// thorough.
     fn is_enough(&self, capacity: Bytes, is_thorough: bool) -> bool {
         let fill = Fill::of(self.data);
         is_enough(&fill, self.written, capacity)
             && !((is_thorough || !fill.is_even()) && self.waits_for_stalls())
     }
 
-    /// Whether stalls cost much and too few of them were seen to tell how often they come.
+    /// Whether stalls take much time, and too few of them were seen for their period.
     fn waits_for_stalls(&self) -> bool {
         let brief = brief(&self.data.long, REQUEST);
         let times = || brief.iter().map(|long| long.took);
         let longest = times().max().unwrap_or_default();
         let alike = times().filter(|took| *took * 2 >= longest).count();
-        times().sum::<Duration>().as_secs_f64() >= self.took.as_secs_f64() * STALLS_SHARE
+        times().sum::<Duration>().as_secs_f64() >= self.device_time.as_secs_f64() * STALLS_SHARE
             && alike < STALLS_ENOUGH
     }
 
-    /// Goes on behind pauses, if the stream became slow: what idle time gave back goes fast.
+    /// Continues after pauses, if the stream slowed down: the part of the cache that recovered while idle is
+    /// written fast.
     fn resume(&mut self) -> Result<(), Stop> {
         let fill = Fill::of(self.data);
         let (Some(fast), Some(middle)) = (fill.fast(), fill.middle()) else { return Ok(()) };
         for pause in PAUSES {
-            // What was said beforehand is not exceeded.
-            if self.written >= self.most {
+            // The estimate is not exceeded.
+            if self.written >= self.bytes_max {
                 return Ok(());
             }
             self.session.pause(pause)?;
@@ -239,10 +246,10 @@ impl<'a, 'b> Stream<'a, 'b> {
         let mut result = Ok(());
         let mut slow = 0;
         while slow < RESUMED_SLOW
-            && self.written < self.most
+            && self.written < self.bytes_max
             && resumed.pieces.len() < 2 * usize::try_from(RESUMED_PIECES).unwrap_or(0)
         {
-            let (piece, ended) = self.piece(requests.min((self.most - self.written) / REQUEST).max(1));
+            let (piece, ended) = self.piece(requests.min((self.bytes_max - self.written) / REQUEST).max(1));
             let bytes = (REQUEST * u64::from(piece.requests)).as_f64();
             slow += usize::from(piece.time.as_secs_f64() > middle * bytes);
             resumed.pieces.push(piece);
@@ -256,32 +263,32 @@ impl<'a, 'b> Stream<'a, 'b> {
     }
 
     fn write(&mut self) -> Result<Option<Duration>, Stop> {
-        let offset = self.course.offset(self.written);
+        let offset = self.region.offset(self.written);
         self.written += REQUEST;
         self.session.write(range(offset, REQUEST))
     }
 }
 
-/// Of how many writes the next piece is, behind so much.
+/// The number of writes in the piece after `written` bytes.
 fn piece_requests(written: Bytes) -> u64 {
     (written / PIECE_SHARE / REQUEST).max(1)
 }
 
-/// The longest stream on a device of this capacity.
-fn most(capacity: Bytes) -> Bytes {
+/// The most bytes of a stream on a device of this capacity.
+fn bytes_max(capacity: Bytes) -> Bytes {
     capacity.max(LENGTH_ENOUGH.min(capacity * 4))
 }
 
-/// Whether the speed is known that lasts: behind a slow-down, or where no cache can be so large; on a small device not before
-/// it was written over.
+/// Whether the sustained throughput is known: after a slow-down, or if no cache can be so large. A small
+/// device must be overwritten before.
 fn is_enough(fill: &Fill, written: Bytes, capacity: Bytes) -> bool {
     let least =
-        if fill.has_slowed_down() && capacity >= LENGTH_ENOUGH { Bytes::ZERO } else { least(capacity) };
+        if fill.has_slowed_down() && capacity >= LENGTH_ENOUGH { Bytes::ZERO } else { bytes_min(capacity) };
     written >= least && fill.is_settled()
 }
 
-/// A cache is told to be absent after so much; a small device is written over before.
-fn least(capacity: Bytes) -> Bytes {
+/// The bytes after which a cache is known to be absent. A small device is overwritten before.
+fn bytes_min(capacity: Bytes) -> Bytes {
     cache_max(capacity).max(LENGTH_ENOUGH.min(capacity * 3))
 }
 
@@ -302,25 +309,25 @@ mod tests {
     }
 
     #[test]
-    fn a_small_device_is_written_over_and_all_of_it_is_kept() {
+    fn small_device_is_overwritten_and_fully_recorded() {
         let seen = measured(Bytes::mib(100), &Budget::UNLIMITED);
         assert_eq!(seen.ended, Ended::Complete);
-        let Data::Sustained(data) = seen.data else { panic!("sustained saw something else") };
+        let Data::Sustained(data) = seen.data else { panic!("not data of sustained") };
         assert!((Bytes::mib(300)..=Bytes::mib(412)).contains(&data.written()), "{}", data.written());
     }
 
     #[test]
-    fn a_budget_ends_it_with_what_was_seen() {
+    fn budget_ends_the_stream_and_keeps_its_data() {
         let budget = Budget { bytes_written: Some(Bytes::mib(20)), ..Budget::UNLIMITED };
         let seen = measured(Bytes::mib(100), &budget);
         assert!(matches!(seen.ended, Ended::Early { .. }));
-        let Data::Sustained(data) = seen.data else { panic!("sustained saw something else") };
+        let Data::Sustained(data) = seen.data else { panic!("not data of sustained") };
         assert_eq!(data.written(), Bytes::mib(20));
     }
 
     #[test]
-    fn a_tiny_device_is_refused_in_words() {
+    fn tiny_device_is_refused() {
         let seen = measured(Bytes::mib(6), &Budget::UNLIMITED);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too small")));
     }
 }

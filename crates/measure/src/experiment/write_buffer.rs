@@ -1,8 +1,8 @@
-//! *write-buffer*: how much does the controller take before the flash has to?
+//! *write-buffer*: how large is the controller's write buffer?
 //!
-//! After a pause its memory is empty: small writes are as quick as the link brings them until it is full, and as slow as the flash
-//! takes them from then on. Several bursts, after short and long pauses: what a longer pause makes larger is no memory, but a
-//! cache in flash that is emptied while nothing is asked for. See docs/methods/write-buffer.md.
+//! After a pause the buffer is empty: small writes run at link speed until it is full, and at flash speed
+//! from then on. Several bursts follow short and long pauses. If a longer pause makes the fast part larger,
+//! it is no buffer in memory but a flash cache that is emptied while idle. See docs/methods/write-buffer.md.
 
 use std::time::Duration;
 
@@ -17,40 +17,41 @@ use flashscope_record::observation::{Burst, Data, Observations, Refusal, Room, W
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
-/// A fraction of the smallest buffer that is told apart.
+/// The size of each write: a fraction of the smallest buffer that is recognised.
 const REQUEST: Bytes = Bytes::kib(4);
-/// Left alone at the start of the device, where it is large enough.
+/// The start of the device is left alone if it is large enough: partition table and FAT area.
 const START: Bytes = Bytes::mib(16);
-/// A burst without a slow-down ends here: four times the largest memory that is looked for.
+/// A burst without a slow-down ends here: four times the largest buffer that is recognised.
 const BURST_MAX: Bytes = Bytes::mib(4 * (MEMORY_MAX.get() >> 20));
-/// Behind a slow-down at least so many writes are made,
+/// The fewest writes after a slow-down.
 const SLOW_MIN: usize = 32;
-/// and so many of those before it: as one to this.
+/// They are at least a fourth of those before it.
 const SLOW_SHARE: usize = 4;
-/// How often a burst looks back at itself, writes; less often as it grows.
-const WRITES_PER_LOOK: usize = 32;
-/// Long enough for slow flash to take what memory holds; four times as long the other times.
+/// Writes between two checks for a slow-down. The distance grows with the burst.
+const WRITES_PER_CHECK: usize = 32;
+/// Long enough for slow flash to empty a buffer in memory.
 const PAUSE_SHORT: Duration = Duration::from_secs(4);
+/// Four times as long, for comparison.
 const PAUSE_LONG: Duration = Duration::from_secs(16);
-/// Bursts, if the first of them shows a slow-down.
+/// The pauses before the bursts. Only the first burst is made if it shows no slow-down.
 const PAUSES: [Duration; 5] = [PAUSE_SHORT, PAUSE_LONG, PAUSE_SHORT, PAUSE_LONG, PAUSE_SHORT];
 
 /// The experiment *write-buffer*.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteBuffer {
-    /// The seed of the data.
+    /// The random seed of the data.
     pub seed: u64,
 }
 
 impl WriteBuffer {
-    /// Where the bursts begin, one behind the other; else why they cannot.
-    fn start(device: &dyn Device) -> Result<Bytes, Refused> {
+    /// The offset of the first burst, or the reason why it cannot begin. The others follow it.
+    fn start(device: &dyn Device) -> Result<Bytes, Refusal> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(BURST_MAX / 16);
         if capabilities.capacity.saturating_sub(start) < BURST_MAX * 2 {
-            let room = Room::Bursts(BURST_MAX);
-            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
-            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
+            let reason =
+                format!("the device holds {}: too small for bursts of {BURST_MAX}", capabilities.capacity);
+            return Err(Refusal::new(reason, "a larger device"));
         }
         Ok(start)
     }
@@ -91,7 +92,7 @@ struct Bursts<'a, 'b> {
 }
 
 impl Bursts<'_, '_> {
-    /// The first burst finds a slow-down or not; the others tell what it is.
+    /// The first burst finds a slow-down or not. The others find its cause.
     fn run(&mut self) -> Result<(), Stop> {
         for pause in PAUSES {
             self.burst(pause)?;
@@ -103,7 +104,7 @@ impl Bursts<'_, '_> {
         Ok(())
     }
 
-    /// A pause and the writes after it, kept also when they are cut short.
+    /// A pause and the writes after it, kept also if they end early.
     fn burst(&mut self, pause: Duration) -> Result<(), Stop> {
         self.session.pause(pause)?;
         let mut each = Vec::new();
@@ -113,14 +114,14 @@ impl Bursts<'_, '_> {
     }
 
     fn writes(&mut self, each: &mut Vec<Duration>) -> Result<(), Stop> {
-        let mut next_look = WRITES_PER_LOOK;
+        let mut next_check = WRITES_PER_CHECK;
         for index in 0..usize::try_from(BURST_MAX / REQUEST).unwrap_or(0) {
             each.extend(self.write()?);
-            if index + 1 == next_look {
+            if index + 1 == next_check {
                 if has_slowed_down(each) {
                     break;
                 }
-                next_look += (next_look / 4).max(WRITES_PER_LOOK);
+                next_check += (next_check / 4).max(WRITES_PER_CHECK);
             }
         }
         Ok(())
@@ -133,7 +134,7 @@ impl Bursts<'_, '_> {
     }
 }
 
-/// Whether a burst has become slow, and stayed so for long enough.
+/// Whether a burst slowed down, and stayed slow for long enough.
 fn has_slowed_down(each: &[Duration]) -> bool {
     Slowdown::of(&stretches(REQUEST, each))
         .is_some_and(|slowdown| each.len() - slowdown.index >= SLOW_MIN.max(slowdown.index / SLOW_SHARE))
@@ -148,18 +149,18 @@ mod tests {
     use flashscope_record::observation::Ended;
 
     #[test]
-    fn without_a_slow_down_one_burst_is_enough() {
+    fn device_without_slow_down_gets_one_burst() {
         let mut device = MemoryDevice::new(Bytes::mib(64));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert_eq!(seen.ended, Ended::Complete);
-        let Data::WriteBuffer(data) = seen.data else { panic!("write-buffer saw something else") };
+        let Data::WriteBuffer(data) = seen.data else { panic!("not data of write-buffer") };
         assert_eq!(data.bursts.iter().map(|burst| burst.each.len()).collect::<Vec<_>>(), [4096]);
     }
 
     #[test]
-    fn a_small_device_is_refused_in_words() {
+    fn small_device_is_refused() {
         let mut device = MemoryDevice::new(Bytes::mib(24));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too small")));
     }
 }

@@ -1,4 +1,4 @@
-//! How large the files of a folder are: what people copy, as distributions of sizes.
+//! File sizes of typical folders that people copy, as distributions.
 
 use std::f64::consts::SQRT_2;
 
@@ -7,12 +7,12 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::function::erf::erf_inv;
 
-/// A kind of folder. Sizes are lognormal, as those of files usually are (A. Downey, "The structural cause of file size
-/// distributions", 2001); the figures are flashscope's own.
+/// A kind of folder. Sizes are lognormal, like most file sizes (A. Downey, "The structural cause of file size
+/// distributions", 2001). The parameters are flashscope's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileProfile {
-    /// Pages of a manual or a web site: most under 2 KB, 8 KiB on average. ZDNet's folder ("Flash drives: Your mileage will
-    /// vary") had some 2 000 files, mostly under 2 KB, in 16 MB.
+    /// Pages of a manual or a web site: most under 2 KB, 8 KiB on average. ZDNet's folder ("Flash drives:
+    /// Your mileage will vary") had some 2 000 files, mostly under 2 KB, in 16 MB.
     HelpPages,
     /// Notes, settings and icons: none above 2 KiB, half below 700 bytes.
     Snippets,
@@ -25,11 +25,11 @@ pub enum FileProfile {
 /// The sizes of one kind of folder.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    /// Half of the files are smaller.
+    /// The median size.
     median: Bytes,
     /// The standard deviation of the logarithm.
     sigma: f64,
-    /// The largest.
+    /// The largest size.
     most: Bytes,
 }
 
@@ -37,7 +37,7 @@ impl FileProfile {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::HelpPages, Self::Snippets, Self::KernelSource, Self::Photos];
 
-    /// The name by which it is asked for.
+    /// Its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,16 +48,16 @@ impl FileProfile {
         }
     }
 
-    /// How many files it has, if nobody says.
+    /// The default number of files.
     #[must_use]
-    pub const fn usual_count(self) -> u32 {
+    pub const fn default_count(self) -> u32 {
         match self {
             Self::HelpPages | Self::Snippets | Self::KernelSource => 2000,
             Self::Photos => 40,
         }
     }
 
-    /// How many files lie in one folder.
+    /// The number of files in one folder.
     #[must_use]
     pub const fn files_per_folder(self) -> u32 {
         match self {
@@ -76,7 +76,7 @@ impl FileProfile {
         }
     }
 
-    /// So many sizes. Each part of the distribution has its share of them, so that seeds change the order and hardly the sum.
+    /// `count` sizes. They are stratified over the distribution, so that the seed changes the order and hardly the sum.
     #[must_use]
     pub fn sizes(self, count: u32, seed: u64) -> Vec<Bytes> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -89,7 +89,7 @@ impl FileProfile {
 }
 
 impl Shape {
-    /// The size below which this share of the files lies, at least one byte.
+    /// The quantile of the sizes, at least one byte.
     fn quantile(self, share: f64) -> Bytes {
         let normal = SQRT_2 * erf_inv(2.0 * share - 1.0);
         let size = self.median.as_f64() * (self.sigma * normal).exp();
@@ -97,7 +97,7 @@ impl Shape {
     }
 }
 
-/// So many of the sizes of a folder: all of them in their order, or draws from them.
+/// `count` of the sizes of a folder: all of them in their order, or random draws.
 #[must_use]
 pub fn like(sizes: &[Bytes], count: u32, seed: u64) -> Vec<Bytes> {
     if sizes.len() == count as usize || sizes.is_empty() {
@@ -107,14 +107,14 @@ pub fn like(sizes: &[Bytes], count: u32, seed: u64) -> Vec<Bytes> {
     (0..count).map(|_| sizes[below(sizes.len(), &mut random)]).collect()
 }
 
-/// Every order with the same probability (R. Durstenfeld, "Algorithm 235: Random permutation", 1964).
+/// Shuffles uniformly (R. Durstenfeld, "Algorithm 235: Random permutation", 1964).
 fn shuffle(sizes: &mut [Bytes], random: &mut impl Rng) {
     for index in (1..sizes.len()).rev() {
         sizes.swap(index, below(index + 1, random));
     }
 }
 
-/// Any index below `count` with (nearly) the same probability: the high half of a product (D. Lemire, "Fast random integer
+/// A nearly uniform index below `count`: the high half of a product (D. Lemire, "Fast random integer
 /// generation in an interval", 2019).
 fn below(count: usize, random: &mut impl Rng) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn help_pages_are_zdnets_folder() {
+    fn help_pages_match_zdnets_folder() {
         let sizes = FileProfile::HelpPages.sizes(2000, 1);
         let small = sizes.iter().filter(|size| **size < Bytes::new(2000)).count();
         assert!((1100..1400).contains(&small), "{small} of 2000 under 2 KB");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_profile_has_sizes_about_its_mean_whatever_the_seed_and_the_count() {
+    fn profile_means_hold_for_any_seed_and_count() {
         for (profile, low, high) in [
             (FileProfile::HelpPages, 6e3, 10e3),
             (FileProfile::Snippets, 0.75e3, 0.9e3),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_taken_as_it_is_or_drawn_from() {
+    fn folder_sizes_are_kept_or_drawn_from() {
         let sizes = [1, 20, 300].map(Bytes::new);
         assert_eq!(like(&sizes, 3, 9), sizes);
         let drawn = like(&sizes, 1000, 9);

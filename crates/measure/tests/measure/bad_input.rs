@@ -1,5 +1,5 @@
-//! Every experiment on devices and budgets that cannot tell: unknown with its reason and with what would decide it, what was
-//! measured is kept, and nothing is found that is not so.
+//! Every experiment on devices and budgets that cannot tell: unknown with its reason and with what would
+//! decide it, what was measured is kept, and nothing is found that is not so.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -128,8 +128,8 @@ fn a_clock_that_stands_still_tells_nothing() {
     assert_finds_only(&[], Bytes::gib(2), |_| 0.0);
 }
 
-/// The clock is set ahead by weeks, and by as far as it counts, while a request is in flight: what was measured is kept, can be read
-/// again, and tells no speed.
+/// The clock is set ahead by weeks, and by as far as it counts, while a request is in flight: what was
+/// measured is kept, can be read again, and tells no speed.
 #[test]
 fn a_run_in_which_the_clock_leapt_is_kept_and_can_be_read() {
     let leaps: [fn(f64) -> f64; 2] = [
@@ -215,8 +215,8 @@ fn kept(data: &Data) -> usize {
     }
 }
 
-/// Holds that each experiment, made worse like this, keeps what it measured and finds nothing that it would not have found
-/// undisturbed. The other argument: how many requests the undisturbed one took.
+/// Holds that each experiment, made worse like this, keeps what it measured and finds nothing that it would
+/// not have found undisturbed. The other argument: how many requests the undisturbed one took.
 fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) {
     for experiment in experiments(stick().1) {
         let mut requests = Requests::default();
@@ -233,7 +233,8 @@ fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) 
     }
 }
 
-/// Holds that what was found is what was found undisturbed; of a figure that no two measurements share, that there is one.
+/// Holds that what was found is what was found undisturbed; of a figure that no two measurements share, that
+/// there is one.
 fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name: &str) {
     for (id, value) in found {
         let is_figure = matches!(value, Value::BytesPerSecond(_) | Value::Seconds(_) | Value::Shows(Some(_)));
@@ -245,7 +246,8 @@ fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name
 #[test]
 fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
     assert_true_or_unknown(|experiment, _| {
-        // A piece or two of the long stream, not all of the first erase blocks, and a few dozen requests of all others.
+        // A piece or two of the long stream, not all of the first erase blocks, and a few dozen requests of
+        // all others.
         let most = match experiment.name() {
             "sustained" => Bytes::mib(2),
             "fat-area" => Bytes::kib(144),

@@ -1,5 +1,5 @@
-//! Truth tests: virtual sticks with one fault, with two and with none, and the bottleneck that the diagnosis reports.
-//! `cargo xtask diagnose` measures the gain of removing each fault.
+//! Truth tests: virtual sticks with one ailment, with two and with none, and which layer the diagnosis names.
+//! What each gains where it is cured is measured by `cargo xtask diagnose`.
 
 use std::time::Duration;
 
@@ -158,12 +158,13 @@ fn a_fast_stick_on_a_slow_link_is_limited_by_the_link_and_a_card_by_its_reader()
     // 68 instead of 36 MB/s in all parts but the small writes.
     let gain = diagnosis.cost(Bottleneck::Link).unwrap().gain;
     assert!(gain.low <= 1.85 && 1.85 <= gain.high, "{gain:?}");
-    let link = Link { device_fastest: None, is_card_reader: true, ..slow.attachment().link.unwrap() };
-    let reader = Attachment { link: Some(link.clone()), ..slow.attachment() };
-    assert_only(&diagnose(&observations, &findings, &reader), Bottleneck::Reader);
-    // A full link is the bottleneck also where no faster one is known, and no other bottleneck is reported instead.
-    let alone = Attachment { link: Some(Link { is_card_reader: false, ..link }), ..slow.attachment() };
-    assert_only(&diagnose(&observations, &findings, &alone), Bottleneck::Link);
+    let link = Link { could: None, is_readers: true, ..ailing.attachment().link.unwrap() };
+    let reader = Attachment { link: Some(link.clone()), ..ailing.attachment() };
+    assert_only(&diagnose(&seen, &findings, &reader), Layer::Reader);
+    // Where it can do no more, no port helps; the link is full all the same, and no other layer is called
+    // slow for it.
+    let alone = Attachment { link: Some(Link { is_readers: false, ..link }), ..ailing.attachment() };
+    assert_only(&diagnose(&seen, &findings, &alone), Layer::Link);
 }
 
 #[test]
@@ -287,10 +288,12 @@ fn the_bottleneck_of_small_files_is_reported_beside_the_flash() {
     let diagnosis = diagnose(&observations, &infer(&observations), &attachment);
     assert_eq!(diagnosis.bottleneck(), Some(Bottleneck::Flash), "{diagnosis:#?}");
     let cost = diagnosis.small_files.clone().unwrap();
-    assert_eq!(cost.bottleneck, Bottleneck::OpenUnits, "{diagnosis:#?}");
-    // One third of the bytes in sequential 4 KiB writes, two thirds in 32 KiB writes into five streams or into one.
-    let copy = |streams| {
-        time_per_byte(&profile, Bytes::kib(4), 1) + 2.0 * time_per_byte(&profile, Bytes::kib(32), streams)
+    assert_eq!(cost.layer, Layer::OpenUnits, "{diagnosis:#?}");
+    // A third of their bytes 4 KiB at a time in a row, the others 32 KiB at a time into five places in turn,
+    // or into one.
+    let takes = |places| {
+        seconds_per_byte(&profile, Bytes::kib(4), 1)
+            + 2.0 * seconds_per_byte(&profile, Bytes::kib(32), places)
     };
     let gain = copy(5) / copy(1);
     assert!(cost.gain.low <= gain && gain <= cost.gain.high, "{gain} and {cost:?}");
@@ -344,9 +347,9 @@ fn a_bottleneck_without_a_measurement_is_not_reported() {
     assert_eq!(would_decide(&diagnosis), Some(Decider::LongStream));
 }
 
-/// The observations of three ways to write 64 MiB, from sources of zeros and of random data at these speeds, bytes per second. The
-/// page cache takes buffered data at 2 GB/s and then writes it to the stick; meanwhile it waits for the source.
-fn write_methods(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
+/// What people's ways to write 64 MiB see of a stick, from sources of so many bytes a second: what goes to
+/// memory first is there at once, and then has its way to the stick; what the source brings waits for it.
+fn ways(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     let (bytes, mut stick) = (Bytes::mib(64), VirtualStick::new(&build.profile(), 3));
     for step in 0..64 {
         let range = ByteRange::new(Bytes::mib(8 + step), Bytes::mib(1));

@@ -1,4 +1,5 @@
-//! Truth tests: the speeds that are measured are those of the virtual sticks, on every profile that comes with flashscope.
+//! Truth tests: the speeds that are measured are those of the virtual sticks, on every profile that comes
+//! with flashscope.
 
 use std::time::Duration;
 
@@ -47,7 +48,8 @@ fn one(device: &mut dyn Device, case: SpeedCase) -> (SpeedCell, Speed) {
     (cell, speed)
 }
 
-/// The same requests in order on another stick of this profile: bytes per second of those behind the start-up.
+/// The same requests in order on another stick of this profile: bytes per second of those behind the
+/// start-up.
 fn truth(profile: &Profile, seed: u64, case: SpeedCase, bytes: Bytes, startup: Bytes) -> f64 {
     let mut stick = VirtualStick::new(profile, seed);
     let start = Bytes::mib(32);
@@ -151,7 +153,8 @@ fn a_row_of_small_writes_that_runs_alone_waits_for_the_stalls_itself() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The speed of this kind of request behind the usual rows that go before it, and what such a stick gives in the later half of so many more.
+/// The speed of this kind of request behind the usual rows that go before it, and what such a stick gives in
+/// the later half of so many more.
 fn beside_the_long_run(profile: &Profile, seed: u64, wanted: SpeedCase, requests: u64) -> (Speed, f64) {
     let usual = Experiment::usual_cases(Direction::Write);
     let until = usual.iter().position(|case| *case == wanted).unwrap();
@@ -183,8 +186,8 @@ fn long_run(stick: &mut VirtualStick, wanted: SpeedCase, requests: u64) -> f64 {
 fn thorough_rows_meet_stalls_that_come_every_few_gibibytes_and_what_a_spent_cache_owes() {
     let write = |order, request| case(Direction::Write, order, request, 1);
     let (in_order, here_and_there) = (Order::Linear, Order::Random);
-    // 90 s each 4 GiB; and a cache of 12.5 GiB that the first row spends, which halves the speed of the other for as much again. A row here and
-    // there that none goes before spends it as well.
+    // 90 s each 4 GiB; and a cache of 12.5 GiB that the first row spends, which halves the speed of the other
+    // for as much again. A row here and there that none goes before spends it as well.
     for (name, cases) in [
         (
             "lexar-633x-16g",
@@ -270,7 +273,8 @@ fn writes_that_become_faster_go_on_until_they_no_longer_do_and_those_that_may_sa
         let case = case(Direction::Write, Order::Random, request, 1);
         beside_the_long_run(&profile, 3, case, requests)
     };
-    // Behind the first row, which spends a cache of 12.5 GiB, this one is at half of what it comes to over tens of gigabytes.
+    // Behind the first row, which spends a cache of 12.5 GiB, this one is at half of what it comes to over
+    // tens of gigabytes.
     let (large, truth) = of(Bytes::mib(1), 24_000);
     assert!(matches!(large.unsettled, Some(Unsettled::BehindCache(cache)) if cache > Bytes::gib(12)));
     assert!(large.bytes_per_s < truth * 0.7, "{large:?} instead of {truth}");
@@ -508,7 +512,8 @@ fn no_row_takes_longer_than_was_said_beforehand_however_slow_the_device() {
                 let began = device.now();
                 experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
                 let took = device.now().since(began);
-                // Places are looked at before reads, a flush comes behind writes, some are read back, and one request is in flight at the end.
+                // Places are looked at before reads, a flush comes behind writes, some are read back, and one
+                // request is in flight at the end.
                 let most = experiment.time_max() + each * 20;
                 assert!(took <= most, "{direction:?} {order:?} at {each:?}: {took:?} of {most:?}");
             }

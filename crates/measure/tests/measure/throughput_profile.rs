@@ -79,7 +79,8 @@ fn a_stream_waits_for_rare_stalls_where_they_leave_its_speed_open() {
 
 #[test]
 fn no_more_is_written_than_was_said_beforehand_also_behind_pauses() {
-    // A third of the stick, most of which each pause gives back: behind all three of them the stick would be written more than twice.
+    // A third of the stick, most of which each pause gives back: behind all three of them the stick would be
+    // written more than twice.
     let tables = "[slc_cache]\nbasis = \"assumed\"\nsize = \"640MiB\"\npage_program_us = 400\nfold_megabytes_per_s = 20\n\
                   when_full = \"fold\"\n[background]\nbasis = \"assumed\"\nidle_after_us = 1000";
     let profile = Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap();

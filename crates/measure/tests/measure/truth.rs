@@ -150,7 +150,8 @@ fn request(cells: &[OpenUnitsCell]) -> Option<Bytes> {
     cells.first().map(|cell| cell.request)
 }
 
-/// Where any block has to go, K of them take some K² writes: of pages that large they would wear out the stick.
+/// Where any block has to go, K of them take some K² writes: of pages that large they would wear out the
+/// stick.
 #[test]
 fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     let data = counted_where_any_goes(24, "transcend-8g?page=128KiB&open_units_random=3");
@@ -158,8 +159,8 @@ fn many_open_units_of_which_any_goes_are_counted_with_smaller_requests() {
     assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
 }
 
-/// Blocks of few pages are full before many of them are counted. Each that is hands its place to the one begun behind it, so that nothing
-/// but those that take turns holds any.
+/// Blocks of few pages are full before many of them are counted. Each that is hands its place to the one
+/// begun behind it, so that nothing but those that take turns holds any.
 #[test]
 fn many_small_blocks_of_which_any_goes_are_counted_while_they_fill_up() {
     for seed in 1..=3 {
@@ -187,7 +188,8 @@ fn many_open_units_are_counted_with_led_requests_where_small_ones_are_put_aside(
     assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
 }
 
-/// A block that is full is not written any more, and keeps its place until it goes by chance: so none may become full before it is clear.
+/// A block that is full is not written any more, and keeps its place until it goes by chance: so none may
+/// become full before it is clear.
 #[test]
 fn many_open_units_of_small_blocks_are_counted_with_still_smaller_requests() {
     let data = counted_where_any_goes(26, "transcend-8g?erase_block=256KiB&page=16KiB");
@@ -199,7 +201,8 @@ fn the_most_open_units_that_are_told_from_more_are() {
     assert_true("transcend-8g?open_units_linear=128");
 }
 
-/// What is open in order is gone on with out of order: that tells how many fit with two writes into each, and four merges.
+/// What is open in order is gone on with out of order: that tells how many fit with two writes into each, and
+/// four merges.
 #[test]
 fn open_units_are_counted_out_of_order_in_those_that_are_open_in_order() {
     let target =
@@ -212,8 +215,8 @@ fn open_units_are_counted_out_of_order_in_those_that_are_open_in_order() {
     assert!(data.cells.iter().all(|cell| cell.order == Order::Linear));
 }
 
-/// Where what is open in order has no room in a log, each block that is gone on with pays for that. A block that is written whole holds no
-/// place any more: as many as are begun then find one, until all are taken.
+/// Where what is open in order has no room in a log, each block that is gone on with pays for that. A block
+/// that is written whole holds no place any more: as many as are begun then find one, until all are taken.
 #[test]
 fn blocks_begun_as_others_are_given_back_tell_how_many_are_open_out_of_order() {
     for (block, linear, random) in [("512KiB", 24, 24), ("512KiB", 40, 17), ("4MiB", 34, 34)] {
@@ -230,7 +233,8 @@ fn blocks_begun_as_others_are_given_back_tell_how_many_are_open_out_of_order() {
     }
 }
 
-/// Where any block has to go, those that are open in order are gone on with as well; large ones need not be written whole.
+/// Where any block has to go, those that are open in order are gone on with as well; large ones need not be
+/// written whole.
 #[test]
 fn fewer_open_units_out_of_order_are_counted_in_those_that_are_open_in_order() {
     let options = "erase_block=8MiB&page=32KiB&open_units_random=20&open_units_linear=30";
@@ -241,8 +245,8 @@ fn fewer_open_units_out_of_order_are_counted_in_those_that_are_open_in_order() {
     assert!(data.given_back.is_empty());
 }
 
-/// What was written in order may fill a log as soon as its block is gone on with out of order, and blocks that were gone on with hold
-/// places.
+/// What was written in order may fill a log as soon as its block is gone on with out of order, and blocks
+/// that were gone on with hold places.
 #[test]
 fn what_leaving_a_run_costs_is_no_open_unit_out_of_order() {
     for seed in 1..=8 {
@@ -257,7 +261,8 @@ fn what_leaving_a_run_costs_is_no_open_unit_out_of_order() {
     }
 }
 
-/// Among stalls at every eighth write three of four blocks are slow by chance sooner or later: more are asked for.
+/// Among stalls at every eighth write three of four blocks are slow by chance sooner or later: more are asked
+/// for.
 #[test]
 fn slow_blocks_out_of_order_are_told_from_stalls() {
     let mut told = 0;
@@ -317,7 +322,8 @@ fn requests_out_of_order_are_not_so_small_that_they_are_free() {
     assert!(is_right, "{class:?}");
 }
 
-/// Where it would take too long to count what is open in order, that many more were open at once than fit out of order tells these.
+/// Where it would take too long to count what is open in order, that many more were open at once than fit out
+/// of order tells these.
 #[test]
 fn open_units_out_of_order_are_counted_where_those_in_order_are_not() {
     let mut target = Target::parse(
@@ -353,8 +359,8 @@ fn a_log_of_several_pages_is_counted_over_data() {
     }
 }
 
-/// A log that maps as much at once as is written has nothing to complete, into however many blocks: smaller requests show what it
-/// keeps open, and that it is a log.
+/// A log that maps as much at once as is written has nothing to complete, into however many blocks: smaller
+/// requests show what it keeps open, and that it is a log.
 #[test]
 fn a_log_is_counted_with_requests_smaller_than_what_it_maps_at_once() {
     for streams in [2, 5, 40] {
@@ -374,8 +380,8 @@ fn a_log_is_counted_with_requests_smaller_than_what_it_maps_at_once() {
     }
 }
 
-/// What a log completes may take less than half as long as a write over a slow link; and a group of its pages takes so long there that a
-/// completion would not show in it.
+/// What a log completes may take less than half as long as a write over a slow link; and a group of its pages
+/// takes so long there that a completion would not show in it.
 #[test]
 fn a_log_behind_a_slow_link_is_counted_by_small_steps() {
     for (streams, seed) in [(3, 6), (8, 6), (8, 7)] {
@@ -391,8 +397,8 @@ fn a_log_behind_a_slow_link_is_counted_by_small_steps() {
     }
 }
 
-/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by chance, nor do seven writes of which
-/// most were held up tell of a cache.
+/// Stalls as long as merges at nearly every fifth write: neither do they hide how many blocks fit, but by
+/// chance, nor do seven writes of which most were held up tell of a cache.
 #[test]
 fn open_units_are_counted_among_stalls() {
     let sticks = [(2, 1), (2, 2), (5, 3), (14, 4), (14, 5)];
@@ -445,8 +451,8 @@ fn collecting(options: &str, over_provisioning: f64, victim: GcVictim) -> Target
     target
 }
 
-/// Collections of large blocks come so seldom that a search sees one or none, those of small ones in each of its writes: one block
-/// written from start to end shows both.
+/// Collections of large blocks come so seldom that a search sees one or none, those of small ones in each of
+/// its writes: one block written from start to end shows both.
 #[test]
 fn a_page_mapped_stick_is_known_by_what_it_collects_in_one_run() {
     let large = "erase_block=32MiB&page=32KiB&capacity=6GiB&seed=4";
@@ -462,7 +468,8 @@ fn a_page_mapped_stick_is_known_by_what_it_collects_in_one_run() {
     }
 }
 
-/// Where every few writes collect space, they do so into one block as into five: that is no number of open units.
+/// Where every few writes collect space, they do so into one block as into five: that is no number of open
+/// units.
 #[test]
 fn space_that_is_collected_all_the_time_is_no_number_of_open_units() {
     for seed in [9, 11, 12] {
@@ -486,7 +493,8 @@ fn a_log_that_collects_is_not_page_mapped() {
     }
 }
 
-/// Logs that all blocks share are full once for each erase block that is written, into however many blocks, but not by one run in order.
+/// Logs that all blocks share are full once for each erase block that is written, into however many blocks,
+/// but not by one run in order.
 #[test]
 fn logs_that_all_blocks_share_are_no_number_of_open_units() {
     for log_blocks in [3, 5] {
@@ -503,8 +511,9 @@ fn logs_that_all_blocks_share_are_no_number_of_open_units() {
     }
 }
 
-/// A new stick has nothing to copy in order; out of order each block still takes a place, and gives it back for a merge. Where in order it
-/// costs nothing at all, as with large blocks of small pages, as many are counted as well.
+/// A new stick has nothing to copy in order; out of order each block still takes a place, and gives it back
+/// for a merge. Where in order it costs nothing at all, as with large blocks of small pages, as many are
+/// counted as well.
 #[test]
 fn a_new_stick_is_known_by_what_merges_out_of_order() {
     let (small, large) = ("erase_block=1MiB&page=8KiB", "erase_block=2560KiB&page=4KiB");
@@ -526,7 +535,8 @@ fn a_new_stick_is_known_by_what_merges_out_of_order() {
     }
 }
 
-/// With two open blocks the one written longest ago is mostly the one that goes by chance, too: some turns of three tell.
+/// With two open blocks the one written longest ago is mostly the one that goes by chance, too: some turns of
+/// three tell.
 #[test]
 fn what_every_switch_costs_is_no_merge() {
     for (target, number) in [("readme-card", 2), ("olpc-high-perf", 5), ("wirenboard-03", 6)] {
@@ -584,7 +594,8 @@ fn block_by_reads(stick: &mut VirtualStick, seed: u64) -> Finding {
     finding(&infer(&[seen]), FindingId::EraseBlockBytes).clone()
 }
 
-/// What noisy reads tell of a stick's erase block, whose boundary takes so many microseconds longer, and a page's.
+/// What noisy reads tell of a stick's erase block, whose boundary takes so many microseconds longer, and a
+/// page's.
 fn block_by_noisy_reads(target: &str, jitter: f64, (block_us, page_us): (f64, f64), seed: u64) -> Finding {
     let mut target = Target::parse(target).unwrap();
     target.profile.noise.jitter = jitter;
@@ -594,7 +605,8 @@ fn block_by_noisy_reads(target: &str, jitter: f64, (block_us, page_us): (f64, f6
     block_by_reads(&mut VirtualStick::new(&target.profile, seed), seed)
 }
 
-/// Where what was written meets what never was, reads on both sides differ, and the one across lies in between: no boundary of the flash.
+/// Where what was written meets what never was, reads on both sides differ, and the one across lies in
+/// between: no boundary of the flash.
 #[test]
 fn edges_of_what_was_written_are_no_boundaries() {
     for seed in 1..=12 {
@@ -623,7 +635,8 @@ fn edges_of_what_was_written_are_left_out_where_blocks_end_the_other_way_round()
     }
 }
 
-/// Reads whose noise is several times a boundary's step are read where the sizes that are left differ, unless places differ, too.
+/// Reads whose noise is several times a boundary's step are read where the sizes that are left differ, unless
+/// places differ, too.
 #[test]
 fn very_noisy_reads_are_read_where_they_tell() {
     for (seed, jitter) in [(12, 0.25), (16, 0.35)] {
@@ -633,7 +646,8 @@ fn very_noisy_reads_are_read_where_they_tell() {
     }
 }
 
-/// Where few boundaries are those of a block, the reads across them are known worst: single ones have to agree before it is told.
+/// Where few boundaries are those of a block, the reads across them are known worst: single ones have to
+/// agree before it is told.
 #[test]
 fn a_block_of_few_boundaries_is_read_until_single_reads_agree() {
     for seed in [5, 13, 14, 19] {
@@ -643,7 +657,8 @@ fn a_block_of_few_boundaries_is_read_until_single_reads_agree() {
     }
 }
 
-/// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read before it hides half of it.
+/// Over a slow link such an edge is a small part of a read's time, and what a block's end saves the read
+/// before it hides half of it.
 #[test]
 fn an_edge_of_what_was_written_is_left_out_over_a_slow_link() {
     let target = "transcend-8g?erase_block=512KiB&capacity=264MiB&link=usb-full&page=2KiB";
@@ -680,7 +695,8 @@ fn geometry_need_not_be_a_power_of_two() {
     }
 }
 
-/// A stick that says that data is written which it only holds in memory: a flush tells how long the flash takes.
+/// A stick that says that data is written which it only holds in memory: a flush tells how long the flash
+/// takes.
 #[test]
 fn the_page_is_found_behind_a_write_buffer() {
     let mut target = Target::parse("transcend-8g?page=48KiB&erase_block=6MiB").unwrap();
@@ -740,7 +756,8 @@ fn large_pages_do_not_make_openings_write_without_end() {
     }
 }
 
-/// A log that never has to merge a block: giving data to every place that was opened would leave nothing for what follows.
+/// A log that never has to merge a block: giving data to every place that was opened would leave nothing for
+/// what follows.
 #[test]
 fn large_pages_leave_something_for_the_search_for_open_units() {
     let mut target = Target::parse("transcend-8g?page=128KiB&erase_block=12MiB").unwrap();
@@ -768,8 +785,8 @@ fn a_new_stick_with_log_blocks_is_given_something_to_copy() {
     }
 }
 
-/// A log that keeps one place and maps two pages at once: no write has to merge an erase block, and none shows in reads. What was measured in
-/// blocks of another size says so, and is not as sure.
+/// A log that keeps one place and maps two pages at once: no write has to merge an erase block, and none
+/// shows in reads. What was measured in blocks of another size says so, and is not as sure.
 #[test]
 fn one_run_is_counted_where_no_erase_block_shows() {
     let mut target = Target::parse("transcend-8g?erase_block=512KiB&page=16KiB").unwrap();
@@ -828,8 +845,8 @@ fn partly_written(log_blocks: (Association, u32), target: &str, every: u64) -> (
     (stick, target)
 }
 
-/// Where some blocks hold data and others do not, some merges copy a few pages and others a whole block, and openings merge here and
-/// there.
+/// Where some blocks hold data and others do not, some merges copy a few pages and others a whole block, and
+/// openings merge here and there.
 #[test]
 fn the_erase_block_shows_in_writes_to_a_stick_that_is_partly_written() {
     let full = (Association::Full, 7);
@@ -897,8 +914,8 @@ fn reads_alone_find_the_erase_block_and_leave_the_rest_open() {
 fn a_device_without_flash_has_no_findings() {
     let mut memory = MemoryDevice::new(Bytes::mib(256));
     for finding in check(&mut memory, true) {
-        // A fixed time per request makes large writes efficient, and reads alike everywhere: that is true of this device, and no
-        // sign of flash.
+        // A fixed time per request makes large writes efficient, and reads alike everywhere: that is true of
+        // this device, and no sign of flash.
         let is_true = finding.id == FindingId::WriteUnitBytes || finding.value() == Some(Value::Shows(None));
         assert!(finding.value().is_none() || is_true, "{finding:?}");
     }
@@ -916,7 +933,8 @@ fn stalls_are_not_taken_for_open_units() {
     }
 }
 
-/// A candidate of which each of the first reads was held up is read again: without it its double would fit as well.
+/// A candidate of which each of the first reads was held up is read again: without it its double would fit as
+/// well.
 #[test]
 fn reads_that_are_often_held_up_leave_out_no_candidate() {
     let mut target = Target::parse("patriot-xt-16g").unwrap();
@@ -1124,8 +1142,8 @@ fn a_run_file_infers_the_same_findings_again() {
     assert_eq!(infer(&again.observations), infer(&run.observations));
 }
 
-/// What held a place before may keep it by chance through all of a search, which then finds one too few; smaller requests meet none
-/// any more.
+/// What held a place before may keep it by chance through all of a search, which then finds one too few;
+/// smaller requests meet none any more.
 #[test]
 fn a_place_that_is_free_only_after_the_search_is_counted() {
     let data =
@@ -1133,8 +1151,9 @@ fn a_place_that_is_free_only_after_the_search_is_counted() {
     assert!(!data.outgrown.is_empty());
 }
 
-/// With two blocks in three places, the third held by one of before, writes may go for long as if the one written longest ago went; the
-/// turns that settle which goes find all three open, and then a fourth has to be seen too many.
+/// With two blocks in three places, the third held by one of before, writes may go for long as if the one
+/// written longest ago went; the turns that settle which goes find all three open, and then a fourth has to
+/// be seen too many.
 #[test]
 fn a_number_that_the_law_brings_up_is_searched_from_there() {
     counted_where_any_goes(3, "transcend-8g?erase_block=1MiB&page=8KiB&open_units_random=0&seed=912");

@@ -104,7 +104,7 @@ fn announce(target: &Target, experiment: &dyn Experiment, arguments: &BenchSusta
 fn cost(most: Bytes, target: &Target, arguments: &BenchSustained) -> String {
     let left = target.device.left();
     let most = left.bytes_written.map_or(most, |left| left.min(most));
-    let least = Sustained::least_without_a_slowdown(target.device.capabilities().capacity);
+    let least = Sustained::bytes_min_without_slowdown(target.device.capabilities().capacity);
     let (less, pauses) = match arguments.samples {
         Some(_) => (String::new(), String::new()),
         None if least >= most => (String::new(), pauses()),

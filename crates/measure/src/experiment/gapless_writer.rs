@@ -1,5 +1,5 @@
-//! Writes one behind the other, without a gap: so no erase block is left half written, and none has to be merged for the
-//! next.
+//! Sequential writes without a gap: so no erase block is left half written, and none has to be merged for the
+//! next one.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use flashscope_device::Bytes;
 
 use crate::session::{Session, Stop, range};
 
-/// What lies between two places is filled with writes of at most this size.
+/// The most bytes of one filling write.
 const FILLER_MAX: Bytes = Bytes::kib(512);
-/// Before anything was filled, this is taken for the device's speed: 10 MB/s.
+/// The assumed cost of filling before anything was filled: 10 MB/s. Guess.
 const SECONDS_PER_BYTE: f64 = 1e-7;
 
-/// One stream of writes.
-pub struct Stream<'a, 'b> {
+/// A sequence of adjacent writes.
+pub struct GaplessWriter<'a, 'b> {
     session: &'b mut Session<'a>,
     position: Bytes,
     end: Bytes,
     filled: Bytes,
     filling: Duration,
-    took: Duration,
+    device_time: Duration,
     is_flushed: bool,
 }
 
-impl<'a, 'b> Stream<'a, 'b> {
-    /// The stream from `start` to `end`.
+impl<'a, 'b> GaplessWriter<'a, 'b> {
+    /// Writes from `start` to `end`.
     pub const fn new(session: &'b mut Session<'a>, start: Bytes, end: Bytes) -> Self {
         Self {
             session,
@@ -32,32 +32,32 @@ impl<'a, 'b> Stream<'a, 'b> {
             end,
             filled: Bytes::ZERO,
             filling: Duration::ZERO,
-            took: Duration::ZERO,
+            device_time: Duration::ZERO,
             is_flushed: false,
         }
     }
 
-    /// Where the next write goes.
+    /// The offset of the next write.
     pub const fn position(&self) -> Bytes {
         self.position
     }
 
-    /// How long all writes took.
-    pub const fn took(&self) -> Duration {
-        self.took
+    /// The total latency of all writes.
+    pub const fn device_time(&self) -> Duration {
+        self.device_time
     }
 
-    /// Whether so much still fits.
+    /// Whether `length` more bytes fit.
     pub fn has_room(&self, length: Bytes) -> bool {
         self.position + length <= self.end
     }
 
-    /// Whether from now on a flush follows each write and counts to its time.
+    /// Sets whether a flush follows each write and counts toward its latency.
     pub const fn flush_each(&mut self, is_flushed: bool) {
         self.is_flushed = is_flushed;
     }
 
-    /// Waits until nothing is held in memory.
+    /// Flushes the device's memory and returns the latency.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
@@ -65,36 +65,35 @@ impl<'a, 'b> Stream<'a, 'b> {
         self.session.flush()
     }
 
-    /// Writes the next `length` bytes; `None` if that failed.
+    /// Writes the next `length` bytes and returns the latency. `None` if that failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn write(&mut self, length: Bytes) -> Result<Option<Duration>, Stop> {
-        let place = range(self.position, length);
+        let range = range(self.position, length);
         self.position += length;
-        let took =
-            if self.is_flushed { self.session.write_through(place)? } else { self.session.write(place)? };
-        self.took += took.unwrap_or_default();
-        Ok(took)
+        let latency =
+            if self.is_flushed { self.session.write_through(range)? } else { self.session.write(range)? };
+        self.device_time += latency.unwrap_or_default();
+        Ok(latency)
     }
 
-    /// Fills up to `offset`.
+    /// Fills the gap up to `offset`.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn fill(&mut self, offset: Bytes) -> Result<(), Stop> {
         while self.position < offset {
             let length = (offset - self.position).min(FILLER_MAX);
-            let took = self.write(length)?;
-            if let Some(took) = took {
+            if let Some(latency) = self.write(length)? {
                 self.filled += length;
-                self.filling += took;
+                self.filling += latency;
             }
         }
         Ok(())
     }
 
-    /// What filling a byte takes.
+    /// The time that filling one byte takes.
     pub fn seconds_per_byte(&self) -> f64 {
         if self.filled.is_zero() {
             return SECONDS_PER_BYTE;

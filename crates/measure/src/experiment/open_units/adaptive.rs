@@ -1,0 +1,276 @@
+//! The adaptive search of *open-units*: choose the most informative write, make it, update the posterior.
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::choice::Step;
+use flashscope_infer::open_blocks::evidence;
+use flashscope_infer::open_blocks::evidence::Part;
+use flashscope_infer::open_blocks::laws::Law;
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::slow_classifier::Slowness;
+use flashscope_record::observation::{OpenUnitsCell, Order};
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::search::Search;
+use crate::session::Stop;
+
+/// A search is repeated at most three times while its classifier of slow writes keeps changing. Guess.
+const REPEATS_MAX: u32 = 3;
+/// The first check for stalls that were taken for merges comes after 16 writes. Guess.
+const FIRST_CHECK: usize = 16;
+/// From this probability of random eviction on, a full block is filled to its end and replaced.
+const RANDOM_EVICTION_SURE: f64 = 0.98;
+/// After 1000 writes evenly spaced slow writes are garbage collection, and the search ends. Guess.
+const COLLECTION_CHECK: usize = 1000;
+/// Slow openings without any other slow write after which pairs of blocks are tested. Small numbers are usual
+/// on a used stick.
+const SLOW_OPENINGS: usize = 4;
+/// The same for large blocks, for which the test costs more.
+const SLOW_OPENINGS_LARGE: usize = 7;
+/// The largest block to which [`SLOW_OPENINGS`] applies.
+const SMALL_BLOCK: Bytes = Bytes::mib(4);
+
+impl Search<'_, '_> {
+    /// Makes the most informative writes until one number of open units is left, or no fresh block. Repeats
+    /// if the classifier of slow writes has changed by the end.
+    pub(super) fn search(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &mut Belief,
+        units_max: u32,
+    ) -> Result<(), Stop> {
+        let base = posterior.slowness();
+        for _ in 0..REPEATS_MAX {
+            self.search_once(pool, posterior, units_max, base)?;
+            let known = posterior.slowness();
+            if !self.over_data {
+                *posterior = self.without_stalls(posterior, pool.order, base);
+            }
+            if posterior.slowness() == known {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The posterior with the classifier that fits all writes so far. `base` is the classifier from the
+    /// baseline.
+    pub(super) fn without_stalls(&self, posterior: &Belief, order: Order, base: Slowness) -> Belief {
+        let parts = match order {
+            Order::Linear => evidence::parts(self.data),
+            Order::Random => vec![Part::new(&self.data.cells, base)],
+        };
+        evidence::beyond_stalls(posterior.clone(), &parts)
+    }
+
+    fn search_once(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &mut Belief,
+        mut units_max: u32,
+        base: Slowness,
+    ) -> Result<(), Stop> {
+        let mut next_check = posterior.writes() + FIRST_CHECK;
+        while posterior.writes() < self.writes_max()
+            && is_worthwhile(posterior, units_max)
+            && (!self.is_spent(pool.order) || self.may_finish(pool.order, posterior))
+        {
+            let next = self.next(posterior, units_max);
+            let Some(step) = next.filter(|_| !self.should_shrink(pool.order, posterior)) else {
+                break;
+            };
+            if pool.order == Order::Linear && self.should_open_pairs(posterior) {
+                self.open_pairs(posterior.slowness())?;
+                if self.has_one_sequential_log(posterior.slowness()) {
+                    break;
+                }
+                self.reopen(pool, posterior)?;
+            }
+            if pool.order == Order::Linear && self.should_open_alternately(posterior) {
+                self.may_open_alternately = false;
+                self.open_alternately(pool, posterior)?;
+                if self.has_one_sequential_log(posterior.slowness()) {
+                    break;
+                }
+                continue;
+            }
+            if !self.step(pool, step, posterior)? {
+                units_max = posterior.opened();
+            }
+            if !self.over_data && posterior.writes() >= next_check {
+                next_check = posterior.writes() * 3 / 2;
+                *posterior = self.without_stalls(posterior, pool.order, base);
+                if posterior.writes() > COLLECTION_CHECK
+                    && pool.order == Order::Linear
+                    && self.is_evenly_slow(posterior)
+                {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next step. Over data all blocks of a round start again together, so that whole rounds are chosen.
+    fn next(&self, posterior: &Belief, units_max: u32) -> Option<Step> {
+        if self.over_data {
+            return posterior.next_round(units_max).map(|number| Step::Turn { number, writes: number });
+        }
+        posterior.next(units_max)
+    }
+
+    /// One step of the search. False if no fresh block is left.
+    pub(super) fn step(
+        &mut self,
+        pool: &mut BlockPool,
+        step: Step,
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        match step {
+            Step::Turn { number, .. } if self.over_data => self.round_over_data(pool, number, posterior),
+            Step::Turn { number, writes } => self.round_robin(pool, (number, writes), posterior),
+            Step::Open(number) => self.open(pool, number, posterior),
+        }
+    }
+
+    /// Opens fresh blocks until `number` are open. False if no fresh block is left.
+    pub(super) fn open(
+        &mut self,
+        pool: &mut BlockPool,
+        number: u32,
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        for opened in posterior.opened()..number {
+            let index = pool.len();
+            if !self.write_and_update(pool, (opened + 1, index), posterior)? {
+                return Ok(false);
+            }
+            if pool.order == Order::Random && posterior.hardly_fit(opened + 1) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes into `number` blocks round-robin, the least recently written first, until that is surely too
+    /// many.
+    fn round_robin(
+        &mut self,
+        pool: &mut BlockPool,
+        (number, writes): (u32, u32),
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        posterior.turn(number, writes);
+        for _ in 0..writes {
+            let Some((unit, since)) = posterior.longest_ago_of(number) else { break };
+            let Some((index, true)) = pool.member_of(unit) else {
+                posterior.retire(unit);
+                OpenUnitsCell::pass_over(self.cells_mut(), pool.order, unit);
+                continue;
+            };
+            if !self.write_and_update(pool, (since, index), posterior)? {
+                return Ok(false);
+            }
+            if posterior.is_too_many(number) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// One sequential write, or two random ones: a single random write may not open the block.
+    fn write_and_update(
+        &mut self,
+        pool: &mut BlockPool,
+        (number, index): (u32, usize),
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        for _ in 0..if pool.order == Order::Random { 2 } else { 1 } {
+            if !self.write_once_and_update(pool, (number, index), posterior)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// One write, added to the posterior. Under random eviction a block that is full now is filled to its end
+    /// and replaced by a fresh one. So its slot does not stay with a block that is no longer written. False
+    /// if no fresh block is left.
+    fn write_once_and_update(
+        &mut self,
+        pool: &mut BlockPool,
+        (number, index): (u32, usize),
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
+        if let Some(latency) = written.latency {
+            posterior.write(written.unit, latency);
+        }
+        if pool.has_room(index) || self.over_data || posterior.law(Law::Any) < RANDOM_EVICTION_SURE {
+            return Ok(true);
+        }
+        if !pool.write_rest(&mut self.session, index)? {
+            return Ok(true);
+        }
+        posterior.retire(written.unit);
+        OpenUnitsCell::pass_over(self.cells_mut(), pool.order, written.unit);
+        let Some(next) = self.write(pool, number, index)? else { return Ok(false) };
+        if let Some(latency) = next.latency {
+            posterior.write(next.unit, latency);
+        }
+        Ok(true)
+    }
+
+    /// One round over data, ended once its number is clearly too large. False if no fresh block is left.
+    fn round_over_data(
+        &mut self,
+        pool: &mut BlockPool,
+        number: u32,
+        posterior: &mut Belief,
+    ) -> Result<bool, Stop> {
+        pool.prepare(&mut self.session, &mut self.blocks, number)?;
+        for index in 0..number as usize {
+            if !self.write_once_and_update(pool, (number, index), posterior)? {
+                return Ok(false);
+            }
+            if posterior.is_too_many(number) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether pairs should be tested: every opening was slow, and no other write. Once only.
+    fn should_open_pairs(&self, posterior: &Belief) -> bool {
+        let enough =
+            if self.experiment.erase_block > SMALL_BLOCK { SLOW_OPENINGS_LARGE } else { SLOW_OPENINGS };
+        self.affords_whole_pair()
+            && self.data.beginnings.is_empty()
+            && !self.over_data
+            && posterior.opens_slowly(enough)
+    }
+
+    /// The same question for blocks too large to be written in pairs, or if a stall may have fallen into a
+    /// pair.
+    fn should_open_alternately(&self, posterior: &Belief) -> bool {
+        (!self.affords_whole_pair() || !self.data.beginnings.is_empty())
+            && self.may_open_alternately
+            && !self.over_data
+            && !self.data.led
+            && posterior.opens_slowly(SLOW_OPENINGS_LARGE)
+    }
+
+    /// Whether a single sequential log may explain the number found: such a log merges now and then,
+    /// whichever block is opened.
+    pub(super) fn may_have_rare_merges(&self, posterior: &Belief, number: u32) -> bool {
+        self.experiment.erase_block <= SMALL_BLOCK
+            && self.affords_whole_pair()
+            && self.data.beginnings.is_empty()
+            && posterior.opens_quickly_beyond(number)
+    }
+}
+
+/// Whether more writes can decide more: not all blocks fit, and stalls do not hide the number for good.
+pub(super) fn is_worthwhile(posterior: &Belief, units_max: u32) -> bool {
+    !posterior.fits_all(units_max) && !posterior.is_in_vain()
+}

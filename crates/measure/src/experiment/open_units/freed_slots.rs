@@ -1,0 +1,143 @@
+//! Random writes under random eviction: fills whole blocks, which frees their slots, and opens as many others
+//! at random, until an opening costs a merge. See docs/methods/open-units.md.
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::evidence;
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_record::observation::Order;
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::search::Search;
+use crate::session::{FILL_REQUEST, Stop, fill, range};
+
+/// The smallest number of open blocks for this test. Fewer are found quickly by round-robin writes.
+const NUMBER_MIN: u32 = 3;
+/// Blocks filled beyond the number open, as some were closed before.
+const SPARE: u32 = 2;
+/// One more for each 16 open blocks.
+const BLOCKS_PER_SPARE: u32 = 16;
+/// The last four openings decide if all but one of them are slow. Guess.
+const SLOW_OPENINGS: u32 = 4;
+/// After a stall up to four more blocks are opened, until one number has this probability.
+const SURE: f64 = 0.98;
+/// Limits the bytes of filling all blocks, which may leave nothing for a search afterwards. Guess.
+const BYTES_MAX: Bytes = Bytes::mib(152);
+/// Limits the bytes of filling some of the blocks. Guess.
+const BYTES_OF_SOME_MAX: Bytes = Bytes::mib(112);
+/// These must be a fourth of all blocks at least.
+const SOME_DIVISOR: u32 = 4;
+
+/// The most requests this test takes.
+pub(super) fn requests_max(units_max: u32) -> u64 {
+    u64::from(units_max + SLOW_OPENINGS) * 2 + (BYTES_MAX / FILL_REQUEST) + u64::from(units_max)
+}
+
+impl Search<'_, '_> {
+    /// Fills sequentially opened blocks, the most recent first, and opens as many at random. If that decides
+    /// no number, the random search continues from there. False if the test is not possible.
+    pub(super) fn open_into_freed_slots(
+        &mut self,
+        pool: &BlockPool,
+        sequential: &Belief,
+        number: u32,
+    ) -> Result<bool, Stop> {
+        if number < NUMBER_MIN || self.blocks.left() == 0 {
+            return Ok(false);
+        }
+        let cells = std::mem::take(&mut self.data.cells);
+        let opened = self.fill_and_open(pool, sequential, number);
+        self.data.given_back = std::mem::replace(&mut self.data.cells, cells);
+        let Some((mut opened, may_decide)) = opened? else { return Ok(false) };
+        let units_max = self.experiment.units_max;
+        let decided = || evidence::given_back_tells(&self.data.given_back, sequential, units_max);
+        if may_decide && decided().is_some() {
+            return Ok(true);
+        }
+        self.data.cells.append(&mut self.data.given_back);
+        self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
+        let mut random = evidence::random(&self.data.cells, sequential, units_max);
+        self.search(&mut opened, &mut random, units_max)?;
+        Ok(true)
+    }
+
+    /// The blocks that were opened, and whether slots for all of them were free. `None` if that takes too
+    /// many bytes.
+    fn fill_and_open(
+        &mut self,
+        pool: &BlockPool,
+        sequential: &Belief,
+        number: u32,
+    ) -> Result<Option<(BlockPool, bool)>, Stop> {
+        let erase_block = self.experiment.erase_block;
+        let others_open = std::mem::take(&mut self.others_open);
+        let of_pool = |unit| pool.offset_of(unit).filter(|offset| !others_open.contains(offset));
+        let may_be_open = others_open.len() + sequential.may_be_open(number).filter_map(of_pool).count();
+        let plan = self.plan(number, u32::try_from(may_be_open).unwrap_or(u32::MAX));
+        if plan.opened_max < NUMBER_MIN.max(number / SOME_DIVISOR) {
+            return Ok(None);
+        }
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        if erase_block * u64::from(plan.filled) > left {
+            self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
+        }
+        // Fill all of them first: filling one may close another.
+        let latest = sequential.latest().filter_map(of_pool);
+        for offset in others_open.iter().copied().chain(latest).take(plan.filled as usize) {
+            fill(&mut self.session, range(offset, erase_block))?;
+        }
+        let mut opened = self.pool(Order::Random);
+        let mut random = evidence::given_back(&[], sequential, self.experiment.units_max);
+        let mut more = SLOW_OPENINGS;
+        for number in 1..=plan.opened_max {
+            if !self.open(&mut opened, number, &mut random)? {
+                break;
+            }
+            random.settle();
+            let is_sure = random.verdict().probability > SURE;
+            if random.openings_were_slow(SLOW_OPENINGS) && (is_sure || more == 0) {
+                break;
+            }
+            more -= u32::from(random.openings_were_slow(SLOW_OPENINGS));
+        }
+        // If not all slots are free, a slow first write lacks a slot. With fewer slots for random writes, the
+        // second one is slow.
+        let others_are_filled = others_open.len() <= plan.filled as usize;
+        let may_decide = plan.fills_all || (others_are_filled && !self.first_is_slow(&random));
+        Ok(Some((opened, may_decide)))
+    }
+
+    /// How many blocks can be filled and opened with the bytes left, where `may_be_open` may be open.
+    fn plan(&self, number: u32, may_be_open: u32) -> Plan {
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let afterwards = self.experiment.bytes_afterwards;
+        let fit = |most: Bytes| u32::try_from(most / self.experiment.erase_block).unwrap_or(u32::MAX);
+        let fit_all = fit((left + afterwards).min(BYTES_MAX));
+        let fit_some = fit(left.min(BYTES_OF_SOME_MAX));
+        if fit_all >= may_be_open {
+            let wanted = may_be_open.max(number + SPARE + number / BLOCKS_PER_SPARE);
+            let opened_max = number + SLOW_OPENINGS;
+            Plan { filled: fit_all.min(wanted), opened_max, fills_all: true }
+        } else {
+            Plan { filled: fit_some, opened_max: fit_some, fills_all: false }
+        }
+    }
+
+    /// Whether any of the last openings was slow with the first of its two writes.
+    fn first_is_slow(&self, random: &Belief) -> bool {
+        let last = self.data.cells.iter().rev().take(SLOW_OPENINGS as usize);
+        let first = last.filter_map(|cell| cell.writes().next());
+        first.into_iter().any(|(_, latency)| random.slowness().is_slow(latency))
+    }
+}
+
+/// What is affordable.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// Blocks to fill.
+    filled: u32,
+    /// The most blocks to open afterwards.
+    opened_max: u32,
+    /// Whether that fills all blocks that may be open.
+    fills_all: bool,
+}

@@ -1,0 +1,125 @@
+//! Does the controller collect garbage while a single block is written, and do pages out of sequence cost
+//! anything? A layer that maps single pages collects, and takes pages in any order. See
+//! docs/methods/open-units.md.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::collection::collections;
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::{collection, evidence};
+use flashscope_infer::slow_classifier::Slowness;
+use flashscope_record::observation::{OpenUnitsCell, Order, Times};
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::search::Search;
+use crate::session::{Stop, range};
+
+/// The usual limit of bytes written, if the search left as many. Guess.
+const BYTES_USUAL: Bytes = Bytes::mib(24);
+/// The least limit, whatever the search left. Guess.
+const BYTES_MIN: Bytes = Bytes::mib(6);
+/// The limit if too few collections were seen to decide, and blocks are small enough for more of them. Guess.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
+/// The numbers of collections that are too few to decide.
+const UNDECIDED: Range<usize> = 2..4;
+/// The largest block to which [`BYTES_MAX`] applies.
+const BLOCK_MAX: Bytes = Bytes::mib(8);
+/// Limits the device time. Guess.
+const TIME_MAX: Duration = Duration::from_secs(60);
+/// The test ends after ten collections.
+const COLLECTIONS_MAX: usize = 10;
+/// The request size is doubled after 24 writes with fewer than two collections,
+const WRITES_PER_SIZE: u32 = 24;
+const COLLECTIONS_PER_SIZE: usize = 2;
+/// up to this size.
+const REQUEST_MAX: Bytes = Bytes::mib(1);
+/// Five slow writes into one block alone, and one in six, may have another cause than other blocks. Guess.
+const SLOW_ALONE_MIN: usize = 5;
+const WRITES_PER_SLOW_ALONE: usize = 6;
+/// Writes of pages out of sequence.
+const SCATTERED: u64 = 12;
+/// Limits the writes if blocks are so small that the size is seldom doubled. Guess.
+const WRITES_MAX: u64 = 512;
+
+/// The most requests this test takes.
+pub(super) const REQUESTS_MAX: u64 = WRITES_MAX + SCATTERED;
+
+impl Search<'_, '_> {
+    /// Whether slow writes of the search came so evenly that they may be collections.
+    pub(super) fn is_evenly_slow(&self, sequential: &Belief) -> bool {
+        evidence::parts(self.data)
+            .last()
+            .is_some_and(|part| collection::slow_each(part, sequential.slowness()).is_some())
+    }
+
+    /// Whether writes into one block alone, in the baseline and the controls, were slow too often for stalls.
+    pub(super) fn is_slow_in_one_block(&self, slowness: Slowness) -> bool {
+        if !self.data.larger.is_empty() || !self.data.appended.is_empty() {
+            return false;
+        }
+        let is_alone = |cell: &&OpenUnitsCell| cell.order == Order::Linear && cell.open_units == 1;
+        // The first write into a block may close another one. Controls leave it out.
+        let first = self.data.cells.first().into_iter().filter(is_alone);
+        let in_baseline = first.flat_map(|cell| cell.writes().skip(1).map(|(_, latency)| latency));
+        let in_controls = self.data.controls.iter().flat_map(Times::each).copied();
+        let slow: Vec<bool> =
+            in_baseline.chain(in_controls).map(|latency| slowness.is_slow(latency)).collect();
+        let number = slow.iter().filter(|slow| **slow).count();
+        number >= SLOW_ALONE_MIN && number * WRITES_PER_SLOW_ALONE >= slow.len()
+    }
+
+    /// Writes one block after the other from start to end, with growing requests, until enough collections
+    /// were seen. Then writes separate pages of one block from its end to its start.
+    pub(super) fn provoke_collections(&mut self) -> Result<(), Stop> {
+        self.write_sequentially()?;
+        if collections(&self.data.one_run).is_empty() {
+            return Ok(());
+        }
+        let (page, erase_block) = (self.experiment.mapping_unit_min(), self.experiment.erase_block);
+        let Some(block) = self.blocks.take() else { return Ok(()) };
+        let pages = (erase_block / page / 2).min(SCATTERED);
+        for index in (0..pages).rev() {
+            let latency = self.session.write_through(range(block + page * (index * 2), page))?;
+            self.data.scattered.extend(latency);
+        }
+        Ok(())
+    }
+
+    fn write_sequentially(&mut self) -> Result<(), Stop> {
+        let (page, erase_block) = (self.experiment.mapping_unit_min(), self.experiment.erase_block);
+        let (time_before, bytes_before) = (self.session.device_time(), self.session.bytes_written());
+        let left = self.experiment.bytes_max.saturating_sub(bytes_before).clamp(BYTES_MIN, BYTES_MAX);
+        let mut pool = BlockPool::new(erase_block, page, Order::Linear);
+        if left / erase_block >= self.blocks.left() {
+            self.blocks.restart();
+        }
+        let (mut writes_of_size, mut writes) = (0, 0);
+        while writes < WRITES_MAX && self.session.device_time() < time_before + TIME_MAX {
+            let seen = collections(&self.data.one_run).len();
+            let may_see_more = UNDECIDED.contains(&seen) && erase_block <= BLOCK_MAX;
+            let bytes_max = if may_see_more { left } else { left.min(BYTES_USUAL) };
+            let is_spent = self.session.bytes_written() + pool.request > bytes_before + bytes_max;
+            if seen >= COLLECTIONS_MAX || is_spent {
+                break;
+            }
+            let Some(written) = pool.write(&mut self.session, &mut self.blocks, 0)? else { break };
+            let key = (Order::Linear, 1, pool.request);
+            if let Some(latency) = written.latency {
+                OpenUnitsCell::keep(&mut self.data.one_run, key, written.unit, latency);
+            }
+            writes += 1;
+            writes_of_size += 1;
+            if writes_of_size == WRITES_PER_SIZE {
+                writes_of_size = 0;
+                let seen = self.data.one_run.last().map_or(0, |last| collections([last]).len());
+                if seen < COLLECTIONS_PER_SIZE && pool.request * 2 <= REQUEST_MAX.min(erase_block / 4) {
+                    pool.set_request(pool.request * 2);
+                }
+            }
+        }
+        Ok(())
+    }
+}

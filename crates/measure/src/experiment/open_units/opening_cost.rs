@@ -1,0 +1,142 @@
+//! What does it cost to open a block while another one is open? Shows whether the controller has a single
+//! sequential log.
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::evidence;
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::slow_classifier::Slowness;
+use flashscope_record::observation::{Beginnings, BegunApart};
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::search::Search;
+use crate::session::{Stop, fill, range};
+
+/// Limits the bytes written for pairs of blocks: two of the largest blocks, and 8 MiB.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(72);
+/// The most pairs.
+const PAIRS_MAX: u64 = 3;
+/// The fewest pairs of blocks up to [`TWICE_MAX`], if the first pair is slow: a stall may have come just
+/// then.
+const PAIRS_MIN: u64 = 2;
+/// See [`PAIRS_MIN`].
+const TWICE_MAX: Bytes = Bytes::mib(16);
+/// The bytes written for pairs of smaller blocks. Guess.
+const PAIRS_BYTES: Bytes = Bytes::mib(32);
+/// The largest block that is written whole for a pair.
+const WHOLE_MAX: Bytes = Bytes::mib(32);
+/// Of larger blocks only the last 1 MiB is written, so that an eviction has something to copy. Their slots
+/// are known to be free only if no number was too many.
+const PART: Bytes = Bytes::mib(1);
+/// Blocks opened at random, alternating with sequential ones.
+const ALTERNATIONS: u32 = 6;
+/// The alternation ends after this many slow random openings.
+const SLOW_RANDOM_MAX: u32 = 3;
+
+/// The most requests these tests take, beside filling blocks.
+pub(super) const REQUESTS_MAX: u64 = PAIRS_MAX * (4 + PAIRS_MAX);
+
+impl Search<'_, '_> {
+    /// Writes two blocks to their ends, which frees their slots, and opens both again. If the second opening
+    /// evicts the first block, the controller has a single sequential log.
+    pub(super) fn open_pairs(&mut self, slowness: Slowness) -> Result<(), Stop> {
+        let erase_block = self.experiment.erase_block;
+        let is_whole = self.affords_whole_pair();
+        let pairs_min = if erase_block <= TWICE_MAX { PAIRS_MIN } else { 1 };
+        let affordable = PAIRS_BYTES / (erase_block * 2);
+        let pairs = if is_whole { affordable.clamp(pairs_min, PAIRS_MAX) } else { PAIRS_MAX };
+        for pair in 0..pairs {
+            if self.blocks.left() < 2 {
+                self.blocks.restart();
+            }
+            let (Some(one), Some(other)) = (self.blocks.take(), self.blocks.take()) else { return Ok(()) };
+            // A block with a gap keeps its slot.
+            if self.fill_pair((one, other), is_whole)? {
+                self.open_pair((one, other), pair, is_whole)?;
+                if !self.has_one_sequential_log(slowness) && !evidence::seems_one_run(self.data) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes both blocks to their ends. Whether all writes succeeded.
+    fn fill_pair(&mut self, (one, other): (Bytes, Bytes), is_whole: bool) -> Result<bool, Stop> {
+        let (erase_block, request) = (self.experiment.erase_block, self.request);
+        let mut is_written = true;
+        if is_whole {
+            // Both are open before either is full: so each of them leaves a free slot.
+            is_written &= fill(&mut self.session, range(one, request))?;
+            is_written &= fill(&mut self.session, range(other, request))?;
+        }
+        let start = if is_whole { request } else { erase_block - PART };
+        let rest = if is_whole { erase_block - request } else { PART };
+        is_written &= fill(&mut self.session, range(one + start, rest))?;
+        is_written &= fill(&mut self.session, range(other + start, rest))?;
+        Ok(is_written)
+    }
+
+    /// Opens one block of a pair, and then the other.
+    fn open_pair(&mut self, (one, other): (Bytes, Bytes), pair: u64, is_whole: bool) -> Result<(), Stop> {
+        let request = self.request;
+        let has_whole_pages = self.experiment.page.is_none_or(|page| request.is_multiple_of(page));
+        let mut alone = self.session.write_through(range(one, request))?;
+        if !is_whole {
+            // That write may evict another block. The next one costs nothing.
+            alone = self.session.write_through(range(one + request, request))?;
+        }
+        // A periodic stall meets another write of each pair. Writes that end inside a page cannot be
+        // continued.
+        for more in 0..if has_whole_pages { pair } else { 0 } {
+            let position = more + 1 + u64::from(!is_whole);
+            let latency = self.session.write_through(range(one + request * position, request))?;
+            alone = alone.zip(latency).map(|(before, latency)| before.max(latency));
+        }
+        let behind = self.session.write_through(range(other, request))?;
+        self.others_open.extend([one, other]);
+        self.data.beginnings.extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
+        Ok(())
+    }
+
+    /// Opens fresh blocks alternately at random and sequentially. If only the sequential openings are slow,
+    /// there is a single sequential log, and other writes go to other logs. Sequential openings are steps of
+    /// the search. Random ones may take slots, so that the pool is reopened afterwards.
+    pub(super) fn open_alternately(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &mut Belief,
+    ) -> Result<(), Stop> {
+        let slowness = posterior.slowness();
+        let mut slow = 0;
+        for _ in 0..ALTERNATIONS {
+            let apart = pool.open_randomly(&mut self.session, &mut self.blocks)?;
+            let index = pool.len();
+            let written = self.write(pool, posterior.opened() + 1, index)?;
+            let Some((unit, in_order)) = written.and_then(|written| Some((written.unit, written.latency?)))
+            else {
+                break;
+            };
+            posterior.write(unit, in_order);
+            let Some(apart) = apart else { break };
+            self.data.apart.push(BegunApart { apart, in_order });
+            slow += u32::from(slowness.is_slow(apart));
+            if slow == SLOW_RANDOM_MAX {
+                break;
+            }
+        }
+        if self.has_one_sequential_log(slowness) { Ok(()) } else { self.reopen(pool, posterior) }
+    }
+
+    /// Whether two whole blocks can be written for a pair.
+    pub(super) fn affords_whole_pair(&self) -> bool {
+        let erase_block = self.experiment.erase_block;
+        let most = self.experiment.bytes_max.max(PAIRS_BYTES);
+        erase_block <= WHOLE_MAX && self.session.bytes_written() + erase_block * 2 <= most
+    }
+
+    /// Whether the openings so far show a single sequential log.
+    pub(super) fn has_one_sequential_log(&self, slowness: Slowness) -> bool {
+        evidence::shows_one_run(self.data, slowness)
+    }
+}

@@ -1,0 +1,180 @@
+//! Second searches of *open-units*, where the first one measured something else than merges.
+
+use flashscope_device::{Bytes, SECTOR};
+
+use flashscope_infer::open_blocks::evidence;
+use flashscope_infer::open_blocks::laws::Law;
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_record::observation::{OpenUnitsCell, Order};
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
+use crate::experiment::open_units::search::{BASELINE, Search, oldest_first};
+use crate::session::Stop;
+
+/// A search above the cost of switching blocks needs at least 16 fresh blocks. Guess.
+const FRESH_BLOCKS_MIN: u32 = 16;
+/// From four merges above the cost of switching on, the switches themselves are no merges, also if merges are
+/// rare. Guess.
+const MERGES_MIN: usize = 4;
+/// Rounds of one block too many before the eviction rule is decided again.
+const RECHECK_ROUNDS: u32 = 3;
+
+impl Search<'_, '_> {
+    /// Searches again with smaller requests if nothing merged: no merge is due if the request equals the
+    /// mapping unit of a log.
+    /// `None` if that finds no number either. Then the data is unchanged.
+    pub(super) fn retry_with_smaller_requests(
+        &mut self,
+        posterior: &Belief,
+        units_max: u32,
+    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+        let is_possible =
+            |size: &Bytes| *size >= self.experiment.request_min() && size.is_multiple_of(SECTOR);
+        let smaller = self.experiment.smaller.filter(is_possible);
+        let Some(smaller) = smaller.filter(|_| posterior.fits_all(units_max)) else {
+            return Ok(None);
+        };
+        let larger = std::mem::replace(&mut self.request, smaller);
+        self.data.free = std::mem::take(&mut self.data.cells);
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        if let Some(mut retried) = evidence::linear(self.data) {
+            self.search(&mut pool, &mut retried, units_max)?;
+            if retried.verdict().tells(units_max) {
+                return Ok(Some((pool, retried)));
+            }
+        }
+        self.request = larger;
+        self.data.cells = std::mem::take(&mut self.data.free);
+        Ok(None)
+    }
+
+    /// Searches again from two blocks on, if every switch of blocks takes longer by less than the copy of a
+    /// block. On some cards such a switch is no merge, and merges, which take far longer, begin with more
+    /// blocks. `None` if none come. Then the data is unchanged.
+    pub(super) fn retry_above_switch_cost(
+        &mut self,
+        posterior: &Belief,
+        units_max: u32,
+    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+        let verdict = posterior.verdict();
+        let is_one = verdict.tells(units_max) && verdict.number == 1;
+        if !is_one
+            || !self.merges_are_short(posterior)
+            || self.has_one_sequential_log(posterior.slowness())
+            || !self.data.larger.is_empty()
+        {
+            return Ok(None);
+        }
+        self.data.appended = std::mem::take(&mut self.data.cells);
+        if self.blocks.left() < u64::from(FRESH_BLOCKS_MIN) {
+            self.blocks.restart();
+        }
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, evidence::IN_TURN, BASELINE)?;
+        if let Some(mut retried) = evidence::linear(self.data) {
+            self.search(&mut pool, &mut retried, units_max)?;
+            self.decide_rule(&mut pool, &mut retried, units_max)?;
+            self.confirm(&mut pool, &mut retried, units_max)?;
+            let verdict = retried.verdict();
+            // Rare slow writes that are too short to copy a block may have any cause.
+            let is_lru = retried.law(Law::LeastRecent) > 0.5;
+            let is_decided = is_lru && verdict.tells(units_max) && verdict.number >= evidence::IN_TURN;
+            if is_decided || (retried.merges() >= MERGES_MIN && !self.merges_are_short(&retried)) {
+                return Ok(Some((pool, retried)));
+            }
+        }
+        self.data.cells = std::mem::take(&mut self.data.appended);
+        Ok(None)
+    }
+
+    /// Whether the merges found are too short to copy an erase block.
+    fn merges_are_short(&self, posterior: &Belief) -> bool {
+        posterior.merge_seconds().is_some_and(|seconds| {
+            let erase_block = self.experiment.erase_block;
+            evidence::hardly_copies(seconds, posterior.slowness(), self.request, erase_block)
+        })
+    }
+
+    /// Searches again with fresh blocks if whole requests into one block too many merge no more, as smaller
+    /// ones did not. A block from before the experiment held a slot then, and was evicted at random only now.
+    /// `None` if they do merge. Then the data is unchanged.
+    pub(super) fn retry_with_fresh_blocks(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &Belief,
+        units_max: u32,
+    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+        let too_many = posterior.verdict().number + 1;
+        // The last blocks of a small stick may lie in its FAT area, where nothing merges.
+        let has_fresh = self.blocks.left() >= u64::from(2 * too_many);
+        if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
+            return Ok(None);
+        }
+        let indices = oldest_first(pool, posterior, too_many as usize);
+        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
+        pool.set_request(self.request);
+        // The posterior is not updated: it does not know the smaller requests in between.
+        for index in indices {
+            let written = pool.write(&mut self.session, &mut self.blocks, index)?;
+            let latency = written.and_then(|written| written.latency);
+            if latency.is_none_or(|latency| posterior.slowness().is_slow(latency)) {
+                return Ok(None);
+            }
+        }
+        let before = std::mem::take(&mut self.data.cells);
+        let mut pool = self.pool(Order::Linear);
+        self.rounds(&mut pool, 1, BASELINE)?;
+        let Some(mut retried) = evidence::linear(self.data) else {
+            self.data.cells = before;
+            return Ok(None);
+        };
+        self.data.outgrown = before;
+        self.search(&mut pool, &mut retried, units_max)?;
+        self.decide_rule(&mut pool, &mut retried, units_max)?;
+        self.confirm(&mut pool, &mut retried, units_max)?;
+        Ok(Some((pool, retried)))
+    }
+
+    /// Whether smaller requests into one block too many merged only now and then. Under LRU eviction each of
+    /// them would merge.
+    pub(super) fn survey_suggests_random_eviction(&self, posterior: &Belief, number: u32) -> bool {
+        let is_surveyed = |cell: &&OpenUnitsCell| {
+            cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
+        };
+        // A block that all others were written after is not open any more.
+        let is_mixed = |cell: &OpenUnitsCell| {
+            let slow: Vec<bool> =
+                cell.writes().map(|(_, latency)| posterior.slowness().is_slow(latency)).collect();
+            slow.contains(&true) && slow.iter().skip(number as usize + 1).any(|slow| !slow)
+        };
+        posterior.law(Law::LeastRecent) > 0.5
+            && number <= NUMBER_MAX
+            && !self.data.led
+            && self.data.cells.iter().filter(is_surveyed).any(is_mixed)
+    }
+
+    /// Rounds of one block too many with whole requests, and the search from there on, to decide the eviction
+    /// rule again.
+    pub(super) fn recheck_eviction_rule(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &mut Belief,
+        units_max: u32,
+    ) -> Result<(), Stop> {
+        let too_many = posterior.verdict().number + 1;
+        let indices = oldest_first(pool, posterior, too_many as usize);
+        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
+        pool.set_request(self.request);
+        // Smaller requests went to other blocks in between: first restore the order that the posterior knows.
+        for index in indices {
+            pool.write(&mut self.session, &mut self.blocks, index)?;
+        }
+        for _ in 0..RECHECK_ROUNDS {
+            self.step(pool, posterior.all_of(too_many), posterior)?;
+        }
+        self.search(pool, posterior, units_max)?;
+        self.decide_rule(pool, posterior, units_max)
+    }
+}

@@ -1,0 +1,228 @@
+//! The state of one run of *open-units*, its single writes, and what it may still spend.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::slow_classifier::Slowness;
+use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
+
+use crate::experiment::block_pool::{BlockPool, Written};
+use crate::experiment::erase_blocks::EraseBlocks;
+use crate::experiment::open_units::parameters::OpenUnits;
+use crate::session::{Session, Stop};
+
+/// Writes of a baseline into one unit: enough for a median latency and for the share of stalls. Guess.
+pub(super) const BASELINE: u32 = 12;
+/// The smallest request of the survey over sizes.
+pub(super) const SURVEY_REQUEST_MIN: Bytes = Bytes::kib(4);
+/// The share of all bytes that the sequential search may write, as numerator and denominator. Guess.
+const SEQUENTIAL_SHARE: (u64, u64) = (4, 5);
+/// Limits the device time of the sequential search. Guess.
+const SEQUENTIAL_TIME_MAX: Duration = Duration::from_secs(800);
+/// Limits the device time of the experiment. Guess.
+pub(super) const TIME_MAX: Duration = Duration::from_secs(1500);
+/// A search with smaller requests may make 16 times as many writes: under random eviction K units take a few
+/// K² writes.
+pub(super) const SMALLER_WRITES_FACTOR: usize = 16;
+/// A search with smaller requests may take 1.5 times as long. Guess.
+const SMALLER_TIME_FACTOR: f64 = 1.5;
+/// A search may take [`FINISHING_TIME_FACTOR`] times as long again if its interval spans at most this many
+/// numbers.
+const NEARLY_DECIDED: u32 = 3;
+/// See [`NEARLY_DECIDED`]. Guess.
+const FINISHING_TIME_FACTOR: f64 = 1.3;
+/// Rounds of as many blocks as fit, until all of them are open again. Guess.
+pub(super) const ROUNDS_MAX: u32 = 6;
+/// Under LRU eviction a search takes about four writes into each block. Measured on the virtual sticks.
+const WRITES_PER_BLOCK_LRU: u64 = 4;
+/// The request is not cut to less than a fourth of its size to save bytes.
+const CUT_FACTOR_MAX: u64 = 4;
+
+/// The state of one run.
+pub(super) struct Search<'a, 'b> {
+    pub(super) experiment: OpenUnits,
+    pub(super) session: Session<'a>,
+    pub(super) blocks: EraseBlocks,
+    pub(super) data: &'b mut OpenUnitsData,
+    /// Whether the current search writes over data.
+    pub(super) over_data: bool,
+    /// The size of each write, now.
+    pub(super) request: Bytes,
+    /// Whether smaller requests may still be tried.
+    pub(super) may_shrink: bool,
+    /// Whether fresh blocks may still be opened alternately at random and sequentially.
+    pub(super) may_open_alternately: bool,
+    /// Offsets of blocks outside the sequential pool that may be open.
+    pub(super) others_open: Vec<Bytes>,
+}
+
+impl<'a, 'b> Search<'a, 'b> {
+    /// A run that has not written yet.
+    pub(super) const fn new(
+        experiment: OpenUnits,
+        session: Session<'a>,
+        blocks: EraseBlocks,
+        data: &'b mut OpenUnitsData,
+    ) -> Self {
+        Self {
+            experiment,
+            session,
+            blocks,
+            data,
+            over_data: false,
+            request: experiment.request,
+            may_shrink: true,
+            may_open_alternately: true,
+            others_open: Vec::new(),
+        }
+    }
+
+    /// The cells of the current search.
+    pub(super) const fn cells(&self) -> &Vec<OpenUnitsCell> {
+        if self.over_data { &self.data.rewritten } else { &self.data.cells }
+    }
+
+    /// The same, to add to.
+    pub(super) const fn cells_mut(&mut self) -> &mut Vec<OpenUnitsCell> {
+        if self.over_data { &mut self.data.rewritten } else { &mut self.data.cells }
+    }
+
+    /// An empty pool of this order. Random requests keep the distance of the requests asked for, also if they
+    /// are smaller.
+    pub(super) fn pool(&self, order: Order) -> BlockPool {
+        let Self { experiment: OpenUnits { erase_block, request, .. }, request: current, .. } = *self;
+        match order {
+            Order::Linear => BlockPool::new(erase_block, current, order),
+            Order::Random => BlockPool::new(erase_block, request, order).with_request(current),
+        }
+    }
+
+    /// One write, kept in the cell of its number of units. `None` if no fresh block is left.
+    pub(super) fn write(
+        &mut self,
+        pool: &mut BlockPool,
+        number: u32,
+        index: usize,
+    ) -> Result<Option<Written>, Stop> {
+        let written = pool.write(&mut self.session, &mut self.blocks, index)?;
+        if let Some(Written { unit, latency: Some(latency), .. }) = written {
+            OpenUnitsCell::keep(self.cells_mut(), (pool.order, number, pool.request), unit, latency);
+        }
+        Ok(written)
+    }
+
+    /// Whole rounds of writes into `number` units. False if no fresh block is left.
+    pub(super) fn rounds(&mut self, pool: &mut BlockPool, number: u32, rounds: u32) -> Result<bool, Stop> {
+        for index in (0..rounds).flat_map(|_| 0..number as usize) {
+            if self.write(pool, number, index)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reopens the blocks of the pool, as far as they fit, after others were opened. The order is that of the
+    /// posterior, so that the blocks it takes for open are open.
+    pub(super) fn reopen(&mut self, pool: &mut BlockPool, posterior: &Belief) -> Result<(), Stop> {
+        let all = oldest_first(pool, posterior, pool.len());
+        self.open_round_robin(pool, &all, ROUNDS_MAX, posterior.slowness())?;
+        Ok(())
+    }
+
+    /// Writes into these blocks round-robin until none is slow. The posterior is not updated: other blocks
+    /// were opened before. True if the last round had no slow write and every block had room. If all blocks
+    /// of a round are slow, either more blocks are written than fit, or all are open now.
+    pub(super) fn open_round_robin(
+        &mut self,
+        pool: &mut BlockPool,
+        indices: &[usize],
+        rounds: u32,
+        slowness: Slowness,
+    ) -> Result<bool, Stop> {
+        for _ in 0..rounds {
+            let (mut slow, mut is_full) = (0, false);
+            for index in indices {
+                if !pool.has_room(*index) {
+                    is_full = true;
+                    continue;
+                }
+                let written = pool.write(&mut self.session, &mut self.blocks, *index)?;
+                let latency = written.and_then(|written| written.latency);
+                slow += usize::from(latency.is_none_or(|latency| slowness.is_slow(latency)));
+            }
+            if slow == 0 {
+                return Ok(!is_full);
+            }
+            if slow == indices.len() || self.is_spent(Order::Random) {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether this is the sequential search, not the one over data.
+    pub(super) fn is_first(&self, order: Order) -> bool {
+        order == Order::Linear && !self.over_data
+    }
+
+    /// Whether the requests are smaller than asked for.
+    fn is_smaller(&self) -> bool {
+        self.request < self.experiment.request
+    }
+
+    /// The number of writes after which a search ends.
+    pub(super) fn writes_max(&self) -> usize {
+        self.experiment.writes_max() * if self.is_smaller() { SMALLER_WRITES_FACTOR } else { 1 }
+    }
+
+    /// The bytes written at which the search in this order ends.
+    fn bytes_max(&self, order: Order) -> Bytes {
+        let most = self.experiment.bytes_max;
+        if self.is_first(order) { most * SEQUENTIAL_SHARE.0 / SEQUENTIAL_SHARE.1 } else { most }
+    }
+
+    /// Whether the search in this order has spent its bytes or its time.
+    pub(super) fn is_spent(&self, order: Order) -> bool {
+        let factor =
+            if self.is_smaller() || !self.data.larger.is_empty() { SMALLER_TIME_FACTOR } else { 1.0 };
+        let time_max = if self.is_first(order) { SEQUENTIAL_TIME_MAX } else { TIME_MAX };
+        self.session.device_time() >= time_max.mul_f64(factor)
+            || self.session.bytes_written() >= self.bytes_max(order)
+    }
+
+    /// Whether the sequential search is so nearly decided that it may exceed its time, though not its bytes.
+    pub(super) fn may_finish(&self, order: Order, posterior: &Belief) -> bool {
+        let verdict = posterior.verdict();
+        let time_max = SEQUENTIAL_TIME_MAX.mul_f64(SMALLER_TIME_FACTOR * FINISHING_TIME_FACTOR);
+        self.is_first(order)
+            && verdict.high - verdict.low <= NEARLY_DECIDED
+            && self.session.device_time() < time_max
+            && self.session.bytes_written() < self.bytes_max(order)
+    }
+
+    /// The request, halved up to twice until `blocks` blocks can be searched under LRU eviction with the
+    /// bytes left. It stays above `unmerged`, the size that costs no merge.
+    pub(super) fn affordable_request(&self, blocks: u32, unmerged: Option<Bytes>) -> Bytes {
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let writes = u64::from(blocks + 1) * WRITES_PER_BLOCK_LRU;
+        let mut size = self.request;
+        while size * writes > left
+            && size * CUT_FACTOR_MAX > self.request
+            && (size / 2).is_multiple_of(SURVEY_REQUEST_MIN)
+            && unmerged.is_none_or(|unmerged| size / 2 > unmerged)
+        {
+            size = size / 2;
+        }
+        size
+    }
+}
+
+/// The `number` members of the pool that were written last, the least recently written first.
+pub(super) fn oldest_first(pool: &BlockPool, posterior: &Belief, number: usize) -> Vec<usize> {
+    let mut members: Vec<usize> =
+        posterior.latest().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
+    members.reverse();
+    members
+}

@@ -1,0 +1,65 @@
+//! Which request sizes merge? Smaller and smaller requests into one block too many.
+
+use flashscope_device::Bytes;
+
+use flashscope_infer::open_blocks::laws::Law;
+use flashscope_infer::open_blocks::posterior::Belief;
+
+use crate::experiment::block_pool::BlockPool;
+use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
+use crate::experiment::open_units::search::{SURVEY_REQUEST_MIN, Search, oldest_first};
+use crate::session::Stop;
+
+/// A size merges if two of its writes are slow: one may be a stall.
+const SLOW_MIN: usize = 2;
+/// Rounds without that, after which a size does not merge, under LRU eviction. One is enough for many blocks.
+const ROUNDS: u32 = 2;
+/// The same under random eviction, where only some writes merge.
+const ROUNDS_RANDOM: u32 = 3;
+/// Sizes from 64 KiB down to the smallest. More are seldom needed.
+const SIZES: u32 = 4;
+
+/// The most requests the survey takes.
+pub(super) fn requests_max(units_max: u32) -> u64 {
+    u64::from(ROUNDS_RANDOM * SIZES * (units_max + 1))
+}
+
+impl Search<'_, '_> {
+    /// The largest size whose writes into one block too many cost no merge, as controllers write small
+    /// requests elsewhere.
+    pub(super) fn survey_sizes(
+        &mut self,
+        pool: &mut BlockPool,
+        too_many: u32,
+        sequential: &Belief,
+    ) -> Result<Option<Bytes>, Stop> {
+        let slowness = sequential.slowness();
+        let rounds = match too_many - 1 {
+            _ if sequential.law(Law::Any) > 0.5 => ROUNDS_RANDOM,
+            0..=NUMBER_MAX => ROUNDS,
+            _ => 1,
+        };
+        // Under LRU eviction the closed block comes first: then each write merges, or none does.
+        let mut oldest_first = oldest_first(pool, sequential, too_many as usize).into_iter().cycle();
+        let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
+        let searched = pool.request;
+        let is_surveyed = |size: &Bytes| {
+            *size >= SURVEY_REQUEST_MIN && size.is_multiple_of(SURVEY_REQUEST_MIN) && *size != searched
+        };
+        for size in halves.take_while(is_surveyed) {
+            pool.set_request(size);
+            let mut slow = 0;
+            for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
+                slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
+                if slow >= SLOW_MIN {
+                    break;
+                }
+            }
+            if slow < SLOW_MIN {
+                return Ok(Some(size));
+            }
+        }
+        Ok(None)
+    }
+}

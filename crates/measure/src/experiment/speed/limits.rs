@@ -1,0 +1,111 @@
+//! How many requests and how much time each kind of request of *speed* gets.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+
+use flashscope_record::observation::{Direction, Order, SpeedCase};
+
+use crate::experiment::speed::thorough;
+
+/// From this size on sequential writes are large: they meet stalls and garbage collection only over much
+/// data.
+const LARGE: Bytes = Bytes::mib(1);
+/// The usual time of a row. Guess.
+const TIME: Duration = Duration::from_secs(10);
+/// The most bytes of a row. Guess.
+const BYTES_MAX: Bytes = Bytes::gib(1);
+/// The most time of a row of large writes. Guess.
+const LARGE_TIME: Duration = Duration::from_secs(600);
+/// The most bytes of a row of large writes. Guess.
+const LARGE_BYTES_MAX: Bytes = Bytes::gib(4);
+/// The first row of large writes may exceed that up to an eighth of the device, to exhaust a cache of many
+/// gigabytes,
+const FIRST_SHARE: u64 = 8;
+/// but not this much.
+const FIRST_BYTES_MAX: Bytes = Bytes::gib(16);
+/// The most requests of a row. Guess: more narrow the interval little, and fill the run file.
+const REQUESTS_MAX: usize = 16_384;
+/// The most requests of the first row of writes, which must find out whether there are stalls.
+const FIRST_REQUESTS_MAX: usize = 2 * REQUESTS_MAX;
+/// Other rows of writes may have eight times as many requests and bytes while their speed changes: gigabytes
+/// may pass until caches and logs are in a steady state.
+const CHANGING_FACTOR: usize = 8;
+/// Their bytes are at most an eighth of the device.
+const CHANGING_SHARE: u64 = 8;
+/// The most time of a row of reads with too few requests for an interval. Guess.
+const FEW_TIME: Duration = Duration::from_secs(60);
+/// The most time of a row of writes whose speed is vague, or that waits for known stalls. Guess.
+pub(super) const WRITE_TIME_MAX: Duration = Duration::from_secs(240);
+
+fn is_sequential_write(case: SpeedCase) -> bool {
+    (case.direction, case.order) == (Direction::Write, Order::Linear)
+}
+
+/// Whether these are the first writes, which must find out whether there are stalls: no sequential writes
+/// come before them. Random writes of a thorough row are first if no writes at all come before them.
+pub(super) fn is_first(
+    case: SpeedCase,
+    mut before: impl Iterator<Item = SpeedCase>,
+    is_thorough: bool,
+) -> bool {
+    let is_write = |case: SpeedCase| case.direction == Direction::Write;
+    match case.order {
+        Order::Linear => is_write(case) && !before.any(is_sequential_write),
+        Order::Random => is_thorough && is_write(case) && !before.any(is_write),
+    }
+}
+
+/// Whether these are large sequential writes, whose speed includes stalls and garbage collection.
+pub(super) fn is_large(case: SpeedCase) -> bool {
+    is_sequential_write(case) && case.request >= LARGE
+}
+
+/// The usual time of a row.
+pub(super) fn time(case: SpeedCase) -> Duration {
+    if is_large(case) { LARGE_TIME } else { TIME }
+}
+
+/// The most time of a row that is not clear by then.
+pub(super) fn time_max(case: SpeedCase) -> Duration {
+    time(case).max(match case.direction {
+        Direction::Read => FEW_TIME,
+        Direction::Write => WRITE_TIME_MAX,
+    })
+}
+
+/// The most bytes of the first row of large writes, enough to exhaust most caches.
+pub(super) fn first_bytes(capacity: Bytes) -> Bytes {
+    (capacity / FIRST_SHARE).min(FIRST_BYTES_MAX)
+}
+
+/// The usual number of requests on a device of this capacity.
+pub(super) fn requests(case: SpeedCase, is_first: bool, capacity: Bytes) -> usize {
+    let bytes = match (is_first, is_large(case)) {
+        (true, true) => LARGE_BYTES_MAX.max(first_bytes(capacity)),
+        (true, false) | (false, true) => LARGE_BYTES_MAX,
+        (false, false) => BYTES_MAX,
+    };
+    let most = if is_first { FIRST_REQUESTS_MAX } else { REQUESTS_MAX };
+    usize::try_from(bytes / case.request).unwrap_or(most).clamp(32, most)
+}
+
+/// The most requests while the speed changes.
+fn requests_while_changing(case: SpeedCase, is_first: bool, capacity: Bytes) -> usize {
+    let usual = requests(case, is_first, capacity);
+    if case.direction == Direction::Read || is_first || is_large(case) {
+        return usual;
+    }
+    let share = usize::try_from(capacity / CHANGING_SHARE / case.request).unwrap_or(usual);
+    usual.max((usual * CHANGING_FACTOR).min(share))
+}
+
+/// The most requests.
+pub(super) fn requests_max(case: SpeedCase, is_first: bool, is_thorough: bool, capacity: Bytes) -> usize {
+    let usual = requests_while_changing(case, is_first, capacity);
+    if is_thorough && case.direction == Direction::Write {
+        usual.max(thorough::requests_max(case, capacity))
+    } else {
+        usual
+    }
+}

@@ -1,0 +1,212 @@
+//! Makes the requests of *speed*, one row for each kind, and reads back some of what was written.
+
+use std::time::Duration;
+
+use flashscope_device::{ByteRange, Bytes, Device, Instant};
+
+use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
+
+use crate::experiment::speed::limits::{requests, requests_max};
+use crate::experiment::speed::stopping::StoppingRule;
+use crate::experiment::stratified::StratifiedIndices;
+use crate::session::{Session, Stop, range};
+
+/// The start of the device is left alone: partition table, FAT area, and what is managed otherwise. The
+/// latter reaches as far as this on cards whose logs were published (wirenboard no. 8).
+const START: Bytes = Bytes::mib(32);
+/// Random offsets that are read before a row of reads, to see whether they hold data.
+const CONTENT_READS: usize = 16;
+/// The size of these reads, and of those that read back.
+const CONTENT_READ: Bytes = Bytes::kib(4);
+/// The first writes of each random row are read back when all rows are done. A thorough sequential row may
+/// exceed the true capacity of a counterfeit: there 16 to 32 writes all over it are read back.
+const READ_BACK: usize = 16;
+/// The most time for reading back. Guess.
+const READ_BACK_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The part of the device that is used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Region {
+    start: Bytes,
+    pub(super) length: Bytes,
+}
+
+impl Region {
+    /// All of the device but its start, in whole requests.
+    pub(super) fn new(device: &dyn Device, request: Bytes) -> Self {
+        let capacity = device.capabilities().capacity;
+        let start = START.min(capacity / 8).round_down(request);
+        Self { start, length: capacity.saturating_sub(start).round_down(request) }
+    }
+}
+
+/// The state of one run.
+pub(super) struct Rows<'a, 'b> {
+    pub(super) session: Session<'a>,
+    capacity: Bytes,
+    /// The bytes written or read sequentially: where the next row continues.
+    sequential: Bytes,
+    /// Ranges to read back, each with the index of its row.
+    read_back: Vec<(usize, ByteRange)>,
+    /// In a sequential row, every `stride`-th range is read back.
+    stride: usize,
+    data: &'b mut SpeedData,
+}
+
+impl<'a, 'b> Rows<'a, 'b> {
+    /// A run that has made no request yet.
+    pub(super) const fn new(session: Session<'a>, capacity: Bytes, data: &'b mut SpeedData) -> Self {
+        Self { session, capacity, sequential: Bytes::ZERO, read_back: Vec::new(), stride: 1, data }
+    }
+
+    /// Reads random offsets and counts the blank ones.
+    pub(super) fn read_contents(&mut self, region: Region) -> Result<(), Stop> {
+        for _ in 0..CONTENT_READS {
+            let index = self.session.draw(region.length / CONTENT_READ);
+            let offset = region.start + CONTENT_READ * index;
+            if let Some(is_blank) = self.session.is_blank(range(offset, CONTENT_READ))? {
+                self.data.contents.looked_at += 1;
+                self.data.contents.blank += u32::from(is_blank);
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests of one kind, kept also if they end early.
+    pub(super) fn row(&mut self, case: SpeedCase, region: Region) -> Result<(), Stop> {
+        let mut cell = SpeedCell::new(case);
+        self.sequential = self.sequential.round_up(case.request);
+        self.stride = 1;
+        let result = self.requests(case, region, &mut cell).and_then(|()| self.flush(case, &mut cell));
+        if !cell.took_ns.is_empty() {
+            self.data.cells.push(cell);
+        }
+        result
+    }
+
+    fn requests(&mut self, case: SpeedCase, region: Region, cell: &mut SpeedCell) -> Result<(), Stop> {
+        let started = self.session.now();
+        let result = self.keep_in_flight(case, region, cell, started);
+        if result.is_err() {
+            // Requests in flight at that time belong to the row.
+            while let Ok(Some((ended, latency))) = self.session.wait() {
+                latency.into_iter().for_each(|latency| cell.keep(latency, ended.since(started)));
+            }
+            self.session.drain();
+        }
+        result
+    }
+
+    fn keep_in_flight(
+        &mut self,
+        case: SpeedCase,
+        region: Region,
+        cell: &mut SpeedCell,
+        started: Instant,
+    ) -> Result<(), Stop> {
+        let mut submitted = 0;
+        let mut continues = true;
+        let mut rule = StoppingRule::new(case, self.data, self.capacity);
+        let mut random = StratifiedIndices::new(region.length / case.request, case.request);
+        let mut most = requests(case, rule.is_first, self.capacity);
+        let at_most = requests_max(case, rule.is_first, self.data.is_thorough, self.capacity);
+        loop {
+            if continues && submitted >= most && most < at_most && rule.needs_more(cell) {
+                most = (2 * most).min(at_most);
+            }
+            while continues && submitted < most && in_flight(submitted, cell) < case.queue_depth {
+                self.submit(case, region, &mut random, submitted)?;
+                submitted += 1;
+            }
+            let Some((ended, latency)) = self.session.wait()? else { return Ok(()) };
+            let ended = ended.since(started);
+            match latency {
+                Some(latency) => cell.keep(latency, ended),
+                // A failed request is not in flight any more.
+                None => submitted -= 1,
+            }
+            continues = continues && !rule.is_enough(cell, ended);
+        }
+    }
+
+    fn submit(
+        &mut self,
+        case: SpeedCase,
+        region: Region,
+        random: &mut StratifiedIndices,
+        submitted: usize,
+    ) -> Result<(), Stop> {
+        let offset = match case.order {
+            Order::Linear => Bytes::new(self.sequential.get() % region.length.get()),
+            Order::Random => case.request * random.next(&mut self.session),
+        };
+        if case.order == Order::Linear {
+            self.sequential += case.request;
+        }
+        let range = range(region.start + offset, case.request);
+        match case.direction {
+            Direction::Read => self.session.submit_read(range),
+            Direction::Write => {
+                self.remember(case, range, submitted);
+                self.session.submit_write(range)
+            }
+        }
+    }
+
+    /// Adds a range to those to read back, if it is one of them. A sequential row with too many halves them.
+    fn remember(&mut self, case: SpeedCase, written: ByteRange, submitted: usize) {
+        let row = self.data.cells.len();
+        let remembered = self.read_back.iter().rev().take_while(|(other, _)| *other == row).count();
+        let is_wanted = match case.order {
+            Order::Random => remembered < READ_BACK,
+            Order::Linear => self.data.is_thorough && submitted.is_multiple_of(self.stride),
+        };
+        if !is_wanted {
+            return;
+        }
+        if remembered == 2 * READ_BACK {
+            let mut index = 0;
+            self.read_back.retain(|(other, _)| {
+                index += 1;
+                *other != row || index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        self.read_back.push((row, range(written.offset, CONTENT_READ.min(written.length))));
+    }
+
+    /// Checks whether written data is at its offset. An error ends the check and leaves the rows as they are:
+    /// only their meaning depends on it.
+    pub(super) fn read_back(&mut self) {
+        let started = self.session.now();
+        for (row, range) in std::mem::take(&mut self.read_back) {
+            if self.session.now().since(started) >= READ_BACK_TIME_MAX {
+                return;
+            }
+            let Some(cell) = self.data.cells.get_mut(row) else { return };
+            let is_lost = match cell.case.order {
+                Order::Random => self.session.is_kept(range).map(|kept| kept.map(|is_kept| !is_kept)),
+                // Data overwritten by later writes, as on a counterfeit whose addresses wrap around, was
+                // written all the same.
+                Order::Linear => self.session.is_dropped(range),
+            };
+            let Ok(is_lost) = is_lost else { return };
+            if let Some(is_lost) = is_lost {
+                cell.read_back.places += 1;
+                cell.read_back.lost += u32::from(is_lost);
+            }
+        }
+    }
+
+    /// Flushes after writes: data in the device's memory belongs to their row.
+    fn flush(&mut self, case: SpeedCase, cell: &mut SpeedCell) -> Result<(), Stop> {
+        if case.direction == Direction::Write {
+            cell.flush = self.session.flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn in_flight(submitted: usize, cell: &SpeedCell) -> u32 {
+    submitted.saturating_sub(cell.took_ns.len()).try_into().unwrap_or(u32::MAX)
+}
