@@ -26,12 +26,7 @@ pub fn print(observations: &Observations) -> String {
         Data::OpenUnits(data) => open_units(data),
         Data::WriteSize(data) => write_size(data),
         Data::FatArea(data) => fat_area(data),
-        Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::BlockEnds(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => String::new(),
+        _ => String::new(),
     }
 }
 

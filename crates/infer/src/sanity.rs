@@ -94,15 +94,24 @@ fn several_devices(observations: &[Observations]) -> Option<Objection> {
 }
 
 fn standing_clock(measured: &[&Data]) -> Option<Objection> {
-    let times: Vec<f64> = measured.iter().flat_map(|data| times(data)).collect();
+    let latencies = measured.iter().flat_map(|data| data.facts().latencies());
+    let times: Vec<f64> = latencies.map(|latency| latency.as_secs_f64()).collect();
     let still = times.iter().filter(|time| **time <= 0.0).count();
     (times.len() >= REQUESTS_MIN && count(still) >= STILL_SHARE * count(times.len()))
         .then_some(Objection::ClockStandsStill { still, requests: times.len() })
 }
 
 fn ever_slower(measured: &[&Data]) -> Option<Objection> {
-    let (first_s, last_s) = measured.iter().find_map(|data| rise(&equal_requests(data)))?;
-    Some(Objection::EverSlower { first_s, last_s })
+    let (first, last) = measured.iter().find_map(|data| rise(&data.facts().equal_latencies_s()))?;
+    Some(Objection {
+        reason: format!(
+            "it answers slower and slower: equal requests took {} at first and {} at last",
+            time(first),
+            time(last)
+        ),
+        would_decide: "a device that keeps its speed: let it cool and rest, and measure again",
+        is_against_speeds: true,
+    })
 }
 
 /// The median times of the first and the last quarter, if they rise from one request to the next.
@@ -144,72 +153,16 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
 
 fn reads_from_memory(measured: &[&Data]) -> Option<Objection> {
     let reads = measured.iter().filter(|data| matches!(data, Data::Align(_)));
-    let reads: Vec<f64> = reads.flat_map(|data| equal_requests(data)).collect();
-    let read_s = median(&reads).filter(|read_s| reads.len() >= REQUESTS_MIN && *read_s < READ_MIN_S)?;
-    Some(Objection::ReadsFromMemory { read_s })
-}
-
-/// Every time of a measurement, seconds.
-fn times(data: &Data) -> Vec<f64> {
-    match data {
-        Data::Align(align) => align
-            .samples
-            .iter()
-            .flat_map(|s| [s.before, s.across, s.after])
-            .map(|t| t.as_secs_f64())
-            .collect(),
-        Data::WriteSize(data) => data.cells.iter().flat_map(|cell| seconds(&cell.times)).collect(),
-        Data::OpenUnits(data) => {
-            let before = data.free.iter().chain(&data.appended).chain(&data.outgrown);
-            let of_search = before.chain(&data.larger).chain(&data.cells);
-            let cells = of_search.chain(&data.given_back).chain(&data.gone_on).chain(&data.one_run);
-            cells.flat_map(|cell| seconds(&cell.times)).collect()
-        }
-        Data::FatArea(data) => {
-            let begun = data.begun.iter().map(|block| block.time.as_secs_f64());
-            data.cells.iter().flat_map(|cell| seconds(&cell.times)).chain(begun).collect()
-        }
-        Data::Sustained(data) => data.pieces.iter().map(|piece| piece.time.as_secs_f64()).collect(),
-        Data::WriteBuffer(data) => {
-            data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect()
-        }
-        Data::BlockEnds(data) => data
-            .openings
-            .iter()
-            .flat_map(|opening| [opening.first, opening.second])
-            .map(|t| t.as_secs_f64())
-            .collect(),
-        Data::Speed(data) => {
-            let took = data.cells.iter().flat_map(|cell| &cell.took_ns);
-            took.map(|nanoseconds| Duration::from_nanos(*nanoseconds).as_secs_f64()).collect()
-        }
-        // Of files and of whole streams, not of requests.
-        Data::Files(_) | Data::Methods(_) => Vec::new(),
-    }
-}
-
-/// Times of equal requests in the order they were made, seconds: reads beside boundaries, small writes before
-/// boundaries.
-fn equal_requests(data: &Data) -> Vec<f64> {
-    match data {
-        Data::Align(data) => {
-            data.samples.iter().map(|s| (s.before.as_secs_f64() + s.after.as_secs_f64()) / 2.0).collect()
-        }
-        Data::WriteSize(data) => {
-            let write = data.edges.first().map(|edge| edge.write);
-            let equal = data.edges.iter().filter(|edge| Some(edge.write) == write);
-            equal.map(|edge| edge.before.as_secs_f64()).collect()
-        }
-        // A full cache makes writes slower for good; that is no objection.
-        Data::OpenUnits(_)
-        | Data::FatArea(_)
-        | Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => Vec::new(),
-        Data::BlockEnds(data) => data.openings.iter().map(|opening| opening.second.as_secs_f64()).collect(),
-    }
+    let reads: Vec<f64> = reads.flat_map(|data| data.facts().equal_latencies_s()).collect();
+    let typical = median(&reads).filter(|typical| reads.len() >= LEAST && *typical < FASTEST_READ_S)?;
+    Some(Objection {
+        reason: format!(
+            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
+            time(typical)
+        ),
+        would_decide: "the device itself, without a cache before it",
+        is_against_speeds: false,
+    })
 }
 
 fn seconds(times: &Times) -> Vec<f64> {

@@ -9,6 +9,7 @@ pub mod attachment;
 pub mod diagnosis;
 pub mod figure;
 pub mod finding;
+mod limits;
 pub mod observation;
 pub mod run_file;
 

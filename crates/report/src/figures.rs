@@ -65,13 +65,6 @@ impl Figures {
 
     fn take(&mut self, data: &Data, report: &Report<'_>) {
         match data {
-            Data::Align(_)
-            | Data::Sustained(_)
-            | Data::WriteBuffer(_)
-            | Data::BlockEnds(_)
-            | Data::Speed(_)
-            | Data::Files(_)
-            | Data::Methods(_) => {}
             Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.take_open_units(cell, report)),
             Data::WriteSize(data) => {
                 for cell in &data.cells {
@@ -89,6 +82,7 @@ impl Figures {
                     pool(self.fat_area.entry(key).or_default(), Rate::of(cell.request, &cell.times));
                 }
             }
+            _ => {}
         }
     }
 

@@ -193,13 +193,7 @@ pub(crate) fn cells(data: &Data) -> Vec<Cell> {
                 Some(Cell { key, seconds: cell.times.mean_seconds()? })
             })
             .collect(),
-        Data::WriteSize(_)
-        | Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::BlockEnds(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => Vec::new(),
+        _ => Vec::new(),
     };
     cells.into_iter().filter(|cell| cell.seconds > 0.0 && cell.seconds.is_finite()).collect()
 }

@@ -23,20 +23,9 @@ impl Measured {
     #[must_use]
     pub fn from_run(name: &str, run: &RunFile) -> Self {
         let data = || run.observations.iter().map(|seen| &seen.data);
-        let given = data().find_map(|data| match data {
-            Data::OpenUnits(data) => Some(data.erase_block),
-            Data::FatArea(data) => Some(data.erase_block),
-            Data::WriteSize(data) => data.erase_block,
-            Data::Align(_)
-            | Data::Sustained(_)
-            | Data::WriteBuffer(_)
-            | Data::BlockEnds(_)
-            | Data::Speed(_)
-            | Data::Files(_)
-            | Data::Methods(_) => None,
-        });
-        let erase_block = given.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
-        let has_random_search = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
+        let assumed = data().find_map(|data| data.facts().erase_block());
+        let erase_block = assumed.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
+        let searched = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
         let tables = data()
             .flat_map(|data| tables(data, erase_block))
             .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)));
@@ -86,15 +75,8 @@ fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
         Data::Align(data) => vec![align(data)],
         Data::WriteSize(data) => write_size(data, erase_block),
         Data::OpenUnits(data) => open_units(data),
-        // Its order of opening and closing erase blocks matches no command of flashbench.
-        Data::FatArea(_) => Vec::new(),
-        // flashbench has no such tables.
-        Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::BlockEnds(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => Vec::new(),
+        // flashbench has no other tables. Its FAT table opens and closes erase blocks in another order than the experiment.
+        _ => Vec::new(),
     }
 }
 

@@ -24,12 +24,7 @@ fn data(log: &Log) -> Vec<&Data> {
 fn cells(entry: &Entry) -> usize {
     match &entry.observations.data {
         Data::Align(data) => data.samples.len() * 3,
-        Data::OpenUnits(data) => data.cells.len(),
-        Data::WriteSize(data) => data.cells.len(),
-        Data::BlockEnds(data) => data.openings.len(),
-        Data::Speed(data) => data.cells.len(),
-        Data::FatArea(data) => data.cells.len(),
-        Data::Sustained(_) | Data::WriteBuffer(_) | Data::Files(_) | Data::Methods(_) => 0,
+        data => data.facts().records(),
     }
 }
 

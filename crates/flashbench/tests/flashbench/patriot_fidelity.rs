@@ -66,13 +66,7 @@ fn numbers(data: &Data) -> Vec<(String, f64)> {
                 .map(|c| (format!("unit {} {}", c.unit, c.request), rate(&c.times, c.request.as_f64())))
                 .collect()
         }
-        Data::WriteSize(_)
-        | Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::BlockEnds(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

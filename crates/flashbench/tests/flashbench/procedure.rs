@@ -38,15 +38,7 @@ fn traced(command: &Command) -> (Observations, Vec<TraceRecord>) {
 }
 
 fn cells(observations: &Observations) -> usize {
-    match &observations.data {
-        Data::Align(align) => align.samples.len(),
-        Data::OpenUnits(open) => open.cells.len(),
-        Data::FatArea(fat) => fat.cells.len(),
-        Data::WriteSize(sizes) => sizes.cells.len(),
-        Data::Sustained(_) | Data::WriteBuffer(_) | Data::Files(_) | Data::Methods(_) => 0,
-        Data::BlockEnds(ends) => ends.openings.len(),
-        Data::Speed(speed) => speed.cells.len(),
-    }
+    observations.data.facts().records()
 }
 
 #[test]

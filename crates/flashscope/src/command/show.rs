@@ -127,12 +127,8 @@ pub fn interrupted(rounds: usize) -> Ended {
 }
 
 /// Whether a round came to its end.
-const fn has_rounds(data: &Data) -> bool {
-    match data {
-        Data::Files(data) => !data.rounds.is_empty(),
-        Data::Methods(data) => !data.claims.is_empty(),
-        _ => false,
-    }
+fn has_rounds(data: &Data) -> bool {
+    data.facts().records() > 0
 }
 
 /// How a measurement ended; one that was interrupted is kept.

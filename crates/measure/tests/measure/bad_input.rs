@@ -199,22 +199,6 @@ impl Observer for Requests {
     }
 }
 
-/// How many measurements were kept.
-fn kept(data: &Data) -> usize {
-    match data {
-        Data::Align(data) => data.samples.len(),
-        Data::WriteSize(data) => data.edges.len() + data.cells.len(),
-        Data::BlockEnds(data) => data.openings.len(),
-        Data::OpenUnits(data) => data.cells.len(),
-        Data::FatArea(data) => data.cells.len() + usize::from(data.baseline.is_some()),
-        Data::Sustained(data) => data.pieces.len(),
-        Data::WriteBuffer(data) => data.bursts.len(),
-        Data::Speed(data) => data.cells.len(),
-        Data::Files(data) => data.rounds.len(),
-        Data::Methods(data) => data.claims.len(),
-    }
-}
-
 /// Holds that each experiment, made worse like this, keeps what it measured and finds nothing that it would
 /// not have found undisturbed. The other argument: how many requests the undisturbed one took.
 fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) {
@@ -255,7 +239,7 @@ fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
         };
         let budget = Budget { reads: Some(60), bytes_written: Some(most), device_time: None };
         let seen = experiment.measure(&mut stick().0, &budget, &mut Silent);
-        assert!(kept(&seen.data) > 0, "{}", experiment.name());
+        assert!(seen.data.facts().records() > 0, "{}", experiment.name());
         let findings = infer(std::slice::from_ref(&seen));
         let says = |finding: &Finding| match &finding.outcome {
             Outcome::Unknown { reason: Reason::EndedEarly { stops, .. }, would_decide } => {
@@ -275,7 +259,7 @@ fn a_device_that_vanishes_half_way_leaves_what_was_measured() {
         let unplug = format!("unplug:after={}", requests / 2);
         let mut dying = Faulty::new(stick().0, &[unplug.parse().unwrap()], 1).unwrap();
         let seen = experiment.measure(&mut dying, &Budget::UNLIMITED, &mut Silent);
-        assert!(kept(&seen.data) > 0, "{}", experiment.name());
+        assert!(seen.data.facts().records() > 0, "{}", experiment.name());
         seen
     });
 }

@@ -3,17 +3,8 @@
 use flashscope_device::{ByteRange, Bytes};
 use serde::{Deserialize, Serialize};
 
-use super::align::AlignData;
-use super::block_ends::BlockEndsData;
 use super::ended::Ended;
-use super::fat_area::FatAreaData;
-use super::files::FilesData;
-use super::methods::MethodsData;
-use super::open_units::OpenUnitsData;
-use super::speed::SpeedData;
-use super::sustained::SustainedData;
-use super::write_buffer::WriteBufferData;
-use super::write_size::WriteSizeData;
+use super::experiments::Data;
 
 /// Everything one experiment saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,38 +44,4 @@ pub enum Source {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         devices: Vec<String>,
     },
-}
-
-/// What was seen, by experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "experiment", rename_all = "kebab-case")]
-pub enum Data {
-    /// Reads beside and across boundaries.
-    Align(AlignData),
-    /// Writes into several erase blocks in turn.
-    OpenUnits(OpenUnitsData),
-    /// Writes of every size.
-    WriteSize(WriteSizeData),
-    /// The same writes in each of the first erase blocks.
-    FatArea(FatAreaData),
-    /// Large writes one behind the other, until caches are full.
-    Sustained(SustainedData),
-    /// Small writes one behind the other, after pauses.
-    WriteBuffer(WriteBufferData),
-    /// Writes on both sides of places where erase blocks may end.
-    BlockEnds(BlockEndsData),
-    /// Equal requests that went on for a while, of several kinds.
-    Speed(SpeedData),
-    /// Many small files beside one large file.
-    Files(FilesData),
-    /// The same bytes in the ways in which people write them.
-    Methods(MethodsData),
-}
-
-impl Data {
-    /// Whether this tells how fast a device is, and not how it is built.
-    #[must_use]
-    pub const fn is_of_speed(&self) -> bool {
-        matches!(self, Self::Speed(_) | Self::Sustained(_) | Self::Files(_) | Self::Methods(_))
-    }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
+
+use crate::limits::{Checked, block, each, permit, time};
 
 /// The order of writes inside an erase block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,5 +63,23 @@ impl Times {
             Self::Each(each) => each,
             Self::Mean { .. } => &[],
         }
+    }
+
+    /// Checks these times against their limits.
+    pub(crate) fn check(&self) -> Checked {
+        match self {
+            Self::Each(latencies) => each("each", latencies, |latency| time("", *latency)),
+            Self::Mean { per_request, .. } => {
+                // A mean of zero would give an infinite speed.
+                permit(!per_request.is_zero(), "mean.per_request", "0 s", "it must lie above 0")?;
+                time("mean.per_request", *per_request)
+            }
+        }
+    }
+
+    /// Checks these times and the size of their requests.
+    pub(crate) fn check_with(&self, request: Bytes) -> Checked {
+        block("request", request)?;
+        self.check().map_err(|error| error.inside("times"))
     }
 }

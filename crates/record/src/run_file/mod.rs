@@ -1,12 +1,12 @@
 //! A stored run: every observation and its conditions, enough to infer and report again.
 
-mod limits;
+mod check;
 
 use flashscope_device::layer::Cost;
 use serde::{Deserialize, Serialize};
 
-pub use self::limits::Impossible;
 use crate::attachment::Attachment;
+pub use crate::limits::Impossible;
 use crate::observation::Observations;
 
 /// The format number of run files. Format 1 stored durations as seconds and nanoseconds, and reasons as
@@ -104,10 +104,9 @@ impl RunFile {
         if head.format > FORMAT {
             return Err(RunFileError::NewerFormat { found: head.format });
         }
-        let run: Self = serde_json::from_str(text)?;
-        limits::check(&run)?;
-        // It is written again in the format of today.
-        Ok(Self { format: FORMAT, ..run })
+        let run = serde_json::from_str(text)?;
+        check::check(&run)?;
+        Ok(run)
     }
 
     /// How many requests were made.

@@ -94,16 +94,5 @@ pub fn ending(observations: &Observations) -> Option<String> {
 
 /// The name of the experiment that takes such data.
 pub const fn experiment(data: &Data) -> &'static str {
-    match data {
-        Data::Align(_) => "align",
-        Data::OpenUnits(_) => "open-units",
-        Data::WriteSize(_) => "write-size",
-        Data::FatArea(_) => "fat-area",
-        Data::Sustained(_) => "sustained",
-        Data::WriteBuffer(_) => "write-buffer",
-        Data::BlockEnds(_) => "block-ends",
-        Data::Speed(_) => "speed",
-        Data::Files(_) => "files",
-        Data::Methods(_) => "methods",
-    }
+    data.name()
 }

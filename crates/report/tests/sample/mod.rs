@@ -240,14 +240,7 @@ fn publish(data: &mut Data) {
         Data::OpenUnits(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
         Data::WriteSize(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
         Data::FatArea(data) => data.cells.iter_mut().for_each(|cell| average(&mut cell.times)),
-        Data::Sustained(_)
-        | Data::WriteBuffer(_)
-        | Data::BlockEnds(_)
-        | Data::Speed(_)
-        | Data::Files(_)
-        | Data::Methods(_) => {
-            unreachable!("nobody publishes these")
-        }
+        _ => unreachable!("nobody publishes these"),
     }
 }
 

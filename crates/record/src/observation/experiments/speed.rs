@@ -6,7 +6,9 @@ use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::align::Contents;
-use super::times::Order;
+use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
+use crate::observation::experiment_data::ExperimentData;
+use crate::observation::times::Order;
 
 /// Requests of several kinds, one kind after the other.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
@@ -126,4 +128,43 @@ impl SpeedCell {
 
 fn nanoseconds(duration: Duration) -> u64 {
     duration.as_nanos().try_into().unwrap_or(u64::MAX)
+}
+
+impl ExperimentData for SpeedData {
+    fn check(&self) -> Checked {
+        check_link(self.link.as_ref())?;
+        each("cells", &self.cells, cell)
+    }
+
+    fn records(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn is_of_speed(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        let latencies_ns = self.cells.iter().flat_map(|cell| &cell.took_ns);
+        latencies_ns.map(|nanoseconds| Duration::from_nanos(*nanoseconds)).collect()
+    }
+}
+
+/// Checks the limit of a link.
+pub(super) fn check_link(link: Option<&LinkLimit>) -> Checked {
+    size("link.bytes_per_s", link.map_or(Bytes::ZERO, |link| link.bytes_per_s))
+}
+
+fn cell(cell: &SpeedCell) -> Checked {
+    block("request", cell.case.request)?;
+    let (depth, requests) = (cell.case.queue_depth, cell.ended_ns.len());
+    permit((1..=REQUESTS_MAX).contains(&depth), "queue_depth", depth, "it must lie between 1 and 2^20")?;
+    permit(cell.took_ns.len() == requests, "ended_ns", requests, "it has one for each of took_ns")?;
+    let is_sorted = cell.ended_ns.is_sorted();
+    permit(is_sorted, "ended_ns", "out of order", "requests are kept in the order in which they ended")?;
+    time("flush", cell.flush.unwrap_or_default())?;
+    let lost = cell.read_back.lost;
+    permit(lost <= cell.read_back.places, "lost", lost, "no more places are lost than were read back")?;
+    each("took_ns", &cell.took_ns, |latency| time("", Duration::from_nanos(*latency)))?;
+    each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }

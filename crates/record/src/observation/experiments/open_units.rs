@@ -5,7 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::times::{Order, Times};
+use crate::finding::FindingId;
+use crate::limits::{Checked, count, each, erase_block, time};
+use crate::observation::experiment_data::ExperimentData;
+use crate::observation::times::{Order, Times};
 
 /// Writes into several erase blocks in turn.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
@@ -176,4 +179,73 @@ impl OpenUnitsCell {
             (self.units.get(index).copied().unwrap_or_else(|| in_turn(index)), *latency)
         })
     }
+}
+
+impl OpenUnitsData {
+    /// The searches, in the order in which they were made.
+    fn searches(&self) -> impl Iterator<Item = &OpenUnitsCell> {
+        let before = self.free.iter().chain(&self.appended).chain(&self.outgrown);
+        let of_search = before.chain(&self.larger).chain(&self.cells);
+        of_search.chain(&self.given_back).chain(&self.gone_on).chain(&self.one_run)
+    }
+}
+
+impl ExperimentData for OpenUnitsData {
+    fn check(&self) -> Checked {
+        erase_block(self.erase_block)?;
+        each("cells", &self.cells, cell)?;
+        each("controls", &self.controls, Times::check)?;
+        each("free", &self.free, cell)?;
+        each("appended", &self.appended, cell)?;
+        each("apart", &self.apart, |pair| {
+            time("apart", pair.apart)?;
+            time("in_order", pair.in_order)
+        })?;
+        each("larger", &self.larger, cell)?;
+        each("rewritten", &self.rewritten, cell)?;
+        each("out_of_order", &self.out_of_order, |latency| time("", *latency))?;
+        each("groups", &self.groups, |group| {
+            time("in_order", group.in_order)?;
+            time("backward", group.backward)
+        })?;
+        each("one_run", &self.one_run, cell)?;
+        each("outgrown", &self.outgrown, cell)?;
+        each("given_back", &self.given_back, cell)?;
+        each("gone_on", &self.gone_on, cell)?;
+        each("scattered", &self.scattered, |latency| time("", *latency))?;
+        each("beginnings", &self.beginnings, |pair| {
+            time("alone", pair.alone)?;
+            time("behind", pair.behind)
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[
+            FindingId::OpenUnitsLinear,
+            FindingId::OpenUnitsRandom,
+            FindingId::FtlClass,
+            FindingId::MergeSeconds,
+        ]
+    }
+
+    fn is_write_test(&self) -> bool {
+        true
+    }
+
+    fn erase_block(&self) -> Option<Bytes> {
+        Some(self.erase_block)
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.searches().flat_map(|cell| cell.times.each()).copied().collect()
+    }
+}
+
+fn cell(cell: &OpenUnitsCell) -> Checked {
+    count("open_units", cell.open_units, 1)?;
+    cell.times.check_with(cell.request)
 }

@@ -5,6 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::FindingId;
+use crate::limits::{Checked, block, each, permit, size, time};
+use crate::observation::experiment_data::ExperimentData;
+
 /// Reads before, across and after boundaries of candidate sizes.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlignData {
@@ -72,4 +76,39 @@ impl AlignSample {
     pub fn difference(&self) -> f64 {
         self.across.as_secs_f64() - (self.before.as_secs_f64() + self.after.as_secs_f64()) / 2.0
     }
+}
+
+impl ExperimentData for AlignData {
+    fn check(&self) -> Checked {
+        self.read.map_or(Ok(()), |read| block("read", read))?;
+        each("samples", &self.samples, sample)
+    }
+
+    fn records(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::EraseBlockBytes, FindingId::ReadBoundarySignal]
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.samples.iter().flat_map(|sample| [sample.before, sample.across, sample.after]).collect()
+    }
+
+    /// The mean of the reads beside each boundary.
+    fn equal_latencies_s(&self) -> Vec<f64> {
+        let mean = |sample: &AlignSample| (sample.before.as_secs_f64() + sample.after.as_secs_f64()) / 2.0;
+        self.samples.iter().map(mean).collect()
+    }
+}
+
+fn sample(sample: &AlignSample) -> Checked {
+    let candidate = sample.candidate;
+    permit(!candidate.is_zero(), "candidate", candidate, "it must be at least 1 byte")?;
+    size("candidate", candidate)?;
+    size("boundary", sample.boundary.unwrap_or_default())?;
+    time("before", sample.before)?;
+    time("across", sample.across)?;
+    time("after", sample.after)
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::times::{Order, Times};
+use crate::finding::FindingId;
+use crate::limits::{Checked, block, each, erase_block, size, time};
+use crate::observation::experiment_data::ExperimentData;
+use crate::observation::times::{Order, Times};
 
 /// Writes of every size, to one place at a time.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,4 +59,48 @@ pub struct WriteSizeCell {
     pub start: Option<Bytes>,
     /// Their times, in order.
     pub times: Times,
+}
+
+impl ExperimentData for WriteSizeData {
+    fn check(&self) -> Checked {
+        erase_block(self.erase_block.unwrap_or_default())?;
+        each("edges", &self.edges, edge)?;
+        each("cells", &self.cells, |cell| cell.times.check_with(cell.request))?;
+        each("control", self.control.as_slice(), |cell| cell.times.check_with(cell.request))
+    }
+
+    fn records(&self) -> usize {
+        self.edges.len() + self.cells.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::PageBytes, FindingId::WriteUnitBytes]
+    }
+
+    fn is_write_test(&self) -> bool {
+        true
+    }
+
+    fn erase_block(&self) -> Option<Bytes> {
+        self.erase_block
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.cells.iter().flat_map(|cell| cell.times.each()).copied().collect()
+    }
+
+    /// The small writes before page boundaries.
+    fn equal_latencies_s(&self) -> Vec<f64> {
+        let write = self.edges.first().map(|edge| edge.write);
+        let equal = self.edges.iter().filter(|edge| Some(edge.write) == write);
+        equal.map(|edge| edge.before.as_secs_f64()).collect()
+    }
+}
+
+fn edge(edge: &PageEdge) -> Checked {
+    size("edge", edge.edge)?;
+    block("write", edge.write)?;
+    time("before", edge.before)?;
+    time("across", edge.across)?;
+    time("after", edge.after)
 }

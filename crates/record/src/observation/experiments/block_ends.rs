@@ -5,6 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::FindingId;
+use crate::limits::{Checked, block, each, size, time};
+use crate::observation::experiment_data::ExperimentData;
+
 /// Writes on both sides of places where erase blocks may end.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockEndsData {
@@ -49,5 +53,43 @@ impl Crossing {
     #[must_use]
     pub fn took(&self) -> Duration {
         self.before + self.after
+    }
+}
+
+impl ExperimentData for BlockEndsData {
+    fn check(&self) -> Checked {
+        block("request", self.request)?;
+        size("page", self.page.unwrap_or_default())?;
+        each("openings", &self.openings, |opening| {
+            size("offset", opening.offset)?;
+            time("first", opening.first)?;
+            time("second", opening.second)
+        })?;
+        each("crossings", &self.crossings, |crossing| {
+            size("offset", crossing.offset)?;
+            time("before", crossing.before)?;
+            time("after", crossing.after)
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.openings.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::EraseBlockBytes]
+    }
+
+    fn is_write_test(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.openings.iter().flat_map(|opening| [opening.first, opening.second]).collect()
+    }
+
+    /// The second write into each block.
+    fn equal_latencies_s(&self) -> Vec<f64> {
+        self.openings.iter().map(|opening| opening.second.as_secs_f64()).collect()
     }
 }

@@ -5,6 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::FindingId;
+use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
+use crate::observation::experiment_data::ExperimentData;
+
 /// Large writes one behind the other, until caches are full and the speed has settled.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SustainedData {
@@ -71,4 +75,41 @@ impl SustainedData {
     pub fn bytes_of(&self, pieces: &[Piece]) -> Bytes {
         self.request * pieces.iter().map(|piece| u64::from(piece.requests)).sum()
     }
+}
+
+impl ExperimentData for SustainedData {
+    fn check(&self) -> Checked {
+        block("request", self.request)?;
+        each("pieces", &self.pieces, piece)?;
+        each("long", &self.long, |long| {
+            size("written", long.written)?;
+            time("took", long.took)?;
+            time("ended", long.ended)
+        })?;
+        each("resumed", &self.resumed, |resumed| {
+            time("pause", resumed.pause)?;
+            each("pieces", &resumed.pieces, piece)
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS]
+    }
+
+    fn is_of_speed(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.pieces.iter().map(|piece| piece.time).collect()
+    }
+}
+
+fn piece(piece: &Piece) -> Checked {
+    permit(piece.requests <= REQUESTS_MAX, "requests", piece.requests, "there are at most 2^20 in a piece")?;
+    time("time", piece.time)
 }

@@ -1,9 +1,13 @@
 //! What was seen of many small files and of one large file of the same bytes, on a mounted filesystem.
 
+use std::time::Duration;
+
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::speed::LinkLimit;
+use super::speed::{LinkLimit, check_link};
+use crate::limits::{Checked, each, positive, seconds, size, time};
+use crate::observation::experiment_data::ExperimentData;
 
 /// Rounds of the same files, and of one file of as many bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,4 +156,44 @@ pub struct Traffic {
     pub bytes: Bytes,
     /// How long the device was busy with any request, seconds.
     pub busy_s: f64,
+}
+
+impl ExperimentData for FilesData {
+    fn check(&self) -> Checked {
+        size("cluster", self.cluster)?;
+        check_link(self.link.as_ref())?;
+        each("rounds", &self.rounds, |round| {
+            part(&round.small).map_err(|error| error.inside("small"))?;
+            part(&round.large).map_err(|error| error.inside("large"))
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.rounds.len()
+    }
+
+    fn is_of_speed(&self) -> bool {
+        true
+    }
+}
+
+fn part(part: &FilesPart) -> Checked {
+    size("bytes", part.bytes)?;
+    size("allocated", part.allocated)?;
+    positive("made_s", part.made_s)?;
+    positive("read_s", part.read_s)?;
+    seconds("flush_s", part.flush_s)?;
+    seconds("removed_s", part.removed_s)?;
+    seconds("warm", part.warm.unwrap_or(0.0))?;
+    each("each_made_ns", &part.each_made_ns, |latency| time("", Duration::from_nanos(*latency)))?;
+    each("each_read_ns", &part.each_read_ns, |latency| time("", Duration::from_nanos(*latency)))?;
+    traffic(part.writes.as_ref()).map_err(|error| error.inside("writes"))?;
+    traffic(part.reads.as_ref()).map_err(|error| error.inside("reads"))
+}
+
+fn traffic(traffic: Option<&Traffic>) -> Checked {
+    let Some(traffic) = traffic else { return Ok(()) };
+    size("bytes", traffic.bytes)?;
+    size("requests", Bytes::new(traffic.requests))?;
+    seconds("busy_s", traffic.busy_s)
 }

@@ -4,7 +4,9 @@ use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::files::Instead;
-use super::speed::LinkLimit;
+use super::speed::{LinkLimit, check_link};
+use crate::limits::{Checked, each, positive, size};
+use crate::observation::experiment_data::ExperimentData;
 
 /// The same bytes, written in several ways.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,5 +93,29 @@ impl Claim {
     #[must_use]
     pub fn source(&self) -> Option<f64> {
         self.source_s.map(|seconds| self.bytes.as_f64() / seconds)
+    }
+}
+
+impl ExperimentData for MethodsData {
+    fn check(&self) -> Checked {
+        check_link(self.link.as_ref())?;
+        each("claims", &self.claims, |claim| {
+            size("bytes", claim.bytes)?;
+            positive("claimed_s", claim.claimed_s)?;
+            positive("durable_s", claim.durable_s)?;
+            claim.source_s.map_or(Ok(()), |source| positive("source_s", source))
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.claims.len()
+    }
+
+    fn is_of_speed(&self) -> bool {
+        true
+    }
+
+    fn has_random_choices(&self) -> bool {
+        false
     }
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::times::{Order, Times};
+use crate::finding::FindingId;
+use crate::limits::{Checked, count, each, erase_block, time};
+use crate::observation::experiment_data::ExperimentData;
+use crate::observation::times::{Order, Times};
 
 /// The same writes in each of the first erase blocks.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,4 +72,44 @@ pub struct FatAreaCell {
     pub request: Bytes,
     /// Their times, in order.
     pub times: Times,
+}
+
+impl ExperimentData for FatAreaData {
+    fn check(&self) -> Checked {
+        erase_block(self.erase_block)?;
+        self.baseline.as_ref().map_or(Ok(()), Times::check).map_err(|error| error.inside("baseline"))?;
+        self.control.as_ref().map_or(Ok(()), Times::check).map_err(|error| error.inside("control"))?;
+        let takes = self.merges.and_then(|merges| merges.takes);
+        takes.map_or(Ok(()), |takes| time("merges.takes", takes))?;
+        each("begun", &self.begun, |block| {
+            count("unit", block.unit.unwrap_or(0), 0)?;
+            time("time", block.time)
+        })?;
+        each("beginnings", &self.beginnings, |block| each("", block, |latency| time("", *latency)))?;
+        each("cells", &self.cells, |cell| {
+            count("unit", cell.unit, 0)?;
+            cell.times.check_with(cell.request)
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.cells.len() + usize::from(self.baseline.is_some())
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::FatAreaBytes]
+    }
+
+    fn is_write_test(&self) -> bool {
+        true
+    }
+
+    fn erase_block(&self) -> Option<Bytes> {
+        Some(self.erase_block)
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        let opened = self.begun.iter().map(|block| block.time);
+        self.cells.iter().flat_map(|cell| cell.times.each()).copied().chain(opened).collect()
+    }
 }

@@ -1,0 +1,50 @@
+//! Small sequential writes after pauses.
+
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::FindingId;
+use crate::limits::{Checked, block, each, time};
+use crate::observation::experiment_data::ExperimentData;
+
+/// Bursts of small writes, each after a pause.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteBufferData {
+    /// The size of each write.
+    pub request: Bytes,
+    /// In the order in which they were made.
+    pub bursts: Vec<Burst>,
+}
+
+/// A pause, and the writes after it, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burst {
+    /// How long nothing was asked for.
+    pub pause: Duration,
+    /// The latency of each write, in order.
+    pub each: Vec<Duration>,
+}
+
+impl ExperimentData for WriteBufferData {
+    fn check(&self) -> Checked {
+        block("request", self.request)?;
+        each("bursts", &self.bursts, |burst| {
+            time("pause", burst.pause)?;
+            each("each", &burst.each, |latency| time("", *latency))
+        })
+    }
+
+    fn records(&self) -> usize {
+        self.bursts.len()
+    }
+
+    fn findings(&self) -> &'static [FindingId] {
+        &[FindingId::WriteBufferBytes]
+    }
+
+    fn latencies(&self) -> Vec<Duration> {
+        self.bursts.iter().flat_map(|burst| &burst.each).copied().collect()
+    }
+}

@@ -1,0 +1,37 @@
+//! Checks the numbers of a run file.
+
+use flashscope_device::Bytes;
+
+use crate::limits::{Checked, each, size, time};
+use crate::observation::{Conditions, Observations};
+use crate::run_file::RunFile;
+
+/// Checks every number of a run against its limits.
+///
+/// # Errors
+/// The first number outside its limits.
+pub fn check(run: &RunFile) -> Checked {
+    let cost = &run.cost;
+    size("bytes_read", cost.bytes_read)
+        .and_then(|()| size("bytes_written", cost.bytes_written))
+        .and_then(|()| time("device_time", cost.device_time))
+        .map_err(|error| error.inside("cost"))?;
+    size("attachment.request_max", run.attachment.request_max.unwrap_or_default())?;
+    each("attachment.volumes", &run.attachment.volumes, |volume| {
+        size("start", volume.start)?;
+        size("data_start", volume.data_start.unwrap_or_default())
+    })?;
+    each("observations", &run.observations, observations)
+}
+
+fn observations(seen: &Observations) -> Checked {
+    conditions(&seen.conditions).map_err(|error| error.inside("conditions"))?;
+    seen.data.facts().check().map_err(|error| error.inside("data"))
+}
+
+fn conditions(conditions: &Conditions) -> Checked {
+    size("capacity", conditions.capacity.unwrap_or_default())?;
+    let region = conditions.region;
+    size("region.offset", region.map_or(Bytes::ZERO, |region| region.offset))?;
+    size("region.length", region.map_or(Bytes::ZERO, |region| region.length))
+}
