@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_device::Bytes;
 use flashscope_device::layer::FaultSpec;
 use flashscope_infer::streams::sustained::SAMPLES_MIN;
+use flashscope_measure::experiment::{EXPERIMENTS, Registration};
 use flashscope_measure::workload::file_sizes::FileProfile;
 use flashscope_record::observation::Order;
 
@@ -538,44 +539,39 @@ pub struct Measure {
     pub output: Output,
 }
 
-/// The experiments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExperimentName {
-    /// Boundaries of erase blocks and pages, by reads alone.
-    Align,
-    /// Into how many erase blocks one can write in turn.
-    OpenUnits,
-    /// How large a write must be to be fast.
-    WriteSize,
-    /// The erase block by writes, where reads do not show it.
-    BlockEnds,
-    /// Whether the first erase blocks are mapped finely.
-    FatArea,
-    /// How fast writing is once caches are full, and what they hold.
-    Sustained,
-    /// What the controller's memory takes before the flash has to write.
-    WriteBuffer,
+/// An experiment that can be run alone.
+#[derive(Debug, Clone, Copy)]
+pub struct ExperimentName(pub &'static Registration);
+
+impl PartialEq<&str> for ExperimentName {
+    fn eq(&self, name: &&str) -> bool {
+        self.0.name == *name
+    }
+}
+
+impl ValueEnum for ExperimentName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [ExperimentName; EXPERIMENTS.len()] = {
+            let mut all = [ExperimentName(EXPERIMENTS[0]); EXPERIMENTS.len()];
+            let mut index = 0;
+            while index < all.len() {
+                all[index] = ExperimentName(EXPERIMENTS[index]);
+                index += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.question))
+    }
 }
 
 impl ExperimentName {
-    /// Whether it only reads.
-    pub fn reads_only(self) -> bool {
-        self == Self::Align
-    }
-
-    /// Whether it writes wherever there is room, without regard to erase blocks.
-    pub fn is_stream(self) -> bool {
-        matches!(self, Self::Sustained | Self::WriteBuffer)
-    }
-
     /// Whether flashbench has a table of it.
     pub fn is_of_flashbench(self) -> bool {
-        matches!(self, Self::Align | Self::OpenUnits | Self::FatArea)
-    }
-
-    /// Whether it writes into erase blocks of a size that must be known, or assumed.
-    pub fn needs_erase_block(self) -> bool {
-        matches!(self, Self::OpenUnits | Self::WriteSize | Self::FatArea)
+        ["align", "open-units", "fat-area"].contains(&self.0.name)
     }
 }
 

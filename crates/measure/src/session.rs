@@ -82,10 +82,18 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn is_blank(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
+        Ok(self.blank_byte(range)?.map(|byte| byte.is_some()))
+    }
+
+    /// The byte that fills `range`, if it is 0x00 or 0xFF throughout. `None` if the read failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn blank_byte(&mut self, range: ByteRange) -> Result<Option<Option<u8>>, Stop> {
         let bytes = self.device.read_bytes(range)?.ok();
         self.requests += 1;
-        let all = |buffer: &Buffer, value: u8| buffer.iter().all(|byte| *byte == value);
-        Ok(bytes.map(|buffer| all(&buffer, 0) || all(&buffer, 0xFF)))
+        let fills = |buffer: &Buffer, value: u8| buffer.iter().all(|byte| *byte == value);
+        Ok(bytes.map(|buffer| [0x00, 0xFF].into_iter().find(|value| fills(&buffer, *value))))
     }
 
     /// Whether `range` holds data that this run wrote there, now or earlier. `None` if the read failed.
@@ -195,7 +203,11 @@ impl<'a> Session<'a> {
         self.device.now()
     }
 
-    fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
+    /// Makes a request and returns the latency. `None` if it failed.
+    ///
+    /// # Errors
+    /// [`Stop`] if no further request makes sense.
+    pub fn run(&mut self, op: Op) -> Result<Option<Duration>, Stop> {
         let completion = self.complete(op)?;
         self.latency(&completion)
     }

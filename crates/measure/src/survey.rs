@@ -12,9 +12,7 @@ use flashscope_record::observation::{Data, Observations};
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize};
 
-/// The erase block that writing experiments assume if reads do not show it: 4 MiB, that of most cards since
-/// 2010 (A. Bergmann, flashbench; docs/methods/align.md).
-pub const ASSUMED_ERASE_BLOCK: Bytes = Bytes::mib(4);
+pub use crate::experiment::ASSUMED_ERASE_BLOCK;
 
 /// The most bytes written before the experiment *fat-area*. Guess: 20 s at 10 MB/s.
 const BYTES_MAX: Bytes = Bytes::mib(204);

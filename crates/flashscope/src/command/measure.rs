@@ -8,9 +8,8 @@ use flashscope_flashbench::{print, procedure};
 use flashscope_infer::findings::{infer, merges};
 use flashscope_measure::Experiment;
 use flashscope_measure::experiment::{
-    Align, BlockEnds, FatArea, OpenUnits, Sustained, UNITS_MAX, WriteBuffer, WriteSize,
+    ASSUMED_ERASE_BLOCK, Access, Align, FatArea, OpenUnits, Request, RequestOption,
 };
-use flashscope_measure::survey::ASSUMED_ERASE_BLOCK;
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{Ended, Merges, Observations, Order};
 use flashscope_report::words;
@@ -36,10 +35,10 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     // flashbench's procedure writes what it always writes, and says so; ours ends at the budget.
-    let ends = arguments.format == Format::Flashscope && arguments.experiment != ExperimentName::Sustained;
+    let ends = arguments.format == Format::Flashscope && access(arguments) != Access::WritesEstimate;
     let budget = budget(&arguments.budgets, ends.then_some(WRITE_BUDGET));
     let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
-    if !arguments.experiment.reads_only() && !target.writable {
+    if access(arguments) != Access::Reads && !target.writable {
         let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
         return Err(Failure { exit: Exit::Refused, error });
     }
@@ -58,39 +57,30 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
     let is = |name| arguments.experiment == name;
     let idle = [
         (
-            arguments.random && (!flashbench || is(ExperimentName::Align)),
+            arguments.random && (!flashbench || is("align")),
             "--random belongs to --format flashbench with open-units or fat-area",
         ),
         (
-            arguments.open_units.is_some()
-                && (is(ExperimentName::Align)
-                    || is(ExperimentName::WriteSize)
-                    || is(ExperimentName::BlockEnds)),
+            arguments.open_units.is_some() && (is("align") || is("write-size") || is("block-ends")),
             "--open-units belongs to open-units and fat-area",
         ),
         (
-            arguments.open_units.is_some() && is(ExperimentName::FatArea) && !flashbench,
+            arguments.open_units.is_some() && is("fat-area") && !flashbench,
             "--open-units with fat-area needs --format flashbench",
         ),
-        (arguments.erase_block.is_some() && is(ExperimentName::Align), "--erase-block: align measures it"),
+        (arguments.erase_block.is_some() && is("align"), "--erase-block: align measures it"),
+        (arguments.erase_block.is_some() && is("block-ends"), "--erase-block: block-ends measures it"),
         (
-            arguments.erase_block.is_some() && is(ExperimentName::BlockEnds),
-            "--erase-block: block-ends measures it",
-        ),
-        (
-            arguments.block_size.is_some() && is(ExperimentName::BlockEnds),
+            arguments.block_size.is_some() && is("block-ends"),
             "--block-size: block-ends chooses its own streams and writes",
         ),
-        (
-            arguments.block_size.is_some() && is(ExperimentName::WriteSize),
-            "--block-size: write-size tries every size",
-        ),
+        (arguments.block_size.is_some() && is("write-size"), "--block-size: write-size tries every size"),
         (
             flashbench && !arguments.experiment.is_of_flashbench(),
             "flashbench has no such table; leave out --format flashbench",
         ),
         (
-            arguments.experiment.is_stream()
+            (is("sustained") || is("write-buffer"))
                 && (arguments.erase_block.is_some()
                     || arguments.block_size.is_some()
                     || arguments.open_units.is_some()),
@@ -99,8 +89,30 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
     ];
     match idle.into_iter().find(|(is_idle, _)| *is_idle) {
         Some((_, text)) => Err(Failure { exit: Exit::Usage, error: anyhow!(text) }),
+        None if flashbench => Ok(()),
+        None => refuse_unused_options(arguments),
+    }
+}
+
+/// Refuses options without an effect on this experiment.
+fn refuse_unused_options(arguments: &Measure) -> Result<(), Failure> {
+    let given = [
+        ("--erase-block", arguments.erase_block.is_some(), RequestOption::EraseBlock),
+        ("--block-size", arguments.block_size.is_some(), RequestOption::RequestSize),
+        ("--open-units", arguments.open_units.is_some(), RequestOption::UnitsMax),
+    ];
+    let experiment = arguments.experiment.0;
+    match given.into_iter().find(|(_, is_given, option)| *is_given && !experiment.has_option(*option)) {
+        Some((name, ..)) => {
+            let error = anyhow!("{name} has no effect on {}", experiment.name);
+            Err(Failure { exit: Exit::Usage, error })
+        }
         None => Ok(()),
     }
+}
+
+const fn access(arguments: &Measure) -> Access {
+    arguments.experiment.0.access
 }
 
 /// The erase block, as far as it is known before anything is measured.
@@ -112,8 +124,8 @@ fn given_erase_block(arguments: &Measure) -> Option<Bytes> {
 /// Writes are as large as asked for, or there are none.
 fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(), Failure> {
     let Some(asked) = arguments.block_size else { return Ok(()) };
-    let nearest = match (arguments.experiment, arguments.format) {
-        (ExperimentName::Align, _) if !asked.get().is_power_of_two() => {
+    let nearest = match (arguments.experiment.0.name, arguments.format) {
+        ("align", _) if !asked.get().is_power_of_two() => {
             let (below, above) = (1_u64 << asked.get().ilog2(), asked.get().next_power_of_two());
             let error = anyhow!(
                 "--block-size {asked}: reads across a boundary take half of it on either side, which tells pages only for powers of two; \
@@ -123,17 +135,15 @@ fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(
             );
             return Err(Failure { exit: Exit::Usage, error });
         }
-        (ExperimentName::Align | ExperimentName::WriteSize, _) => return Ok(()),
-        (ExperimentName::BlockEnds | ExperimentName::Sustained | ExperimentName::WriteBuffer, _) => {
-            return Ok(());
-        }
+        ("align", _) => return Ok(()),
         (_, Format::Flashbench) => asked.min(erase_block),
-        (ExperimentName::OpenUnits, Format::Flashscope) => {
+        ("open-units", Format::Flashscope) => {
             OpenUnits::new(erase_block, Some(asked), arguments.seed).request
         }
-        (ExperimentName::FatArea, Format::Flashscope) => {
+        ("fat-area", Format::Flashscope) => {
             FatArea::new(erase_block, Some(asked), None, arguments.seed).request
         }
+        _ => return Ok(()),
     };
     if nearest == asked {
         return Ok(());
@@ -168,11 +178,9 @@ fn flashbench_command(arguments: &Measure) -> flashbench::Command {
     let erase_block = arguments.erase_block.unwrap_or(flashbench::Command::DEFAULT_ERASE_BLOCK);
     let smallest = arguments.block_size.unwrap_or(flashbench::Command::DEFAULT_BLOCK);
     let order = if arguments.random { Order::Random } else { Order::Linear };
-    match arguments.experiment {
-        ExperimentName::Align => {
-            flashbench::Command::Align { read: arguments.block_size.unwrap_or(Bytes::kib(1)) }
-        }
-        ExperimentName::FatArea => flashbench::Command::FindFat {
+    match arguments.experiment.0.name {
+        "align" => flashbench::Command::Align { read: arguments.block_size.unwrap_or(Bytes::kib(1)) },
+        "fat-area" => flashbench::Command::FindFat {
             erase_block,
             units: arguments.open_units.unwrap_or(6),
             smallest,
@@ -194,7 +202,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
     refuse_impossible_writes(arguments, erase_block.unwrap_or(ASSUMED_ERASE_BLOCK))?;
     announce(arguments, target, printer);
-    if arguments.experiment == ExperimentName::FatArea {
+    if arguments.experiment == "fat-area" {
         observations.push(open_units(arguments, erase_block, target, &mut progress));
     }
     let experiment = experiment(arguments, erase_block, merges(&observations));
@@ -207,19 +215,15 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
 
 /// Says what will be written before it is.
 fn announce(arguments: &Measure, target: &Target, printer: &Printer) {
-    if arguments.experiment == ExperimentName::Align {
-        return;
-    }
-    let sustained = Sustained { seed: arguments.seed, is_thorough: false };
-    let most = match arguments.experiment {
-        ExperimentName::Sustained => sustained.estimate(&target.device).bytes_written,
-        _ => WRITE_BUDGET,
-    };
-    // The person may allow more than is usual, but a stream is never longer.
-    let most = match (arguments.budgets.write_budget, arguments.experiment) {
-        (Some(allowed), ExperimentName::Sustained) => allowed.min(most),
-        (Some(allowed), _) => allowed,
-        (None, _) => most,
+    // The person may allow more than is usual, but a stream is never longer than estimated.
+    let allowed = arguments.budgets.write_budget;
+    let most = match access(arguments) {
+        Access::Reads => return,
+        Access::Writes => allowed.unwrap_or(WRITE_BUDGET),
+        Access::WritesEstimate => {
+            let most = experiment(arguments, None, None).estimate(&target.device).bytes_written;
+            allowed.map_or(most, |allowed| allowed.min(most))
+        }
     };
     printer.remark(format!("at most {most} will be written, usually far less"));
 }
@@ -232,7 +236,7 @@ fn erase_block(
     observations: &mut Vec<Observations>,
     printer: &Printer,
 ) -> Option<Bytes> {
-    if !arguments.experiment.needs_erase_block() || arguments.erase_block.is_some() {
+    if !arguments.experiment.0.has_option(RequestOption::EraseBlock) || arguments.erase_block.is_some() {
         return arguments.erase_block;
     }
     let align = Align::new(None, arguments.seed);
@@ -260,45 +264,16 @@ fn open_units(
     open_units.measure(&mut target.device, &Budget::UNLIMITED, progress)
 }
 
-fn experiment(arguments: &Measure, known: Option<Bytes>, merges: Option<Merges>) -> Box<dyn Experiment> {
-    let erase_block = known.unwrap_or(ASSUMED_ERASE_BLOCK);
-    let seed = arguments.seed;
-    match arguments.experiment {
-        ExperimentName::Align => Box::new(Align::new(arguments.block_size, seed)),
-        ExperimentName::WriteSize => {
-            Box::new(WriteSize { erase_block, erase_block_is_known: known.is_some(), seed })
-        }
-        ExperimentName::OpenUnits => {
-            let units_max = arguments.open_units.unwrap_or(UNITS_MAX);
-            Box::new(OpenUnits { units_max, ..OpenUnits::new(erase_block, arguments.block_size, seed) })
-        }
-        ExperimentName::FatArea => Box::new(FatArea::new(erase_block, arguments.block_size, merges, seed)),
-        ExperimentName::BlockEnds => Box::new(BlockEnds::new(None, Vec::new(), seed)),
-        ExperimentName::Sustained => Box::new(Sustained { seed, is_thorough: false }),
-        ExperimentName::WriteBuffer => Box::new(WriteBuffer { seed }),
-    }
+fn experiment(
+    arguments: &Measure,
+    erase_block: Option<Bytes>,
+    merges: Option<Merges>,
+) -> Box<dyn Experiment> {
+    let (seed, request, units_max) = (arguments.seed, arguments.block_size, arguments.open_units);
+    (arguments.experiment.0.new)(&Request { seed, erase_block, request, units_max, merges })
 }
 
-/// The findings that this experiment can make.
+/// The findings that this experiment is run for.
 fn concerned(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding> {
-    let ids: &[FindingId] = match experiment {
-        ExperimentName::Align => {
-            &[FindingId::EraseBlockBytes, FindingId::PageBytes, FindingId::ReadBoundarySignal]
-        }
-        ExperimentName::WriteSize => &[FindingId::PageBytes, FindingId::WriteUnitBytes],
-        ExperimentName::OpenUnits => {
-            const OF_MERGES: [FindingId; 4] = [
-                FindingId::OpenUnitsLinear,
-                FindingId::OpenUnitsRandom,
-                FindingId::FtlClass,
-                FindingId::MergeSeconds,
-            ];
-            &OF_MERGES
-        }
-        ExperimentName::FatArea => &[FindingId::FatAreaBytes],
-        ExperimentName::BlockEnds => &[FindingId::EraseBlockBytes],
-        ExperimentName::Sustained => &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
-        ExperimentName::WriteBuffer => &[FindingId::WriteBufferBytes],
-    };
-    findings.into_iter().filter(|finding| ids.contains(&finding.id)).collect()
+    findings.into_iter().filter(|finding| experiment.0.findings.contains(&finding.id)).collect()
 }

@@ -17,11 +17,12 @@ use flashscope_infer::geometry::boundary;
 use flashscope_infer::geometry::boundary::figure::Figures;
 use flashscope_infer::sizes::sizes;
 use flashscope_infer::statistics::median;
-use flashscope_record::finding::{Quantity, WouldDecide};
-use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations, Refusal, Room};
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refused, Session, Stop, not_started, range};
+use crate::experiment::registration::{Access, Registration, RequestOption};
+use crate::session::{Refusal, Session, Stop, not_started, range};
 
 /// The largest candidate: several candidates are multiples of even the largest erase blocks.
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
@@ -58,6 +59,16 @@ const DIRECTION_SAMPLES: usize = 64;
 /// Random offsets that are read at the end to see whether they hold data.
 const CONTENT_READS: usize = 32;
 
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "align",
+    question: "Erase block and page, by reads",
+    access: Access::Reads,
+    options: &[RequestOption::RequestSize],
+    findings: &[FindingId::EraseBlockBytes, FindingId::PageBytes, FindingId::ReadBoundarySignal],
+    new: |request| Box::new(Align::new(request.request, request.seed)),
+};
+
 /// The experiment *align*.
 #[derive(Debug, Clone, Copy)]
 pub struct Align {
@@ -84,7 +95,7 @@ impl Align {
 
 impl Experiment for Align {
     fn name(&self) -> &'static str {
-        "align"
+        REGISTRATION.name
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {

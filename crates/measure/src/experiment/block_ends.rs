@@ -13,11 +13,13 @@ use flashscope_infer::geometry::block_end_posterior::{
     BlockBelief, TAKEN, is_full as slots_are_taken, slowness as block_slowness,
     some_merge as some_openings_merge,
 };
+use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::align::own_multiple;
 use crate::experiment::free_offsets::FreeOffsets;
+use crate::experiment::registration::{Access, Registration};
 use crate::session::{Session, Stop, not_started, range, to_write};
 
 /// The most erase blocks opened: more than the largest cards keep open.
@@ -62,6 +64,16 @@ const LIKELY: f64 = 0.02;
 /// A common multiple of several sizes tests all of them at once.
 const FACTORS: [u64; 8] = [1, 3, 5, 7, 15, 21, 35, 105];
 
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "block-ends",
+    question: "Erase block, by writes",
+    access: Access::Writes,
+    options: &[],
+    findings: &[FindingId::EraseBlockBytes],
+    new: |request| Box::new(BlockEnds::new(None, Vec::new(), request.seed)),
+};
+
 /// The experiment *block-ends*.
 #[derive(Debug, Clone)]
 pub struct BlockEnds {
@@ -85,7 +97,7 @@ impl BlockEnds {
 
 impl Experiment for BlockEnds {
     fn name(&self) -> &'static str {
-        "block-ends"
+        REGISTRATION.name
     }
 
     fn estimate(&self, _device: &dyn Device) -> Estimate {

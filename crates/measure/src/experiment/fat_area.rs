@@ -11,16 +11,15 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::open_blocks::first_blocks::{FIRST_BLOCKS, FirstBlocks};
-use flashscope_infer::slow_classifier::SlowClassifier;
-use flashscope_record::finding::{FindingId, WouldDecide};
-use flashscope_record::observation::{
-    BegunBlock, Data, FatAreaData, Merges, Observations, Order, Refusal, Times,
-};
+use flashscope_infer::slow_classifier::Slowness;
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{BegunBlock, Data, FatAreaData, Merges, Observations, Order, Times};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::erase_blocks;
 use crate::experiment::erase_blocks::EraseBlocks;
+use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{Refusal, Session, Stop, fill, not_started, range};
 
 /// Writes of the baseline: enough for a median.
@@ -45,6 +44,19 @@ const SPARE: u32 = 16;
 const SPARE_FACTOR_RANDOM: u32 = 2;
 /// The most rounds until each opening evicts another block.
 const ROUNDS_MAX: u32 = 3;
+
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "fat-area",
+    question: "First erase blocks that are mapped page by page",
+    access: Access::Writes,
+    options: &[RequestOption::EraseBlock, RequestOption::RequestSize],
+    findings: &[FindingId::FatAreaBytes],
+    new: |request| {
+        let erase_block = request.erase_block_or_assumed();
+        Box::new(FatArea::new(erase_block, request.request, request.merges, request.seed))
+    },
+};
 
 /// The experiment *fat-area*.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +101,7 @@ impl FatArea {
 
 impl Experiment for FatArea {
     fn name(&self) -> &'static str {
-        "fat-area"
+        REGISTRATION.name
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {

@@ -12,13 +12,14 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::streams::stalls::brief;
 use flashscope_infer::streams::sustained::{Fill, cache_max};
-use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{
     Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Refusal, Resumed, Room, SustainedData,
 };
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refused, Session, Stop, not_started, range, to_write};
+use crate::experiment::registration::{Access, Registration};
+use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -46,6 +47,16 @@ const RESUMED_PIECES: u64 = 64;
 const RESUMED_SLOW: usize = 12;
 /// Pieces between two checks whether the stream may end.
 const PIECES_PER_CHECK: usize = 8;
+
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "sustained",
+    question: "SLC cache and sustained write throughput",
+    access: Access::WritesEstimate,
+    options: &[],
+    findings: &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
+    new: |request| Box::new(Sustained { seed: request.seed, is_thorough: false }),
+};
 
 /// The experiment *sustained*.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +117,7 @@ impl Region {
 
 impl Experiment for Sustained {
     fn name(&self) -> &'static str {
-        "sustained"
+        REGISTRATION.name
     }
 
     /// The whole device, a small one several times, and as much again after pauses. Nearly all streams end

@@ -11,11 +11,12 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::streams::slowdown::Slowdown;
 use flashscope_infer::streams::write_buffer::{MEMORY_MAX, stretches};
-use flashscope_record::finding::{Quantity, WouldDecide};
-use flashscope_record::observation::{Burst, Data, Observations, Refusal, Room, WriteBufferData};
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{Burst, Data, Observations, WriteBufferData};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refused, Session, Stop, not_started, range, to_write};
+use crate::experiment::registration::{Access, Registration};
+use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
 
 /// The size of each write: a fraction of the smallest buffer that is recognised.
 const REQUEST: Bytes = Bytes::kib(4);
@@ -35,6 +36,16 @@ const PAUSE_SHORT: Duration = Duration::from_secs(4);
 const PAUSE_LONG: Duration = Duration::from_secs(16);
 /// The pauses before the bursts. Only the first burst is made if it shows no slow-down.
 const PAUSES: [Duration; 5] = [PAUSE_SHORT, PAUSE_LONG, PAUSE_SHORT, PAUSE_LONG, PAUSE_SHORT];
+
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "write-buffer",
+    question: "Write buffer of the controller",
+    access: Access::Writes,
+    options: &[],
+    findings: &[FindingId::WriteBufferBytes],
+    new: |request| Box::new(WriteBuffer { seed: request.seed }),
+};
 
 /// The experiment *write-buffer*.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +70,7 @@ impl WriteBuffer {
 
 impl Experiment for WriteBuffer {
     fn name(&self) -> &'static str {
-        "write-buffer"
+        REGISTRATION.name
     }
 
     fn estimate(&self, _device: &dyn Device) -> Estimate {

@@ -12,15 +12,14 @@ use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::size_sweep::sweep::{stalled_sizes, sweep_points};
 use flashscope_infer::size_sweep::write_unit::deciding;
-use flashscope_record::finding::{Quantity, WouldDecide};
-use flashscope_record::observation::{
-    Data, Observations, Order, Refusal, Times, WriteSizeCell, WriteSizeData,
-};
+use flashscope_record::finding::FindingId;
+use flashscope_record::observation::{Data, Observations, Order, Times, WriteSizeCell, WriteSizeData};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::experiment::page_edges;
+use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{Refusal, Session, Stop, not_started};
 
 /// Writes of each size in a round.
@@ -46,6 +45,22 @@ const CONTROL_WRITES: u64 = 8;
 const RESERVED: Bytes = Bytes::kib(64 * 9);
 /// The most attempts at a size while a write fails.
 const TRIES: u32 = 3;
+
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "write-size",
+    question: "Smallest write at full speed, and page",
+    access: Access::Writes,
+    options: &[RequestOption::EraseBlock],
+    findings: &[FindingId::PageBytes, FindingId::WriteUnitBytes],
+    new: |request| {
+        Box::new(WriteSize {
+            erase_block: request.erase_block_or_assumed(),
+            erase_block_is_known: request.erase_block.is_some(),
+            seed: request.seed,
+        })
+    },
+};
 
 /// The experiment *write-size*.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +98,7 @@ impl WriteSize {
 
 impl Experiment for WriteSize {
     fn name(&self) -> &'static str {
-        "write-size"
+        REGISTRATION.name
     }
 
     fn estimate(&self, device: &dyn Device) -> Estimate {

@@ -1,10 +1,7 @@
 //! Under which conditions: target, date, cost, seeds, early ends, remarks.
 
-use std::collections::BTreeSet;
-
 use flashscope_device::layer::Cost;
-use flashscope_infer::files::write_methods::ways;
-use flashscope_record::observation::{Data, Ended, Observations, Order, Source};
+use flashscope_record::observation::{Ended, Observations, Source};
 use maud::{Markup, html};
 
 use super::plain_table;
@@ -12,6 +9,7 @@ use crate::Report;
 use crate::bound::bound;
 use crate::chart::Table;
 use crate::clean::printable;
+use crate::experiment_view::view;
 use crate::quantity::{self, counted};
 use crate::words;
 use crate::words::experiment;
@@ -70,52 +68,14 @@ fn row(observations: &Observations) -> Vec<String> {
         Source::Published { program, .. } => (format!("published, {}", printable(program)), String::new()),
     };
     let region = conditions.region.map(|range| range.to_string()).unwrap_or_default();
-    let (name, what) = (experiment(&observations.data).to_owned(), what(&observations.data));
+    let (name, what) = (experiment(&observations.data).to_owned(), view(&observations.data).summary());
     vec![name, bound(&what), source, bound(&region), seed, bound(&ended(&observations.ended))]
 }
 
 /// The seed; nothing where no choice was random.
 fn seed(observations: &Observations) -> String {
-    match &observations.data {
-        Data::Methods(_) => String::new(),
-        _ => observations.conditions.seed.to_string(),
-    }
-}
-
-/// What an experiment tried, in a few words.
-fn what(data: &Data) -> String {
-    match data {
-        Data::Align(data) => {
-            let read = data.read.map(|read| format!("reads of {read}"));
-            let contents = data.contents.mostly_blank().map(|_| data.contents.to_string());
-            read.into_iter().chain(contents).collect::<Vec<_>>().join("; ")
-        }
-        Data::OpenUnits(data) => {
-            let tried: BTreeSet<(Order, u32)> =
-                data.cells.iter().map(|cell| (cell.order, cell.open_units)).collect();
-            let tried: Vec<String> =
-                tried.into_iter().map(|(order, count)| format!("{count} {}", order.as_str())).collect();
-            format!("blocks of {} open: {}", data.erase_block, tried.join(", "))
-        }
-        Data::BlockEnds(data) => format!("{} erase blocks opened", data.openings.len()),
-        Data::WriteSize(data) => format!("{} sizes", data.cells.len()),
-        Data::FatArea(data) => {
-            let units: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();
-            format!("{} blocks of {}", units.len(), data.erase_block)
-        }
-        Data::Sustained(data) => format!("{} in writes of {}", data.written(), data.request),
-        Data::Speed(data) => format!("{} kinds of request", data.cells.len()),
-        Data::Files(data) => {
-            let rounds = counted(data.rounds.len() as u64, "round");
-            format!("{rounds} of files ({})", printable(&data.profile))
-        }
-        Data::Methods(data) => {
-            let ways = ways(data);
-            let rounds = ways.iter().map(|way| way.rounds as u64).max().unwrap_or(0);
-            format!("{} to write, {}", counted(ways.len() as u64, "way"), counted(rounds, "round"))
-        }
-        Data::WriteBuffer(data) => format!("{} bursts of writes of {}", data.bursts.len(), data.request),
-    }
+    let has_choices = observations.data.facts().has_random_choices();
+    if has_choices { observations.conditions.seed.to_string() } else { String::new() }
 }
 
 fn ended(ended: &Ended) -> String {

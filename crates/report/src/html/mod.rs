@@ -52,7 +52,8 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         (header(report, verdict.warning.as_ref(), verdict.headline.as_str()))
         (words(verdict))
         (advice_list(&advice(report)))
-        (speed_table(&crate::speeds::table(report.run)))
+        (titled_table("Speeds", &crate::speeds::table(report.run)))
+        (titled_table("Results", &crate::results::table(report.run)))
         (findings::section(report))
         (charts::section(&chart::charts(report)))
         (conditions::section(report))
@@ -128,10 +129,10 @@ fn advice_list(advice: &[Advice]) -> Markup {
     }
 }
 
-fn speed_table(table: &chart::Table) -> Markup {
+fn titled_table(title: &str, table: &chart::Table) -> Markup {
     html! {
         @if !table.rows.is_empty() {
-            section class="speeds" { h2 { "Speeds" } (plain_table(table)) }
+            section class="speeds" { h2 { (title) } (plain_table(table)) }
         }
     }
 }

@@ -39,6 +39,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     let advice: Vec<Sentence> = advice(report).iter().map(Advice::told).collect();
     page.list("What to do", &advice);
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
+    page.block("Results", &findings::plain(&crate::results::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));
     page.list("Because", &findings::evidence(report));
     for chart in chart::charts(report) {

@@ -25,16 +25,37 @@ pub use self::parameters::{OpenUnits, UNITS_MAX};
 use flashscope_device::Device;
 use flashscope_device::layer::Budget;
 
+use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Data, Observations, OpenUnitsData};
 
 use self::search::Search;
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
+use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{FILL_REQUEST, Session, not_started};
+
+/// The entry in the table of all experiments.
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "open-units",
+    question: "Erase blocks that the controller keeps open",
+    access: Access::Writes,
+    options: &[RequestOption::EraseBlock, RequestOption::RequestSize, RequestOption::UnitsMax],
+    findings: &[
+        FindingId::OpenUnitsLinear,
+        FindingId::OpenUnitsRandom,
+        FindingId::FtlClass,
+        FindingId::MergeSeconds,
+    ],
+    new: |request| {
+        let units_max = request.units_max.unwrap_or(UNITS_MAX);
+        let open_units = OpenUnits::new(request.erase_block_or_assumed(), request.request, request.seed);
+        Box::new(OpenUnits { units_max, ..open_units })
+    },
+};
 
 impl Experiment for OpenUnits {
     fn name(&self) -> &'static str {
-        "open-units"
+        REGISTRATION.name
     }
 
     /// The sum of three undecided searches with smaller requests, one with the requests asked for, and all
