@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use flashscope_infer::files::write_methods::ways;
 use flashscope_record::observation::{
-    AlignData, BlockEndsData, Data, ExperimentData, FatAreaData, FilesData, MethodsData, OpenUnitsData,
-    Order, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
+    AlignData, BlockEndsData, Data, DiscardData, ExperimentData, FatAreaData, FilesData, MethodsData,
+    OpenUnitsData, Order, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
 };
 
 use crate::clean::printable;
@@ -37,6 +37,18 @@ pub fn view(data: &Data) -> &dyn ExperimentView {
         Data::Speed(data) => data,
         Data::Files(data) => data,
         Data::Methods(data) => data,
+        Data::Discard(data) => data,
+    }
+}
+
+impl ExperimentView for DiscardData {
+    fn method(&self) -> &'static str {
+        "Areas that hold data are discarded, read, and written again. The time of that write is compared with the time to \
+         overwrite the same area."
+    }
+
+    fn summary(&self) -> String {
+        format!("{} areas of {}", self.areas.len(), self.area)
     }
 }
 

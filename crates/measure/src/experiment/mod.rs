@@ -3,6 +3,7 @@
 mod align;
 mod block_ends;
 mod block_pool;
+mod discard;
 mod erase_blocks;
 mod fat_area;
 mod free_offsets;
@@ -19,6 +20,7 @@ mod write_size;
 
 pub use self::align::Align;
 pub use self::block_ends::BlockEnds;
+pub use self::discard::Discard;
 pub use self::fat_area::FatArea;
 pub use self::open_units::{OpenUnits, UNITS_MAX};
 pub use self::registration::{ASSUMED_ERASE_BLOCK, Access, Registration, Request, RequestOption};
@@ -37,4 +39,5 @@ pub const EXPERIMENTS: &[&Registration] = &[
     &fat_area::REGISTRATION,
     &sustained::REGISTRATION,
     &write_buffer::REGISTRATION,
+    &discard::REGISTRATION,
 ];

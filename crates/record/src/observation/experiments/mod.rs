@@ -2,6 +2,7 @@
 
 mod align;
 mod block_ends;
+mod discard;
 mod fat_area;
 mod files;
 mod methods;
@@ -13,6 +14,7 @@ mod write_size;
 
 pub use self::align::{AlignData, AlignSample, Contents};
 pub use self::block_ends::{BlockEndsData, Crossing, Opening};
+pub use self::discard::{DiscardData, DiscardedArea, DiscardedContent};
 pub use self::fat_area::{BegunBlock, FatAreaCell, FatAreaData, Merges};
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::methods::{Claim, MethodsData, Way};
@@ -45,4 +47,6 @@ data_enum! {
     "files" => Files(FilesData),
     /// The same bytes by several write methods.
     "methods" => Methods(MethodsData),
+    /// Discards of areas, and writes into them before and after.
+    "discard" => Discard(DiscardData),
 }
