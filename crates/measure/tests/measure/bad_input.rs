@@ -1,5 +1,5 @@
-//! Every experiment on devices and budgets that cannot tell: unknown with its reason and with what would
-//! decide it, what was measured is kept, and nothing is found that is not so.
+//! Every experiment on devices and budgets that cannot decide: findings are unknown with a reason, data is
+//! kept, and no finding is wrong.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::target::Target;
 
-/// The experiments, for a device with this erase block that keeps two of them open.
+/// The experiments, for a device with this erase block that keeps two blocks open.
 fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
     let (request, seed) = (Some(Bytes::kib(32)), 1);
     let merges = Merges { every_switch: 1.0, takes: None, is_one_run: false, too_many: Some(3) };
@@ -36,7 +36,7 @@ fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
     ]
 }
 
-/// A device whose n-th request takes as long as a function says, whatever it asks for.
+/// A device whose n-th request takes the seconds that a function gives, whatever the request.
 struct Timed {
     capabilities: Capabilities,
     seconds: fn(f64) -> f64,
@@ -83,19 +83,19 @@ impl Device for Timed {
     }
 }
 
-/// What is found, where all that is not found says why, and what would decide it.
+/// The findings. Every unknown one has a reason, and says what would decide it.
 fn found(seen: &Observations) -> Vec<(FindingId, Value)> {
-    let told = |finding: &Finding| match &finding.outcome {
+    let value_of = |finding: &Finding| match &finding.outcome {
         Outcome::Found { value, .. } => Some((finding.id, *value)),
         Outcome::Unknown { reason, would_decide } => {
             assert!(!would_decide.is_empty(), "{}: {reason:?}", finding.id);
             None
         }
     };
-    infer(std::slice::from_ref(seen)).iter().filter_map(told).collect()
+    infer(std::slice::from_ref(seen)).iter().filter_map(value_of).collect()
 }
 
-/// Holds that each experiment finds nothing on such a device but what is allowed.
+/// Asserts that each experiment has only these findings on such a device.
 fn assert_finds_only(allowed: &[FindingId], capacity: Bytes, seconds: fn(f64) -> f64) {
     for experiment in experiments(Bytes::mib(4)) {
         let mut device = Timed::new(capacity, seconds);
@@ -106,9 +106,9 @@ fn assert_finds_only(allowed: &[FindingId], capacity: Bytes, seconds: fn(f64) ->
     }
 }
 
-/// Equal times are what the device is like: reads that feel no boundary, writes without a cache or memory.
+/// Equal latencies are true of this device: reads without boundaries, writes without cache or buffer.
 #[test]
-fn a_device_whose_every_latency_is_the_same_has_no_geometry() {
+fn device_with_equal_latencies_has_no_geometry() {
     let even = [
         FindingId::ReadBoundarySignal,
         FindingId::SlcCacheBytes,
@@ -119,19 +119,19 @@ fn a_device_whose_every_latency_is_the_same_has_no_geometry() {
 }
 
 #[test]
-fn a_device_that_is_slower_and_slower_tells_nothing_of_itself() {
+fn slowing_device_has_no_findings() {
     assert_finds_only(&[FindingId::ReadBoundarySignal], Bytes::gib(2), |index| 1e-3 + index * 1e-5);
 }
 
 #[test]
-fn a_clock_that_stands_still_tells_nothing() {
+fn standing_clock_gives_no_findings() {
     assert_finds_only(&[], Bytes::gib(2), |_| 0.0);
 }
 
-/// The clock is set ahead by weeks, and by as far as it counts, while a request is in flight: what was
-/// measured is kept, can be read again, and tells no speed.
+/// The clock is set ahead by weeks, or by its whole range, while a request is in flight. The data is kept and
+/// readable, and gives no speed.
 #[test]
-fn a_run_in_which_the_clock_leapt_is_kept_and_can_be_read() {
+fn run_with_a_leaping_clock_is_kept_and_readable() {
     let leaps: [fn(f64) -> f64; 2] = [
         |request| if request as u32 == 40 { 2e6 } else { 1e-3 },
         |request| if request as u32 == 40 { 1.8e10 } else { 1e-3 },
@@ -175,14 +175,14 @@ fn run_of(seen: Observations, cost: Cost) -> RunFile {
 }
 
 #[test]
-fn a_region_too_small_for_the_question_is_refused_or_unknown() {
+fn region_too_small_is_refused_or_unknown() {
     for capacity in [SECTOR, Bytes::kib(2), Bytes::kib(64), Bytes::mib(1), Bytes::mib(5)] {
         let even = [FindingId::ReadBoundarySignal];
         assert_finds_only(&even, capacity, |_| 1e-3);
     }
 }
 
-/// A stick with its erase block, and what each experiment finds on it.
+/// A stick, and its erase block.
 fn stick() -> (VirtualStick, Bytes) {
     let target = Target::parse("generic-2g").unwrap();
     (VirtualStick::new(&target.profile, target.seed), target.profile.truth().erase_block)
@@ -199,14 +199,14 @@ impl Observer for Requests {
     }
 }
 
-/// Holds that each experiment, made worse like this, keeps what it measured and finds nothing that it would
-/// not have found undisturbed. The other argument: how many requests the undisturbed one took.
-fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) {
+/// Asserts that each experiment keeps its data under this disturbance, and has no finding that differs from
+/// the undisturbed one. The second argument is the number of undisturbed requests.
+fn assert_true_or_unknown(disturb: impl Fn(&dyn Experiment, u64) -> Observations) {
     for experiment in experiments(stick().1) {
         let mut requests = Requests::default();
         let whole = experiment.measure(&mut stick().0, &Budget::UNLIMITED, &mut requests);
         let truth = found(&whole);
-        let seen = worse(experiment.as_ref(), requests.0);
+        let seen = disturb(experiment.as_ref(), requests.0);
         assert!(
             matches!(seen.ended, Ended::Early { cause: Cause::Budget | Cause::Device, .. }),
             "{}: {:?}",
@@ -217,21 +217,22 @@ fn assert_true_or_unknown(worse: impl Fn(&dyn Experiment, u64) -> Observations) 
     }
 }
 
-/// Holds that what was found is what was found undisturbed; of a figure that no two measurements share, that
-/// there is one.
+/// Asserts that all findings are those without disturbance. Figures that differ between any two measurements
+/// must only exist.
 fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name: &str) {
     for (id, value) in found {
         let is_figure = matches!(value, Value::BytesPerSecond(_) | Value::Seconds(_) | Value::Shows(Some(_)));
-        let is_so = truth.iter().any(|(other, so)| other == id && (is_figure || so == value));
-        assert!(is_so, "{name}: {id} = {value:?}, not {truth:?}");
+        let is_expected =
+            truth.iter().any(|(other, expected)| other == id && (is_figure || expected == value));
+        assert!(is_expected, "{name}: {id} = {value}, not {truth:?}");
     }
 }
 
 #[test]
-fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
+fn small_budget_is_the_reason_and_keeps_data() {
     assert_true_or_unknown(|experiment, _| {
-        // A piece or two of the long stream, not all of the first erase blocks, and a few dozen requests of
-        // all others.
+        // One or two pieces of the long stream, some of the first erase blocks, and a few dozen requests of
+        // the others.
         let most = match experiment.name() {
             "sustained" => Bytes::mib(2),
             "fat-area" => Bytes::kib(144),
@@ -254,7 +255,7 @@ fn a_budget_too_small_to_decide_is_the_reason_and_what_it_allowed_is_kept() {
 }
 
 #[test]
-fn a_device_that_vanishes_half_way_leaves_what_was_measured() {
+fn device_that_vanishes_half_way_leaves_its_data() {
     assert_true_or_unknown(|experiment, requests| {
         let unplug = format!("unplug:after={}", requests / 2);
         let mut dying = Faulty::new(stick().0, &[unplug.parse().unwrap()], 1).unwrap();
@@ -265,7 +266,7 @@ fn a_device_that_vanishes_half_way_leaves_what_was_measured() {
 }
 
 #[test]
-fn a_device_that_only_errs_is_left_alone() {
+fn device_with_only_errors_is_left_alone() {
     assert_true_or_unknown(|experiment, _| {
         let faults = ["read-errors:share=1", "write-errors:share=1"].map(|fault| fault.parse().unwrap());
         let mut dead = Faulty::new(stick().0, &faults, 1).unwrap();
@@ -277,7 +278,7 @@ fn a_device_that_only_errs_is_left_alone() {
 }
 
 #[test]
-fn a_device_that_errs_now_and_then_is_found_out_or_not_but_never_wrongly() {
+fn occasional_errors_cause_no_wrong_finding() {
     for experiment in experiments(stick().1) {
         let truth = found(&experiment.measure(&mut stick().0, &Budget::UNLIMITED, &mut Silent));
         let faults =
@@ -289,7 +290,7 @@ fn a_device_that_errs_now_and_then_is_found_out_or_not_but_never_wrongly() {
 }
 
 #[test]
-fn a_page_that_reads_show_is_a_guess_once_the_device_failed() {
+fn page_by_reads_is_unknown_after_a_device_failure() {
     let target = Target::parse("a1-card-64g").unwrap();
     let mut stick = VirtualStick::new(&target.profile, target.seed);
     let whole = Align::new(None, 1).measure(&mut stick, &Budget::UNLIMITED, &mut Silent);

@@ -1,4 +1,4 @@
-//! Truth tests: what filling a virtual stick tells of its caches and of the speed behind them.
+//! Truth tests of *sustained* and *write-buffer*: caches, and the throughput after them.
 
 use flashscope_device::layer::ReadOnly;
 use flashscope_device::{Bytes, Device};
@@ -9,7 +9,7 @@ use flashscope_record::finding::{Caveat, Finding, FindingId, Reason, Value};
 use flashscope_record::observation::{Data, Refusal};
 use flashscope_sim::{Profile, VirtualStick};
 
-/// A stick with these tables beside its own.
+/// A profile with these tables added.
 fn profile(tables: &str) -> Profile {
     Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap()
 }
@@ -35,7 +35,7 @@ const CACHE: &str = "[slc_cache]\nbasis = \"assumed\"\nsize = \"150MiB\"\npage_p
                      fold_megabytes_per_s = 6\nwhen_full = ";
 
 #[test]
-fn a_cache_and_the_speed_behind_it_are_found_whatever_happens_when_it_is_full() {
+fn cache_and_sustained_throughput_are_found_for_both_full_policies() {
     for when_full in ["\"direct\"", "\"fold\""] {
         let profile = profile(&(CACHE.to_owned() + when_full));
         let findings = filled(&mut VirtualStick::new(&profile, 3));
@@ -45,7 +45,7 @@ fn a_cache_and_the_speed_behind_it_are_found_whatever_happens_when_it_is_full() 
 }
 
 #[test]
-fn a_stick_without_caches_has_none_and_stalls_are_part_of_its_speed() {
+fn stick_without_caches_has_none_and_stalls_count_toward_its_throughput() {
     let profile = profile(
         "[background]\nbasis = \"assumed\"\nidle_after_us = 1000000\n[background.stall]\nevery = \"16MiB\"\n\
          duration_us = 600000\nduration_max_us = 1200000",
@@ -57,16 +57,16 @@ fn a_stick_without_caches_has_none_and_stalls_are_part_of_its_speed() {
 }
 
 #[test]
-fn a_write_buffer_is_no_cache() {
+fn write_buffer_is_no_cache() {
     let profile = profile("[write_buffer]\nbasis = \"assumed\"\nsize = \"512KiB\"\naccept_us = 10");
     let findings = filled(&mut VirtualStick::new(&profile, 3));
     assert_eq!(of(&findings, FindingId::WriteBufferBytes).bytes(), Some(Bytes::kib(512)));
     assert_eq!(of(&findings, FindingId::SlcCacheBytes).bytes(), Some(Bytes::ZERO));
 }
 
-/// A stream alone does not tell memory from a cache in flash.
+/// A stream alone does not distinguish memory from a cache in flash.
 #[test]
-fn a_small_cache_may_be_memory_unless_the_buffer_was_measured() {
+fn small_cache_may_be_memory_unless_the_buffer_was_measured() {
     let profile = profile(&(CACHE.replace("150MiB", "48MiB") + "\"direct\""));
     let seen = Survey::new(true, 5).fill(&mut VirtualStick::new(&profile, 3), &mut Silent);
     let stream = seen.iter().filter(|seen| matches!(seen.data, Data::Sustained(_))).cloned();
@@ -80,7 +80,7 @@ fn a_small_cache_may_be_memory_unless_the_buffer_was_measured() {
 }
 
 #[test]
-fn nothing_is_written_to_a_read_only_device_and_the_reason_says_so() {
+fn read_only_device_gives_its_reason() {
     let stick = VirtualStick::new(&profile(""), 3);
     let findings = filled(&mut ReadOnly::new(stick));
     for id in [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS, FindingId::WriteBufferBytes] {

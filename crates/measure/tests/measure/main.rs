@@ -1,10 +1,16 @@
-//! Experiments and their inference against virtual sticks, whose truth is known.
+//! Experiments and their inference, compared with virtual sticks whose truth is known.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bad_input;
 mod diagnosis;
+mod erase_block_by_reads;
+mod erase_block_by_writes;
 mod fill;
+mod ftl_class;
+mod open_units;
+mod open_units_random;
 mod speed;
+mod support;
+mod survey;
 mod throughput_profile;
-mod truth;
