@@ -18,6 +18,12 @@ pub fn table(run: &RunFile) -> Table {
     Table { header, rows: rows.collect() }
 }
 
+/// The first result in one sentence, for a run without findings. `None` without results.
+pub fn headline(run: &RunFile) -> Option<String> {
+    let first = run.observations.iter().find_map(|seen| seen.data.facts().results().into_iter().next())?;
+    Some(format!("{}: {}", first.name.replace('_', " "), text(first.value)))
+}
+
 fn text(value: ResultValue) -> String {
     match value {
         ResultValue::Flag(true) => "yes".to_owned(),

@@ -7,7 +7,7 @@ use flashscope_infer::infer;
 use flashscope_measure::Experiment as _;
 use flashscope_measure::Silent;
 use flashscope_measure::experiment::Align;
-use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome};
+use flashscope_record::finding::{Finding, FindingId, Outcome};
 use flashscope_record::observation::Data;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::State;

@@ -13,7 +13,7 @@ use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{Association, Basis, State, WriteBuffer};
 use flashscope_sim::target::Target;
 
-use crate::support::{finding, hybrid_log, log_structured, stick};
+use crate::support::{finding, hybrid_log, log_structured};
 
 /// The stick completes writes that are still in its memory. A flush shows how long the flash takes.
 #[test]

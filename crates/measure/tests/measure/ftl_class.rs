@@ -2,12 +2,10 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::finding::{FindingId, FtlClass, Outcome, Value};
-use flashscope_sim::profile::{
-    Association, Basis, Class, CollectionVictim, HybridLog, PageMapped, Policy, State, WriteBuffer,
-};
+use flashscope_sim::profile::{Association, Basis, CollectionVictim, PageMapped, Policy, State, WriteBuffer};
 use flashscope_sim::target::Target;
 
-use crate::support::{LOG, check_and_open_units, finding, hybrid_log, log_structured, request, stick};
+use crate::support::{LOG, check_and_open_units, finding, hybrid_log, log_structured, request};
 
 /// A log that maps two or four pages completes them if a run stops in between, whatever the link.
 #[test]

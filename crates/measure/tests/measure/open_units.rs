@@ -9,13 +9,13 @@ use flashscope_measure::Silent;
 use flashscope_measure::experiment::OpenUnits;
 use flashscope_record::finding::{FindingId, FtlClass, Value};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Association, Basis, Class, HybridLog, LogStructured, SmallWrites, State};
+use flashscope_sim::profile::{Association, Basis, SmallWrites, State};
 use flashscope_sim::target::Target;
 use std::time::Duration;
 
 use crate::support::{
     assert_true, check, check_and_open_units, counted_on, counted_under_random_eviction, finding, hybrid_log,
-    log_structured, request, stick, with_random_eviction,
+    log_structured, request, with_random_eviction,
 };
 
 #[test]

@@ -9,10 +9,10 @@ use flashscope_measure::experiment::OpenUnits;
 use flashscope_record::finding::{FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Basis, Class, Curve, Policy, SmallWrites, State, Victim};
+use flashscope_sim::profile::{Basis, Curve, Policy, SmallWrites, State, Victim};
 use flashscope_sim::target::Target;
 
-use crate::support::{check_and_open_units, finding, request, stick, with_random_eviction};
+use crate::support::{check_and_open_units, finding, with_random_eviction};
 
 /// Random writes continue the sequentially open blocks: two writes into each, and four merges, decide the
 /// number.

@@ -3,14 +3,11 @@
 use flashscope_device::{Bytes, Device};
 use flashscope_infer::infer;
 use flashscope_measure::Silent;
-use flashscope_measure::experiment::OpenUnits;
 use flashscope_measure::survey::Survey;
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::{Data, OpenUnitsCell, OpenUnitsData};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{
-    Association, Basis, Class, HybridLog, LogStructured, PageMapped, Policy, Truth, Victim,
-};
+use flashscope_sim::profile::{Association, Basis, Class, HybridLog, LogStructured, Policy, Truth, Victim};
 use flashscope_sim::target::Target;
 
 pub fn stick(target: &str) -> (VirtualStick, Truth) {

@@ -12,7 +12,7 @@ use flashscope_record::finding::{FindingId, Outcome, Value};
 use flashscope_record::observation::{Cause, Ended};
 use flashscope_record::run_file::RunFile;
 
-use crate::support::{assert_true, check, finding, request, stick};
+use crate::support::{assert_true, check, finding, stick};
 
 #[test]
 fn patriot_findings_are_true() {

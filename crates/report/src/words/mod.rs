@@ -42,6 +42,7 @@ use serde::Serialize;
 
 use crate::Report;
 use crate::figures::Figures;
+use crate::results;
 
 /// The verdict on what lies in memory.
 pub(crate) const IN_MEMORY: &str =
@@ -78,6 +79,9 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
     if !seen.is_empty() && seen.iter().all(|seen| seen.data.is_of_speed()) {
         return of_speeds(report);
     }
+    if let Some(headline) = results::headline(report.run).filter(|_| report.findings.is_empty()) {
+        return of_results(report, &headline);
+    }
     Verdict {
         warning: warning::sentence(report),
         headline: headline::headline(report, &figures),
@@ -97,6 +101,18 @@ fn of_memory(report: &Report<'_>) -> Verdict {
         what_it_means: Vec::new(),
         what_holds_it_back: Vec::new(),
         how_sure: Vec::new(),
+    }
+}
+
+/// The verdict of experiments without findings.
+fn of_results(report: &Report<'_>, headline: &str) -> Verdict {
+    Verdict {
+        warning: warning::sentence(report),
+        headline: Sentence::new(headline),
+        what_it_is: Vec::new(),
+        what_it_means: Vec::new(),
+        what_holds_it_back: Vec::new(),
+        how_sure: how_sure::early_ends(report),
     }
 }
 
