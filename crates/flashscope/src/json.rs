@@ -17,8 +17,9 @@ use flashscope_infer::streams::throughput_profile::{Recovered, ThroughputProfile
 use flashscope_record::diagnosis::{Bottleneck, CachedSpeed, Conclusion, Cost, Diagnosis, Untested};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, NamedResult, Observations, ResultValue, SpeedCase};
-use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_report::{Report, advice};
+use flashscope_record::run_file::RunFile;
+use flashscope_report::words::diagnosis::{decider_text, evidence_text, reason_text};
+use flashscope_report::{Report, advice, words};
 use serde_json::{Map, Value, json};
 
 /// The version of this program.
@@ -83,24 +84,6 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         document["speeds"] = Value::Array(speeds);
     }
     document
-}
-
-/// One object for each experiment with results: they have no finding. Names end with the unit.
-fn results(run: &RunFile) -> Vec<Value> {
-    let object = |seen: &Observations| {
-        let results = seen.data.facts().results();
-        let fields = results.iter().map(|NamedResult { name, value }| match *value {
-            ResultValue::Flag(flag) => ((*name).to_owned(), json!(flag)),
-            ResultValue::Word(word) => ((*name).to_owned(), json!(word)),
-            ResultValue::Count(count) => ((*name).to_owned(), json!(count)),
-            ResultValue::Ratio(ratio) => ((*name).to_owned(), json!(ratio)),
-            ResultValue::Bytes(bytes) => (format!("{name}_bytes"), json!(bytes)),
-            ResultValue::Seconds(seconds) => (format!("{name}_s"), json!(seconds)),
-        });
-        let experiment = std::iter::once(("experiment".to_owned(), json!(seen.data.name())));
-        (!results.is_empty()).then(|| Value::Object(experiment.chain(fields).collect()))
-    };
-    run.observations.iter().filter_map(object).collect()
 }
 
 /// How fast a long stream of writes was in the end, whether or not that lasts.
@@ -247,4 +230,22 @@ fn cached_speed(speed: &CachedSpeed) -> Value {
         "times": speed.ratio,
         "evidence": evidence_text(&speed.evidence),
     })
+}
+
+/// One object for each experiment with results: they have no finding. Names end with the unit.
+fn results(run: &RunFile) -> Vec<Value> {
+    let object = |seen: &Observations| {
+        let results = seen.data.facts().results();
+        let fields = results.iter().map(|NamedResult { name, value }| match *value {
+            ResultValue::Flag(flag) => ((*name).to_owned(), json!(flag)),
+            ResultValue::Word(word) => ((*name).to_owned(), json!(word)),
+            ResultValue::Count(count) => ((*name).to_owned(), json!(count)),
+            ResultValue::Ratio(ratio) => ((*name).to_owned(), json!(ratio)),
+            ResultValue::Bytes(bytes) => (format!("{name}_bytes"), json!(bytes)),
+            ResultValue::Seconds(seconds) => (format!("{name}_s"), json!(seconds)),
+        });
+        let experiment = std::iter::once(("experiment".to_owned(), json!(seen.data.name())));
+        (!results.is_empty()).then(|| Value::Object(experiment.chain(fields).collect()))
+    };
+    run.observations.iter().filter_map(object).collect()
 }

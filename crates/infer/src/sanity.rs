@@ -102,16 +102,8 @@ fn standing_clock(measured: &[&Data]) -> Option<Objection> {
 }
 
 fn ever_slower(measured: &[&Data]) -> Option<Objection> {
-    let (first, last) = measured.iter().find_map(|data| rise(&data.facts().equal_latencies_s()))?;
-    Some(Objection {
-        reason: format!(
-            "it answers slower and slower: equal requests took {} at first and {} at last",
-            time(first),
-            time(last)
-        ),
-        would_decide: "a device that keeps its speed: let it cool and rest, and measure again",
-        is_against_speeds: true,
-    })
+    let (first_s, last_s) = measured.iter().find_map(|data| rise(&data.facts().equal_latencies_s()))?;
+    Some(Objection::EverSlower { first_s, last_s })
 }
 
 /// The median times of the first and the last quarter, if they rise from one request to the next.
@@ -154,15 +146,8 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
 fn reads_from_memory(measured: &[&Data]) -> Option<Objection> {
     let reads = measured.iter().filter(|data| matches!(data, Data::Align(_)));
     let reads: Vec<f64> = reads.flat_map(|data| data.facts().equal_latencies_s()).collect();
-    let typical = median(&reads).filter(|typical| reads.len() >= LEAST && *typical < FASTEST_READ_S)?;
-    Some(Objection {
-        reason: format!(
-            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
-            time(typical)
-        ),
-        would_decide: "the device itself, without a cache before it",
-        is_against_speeds: false,
-    })
+    let read_s = median(&reads).filter(|read_s| reads.len() >= REQUESTS_MIN && *read_s < READ_MIN_S)?;
+    Some(Objection::ReadsFromMemory { read_s })
 }
 
 fn seconds(times: &Times) -> Vec<f64> {

@@ -25,7 +25,7 @@ const ERRORS_MAX: u32 = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     /// One sentence.
-    pub reason: String,
+    pub reason: StopReason,
     /// Its cause.
     pub cause: Cause,
 }
@@ -283,22 +283,22 @@ impl<'a> Session<'a> {
 
 /// Why an experiment cannot start, and what would let it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// One sentence.
-    pub reason: String,
-    /// The condition under which it can begin.
-    pub would_decide: String,
+pub struct Refused {
+    /// Why.
+    pub reason: Refusal,
+    /// What would let it start: any one of these.
+    pub would_decide: Vec<WouldDecide>,
 }
 
-impl Refusal {
-    /// A refusal with its reason, and the condition under which the experiment can begin.
-    pub fn new(reason: impl Into<String>, would_decide: impl Into<String>) -> Self {
-        Self { reason: reason.into(), would_decide: would_decide.into() }
+impl Refused {
+    /// A refusal, and what would let the experiment start.
+    pub fn new(reason: Refusal, would_decide: impl Into<Vec<WouldDecide>>) -> Self {
+        Self { reason, would_decide: would_decide.into() }
     }
 }
 
 /// The capabilities of a writable device, or the reason why an experiment that writes cannot begin.
-pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refusal> {
+pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refused> {
     let capabilities = device.capabilities();
     if capabilities.writable {
         return Ok(capabilities);
@@ -307,8 +307,8 @@ pub fn to_write(device: &dyn Device) -> Result<Capabilities, Refusal> {
 }
 
 /// The observations of an experiment that could not begin.
-pub fn not_started(device: &dyn Device, seed: u64, data: Data, refusal: Refusal) -> Observations {
-    let Refusal { reason, would_decide } = refusal;
+pub fn not_started(device: &dyn Device, seed: u64, data: Data, refused: Refused) -> Observations {
+    let Refused { reason, would_decide } = refused;
     let ended = Ended::NotStarted { reason, would_decide };
     Observations { data, conditions: conditions(device, seed), ended }
 }

@@ -141,9 +141,6 @@ pub fn request(findings: &[Finding], erase_block: Bytes) -> Option<Bytes> {
     }
 }
 
-/// The confidence from which on an erase block needs no further experiment.
-const SURE: f64 = 0.95;
-
 fn is_sure(finding: &Finding) -> bool {
     finding.value().is_some() && finding.confidence().get() >= SURE
 }

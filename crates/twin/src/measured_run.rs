@@ -25,7 +25,7 @@ impl Measured {
         let data = || run.observations.iter().map(|seen| &seen.data);
         let assumed = data().find_map(|data| data.facts().erase_block());
         let erase_block = assumed.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
-        let searched = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
+        let has_random_search = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
         let tables = data()
             .flat_map(|data| tables(data, erase_block))
             .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)));
@@ -75,7 +75,7 @@ fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {
         Data::Align(data) => vec![align(data)],
         Data::WriteSize(data) => write_size(data, erase_block),
         Data::OpenUnits(data) => open_units(data),
-        // flashbench has no other tables. Its FAT table opens and closes erase blocks in another order than the experiment.
+        // flashbench has no other tables; its FAT table opens and closes erase blocks in another order.
         _ => Vec::new(),
     }
 }

@@ -40,31 +40,14 @@ fn without_write_tests(would_decide: &mut Vec<WouldDecide>) {
 
 /// Whether these are of a write test that started.
 fn wrote(seen: &Observations) -> bool {
-    let is_write_test =
-        matches!(seen.data, Data::WriteSize(_) | Data::BlockEnds(_) | Data::OpenUnits(_) | Data::FatArea(_));
-    is_write_test
+    seen.data.facts().is_write_test()
         && matches!(seen.conditions.source, Source::Measured)
         && !matches!(seen.ended, Ended::NotStarted { .. })
 }
 
 /// Whether a finding rests on such data.
-pub const fn concerns(id: FindingId, data: &Data) -> bool {
-    matches!(
-        (id, data),
-        (FindingId::EraseBlockBytes, Data::Align(_) | Data::BlockEnds(_))
-            | (FindingId::ReadBoundarySignal, Data::Align(_))
-            | (FindingId::PageBytes | FindingId::WriteUnitBytes, Data::WriteSize(_))
-            | (
-                FindingId::OpenUnitsLinear
-                    | FindingId::OpenUnitsRandom
-                    | FindingId::FtlClass
-                    | FindingId::MergeSeconds,
-                Data::OpenUnits(_)
-            )
-            | (FindingId::FatAreaBytes, Data::FatArea(_))
-            | (FindingId::SlcCacheBytes | FindingId::SustainedWriteBytesPerS, Data::Sustained(_))
-            | (FindingId::WriteBufferBytes, Data::WriteBuffer(_))
-    )
+pub fn concerns(id: FindingId, data: &Data) -> bool {
+    data.facts().findings().contains(&id)
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl<'a> Seen<'a> {
                 Data::Sustained(data) => seen.sustained = Some((data, each)),
                 Data::WriteBuffer(data) => seen.write_buffer = Some(data),
                 Data::BlockEnds(data) => seen.block_ends = Some(data),
-                Data::Align(_) | Data::Speed(_) | Data::Files(_) | Data::Methods(_) => {}
+                _ => {}
             }
         }
         seen

@@ -6,6 +6,8 @@
 //! infers the sizes ([`boundary`](flashscope_infer::geometry::boundary)) and next reads the most informative
 //! boundaries, until the sizes are decided. See docs/methods/align.md.
 
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Refusal, Room};
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
@@ -22,7 +24,7 @@ use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Obs
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::registration::{Access, Registration, RequestOption};
-use crate::session::{Refusal, Session, Stop, not_started, range};
+use crate::session::{Refused, Session, Stop, not_started, range};
 
 /// The largest candidate: several candidates are multiples of even the largest erase blocks.
 const CANDIDATE_MAX: Bytes = Bytes::gib(2);
@@ -112,10 +114,11 @@ impl Experiment for Align {
         let mut data = AlignData { read: Some(read), ..AlignData::default() };
         let candidates = candidates(read, capacity, self.method);
         if candidates.is_empty() {
-            let reason =
-                format!("the device holds {capacity}: too small for a boundary between two reads of {read}");
-            let refusal = Refusal::new(reason, "a larger device, or smaller reads");
-            return not_started(device, self.seed, Data::Align(data), refusal);
+            let reason = Refusal::TooSmall { capacity, room: Room::Reads(read) };
+            let would_decide =
+                [WouldDecide::Larger(Quantity::Device), WouldDecide::Smaller(Quantity::Requests)];
+            let refused = Refused::new(reason, would_decide);
+            return not_started(device, self.seed, Data::Align(data), refused);
         }
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
@@ -198,8 +201,8 @@ impl Reader<'_, '_> {
         while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
-            let continues_at_block = boundary::tells_a_usual_block(&explanations)
-                && !single_reads_agree(self.samples, &explanations);
+            let continues_at_block =
+                boundary::has_usual_block(&explanations) && !single_reads_agree(self.samples, &explanations);
             if !continues_at_block && boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }

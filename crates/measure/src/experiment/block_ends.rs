@@ -10,7 +10,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::geometry::block_end_posterior::{
-    BlockBelief, TAKEN, is_full as slots_are_taken, slowness as block_slowness,
+    BlockPosterior, TAKEN, is_full as slots_are_taken, slowness as block_slowness,
     some_merge as some_openings_merge,
 };
 use flashscope_record::finding::FindingId;
@@ -233,7 +233,7 @@ impl Run<'_, '_> {
         let started = self.session.device_time();
         for _ in 0..CROSSINGS_MAX {
             let seconds = self.session.device_time().saturating_sub(started).as_secs_f64();
-            let posterior = BlockBelief::of(self.data, self.reads);
+            let posterior = BlockPosterior::of(self.data, self.reads);
             let is_time_up = seconds > SECONDS_MAX && self.data.crossings.len() >= CROSSINGS_MIN;
             let ends = is_time_up || self.wrote_enough(CROSSINGS_BYTES_MAX);
             let Some(posterior) = posterior.filter(|each| !each.is_decided() && !ends) else { break };
@@ -244,7 +244,7 @@ impl Run<'_, '_> {
     }
 
     /// The most informative offset. Among equally good ones, the farthest from all ranges written.
-    fn next(&mut self, posterior: &BlockBelief) -> Option<Bytes> {
+    fn next(&mut self, posterior: &BlockPosterior) -> Option<Bytes> {
         let (best, probability) = posterior.verdict();
         let missing = best.filter(|_| probability > PLAUSIBLE).and_then(|block| posterior.missing(block));
         if let Some((missing, block)) = missing.zip(best) {
@@ -262,7 +262,7 @@ impl Run<'_, '_> {
             sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).chain(likely).collect();
         let offsets: Vec<Bytes> =
             sizes.into_iter().flat_map(|size| self.multiples(size, MULTIPLES)).collect();
-        let information = |offset: Bytes| posterior.told_at(offset, &blocks);
+        let information = |offset: Bytes| posterior.information_at(offset, &blocks);
         let weighed: Vec<(Bytes, f64)> =
             offsets.into_iter().map(|offset| (offset, information(offset))).collect();
         let most = weighed.iter().map(|(_, information)| *information).fold(INFORMATION_MIN, f64::max);

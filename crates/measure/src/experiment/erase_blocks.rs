@@ -45,24 +45,19 @@ const REQUEST: Bytes = Bytes::kib(64);
 
 impl EraseBlocks {
     /// The erase blocks of `device` for a writing experiment, or the reason why it cannot begin.
-    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, Refusal> {
+    pub fn to_write(device: &dyn Device, erase_block: Bytes) -> Result<Self, Refused> {
         let capabilities = to_write(device)?;
         if erase_block < ERASE_BLOCK_MIN {
-            let reason = format!(
-                "an erase block of {erase_block} is smaller than any known one (at least {ERASE_BLOCK_MIN})"
-            );
-            return Err(Refusal::new(reason, "a larger erase block (measure --erase-block)"));
+            let reason = Refusal::EraseBlockTooSmall { erase_block, least: ERASE_BLOCK_MIN };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::EraseBlock)]));
         }
         let blocks = Self::new(device, erase_block);
         if blocks.left() < 2 {
-            let reason = format!(
-                "{} hold fewer than two erase blocks of {erase_block} to write to",
-                capabilities.capacity
-            );
-            return Err(Refusal::new(
-                reason,
-                "a larger device, or smaller erase blocks (measure --erase-block)",
-            ));
+            let room = Room::EraseBlocks(erase_block);
+            let would_decide =
+                [WouldDecide::Larger(Quantity::Device), WouldDecide::Smaller(Quantity::EraseBlock)];
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, would_decide));
         }
         Ok(blocks)
     }

@@ -5,13 +5,15 @@
 //! costs a merge. A first block that is mapped page by page takes no slot and evicts none. See
 //! docs/methods/fat-area.md.
 
+use flashscope_record::finding::WouldDecide;
+use flashscope_record::observation::Refusal;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::open_blocks::first_blocks::{FIRST_BLOCKS, FirstBlocks};
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{BegunBlock, Data, FatAreaData, Merges, Observations, Order, Times};
 
@@ -20,7 +22,7 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::erase_blocks;
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration, RequestOption};
-use crate::session::{Refusal, Session, Stop, fill, not_started, range};
+use crate::session::{Refused, Session, Stop, fill, not_started, range};
 
 /// Writes of the baseline: enough for a median.
 const BASELINE: u32 = 8;
@@ -120,8 +122,9 @@ impl Experiment for FatArea {
         let blocks = match EraseBlocks::to_write(device, self.erase_block) {
             Ok(blocks) if is_known => blocks.backward().after(first_units),
             Ok(_) => {
-                let refusal = Refusal::new(UNKNOWN_MERGES, "an open-units search that finds the number");
-                return not_started(device, self.seed, Data::FatArea(data), refusal);
+                let id = FindingId::OpenUnitsLinear;
+                let refused = Refused::new(Refusal::DependsOn { id }, [WouldDecide::Finding(id)]);
+                return not_started(device, self.seed, Data::FatArea(data), refused);
             }
             Err(refused) => return not_started(device, self.seed, Data::FatArea(data), refused),
         };
@@ -145,9 +148,6 @@ impl Experiment for FatArea {
     }
 }
 
-const UNKNOWN_MERGES: &str =
-    "the number of open erase blocks is unknown: without it a merge in the first blocks cannot be recognised";
-
 /// The state of one run.
 struct Run<'a, 'b> {
     experiment: FatArea,
@@ -168,7 +168,7 @@ impl Run<'_, '_> {
     /// The baseline, the openings, and the control.
     fn run(&mut self, first_units: u32) -> Result<(), Stop> {
         let before = self.write_alone()?;
-        let slowness = Slowness::beyond(&before);
+        let slowness = SlowClassifier::beyond(&before);
         self.data.baseline = Some(Times::Each(before.clone()));
         let Some(slowness) = slowness else { return Ok(()) };
         self.test_first_blocks(first_units, slowness, &before)?;
@@ -180,7 +180,7 @@ impl Run<'_, '_> {
     fn test_first_blocks(
         &mut self,
         first_units: u32,
-        slowness: Slowness,
+        slowness: SlowClassifier,
         baseline: &[Duration],
     ) -> Result<(), Stop> {
         if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
@@ -257,7 +257,7 @@ impl Run<'_, '_> {
 
     /// For a controller with a single sequential log: opens a filled block, and then a first block, which
     /// evicts the filled one if it is ordinary itself.
-    fn open_each_first_block(&mut self, first_units: u32, slowness: Slowness) -> Result<(), Stop> {
+    fn open_each_first_block(&mut self, first_units: u32, slowness: SlowClassifier) -> Result<(), Stop> {
         let Some(ordinary) = self.blocks.take() else { return Ok(()) };
         let (erase_block, request) = (self.experiment.erase_block, self.experiment.request);
         fill(&mut self.session, ByteRange::new(ordinary, erase_block.min(FILLED_MAX)))?;

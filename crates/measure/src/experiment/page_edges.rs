@@ -47,7 +47,7 @@ pub fn search(
 ) -> Result<Option<Bytes>, Stop> {
     data.edges_flushed = has_write_buffer(writer)?;
     writer.flush_each(data.edges_flushed);
-    let mut posterior = PageBelief::new(data.erase_block);
+    let mut posterior = PagePosterior::new(data.erase_block);
     let search = Search { write: logical_block * 2, end: writer.position() + BYTES_MAX };
     while !posterior.is_decided()
         && data.edges.len() < EDGES_MAX
@@ -93,7 +93,7 @@ impl Search {
     fn next(
         self,
         writer: &GaplessWriter<'_, '_>,
-        posterior: &PageBelief,
+        posterior: &PagePosterior,
         seen: &[PageEdge],
     ) -> Option<Bytes> {
         let first = writer.position() + self.write + self.write / 2;

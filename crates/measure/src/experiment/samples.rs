@@ -27,8 +27,10 @@ impl Samples {
     fn permit(&self, device: &dyn Device) -> Result<(), Refused> {
         let room = to_write(device)?.capacity;
         if room < self.size {
-            let reason = format!("the device holds {room}: too small for samples of {}", self.size);
-            return Err(Refusal::new(reason, "smaller samples (--samples), or a larger device"));
+            let reason = Refusal::TooSmall { capacity: room, room: Room::Samples(self.size) };
+            let would_decide =
+                [WouldDecide::Smaller(Quantity::Samples), WouldDecide::Larger(Quantity::Device)];
+            return Err(Refused::new(reason, would_decide));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! throughput after it is the sustained one. The stream ends once that throughput is known well, or no cache
 //! can be so large. See docs/methods/sustained.md.
 
+use flashscope_record::finding::{Quantity, WouldDecide};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use flashscope_record::observation::{
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::registration::{Access, Registration};
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -97,14 +98,14 @@ struct Region {
 }
 
 impl Region {
-    fn new(device: &dyn Device) -> Result<Self, Refusal> {
+    fn new(device: &dyn Device) -> Result<Self, Refused> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
         let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
         if length < LENGTH_MIN {
-            let reason =
-                format!("the device holds {}: too small for a stream of {LENGTH_MIN}", capabilities.capacity);
-            return Err(Refusal::new(reason, "a larger device"));
+            let room = Room::Stream(LENGTH_MIN);
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
         }
         Ok(Self { start, length })
     }
@@ -339,6 +340,6 @@ mod tests {
     #[test]
     fn tiny_device_is_refused() {
         let seen = measured(Bytes::mib(6), &Budget::UNLIMITED);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too small")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     }
 }

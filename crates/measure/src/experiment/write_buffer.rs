@@ -4,6 +4,8 @@
 //! from then on. Several bursts follow short and long pauses. If a longer pause makes the fast part larger,
 //! it is no buffer in memory but a flash cache that is emptied while idle. See docs/methods/write-buffer.md.
 
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Refusal, Room};
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
@@ -16,7 +18,7 @@ use flashscope_record::observation::{Burst, Data, Observations, WriteBufferData}
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::registration::{Access, Registration};
-use crate::session::{Refusal, Session, Stop, not_started, range, to_write};
+use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// The size of each write: a fraction of the smallest buffer that is recognised.
 const REQUEST: Bytes = Bytes::kib(4);
@@ -56,13 +58,13 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     /// The offset of the first burst, or the reason why it cannot begin. The others follow it.
-    fn start(device: &dyn Device) -> Result<Bytes, Refusal> {
+    fn start(device: &dyn Device) -> Result<Bytes, Refused> {
         let capabilities = to_write(device)?;
         let start = START.min(capabilities.capacity / 8).round_down(BURST_MAX / 16);
         if capabilities.capacity.saturating_sub(start) < BURST_MAX * 2 {
-            let reason =
-                format!("the device holds {}: too small for bursts of {BURST_MAX}", capabilities.capacity);
-            return Err(Refusal::new(reason, "a larger device"));
+            let room = Room::Bursts(BURST_MAX);
+            let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
+            return Err(Refused::new(reason, [WouldDecide::Larger(Quantity::Device)]));
         }
         Ok(start)
     }
@@ -172,6 +174,6 @@ mod tests {
     fn small_device_is_refused() {
         let mut device = MemoryDevice::new(Bytes::mib(24));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-        assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too small")));
+        assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     }
 }

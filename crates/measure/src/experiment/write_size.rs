@@ -5,6 +5,8 @@
 //! From the page on the cost per byte falls. All writes are adjacent, so that no erase block is left half
 //! written and none has to be merged for the next. See docs/methods/write-size.md.
 
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::Refusal;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
@@ -20,7 +22,7 @@ use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::experiment::page_edges;
 use crate::experiment::registration::{Access, Registration, RequestOption};
-use crate::session::{Refusal, Session, Stop, not_started};
+use crate::session::{Refused, Session, Stop, not_started};
 
 /// Writes of each size in a round.
 const WRITES: u64 = 2;
@@ -85,13 +87,13 @@ impl WriteSize {
     }
 
     /// The start and end of the writes, or the reason why they cannot begin.
-    fn region(self, device: &dyn Device) -> Result<(Bytes, Bytes), Refusal> {
+    fn region(self, device: &dyn Device) -> Result<(Bytes, Bytes), Refused> {
         let erase_block = self.erase_block.max(Bytes::new(1));
         let free = EraseBlocks::to_write(device, erase_block)?;
         let blocks = (STREAM.round_up(erase_block) / erase_block).min(free.left());
-        let start = free
-            .adjacent(blocks)
-            .ok_or_else(|| Refusal::new("the device has no adjacent erase blocks", "a larger device"))?;
+        let start = free.adjacent(blocks).ok_or_else(|| {
+            Refused::new(Refusal::NoAdjacentBlocks, [WouldDecide::Larger(Quantity::Device)])
+        })?;
         Ok((start, start + (erase_block * blocks).min(STREAM)))
     }
 }

@@ -224,7 +224,7 @@ fn assert_among(found: &[(FindingId, Value)], truth: &[(FindingId, Value)], name
         let is_figure = matches!(value, Value::BytesPerSecond(_) | Value::Seconds(_) | Value::Shows(Some(_)));
         let is_expected =
             truth.iter().any(|(other, expected)| other == id && (is_figure || expected == value));
-        assert!(is_expected, "{name}: {id} = {value}, not {truth:?}");
+        assert!(is_expected, "{name}: {id:?} = {value:?}, not {truth:?}");
     }
 }
 

@@ -1,13 +1,11 @@
 //! Truth tests of *align*: erase block and page by reads.
 
-use flashscope_device::DeviceExt as _;
 use flashscope_device::layer::{Budget, ReadOnly};
-use flashscope_device::{ByteRange, Bytes, Op, Pattern};
+use flashscope_device::{ByteRange, Bytes, DeviceExt as _, Op, Pattern};
 use flashscope_infer::infer;
-use flashscope_measure::Experiment as _;
-use flashscope_measure::Silent;
 use flashscope_measure::experiment::Align;
-use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_measure::{Experiment as _, Silent};
+use flashscope_record::finding::{Finding, FindingId, Reason};
 use flashscope_record::observation::Data;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::State;
@@ -26,9 +24,9 @@ fn no_smaller_page_is_found_beside_two_planes() {
         detail.across_us = across_us;
         let findings = check(&mut VirtualStick::new(&target.profile, seed), false);
         let page = finding(&findings, FindingId::PageBytes);
-        let Outcome::Unknown { reason, .. } = &page.outcome else { panic!("{across_us} us: {page:?}") };
+        let reason = page.reason();
         assert!(
-            reason.contains("two planes' pages inside one of at least 32 KiB"),
+            matches!(reason, Some(Reason::TwoPlanes { half, .. }) if *half == Bytes::kib(16)),
             "{across_us} us: {page:?}"
         );
     }

@@ -1,13 +1,11 @@
 //! Truth tests of *write-size* and *block-ends*: page and erase block by writes.
 
-use flashscope_device::DeviceExt as _;
 use flashscope_device::layer::{Budget, Meter};
-use flashscope_device::{ByteRange, Bytes, Op, Pattern};
+use flashscope_device::{ByteRange, Bytes, DeviceExt as _, Op, Pattern};
 use flashscope_infer::infer;
-use flashscope_measure::Experiment as _;
-use flashscope_measure::Silent;
 use flashscope_measure::experiment::{BlockEnds, WriteSize};
-use flashscope_record::finding::FindingId;
+use flashscope_measure::{Experiment as _, Silent};
+use flashscope_record::finding::{Evidence, FindingId, SizeEvidence};
 use flashscope_record::observation::Data;
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{Association, Basis, State, WriteBuffer};
@@ -26,7 +24,11 @@ fn page_is_found_despite_a_write_buffer() {
     let findings = infer(&[experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent)]);
     let page = finding(&findings, FindingId::PageBytes);
     assert_eq!(page.bytes(), Some(Bytes::kib(48)), "{page:?}");
-    assert!(page.evidence.contains("with a flush"), "{page:?}");
+    let evidence = page.evidence;
+    assert!(
+        matches!(evidence, Some(Evidence::Sizes(SizeEvidence::PageEdges { is_flushed: true, .. }))),
+        "{page:?}"
+    );
 }
 
 /// A stick whose reads show nothing: writes must find its erase block.

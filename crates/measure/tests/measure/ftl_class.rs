@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::finding::{FindingId, FtlClass, Outcome, Value};
-use flashscope_sim::profile::{Association, Basis, CollectionVictim, PageMapped, Policy, State, WriteBuffer};
+use flashscope_sim::profile::{Association, Basis, GcVictim, PageMapped, Policy, State, WriteBuffer};
 use flashscope_sim::target::Target;
 
 use crate::support::{LOG, check_and_open_units, finding, hybrid_log, log_structured, request};
@@ -59,7 +59,7 @@ fn log_on_a_slow_link_is_counted_by_small_steps() {
     }
 }
 
-fn collecting(options: &str, over_provisioning: f64, victim: CollectionVictim) -> Target {
+fn collecting(options: &str, over_provisioning: f64, victim: GcVictim) -> Target {
     let mut target = Target::parse(&format!("transcend-8g?fat_area=0&{options}")).unwrap();
     target.profile.state = State::Steady;
     target.profile.policy = Policy::PageMapped(PageMapped {
@@ -81,7 +81,7 @@ fn page_mapped_stick_is_recognised_by_garbage_collection_in_one_run() {
     let large = "erase_block=32MiB&page=32KiB&capacity=6GiB&seed=4";
     let small = "erase_block=128KiB&page=4KiB&capacity=256MiB&seed=4";
     for (options, over_provisioning, victim) in
-        [(large, 0.04, CollectionVictim::Greedy), (small, 0.10, CollectionVictim::CostBenefit)]
+        [(large, 0.04, GcVictim::Greedy), (small, 0.10, GcVictim::CostBenefit)]
     {
         let (findings, data) = check_and_open_units(&collecting(options, over_provisioning, victim));
         let class = finding(&findings, FindingId::FtlClass);
@@ -96,7 +96,7 @@ fn page_mapped_stick_is_recognised_by_garbage_collection_in_one_run() {
 fn constant_garbage_collection_gives_no_number_of_open_units() {
     for seed in [9, 11, 12] {
         let options = format!("erase_block=1280KiB&page=80KiB&capacity=4GiB&seed={seed}");
-        let (findings, _) = check_and_open_units(&collecting(&options, 0.119, CollectionVictim::CostBenefit));
+        let (findings, _) = check_and_open_units(&collecting(&options, 0.119, GcVictim::CostBenefit));
         let units = finding(&findings, FindingId::OpenUnitsLinear);
         assert_eq!(units.value(), None, "{seed}: {units:?}");
     }
@@ -106,7 +106,7 @@ fn constant_garbage_collection_gives_no_number_of_open_units() {
 #[test]
 fn log_with_garbage_collection_is_not_page_mapped() {
     for streams in [1, 200] {
-        let mut target = collecting("erase_block=4MiB&page=16KiB&seed=4", 0.08, CollectionVictim::Greedy);
+        let mut target = collecting("erase_block=4MiB&page=16KiB&seed=4", 0.08, GcVictim::Greedy);
         target.profile.policy = log_structured(streams, Bytes::kib(64));
         let (findings, _) = check_and_open_units(&target);
         let class = finding(&findings, FindingId::FtlClass);

@@ -408,7 +408,7 @@ fn read_only_and_tiny_devices_are_refused() {
     assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::ReadOnly, .. }));
     let mut tiny = MemoryDevice::new(Bytes::mib(1));
     let seen = measured(&mut tiny, &[write], &Budget::UNLIMITED);
-    assert!(matches!(seen.ended, Ended::NotStarted { reason, .. } if reason.contains("too small")));
+    assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
     // Requests that do not fit are left out, and the others measured.
     let small = case(Direction::Write, Order::Linear, Bytes::kib(64), 1);
     let seen = measured(&mut tiny, &[write, small], &Budget::UNLIMITED);

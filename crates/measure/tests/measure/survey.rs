@@ -4,12 +4,11 @@ use flashscope_device::layer::{Budget, FaultSpec, Faulty, Interrupt, Interruptib
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Device};
 use flashscope_infer::infer;
-use flashscope_measure::Experiment as _;
 use flashscope_measure::experiment::Align;
 use flashscope_measure::survey::Survey;
-use flashscope_measure::{Event, Observer, Silent};
-use flashscope_record::finding::{FindingId, Outcome, Value};
-use flashscope_record::observation::{Cause, Ended};
+use flashscope_measure::{Event, Experiment as _, Observer, Silent};
+use flashscope_record::finding::{FindingId, Reason, Value};
+use flashscope_record::observation::{Cause, Ended, StopReason};
 use flashscope_record::run_file::RunFile;
 
 use crate::support::{assert_true, check, finding, stick};
@@ -94,7 +93,7 @@ fn write_unit_is_unknown_on_a_slowing_device() {
     assert_eq!(unit(&[]).value(), Some(Value::Bytes(Bytes::kib(32))));
     let slower = unit(&["dying:after=0B,over=20MiB,delay=20ms".parse().unwrap()]);
     assert!(
-        matches!(&slower.outcome, Outcome::Unknown { reason, .. } if reason.contains("slower")),
+        matches!(slower.reason(), Some(Reason::SpeedChanged { first_s, last_s }) if last_s > first_s),
         "{slower:?}"
     );
 }
@@ -109,10 +108,12 @@ fn vanished_device_keeps_findings_and_gives_the_reason() {
     let seen = Survey::new(true, 11).run(&mut dying, &mut Silent);
     let findings = infer(&seen);
     assert_eq!(finding(&findings, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(4)));
-    let Outcome::Unknown { reason, .. } = &finding(&findings, FindingId::OpenUnitsLinear).outcome else {
+    let Some(Reason::EndedEarly { stops, .. }) = finding(&findings, FindingId::OpenUnitsLinear).reason()
+    else {
         unreachable!("open units of a vanished device")
     };
-    assert!(reason.contains("vanished"), "{reason}");
+    let [StopReason::Failed { error }] = stops.as_slice() else { panic!("{stops:?}") };
+    assert!(error.contains("vanished"), "{error}");
 }
 
 #[test]
@@ -129,7 +130,10 @@ fn device_with_only_errors_ends_the_experiment() {
     let mut dead = Faulty::new(stick, &["read-errors:share=1".parse().unwrap()], 5).unwrap();
     let seen = Align::new(None, 1).measure(&mut dead, &Budget::UNLIMITED, &mut Silent);
     assert!(
-        matches!(&seen.ended, Ended::Early { reason, cause: Cause::Device } if reason.contains("failed one after another")),
+        matches!(
+            &seen.ended,
+            Ended::Early { reason: StopReason::RequestsFailed { .. }, cause: Cause::Device }
+        ),
         "{:?}",
         seen.ended
     );

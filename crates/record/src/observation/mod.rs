@@ -5,10 +5,12 @@ mod ended;
 mod experiment_data;
 mod experiments;
 mod observations;
+mod refusal;
 mod times;
 
-pub use self::ended::{Cause, Ended};
+pub use self::ended::{Cause, Ended, StopReason};
 pub use self::experiment_data::{ExperimentData, NamedResult, ResultValue};
 pub use self::experiments::*;
 pub use self::observations::{Conditions, Observations, Source};
+pub use self::refusal::{Refusal, Room};
 pub use self::times::{Order, Times};

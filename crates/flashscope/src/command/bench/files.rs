@@ -73,11 +73,9 @@ impl Model {
 
     fn of_profile(arguments: &BenchFiles) -> Self {
         let profile = arguments.profile.profile();
-        Self {
-            name: profile.name().to_owned(),
-            sizes: profile.sizes(count.unwrap_or(profile.default_count()), arguments.seed),
-            files_per_folder: profile.files_per_folder(),
-        }
+        let sizes = profile.sizes(arguments.count.unwrap_or(profile.default_count()), arguments.seed);
+        let workload = workload(arguments, sizes, profile.files_per_folder());
+        Self { name: profile.name().to_owned(), workload }
     }
 
     fn like(folder: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
@@ -87,27 +85,10 @@ impl Model {
             printer.remark(format!("note: {} folders in it could not be read", scan.unreadable));
         }
         let count = arguments.count.unwrap_or(found.min(file_sizes::FileProfile::HelpPages.default_count()));
-        let files_per_folder = (found / walked.folders.max(1)).max(1);
-        Ok(Self { name, sizes: file_sizes::like(&walked.sizes, count, arguments.seed), files_per_folder })
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + *size)
-    }
-
-    /// The space they take.
-    fn in_clusters(&self, cluster: Bytes) -> Bytes {
-        in_clusters(&self.sizes, cluster)
-    }
-
-    /// The same of the files that tell at most how long all will take.
-    fn tried_in_clusters(&self, cluster: Bytes) -> Bytes {
-        let pilots = [PILOT, PILOT_MORE].into_iter().filter(|pilot| self.sizes.len() >= 2 * pilot);
-        pilots.map(|pilot| in_clusters(&self.sizes[..pilot], cluster)).sum()
-    }
-
-    fn count(&self) -> u32 {
-        u32::try_from(self.sizes.len()).unwrap_or(u32::MAX)
+        let files_per_directory = (found / scan.directories.max(1)).max(1);
+        let sizes = file_sizes::like(&scan.sizes, count, arguments.seed);
+        let name = format!("like {}", folder.display());
+        Ok(Self { name, workload: workload(arguments, sizes, files_per_directory) })
     }
 }
 

@@ -7,7 +7,7 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::evidence::Part;
 use flashscope_infer::open_blocks::laws::Law;
 use flashscope_infer::open_blocks::posterior::Belief;
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::experiment::block_pool::BlockPool;
@@ -55,7 +55,7 @@ impl Search<'_, '_> {
 
     /// The posterior with the classifier that fits all writes so far. `base` is the classifier from the
     /// baseline.
-    pub(super) fn without_stalls(&self, posterior: &Belief, order: Order, base: Slowness) -> Belief {
+    pub(super) fn without_stalls(&self, posterior: &Belief, order: Order, base: SlowClassifier) -> Belief {
         let parts = match order {
             Order::Linear => evidence::parts(self.data),
             Order::Random => vec![Part::new(&self.data.cells, base)],
@@ -68,7 +68,7 @@ impl Search<'_, '_> {
         pool: &mut BlockPool,
         posterior: &mut Belief,
         mut units_max: u32,
-        base: Slowness,
+        base: SlowClassifier,
     ) -> Result<(), Stop> {
         let mut next_check = posterior.writes() + FIRST_CHECK;
         while posterior.writes() < self.writes_max()

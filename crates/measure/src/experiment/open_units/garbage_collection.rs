@@ -10,7 +10,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::collection::collections;
 use flashscope_infer::open_blocks::posterior::Belief;
 use flashscope_infer::open_blocks::{collection, evidence};
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
 use crate::experiment::block_pool::BlockPool;
@@ -56,7 +56,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether writes into one block alone, in the baseline and the controls, were slow too often for stalls.
-    pub(super) fn is_slow_in_one_block(&self, slowness: Slowness) -> bool {
+    pub(super) fn is_slow_in_one_block(&self, slowness: SlowClassifier) -> bool {
         if !self.data.larger.is_empty() || !self.data.appended.is_empty() {
             return false;
         }

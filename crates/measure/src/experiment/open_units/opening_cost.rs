@@ -5,7 +5,7 @@ use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Belief;
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Beginnings, BegunApart};
 
 use crate::experiment::block_pool::BlockPool;
@@ -39,7 +39,7 @@ pub(super) const REQUESTS_MAX: u64 = PAIRS_MAX * (4 + PAIRS_MAX);
 impl Search<'_, '_> {
     /// Writes two blocks to their ends, which frees their slots, and opens both again. If the second opening
     /// evicts the first block, the controller has a single sequential log.
-    pub(super) fn open_pairs(&mut self, slowness: Slowness) -> Result<(), Stop> {
+    pub(super) fn open_pairs(&mut self, slowness: SlowClassifier) -> Result<(), Stop> {
         let erase_block = self.experiment.erase_block;
         let is_whole = self.affords_whole_pair();
         let pairs_min = if erase_block <= TWICE_MAX { PAIRS_MIN } else { 1 };
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether the openings so far show a single sequential log.
-    pub(super) fn has_one_sequential_log(&self, slowness: Slowness) -> bool {
+    pub(super) fn has_one_sequential_log(&self, slowness: SlowClassifier) -> bool {
         evidence::shows_one_run(self.data, slowness)
     }
 }

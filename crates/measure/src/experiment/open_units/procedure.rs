@@ -7,7 +7,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::laws::Law;
 use flashscope_infer::open_blocks::posterior::{Belief, OPEN_MAX};
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Order, Times};
 
 use crate::experiment::block_pool::BlockPool;
@@ -206,7 +206,7 @@ impl Search<'_, '_> {
                 latencies.push(written.and_then(|written| written.latency));
             }
             let known: Vec<Duration> = latencies.iter().copied().flatten().collect();
-            let is_decided = |slowness: Slowness| {
+            let is_decided = |slowness: SlowClassifier| {
                 if writes == CONTROL_UNCHANGED {
                     slowness.is_unchanged(&known)
                 } else {

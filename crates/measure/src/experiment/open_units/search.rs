@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::posterior::Belief;
-use flashscope_infer::slow_classifier::Slowness;
+use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use crate::experiment::block_pool::{BlockPool, Written};
@@ -139,7 +139,7 @@ impl<'a, 'b> Search<'a, 'b> {
         pool: &mut BlockPool,
         indices: &[usize],
         rounds: u32,
-        slowness: Slowness,
+        slowness: SlowClassifier,
     ) -> Result<bool, Stop> {
         for _ in 0..rounds {
             let (mut slow, mut is_full) = (0, false);

@@ -8,18 +8,19 @@ mod rows;
 mod stopping;
 mod thorough;
 
+use flashscope_record::finding::{Quantity, WouldDecide};
+use flashscope_record::observation::{Refusal, Room};
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Capabilities, Device};
 
-use flashscope_record::observation::{Data, Observations, Order};
-use flashscope_record::observation::{Direction, LinkLimit, SpeedCase, SpeedData};
+use flashscope_record::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedData};
 
 use self::limits::{is_first, requests_max, time_max};
 use self::rows::{Region, Rows};
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refusal, Session, not_started, to_write};
+use crate::session::{Refused, Session, not_started, to_write};
 
 /// The experiment *speed*.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,15 +95,16 @@ impl Speed {
     }
 
     /// The reason why this cannot be measured on `device`, if there is one.
-    fn permit(&self, device: &dyn Device) -> Result<(), Refusal> {
+    fn permit(&self, device: &dyn Device) -> Result<(), Refused> {
         if self.direction() == Some(Direction::Write) {
             to_write(device)?;
         }
         if self.cases_that_fit(device).is_empty() {
             let least = self.cases.iter().map(|case| case.request).min().unwrap_or_default();
-            let capacity = device.capabilities().capacity;
-            let reason = format!("the device holds {capacity}: too small for two requests of {least}");
-            return Err(Refusal::new(reason, "smaller requests (--size), or a larger device"));
+            let (capacity, room) = (device.capabilities().capacity, Room::Requests(least));
+            let would_decide =
+                [WouldDecide::Smaller(Quantity::Requests), WouldDecide::Larger(Quantity::Device)];
+            return Err(Refused::new(Refusal::TooSmall { capacity, room }, would_decide));
         }
         Ok(())
     }

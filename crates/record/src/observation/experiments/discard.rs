@@ -32,12 +32,15 @@ pub struct DiscardedArea {
     /// Whether it was overwritten before the discard, and not after it.
     pub overwritten_first: bool,
     /// The time to write the whole area while it held data.
+    #[serde(with = "crate::duration_ns")]
     pub overwrite: Duration,
     /// The latency of the discard.
+    #[serde(with = "crate::duration_ns")]
     pub discard: Duration,
     /// What it held after the discard.
     pub content: DiscardedContent,
     /// The time to write the whole area after the discard.
+    #[serde(with = "crate::duration_ns")]
     pub write: Duration,
 }
 

@@ -22,8 +22,10 @@ pub struct WriteBufferData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
     /// How long nothing was asked for.
+    #[serde(with = "crate::duration_ns")]
     pub pause: Duration,
     /// The latency of each write, in order.
+    #[serde(with = "crate::duration_ns::list")]
     pub each: Vec<Duration>,
 }
 
