@@ -128,8 +128,9 @@ pub struct Volume {
     pub data_start: Option<Bytes>,
 }
 
-/// USB speed, Mbit/s, and what a full link carries in practice, bytes per second: 1 MB/s at full speed, 30 to 42 MB/s at high
-/// speed, 400 to 450 MB/s at 5 Gbit/s, and in proportion above (USB 3.2, chapter 6: 128 of 132 bits are data there).
+/// USB speed, Mbit/s, and what a full link carries in practice, bytes per second: 1 MB/s at full speed, 30 to
+/// 42 MB/s at high speed, 400 to 450 MB/s at 5 Gbit/s, and in proportion above (USB 3.2, chapter 6: 128 of
+/// 132 bits are data there).
 const USB_BYTES_PER_S: [(f64, (f64, f64)); 5] = [
     (12.0, (0.9e6, 1.216e6)),
     (480.0, (30e6, 42e6)),
@@ -138,11 +139,13 @@ const USB_BYTES_PER_S: [(f64, (f64, f64)); 5] = [
     (20_000.0, (1600e6, 2180e6)),
 ];
 
-/// The most that a card carries over UHS-I at 104 MHz, the fastest bus of most readers and cards: 92 % of 104 MB/s.
+/// The most that a card carries over UHS-I at 104 MHz, the fastest bus of most readers and cards: 92 % of 104
+/// MB/s.
 const CARD_MAX_BYTES_PER_S: f64 = 96e6;
 
 impl Link {
-    /// A USB link of this speed, of a device that supports at least the other speed; `None` for a speed that no storage uses.
+    /// A USB link of this speed, of a device that supports at least the other speed; `None` for a speed that
+    /// no storage uses.
     #[must_use]
     pub fn usb(mbit_per_s: f64, device_mbit_per_s: Option<f64>) -> Option<Self> {
         let faster = device_mbit_per_s.filter(|device| *device > mbit_per_s);
@@ -162,7 +165,8 @@ impl Link {
         LinkRange { kind: self.kind.clone(), bytes_per_s: self.bytes_per_s }
     }
 
-    /// The most that a faster port or reader would carry, bytes per second; `None` if none is known to be faster.
+    /// The most that a faster port or reader would carry, bytes per second; `None` if none is known to be
+    /// faster.
     #[must_use]
     pub fn faster_bytes_per_s(&self) -> Option<f64> {
         let device = self.device_fastest.as_ref().map(|range| range.bytes_per_s.1);

@@ -1,4 +1,5 @@
-//! The diagnosis: which bottleneck limits a device, and the gain of removing it. Plain data; `report` writes the sentences.
+//! The diagnosis: which bottleneck limits a device, and the gain of removing it. Plain data; `report` writes
+//! the sentences.
 
 mod evidence;
 mod reason;
@@ -129,7 +130,8 @@ impl Diagnosis {
         self.costs.iter().find(|cost| cost.bottleneck == bottleneck)
     }
 
-    /// The gain of removing this bottleneck, [`Gain::NONE`] if it was tested and costs nothing; `None` if it was not tested.
+    /// The gain of removing this bottleneck, [`Gain::NONE`] if it was tested and costs nothing; `None` if it
+    /// was not tested.
     #[must_use]
     pub fn gain(&self, bottleneck: Bottleneck) -> Option<Gain> {
         let is_untested = self.untested.iter().any(|untested| untested.bottleneck == bottleneck);

@@ -6,8 +6,8 @@ use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRang
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
-/// The attachment of a virtual stick, which supports the link of its profile. USB speeds are known as they are of real sticks. It
-/// has no volumes.
+/// The attachment of a virtual stick, which supports the link of its profile. USB speeds are known as they
+/// are of real sticks. It has no volumes.
 pub fn of_virtual(target: &SimTarget) -> Attachment {
     let (now, own) = (&target.profile.link, &target.own_link);
     let usb = now.bus.usb_mbit_per_s().and_then(|mbit| Link::usb(mbit, own.bus.usb_mbit_per_s()));
@@ -30,8 +30,8 @@ fn exact(now: &SimLink, own: &SimLink) -> Link {
     Link { kind, bytes_per_s, device_fastest, slow_cause: None, is_card_reader: false }
 }
 
-/// The attachment of a disk: its link, and its volumes. A target that is a partition has no volumes: its offsets count from its own
-/// start.
+/// The attachment of a disk: its link, and its volumes. A target that is a partition has no volumes: its
+/// offsets count from its own start.
 pub fn of_real(identity: &Identity) -> Attachment {
     let Some(disk) = &identity.disk else { return Attachment::default() };
     let volumes = if identity.partition.is_some() { Vec::new() } else { volumes(disk) };
@@ -68,8 +68,9 @@ pub fn slow_cause(limit: &LinkLimit) -> SlowLinkCause {
     }
 }
 
-/// The bus of a card in a slot without USB: each line carries one bit per clock, or two with DDR; checksums and commands leave 85 to
-/// 98 % of that. A card with a UHS grade supports UHS-I, 25 to 104 MB/s (SD Physical Layer, chapter 4.2.2.2).
+/// The bus of a card in a slot without USB: each line carries one bit per clock, or two with DDR; checksums
+/// and commands leave 85 to 98 % of that. A card with a UHS grade supports UHS-I, 25 to 104 MB/s (SD Physical
+/// Layer, chapter 4.2.2.2).
 fn link_of_card(card: &Card) -> Option<Link> {
     let mode = card.bus_mode.as_ref()?;
     let edges = if mode.name.to_ascii_lowercase().contains("ddr") { 2.0 } else { 1.0 };

@@ -11,16 +11,17 @@ use crate::statistics::{count, median};
 
 /// The factor within which merge times are known: they depend on how full the evicted block is. Guess.
 const MERGE_FACTOR: f64 = 1.6;
-/// A merge in a copy over a merge in the measurement. The measurement evicts nearly empty blocks, of which everything is copied;
-/// where only the rest is copied, an everyday merge copies half a block on average. Guess.
+/// A merge in a copy over a merge in the measurement. The measurement evicts nearly empty blocks, of which
+/// everything is copied; where only the rest is copied, an everyday merge copies half a block on average.
+/// Guess.
 const OF_A_FULL_MERGE: f64 = 0.85;
 /// A write is a merge above this ratio to the latency within the open erase blocks. Guess.
 const MERGE_RATIO: f64 = 1.5;
 /// All writes merge, as under LRU eviction, if more than this share does. Guess.
 const MERGES_ALWAYS: f64 = 0.8;
-/// The share of merges with five streams over that with one stream too many, by the number of open erase blocks from one to four,
-/// under random eviction. Counted over 400,000 rounds: 100, 93, 72 and 40 % merge with five streams, and 2 of n + 1 with one
-/// stream too many.
+/// The share of merges with five streams over that with one stream too many, by the number of open erase
+/// blocks from one to four, under random eviction. Counted over 400,000 rounds: 100, 93, 72 and 40 % merge
+/// with five streams, and 2 of n + 1 with one stream too many.
 const RANDOM_EVICTION_RATIO: [f64; 4] = [1.0, 1.40, 1.44, 1.0];
 /// The least number of writes for a mean latency. Guess.
 const WRITES_MIN: usize = 4;
@@ -83,7 +84,8 @@ impl BlockSwitch {
     }
 }
 
-/// The latencies with as many streams as the copy has, up to the first number of streams with enough writes; empty without.
+/// The latencies with as many streams as the copy has, up to the first number of streams with enough writes;
+/// empty without.
 fn with_enough_streams(cells: &[&OpenUnitsCell]) -> Vec<f64> {
     let mut numbers: Vec<u32> = cells.iter().map(|cell| cell.open_units).collect();
     numbers.sort_unstable();
@@ -97,8 +99,8 @@ fn with_fewer_streams(cells: &[&OpenUnitsCell]) -> Option<f64> {
     mean(&each.into_iter().find(|latencies| latencies.len() >= WRITES_MIN)?)
 }
 
-/// The share of merges with five streams over that with one stream too many: 1 under LRU eviction, where every write merges;
-/// more under random eviction.
+/// The share of merges with five streams over that with one stream too many: 1 under LRU eviction, where
+/// every write merges; more under random eviction.
 fn merge_ratio(open_units: u32, latencies: &[f64], within_s: f64) -> f64 {
     let merges = latencies.iter().filter(|latency| **latency > within_s * MERGE_RATIO).count();
     let is_always = count(merges) > count(latencies.len()) * MERGES_ALWAYS;

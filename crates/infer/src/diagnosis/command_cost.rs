@@ -5,11 +5,12 @@ use flashscope_device::Bytes;
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::size_sweep::{LINE_REQUEST_MIN, Line};
 
-/// The largest command that usb-storage sends by itself on fast links: 2048 sectors (Linux, drivers/usb/storage).
+/// The largest command that usb-storage sends by itself on fast links: 2048 sectors (Linux,
+/// drivers/usb/storage).
 pub const COMMAND_MAX_DEFAULT: Bytes = Bytes::mib(1);
 
-/// The latency of a write by commands and bytes. If commands are shorter than [`LINE_REQUEST_MIN`], it is fitted to whole pages,
-/// of which a command must hold two.
+/// The latency of a write by commands and bytes. If commands are shorter than [`LINE_REQUEST_MIN`], it is
+/// fitted to whole pages, of which a command must hold two.
 pub fn command_line(inputs: &Inputs<'_>) -> Option<Line> {
     let Some(command_max) = inputs.command_max().filter(|command_max| *command_max < LINE_REQUEST_MIN) else {
         return inputs.sweep.line(inputs.command_max(), |size| size >= LINE_REQUEST_MIN);

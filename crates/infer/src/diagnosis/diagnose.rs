@@ -1,4 +1,5 @@
-//! The diagnosis of a run: every rule gives a counterfactual, and the bottleneck is the one with the largest gain.
+//! The diagnosis of a run: every rule gives a counterfactual, and the bottleneck is the one with the largest
+//! gain.
 
 use flashscope_record::attachment::Attachment;
 use flashscope_record::diagnosis::{
@@ -18,7 +19,7 @@ use crate::diagnosis::workload::{CopyPart, EVERYDAY, SMALL_FILES, Shares, Worklo
 use crate::diagnosis::write_methods;
 use crate::sanity::{self, objection_to};
 
-/// The diagnosis of a run. If so many requests failed that latencies say nothing, no rule is applied.
+/// The diagnosis of a run. No rule is applied if too many requests failed ([`RunFile::fails_often`]).
 #[must_use]
 pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
     if run.fails_often() {
@@ -91,7 +92,8 @@ const fn unknown(reason: DiagnosisReason, would_decide: Decider) -> Diagnosis {
     }
 }
 
-/// The bottleneck with the largest gain, if that is reportable; otherwise the flash, if every rule that is needed for it was applied.
+/// The bottleneck with the largest gain, if that is reportable; otherwise the flash, if every rule that is
+/// needed for it was applied.
 fn conclusion(inputs: &Inputs<'_>, workload: &Workload, costs: &[Cost], untested: &[Untested]) -> Conclusion {
     if let Some(first) = costs.first().filter(|first| first.gain.likely >= GAIN_REPORTED_MIN) {
         return Conclusion::Bottleneck(first.clone());

@@ -1,8 +1,8 @@
 //! The path of the data over a full link, and what a faster link would save.
 //!
-//! A write takes a time per command and a time per byte. The time per byte is that of the link or that of the flash, whichever is
-//! longer. If the link is full, the flash behind it may be faster. Writes within one page show how much: the link does not
-//! limit them.
+//! A write takes a time per command and a time per byte. The time per byte is that of the link or that of the
+//! flash, whichever is longer. If the link is full, the flash behind it may be faster. Writes within one page
+//! show how much: the link does not limit them.
 
 use flashscope_device::Bytes;
 
@@ -20,10 +20,11 @@ use crate::diagnosis::workload::CopyPart;
 pub const FULL_MIN: f64 = 0.85;
 /// Data above this share of the most that a link carries did not pass through it. Guess.
 const FULL_MAX: f64 = 1.2;
-/// The speed of the next USB generation over this one, at least (480 to 5000 Mbit/s). It is assumed where no faster link is known.
+/// The speed of the next USB generation over this one, at least (480 to 5000 Mbit/s). It is assumed where no
+/// faster link is known.
 const NEXT_GENERATION_RATIO: f64 = 10.0;
-/// The largest command of usb-storage below `SuperSpeed`, 240 sectors (Linux, drivers/usb/storage). A smaller limit was set for
-/// this device and holds at every port.
+/// The largest command of usb-storage below `SuperSpeed`, 240 sectors (Linux, drivers/usb/storage). A smaller
+/// limit was set for this device and holds at every port.
 const COMMAND_MAX_HIGH_SPEED: Bytes = Bytes::kib(120);
 /// The time of a partial page over that of a whole page in a stream: its rest is read first. Guess.
 const PARTIAL_PAGE_RATIO: f64 = 1.2;
@@ -33,10 +34,11 @@ const FLASH_FACTOR: f64 = 1.5;
 const PROGRAM_SHARE_MIN: f64 = 0.2;
 /// The link limits a small write if its latency is at most this ratio to the fitted line. Guess.
 const ON_LINE_RATIO: f64 = 1.15;
-/// The estimate of the flash's time per byte is unusable above this ratio to the measured time per byte: then small writes are
-/// slow for another reason. Guess.
+/// The estimate of the flash's time per byte is unusable above this ratio to the measured time per byte: then
+/// small writes are slow for another reason. Guess.
 const FLASH_RATIO_MAX: f64 = 1.4;
-/// The share of the transfer time that a faster link saves while a cache is flushed. On some sticks both overlap. Guess.
+/// The share of the transfer time that a faster link saves while a cache is flushed. On some sticks both
+/// overlap. Guess.
 const SAVED_WHILE_FLUSHING: f64 = 0.9;
 /// The largest share of the time of a command that a faster link saves. Guess.
 const COMMAND_SAVED_MAX: f64 = 0.6;
@@ -81,8 +83,9 @@ impl LinkPath {
         })
     }
 
-    /// The most that a faster link carries, bytes per second. If none is known, the next generation is assumed: a full link limits
-    /// the device all the same. `None` if none is known and only a cache fills the link.
+    /// The most that a faster link carries, bytes per second. If none is known, the next generation is
+    /// assumed: a full link limits the device all the same. `None` if none is known and only a cache fills
+    /// the link.
     pub fn faster_bytes_per_s(self, link: &Link) -> Option<f64> {
         let next_generation = (!self.is_cache_only).then_some(link.bytes_per_s.1 * NEXT_GENERATION_RATIO);
         link.faster_bytes_per_s().or(next_generation)
@@ -107,7 +110,8 @@ impl LinkPath {
         }
     }
 
-    /// The time per byte of a part that a link of `faster_bytes_per_s` saves, seconds; `None` if the link does not limit the part.
+    /// The time per byte of a part that a link of `faster_bytes_per_s` saves, seconds; `None` if the link
+    /// does not limit the part.
     pub fn saved_per_byte(
         self,
         inputs: &Inputs<'_>,
@@ -137,15 +141,16 @@ impl LinkPath {
     }
 }
 
-/// The likely time that the flash is idle for each byte of a part while the link is full, seconds; 0 if it is not full.
+/// The likely time that the flash is idle for each byte of a part while the link is full, seconds; 0 if it is
+/// not full.
 pub fn flash_idle_per_byte(inputs: &Inputs<'_>, part: CopyPart) -> f64 {
     let path = inputs.link().and_then(|link| LinkPath::full(inputs, link));
     let wait = path.filter(|_| part != CopyPart::Small).map(|path| path.wait_per_byte(f64::INFINITY));
     wait.map_or(0.0, |wait| wait.likely)
 }
 
-/// The time per byte of the flash, seconds, if the page size is known: the smallest writes program a whole page, and take the
-/// time of a command besides. `None` with a write buffer, which absorbs small writes.
+/// The time per byte of the flash, seconds, if the page size is known: the smallest writes program a whole
+/// page, and take the time of a command besides. `None` with a write buffer, which absorbs small writes.
 fn flash_time_per_byte(inputs: &Inputs<'_>) -> Option<Range> {
     let bytes = |id| inputs.finding(id).and_then(Finding::bytes);
     let page = bytes(FindingId::PageBytes)?.as_f64().max(1.0);

@@ -68,8 +68,8 @@ pub fn stalls_without_cache(inputs: &Inputs<'_>, stream: &SustainedData) -> Opti
     stalls_of(stream).filter(|_| cache.is_zero())
 }
 
-/// The slow-down of the stream, if the finding about the SLC cache explains it: a cache was exhausted, or more was written than
-/// any cache holds. A fast start in the write buffer is no slow-down.
+/// The slow-down of the stream, if the finding about the SLC cache explains it: a cache was exhausted, or
+/// more was written than any cache holds. A fast start in the write buffer is no slow-down.
 pub fn slowdown(inputs: &Inputs<'_>, stream: &SustainedData) -> Result<Option<Slowdown>, DiagnosisReason> {
     let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
     let write_buffer: Bytes = inputs.write_buffer();
@@ -89,8 +89,8 @@ pub fn slowdown(inputs: &Inputs<'_>, stream: &SustainedData) -> Result<Option<Sl
     }
 }
 
-/// The least time per byte of any request size, seconds, if there is a write buffer: that of the long stream without its
-/// stalls. `None` without a write buffer.
+/// The least time per byte of any request size, seconds, if there is a write buffer: that of the long stream
+/// without its stalls. `None` without a write buffer.
 pub fn time_per_byte_min(inputs: &Inputs<'_>) -> Option<f64> {
     let long = time_per_byte(inputs).ok().filter(|_| !inputs.write_buffer().is_zero())?;
     Some((long.seconds - stall_time_per_byte(inputs)).max(long.seconds * LEFT_MIN))

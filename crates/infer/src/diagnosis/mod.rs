@@ -1,10 +1,11 @@
-//! Diagnosis: the bottleneck of a device, found by the gain of the *everyday copy* without it. A pure function of the
-//! observations, the findings, and how the device is attached.
+//! Diagnosis: the bottleneck of a device, found by the gain of the *everyday copy* without it. A pure
+//! function of the observations, the findings, and how the device is attached.
 //!
-//! Each rule estimates the time per byte of every part of the copy without one bottleneck, as an interval. The bottleneck is the one
-//! with the largest gain. docs/diagnosis.md describes every rule. Files from bottom to top: `size_sweep`, `inputs`, `workload`,
-//! `gain`; what several rules share (`long_stream`, `command_cost`, `link_path`, `partial_pages`, `block_switch`); `baseline`;
-//! `rules`; `diagnose`. A file uses only those before it.
+//! Each rule estimates the time per byte of every part of the copy without one bottleneck, as an interval.
+//! The bottleneck is the one with the largest gain. docs/diagnosis.md describes every rule. Files from bottom
+//! to top: `size_sweep`, `inputs`, `workload`, `gain`; what several rules share (`long_stream`,
+//! `command_cost`, `link_path`, `partial_pages`, `block_switch`); `baseline`; `rules`; `diagnose`. A file
+//! uses only those before it.
 
 mod baseline;
 mod block_switch;

@@ -10,8 +10,8 @@ use crate::diagnosis::link_path::flash_idle_per_byte;
 use crate::diagnosis::workload::CopyPart;
 use crate::statistics::median;
 
-/// How many consecutive requests are laid over the pages. 96 requests of 4 KiB cover 384 KiB, a multiple of every page size of
-/// 2^n or 3 * 2^n KiB up to 128 KiB.
+/// How many consecutive requests are laid over the pages. 96 requests of 4 KiB cover 384 KiB, a multiple of
+/// every page size of 2^n or 3 * 2^n KiB up to 128 KiB.
 const REQUESTS: u64 = 96;
 
 /// A volume whose data begins inside a page, and the time that adds to each byte.
@@ -69,8 +69,8 @@ fn data_start(volume: &Volume) -> Bytes {
     volume.start + volume.data_start.unwrap_or_default()
 }
 
-/// The time to write a partial page, seconds: the extra latency of a small write across a page boundary compared with its
-/// neighbours; without such samples, the latency of the smallest writes.
+/// The time to write a partial page, seconds: the extra latency of a small write across a page boundary
+/// compared with its neighbours; without such samples, the latency of the smallest writes.
 fn partial_page_s(inputs: &Inputs<'_>, page: Bytes) -> f64 {
     let data = last_data(inputs.observations, |data| match data {
         Data::WriteSize(data) => Some(data),
@@ -96,7 +96,8 @@ struct PageTimes {
 }
 
 impl PageTimes {
-    /// The added time per byte of sequential requests from `data_start` on, compared with the same from a page boundary on.
+    /// The added time per byte of sequential requests from `data_start` on, compared with the same from a
+    /// page boundary on.
     fn added_per_byte(self, request: Bytes, data_start: Bytes) -> f64 {
         let total = |first: u64| {
             let starts = (0..REQUESTS).map(|index| first + request.get() * index);

@@ -11,7 +11,8 @@ use crate::size_sweep::write_unit::SweepPoint;
 const REPEATED_MAX: Bytes = Bytes::kib(256);
 /// A larger write is an outlier above this ratio to its share of the next smaller one. Guess.
 const OUTLIER_RATIO: f64 = 1.15;
-/// From this size on, the transfer of a write over a full link takes longer than the program time of a page. Guess.
+/// From this size on, the transfer of a write over a full link takes longer than the program time of a page.
+/// Guess.
 pub const LINE_REQUEST_MIN: Bytes = Bytes::kib(48);
 /// The least number of sizes for a fit of two parameters. Guess.
 const LINE_SIZES_MIN: usize = 4;
@@ -72,7 +73,8 @@ impl SizeSweep {
         self.measured_time_per_byte(size).max(self.time_per_byte_min.unwrap_or(0.0))
     }
 
-    /// The time per byte of single requests, seconds. Latencies are interpolated between points and constant outside them.
+    /// The time per byte of single requests, seconds. Latencies are interpolated between points and constant
+    /// outside them.
     fn measured_time_per_byte(&self, size: Bytes) -> f64 {
         let below = self.points.iter().rfind(|point| point.size <= size);
         let above = self.points.iter().find(|point| point.size >= size);
@@ -99,8 +101,9 @@ impl SizeSweep {
         self.points.iter().map(|point| point.seconds).fold(f64::INFINITY, f64::min)
     }
 
-    /// The latency by commands and bytes, over the sizes that `is_used`, if the host splits requests at `command_max`: least
-    /// squares of the relative errors. `None` with too few sizes, or if the fitted time per byte is not positive.
+    /// The latency by commands and bytes, over the sizes that `is_used`, if the host splits requests at
+    /// `command_max`: least squares of the relative errors. `None` with too few sizes, or if the fitted time
+    /// per byte is not positive.
     pub fn line(&self, command_max: Option<Bytes>, is_used: impl Fn(Bytes) -> bool) -> Option<Line> {
         let (mut nn, mut ns, mut ss, mut n, mut s) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let points = self.points.iter().filter(|point| is_used(point.size));
@@ -117,7 +120,8 @@ impl SizeSweep {
         is_valid.then(|| Line { per_command: line.per_command.max(0.0), ..line })
     }
 
-    /// The time of one more byte in a large request, seconds: the slope between the largest request and a quarter of it.
+    /// The time of one more byte in a large request, seconds: the slope between the largest request and a
+    /// quarter of it.
     pub fn slope(&self) -> f64 {
         let Some(last) = self.points.last() else { return 0.0 };
         let quarter = self.points.iter().rfind(|point| point.size * 4 <= last.size);
@@ -132,8 +136,8 @@ pub fn commands(request: Bytes, command_max: Bytes) -> f64 {
     (request.as_f64() / command_max.as_f64().max(1.0)).ceil()
 }
 
-/// Limits each large write to its share of the next smaller one: large writes have one or two samples, so that no median
-/// removes a stall.
+/// Limits each large write to its share of the next smaller one: large writes have one or two samples, so
+/// that no median removes a stall.
 fn clip_outliers(points: &mut [SweepPoint]) {
     for index in 1..points.len() {
         let (below, point) = (points[index - 1], &mut points[index]);

@@ -1,8 +1,10 @@
-//! The everyday copy: the workload on which bottlenecks are compared, and the time per byte of each of its parts.
+//! The everyday copy: the workload on which bottlenecks are compared, and the time per byte of each of its
+//! parts.
 //!
-//! By bytes, 80 % are large files, longer than any cache; 17 % are files of 64 KiB and more, such as photos; 1 % is written in
-//! 4 KiB requests; and 2 % go round-robin into five streams: directory, allocation table, and several files. All of it is
-//! written in one go, on a device whose caches are full. The shares are a choice, not a measurement (docs/diagnosis.md).
+//! By bytes, 80 % are large files, longer than any cache; 17 % are files of 64 KiB and more, such as photos;
+//! 1 % is written in 4 KiB requests; and 2 % go round-robin into five streams: directory, allocation table,
+//! and several files. All of it is written in one go, on a device whose caches are full. The shares are a
+//! choice, not a measurement (docs/diagnosis.md).
 
 use flashscope_device::Bytes;
 

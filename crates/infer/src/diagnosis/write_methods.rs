@@ -1,4 +1,5 @@
-//! The diagnosis of a run of *bench methods*: a source that is slower than the device, and speeds that only the page cache has.
+//! The diagnosis of a run of *bench methods*: a source that is slower than the device, and speeds that only
+//! the page cache has.
 //!
 //! The page cache limits no device: data in it is not durable yet.
 
@@ -36,8 +37,8 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
     Some(Diagnosis { conclusion, costs, small_files: None, untested: Vec::new(), cached_speeds })
 }
 
-/// The slowest of the sources that limit a method: the source alone is slower than the device, and so is the write. The intervals
-/// over all rounds must lie apart, so that a stall is not mistaken for a slow source.
+/// The slowest of the sources that limit a method: the source alone is slower than the device, and so is the
+/// write. The intervals over all rounds must lie apart, so that a stall is not mistaken for a slow source.
 fn slowest_source(methods: &[WaySpeed], truth: &Spread) -> Option<Cost> {
     let limited = methods.iter().filter(|method| method.is_limited_by_its_source(truth));
     let method = limited.min_by(|a, b| a.durable.median.total_cmp(&b.durable.median))?;

@@ -1,5 +1,5 @@
-//! Truth tests: virtual sticks with one fault, with two and with none, and the bottleneck that the diagnosis reports.
-//! `cargo xtask diagnose` measures the gain of removing each fault.
+//! Truth tests: virtual sticks with one fault, with two and with none, and the bottleneck that the diagnosis
+//! reports. `cargo xtask diagnose` measures the gain of removing each fault.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use flashscope_sim::{Profile, VirtualStick};
 #[derive(Clone, Copy)]
 struct Build {
     bus: &'static str,
-    cut_kib: u64,
+    command_max_kib: u64,
     page_kib: u64,
     overhead_us: u32,
     partial_page_us: u32,
@@ -33,7 +33,7 @@ struct Build {
 /// A stick without a fault.
 const SOUND: Build = Build {
     bus: "usb-super-5",
-    cut_kib: 1024,
+    command_max_kib: 1024,
     page_kib: 32,
     overhead_us: 40,
     partial_page_us: 560,
@@ -50,11 +50,11 @@ const STALLS: &str = "[background]\nbasis = \"assumed\"\nidle_after_us = 2e6\n[b
 
 impl Build {
     fn profile(self) -> Profile {
-        let Self { bus, cut_kib, page_kib, overhead_us, partial_page_us, open_units, cache } = self;
+        let Self { bus, command_max_kib, page_kib, overhead_us, partial_page_us, open_units, cache } = self;
         let text = format!(
             "name = \"built\"\ndescription = \"built\"\ncapacity = \"1GiB\"\n\
              [[source]]\nwhat = \"made up\"\nwhere = \"here\"\n\
-             [link]\nbasis = \"assumed\"\nbus = \"{bus}\"\nmax_command = \"{cut_kib}KiB\"\n\
+             [link]\nbasis = \"assumed\"\nbus = \"{bus}\"\nmax_command = \"{command_max_kib}KiB\"\n\
              [read]\nbasis = \"assumed\"\naccess_us = 300\n\
              [[read.boundary]]\nperiod = \"4MiB\"\nacross_us = 200\n\
              [write]\nbasis = \"assumed\"\noverhead_us = {overhead_us}\npage_program_us = {}\npartial_page_us = {partial_page_us}\n\
@@ -80,7 +80,7 @@ impl Build {
     fn attachment(self) -> Attachment {
         let now = if self.bus == "usb-high" { 480.0 } else { 5000.0 };
         let driver = Some(Driver { name: "usb-storage".to_owned(), is_uas_unused: false });
-        let request_max = Some(Bytes::kib(self.cut_kib));
+        let request_max = Some(Bytes::kib(self.command_max_kib));
         Attachment {
             link: Link::usb(now, Some(5000.0)),
             request_max,
@@ -102,7 +102,7 @@ impl Build {
 
 /// Each command takes 400 us besides its four pages of 120 us.
 const fn split_by_its_driver() -> Build {
-    Build { cut_kib: 32, page_kib: 8, partial_page_us: 140, overhead_us: 400, ..SOUND }
+    Build { command_max_kib: 32, page_kib: 8, partial_page_us: 140, overhead_us: 400, ..SOUND }
 }
 
 fn volume(start_sector: u64, data_start: u64) -> Volume {
@@ -150,7 +150,7 @@ fn would_decide(diagnosis: &Diagnosis) -> Option<Decider> {
 
 #[test]
 fn a_fast_stick_on_a_slow_link_is_limited_by_the_link_and_a_card_by_its_reader() {
-    let slow = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
+    let slow = Build { bus: "usb-high", command_max_kib: 120, ..SOUND };
     let observations = slow.checked();
     let findings = infer(&observations);
     let diagnosis = diagnose(&observations, &findings, &slow.attachment());
@@ -161,7 +161,8 @@ fn a_fast_stick_on_a_slow_link_is_limited_by_the_link_and_a_card_by_its_reader()
     let link = Link { device_fastest: None, is_card_reader: true, ..slow.attachment().link.unwrap() };
     let reader = Attachment { link: Some(link.clone()), ..slow.attachment() };
     assert_only(&diagnose(&observations, &findings, &reader), Bottleneck::Reader);
-    // A full link is the bottleneck also where no faster one is known, and no other bottleneck is reported instead.
+    // A full link is the bottleneck also where no faster one is known, and no other bottleneck is reported
+    // instead.
     let alone = Attachment { link: Some(Link { is_card_reader: false, ..link }), ..slow.attachment() };
     assert_only(&diagnose(&observations, &findings, &alone), Bottleneck::Link);
 }
@@ -187,7 +188,7 @@ fn a_driver_that_splits_requests_is_reported_if_its_limit_can_be_changed() {
         assert_eq!(command_max, Bytes::kib(32));
     }
     // With one page per command, the time of the command cannot be separated from that of the page.
-    let one_page = Build { cut_kib: 32, overhead_us: 400, ..SOUND };
+    let one_page = Build { command_max_kib: 32, overhead_us: 400, ..SOUND };
     assert_eq!(would_decide(&one_page.diagnosis()), Some(Decider::LargerCommands));
 }
 
@@ -288,7 +289,8 @@ fn the_bottleneck_of_small_files_is_reported_beside_the_flash() {
     assert_eq!(diagnosis.bottleneck(), Some(Bottleneck::Flash), "{diagnosis:#?}");
     let cost = diagnosis.small_files.clone().unwrap();
     assert_eq!(cost.bottleneck, Bottleneck::OpenUnits, "{diagnosis:#?}");
-    // One third of the bytes in sequential 4 KiB writes, two thirds in 32 KiB writes into five streams or into one.
+    // One third of the bytes in sequential 4 KiB writes, two thirds in 32 KiB writes into five streams or
+    // into one.
     let copy = |streams| {
         time_per_byte(&profile, Bytes::kib(4), 1) + 2.0 * time_per_byte(&profile, Bytes::kib(32), streams)
     };
@@ -344,8 +346,9 @@ fn a_bottleneck_without_a_measurement_is_not_reported() {
     assert_eq!(would_decide(&diagnosis), Some(Decider::LongStream));
 }
 
-/// The observations of three ways to write 64 MiB, from sources of zeros and of random data at these speeds, bytes per second. The
-/// page cache takes buffered data at 2 GB/s and then writes it to the stick; meanwhile it waits for the source.
+/// The observations of three ways to write 64 MiB, from sources of zeros and of random data at these speeds,
+/// bytes per second. The page cache takes buffered data at 2 GB/s and then writes it to the stick; meanwhile
+/// it waits for the source.
 fn write_methods(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     let (bytes, mut stick) = (Bytes::mib(64), VirtualStick::new(&build.profile(), 3));
     for step in 0..64 {
@@ -393,6 +396,6 @@ fn a_slow_source_is_a_bottleneck_and_a_cached_speed_is_not() {
     let counts = both.cached_speeds.len();
     assert_eq!((both.bottleneck(), counts), (Some(Bottleneck::DataSource), 1), "{both:#?}");
     // A source slower than a fast stick does not limit a slower one.
-    let slower = Build { bus: "usb-high", cut_kib: 120, ..SOUND };
+    let slower = Build { bus: "usb-high", command_max_kib: 120, ..SOUND };
     assert_eq!(diagnosis_of_write_methods(slower, 10e9, 60e6).cost(Bottleneck::DataSource), None);
 }

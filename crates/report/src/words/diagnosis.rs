@@ -1,4 +1,5 @@
-//! The texts of a diagnosis: evidence, reasons, and what would decide. None begins with a capital letter or ends with a full stop.
+//! The texts of a diagnosis: evidence, reasons, and what would decide. None begins with a capital letter or
+//! ends with a full stop.
 
 use flashscope_record::attachment::{LinkKind, LinkRange, SlowLinkCause};
 use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, DiagnosisReason, LinkUse};

@@ -7,8 +7,8 @@ use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::partial_pages::misalignment;
 use crate::diagnosis::workload::{CopyPart, Workload};
 
-/// The factor within which the time of partial pages is known: some controllers merge neighbours, others first read the rest
-/// of the page. Guess.
+/// The factor within which the time of partial pages is known: some controllers merge neighbours, others
+/// first read the rest of the page. Guess.
 const PARTIAL_PAGE_FACTOR: f64 = 1.3;
 /// At least this share of a time per byte remains. Guess: it keeps gains finite.
 const LEFT_MIN: f64 = 0.01;

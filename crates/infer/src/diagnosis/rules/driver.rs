@@ -1,8 +1,8 @@
 //! Rule *driver*: the cost of splitting requests into more commands than the device needs.
 //!
-//! Each command takes a time besides its data. usb-storage splits at 240 sectors, and at 2048 from `SuperSpeed` on. For devices
-//! with the quirks `MAX_SECTORS_64` and `MAX_SECTORS_MIN` it splits at 64 or 8 (Linux, drivers/usb/storage). The limit can be
-//! changed while the device is plugged in.
+//! Each command takes a time besides its data. usb-storage splits at 240 sectors, and at 2048 from
+//! `SuperSpeed` on. For devices with the quirks `MAX_SECTORS_64` and `MAX_SECTORS_MIN` it splits at 64 or 8
+//! (Linux, drivers/usb/storage). The limit can be changed while the device is plugged in.
 
 use flashscope_device::Bytes;
 
@@ -19,7 +19,8 @@ use crate::diagnosis::workload::{CopyPart, EVERYDAY, Workload};
 
 /// The driver whose limit can be changed.
 const ADJUSTABLE: &str = "usb-storage";
-/// The factor within which the time of a command is known: it includes a partial page if the command ends inside one. Guess.
+/// The factor within which the time of a command is known: it includes a partial page if the command ends
+/// inside one. Guess.
 const COMMAND_FACTOR: f64 = 1.25;
 /// At least this share of a time per byte remains. Guess: it keeps gains finite.
 const LEFT_MIN: f64 = 0.02;

@@ -19,7 +19,8 @@ pub struct Rule {
     pub bottleneck: Bottleneck,
     /// The copy without the bottleneck; `None` if the bottleneck costs nothing.
     pub counterfactual: fn(&Inputs<'_>, &Workload) -> Result<Option<Counterfactual>, Untested>,
-    /// The measurement that would test it, for a rule without which the flash is not reported as the bottleneck.
+    /// The measurement that would test it, for a rule without which the flash is not reported as the
+    /// bottleneck.
     pub would_decide: Option<fn(&Inputs<'_>) -> Decider>,
 }
 

@@ -79,7 +79,8 @@ fn within_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
             CopyPart::Large => Range::within(fast, CACHE_FACTOR),
             CopyPart::Medium => Range { low, likely: (now - (long - fast)).max(low), high: now },
             CopyPart::Small => Range { low, likely: now * share.sqrt(), high: now },
-            // Either the cache is a log, where interleaved writes merge nothing, or it takes sequential writes only.
+            // Either the cache is a log, where interleaved writes merge nothing, or it takes sequential
+            // writes only.
             CopyPart::Interleaved => Range { low, likely: (low * now).sqrt(), high: now },
         })
     })
