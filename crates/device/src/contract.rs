@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Buffer;
-use crate::layer::Limit;
+use crate::limit::Limit;
 use crate::request::{Completion, FailureCause, Op, Payload, ReadInto, RequestError, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};

@@ -20,6 +20,7 @@ pub mod contract;
 pub mod duration_ns;
 pub mod host;
 pub mod layer;
+mod limit;
 pub mod memory;
 pub mod pattern;
 pub mod request;

@@ -13,10 +13,11 @@ use flashscope_record::observation::{
 
 /// The table in flashbench's own form: three significant digits, binary sizes, decimal speeds.
 ///
-/// - align: `align 8388608\tpre 543µs\ton 819µs\tpost 656µs\tdiff 219µs`, the largest candidate first. Samples of one
-///   candidate are condensed as in flashbench: the minimum over rounds at each boundary, then the mean over boundaries.
-/// - open units, write size: `8MiB    15M/s`, the largest request first. Where there is more than one combination of
-///   order and number of units, each has a heading such as `AU=8, linear access`.
+/// - align: `align 8388608\tpre 543µs\ton 819µs\tpost 656µs\tdiff 219µs`, the largest candidate first.
+///   Samples of one candidate are condensed as in flashbench: the minimum over rounds at each boundary, then
+///   the mean over boundaries.
+/// - open units, write size: `8MiB 15M/s`, the largest request first. Where there is more than one
+///   combination of order and number of units, each has a heading such as `AU=8, linear access`.
 /// - FAT area: the same with one column per unit.
 /// - Empty for experiments that flashbench does not have.
 #[must_use]

@@ -184,7 +184,7 @@ impl Published {
             .find_map(|base| (base + 1..rows.len()).find(|row| is_slow(base, *row)).map(|row| (base, row)));
         let (base, slow) = slow?;
         let fast = all.rev().find(|row| *row > slow && is_fast(base, *row))?;
-        Some(LogFault::FastAgain { slow: *rows[slow].0, fast: *rows[fast].0, base: *rows[base].0 })
+        Some(LogFault::LargerCountIsFast { slow: *rows[slow].0, fast: *rows[fast].0, base: *rows[base].0 })
     }
 
     /// The number of open units in this order.

@@ -1,4 +1,5 @@
-//! The target of the write-methods workload: an unnamed temporary file, or an image or loop device that may be erased.
+//! The target of the write-methods workload: an unnamed temporary file, or an image or loop device that may
+//! be erased.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -86,7 +87,8 @@ pub struct WriteTarget {
 }
 
 impl WriteTarget {
-    /// A temporary file in `directory`. Its name is removed before anything is written, so nothing remains in any case.
+    /// A temporary file in `directory`. Its name is removed before anything is written, so nothing remains in
+    /// any case.
     ///
     /// # Errors
     /// [`WriteTargetError`], with what to try.

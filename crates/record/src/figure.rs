@@ -20,7 +20,8 @@ pub fn speed(bytes_per_second: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// The same to three digits, `15.4 MB/s`: the ends of an interval of a speed, which is known to 1 % at best, are then never alike.
+/// The same to three digits, `15.4 MB/s`: the ends of an interval of a speed, which is known to 1 % at best,
+/// are then never alike.
 #[must_use]
 pub fn exact_speed(bytes_per_second: f64) -> String {
     let (value, unit) = scaled(bytes_per_second);
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_an_interval_of_one_per_cent_are_told_apart() {
+    fn the_ends_of_an_interval_of_one_per_cent_are_distinguishable() {
         assert_eq!(exact_speed(15_400_000.0), "15.4 MB/s");
         for hundredths in 100..100_000_u32 {
             let rate = f64::from(hundredths) * 1e4;

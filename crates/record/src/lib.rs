@@ -1,6 +1,7 @@
 //! Data only: what was seen, what was concluded from it, and the run file that stores it.
 //!
-//! Every crate may depend on this one. It knows no device, no statistics and no English beyond figures with their units.
+//! Every crate may depend on this one. It knows no device, no statistics and no English beyond figures with
+//! their units.
 
 #![deny(missing_docs)]
 

@@ -177,7 +177,7 @@ mod tests {
         let mut each = vec![Duration::from_millis(4); 12];
         each[10] = Duration::from_millis(204);
         let times = Times::Each(each);
-        let cell = OpenUnitsCell::in_turn((Order::Linear, 4, Bytes::kib(64)), times);
+        let cell = OpenUnitsCell::round_robin((Order::Linear, 4, Bytes::kib(64)), times);
         let milliseconds = |limit| settled_rate(&cell, Some(limit)).map(|rate| (rate.seconds * 1e3).round());
         assert_eq!([milliseconds(4), milliseconds(3)], [Some(4.0), Some(54.0)]);
     }

@@ -521,7 +521,7 @@ fn order_is_compared_up_to_what_linear_order_has_room_for_and_over_several_write
             data.cells.retain(|cell| cell.order == Order::Linear);
             let random = |open_units, ms, writes| {
                 let times = Times::Each(vec![Duration::from_millis(ms); writes]);
-                OpenUnitsCell::in_turn((Order::Random, open_units, Bytes::kib(64)), times)
+                OpenUnitsCell::round_robin((Order::Random, open_units, Bytes::kib(64)), times)
             };
             data.cells.extend([random(1, 6, 8), random(4, 100, writes)]);
         }

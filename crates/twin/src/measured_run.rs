@@ -51,7 +51,7 @@ fn has_random(data: &OpenUnitsData) -> bool {
 
 /// All cells with round-robin writes, including random ones after a sequential start.
 fn all_cells(data: &OpenUnitsData) -> impl Iterator<Item = &OpenUnitsCell> {
-    data.cells.iter().chain(&data.gone_on)
+    data.cells.iter().chain(&data.continued)
 }
 
 /// A table of random writes to a single new erase block. Its first write, which opens the block, has too much

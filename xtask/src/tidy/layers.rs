@@ -8,7 +8,21 @@ use super::violation::Violation;
 const ORDERS: [(&str, &[&str]); 2] = [
     (
         "crates/device",
-        &["units", "time", "buffer", "consent", "pattern", "request", "contract", "memory", "trace", "layer"],
+        &[
+            "units",
+            "duration_ns",
+            "limit",
+            "time",
+            "buffer",
+            "consent",
+            "pattern",
+            "request",
+            "contract",
+            "memory",
+            "trace",
+            "layer",
+            "host",
+        ],
     ),
     ("xtask", &["process", "output", "threads", "docs", "lab", "speed", "tidy", "validate", "versus", "ci"]),
 ];

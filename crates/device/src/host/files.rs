@@ -18,9 +18,11 @@ pub enum FlushPolicy {
 /// How the page cache was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheDrop {
-    /// Each file was dropped by advice (`POSIX_FADV_DONTNEED`). Directories and filesystem tables may stay cached.
+    /// Each file was dropped by advice (`POSIX_FADV_DONTNEED`). Directories and filesystem tables may stay
+    /// cached.
     Advised,
-    /// In addition, the kernel dropped all its caches, directories and tables included. Only root may request that.
+    /// In addition, the kernel dropped all its caches, directories and tables included. Only root may request
+    /// that.
     Dropped,
 }
 
@@ -41,7 +43,8 @@ pub struct TrafficCounters {
 
 /// Numbered files in a temporary directory on the filesystem to be measured.
 ///
-/// One file is open at a time. The directory and its files are removed by [`FileHost::remove_all`], and when the host is dropped.
+/// One file is open at a time. The directory and its files are removed by [`FileHost::remove_all`], and when
+/// the host is dropped.
 pub trait FileHost {
     /// Why a call failed. An interrupt is not an error of the host.
     type Error;
@@ -100,7 +103,8 @@ pub trait FileHost {
     /// The space that the filesystem allocated for the files, subdirectories included.
     fn allocated(&self) -> Bytes;
 
-    /// Drops files `0..count` from the page cache. Returns how, and the share of their pages that stayed cached, if known.
+    /// Drops files `0..count` from the page cache. Returns how, and the share of their pages that stayed
+    /// cached, if known.
     ///
     /// # Errors
     /// If a file cannot be opened.

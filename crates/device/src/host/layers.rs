@@ -41,7 +41,8 @@ pub trait LayerHost {
     /// If the system refuses for another reason.
     fn open(&mut self, path: ReadPath) -> Result<bool, Self::Error>;
 
-    /// Drops the target from the page cache. Advice only: pages that stay show as bytes that the device did not deliver.
+    /// Drops the target from the page cache. Advice only: pages that stay show as bytes that the device did
+    /// not deliver.
     fn drop_page_cache(&mut self);
 
     /// Fills `buffer` from `offset` on.

@@ -1,7 +1,8 @@
-//! What a workload needs from the operating system besides a [`Device`](crate::Device): files, flushes, the page cache, counters, a
-//! clock.
+//! What a workload needs from the operating system besides a [`Device`](crate::Device): files, flushes, the
+//! page cache, counters, a clock.
 //!
-//! The crate `linux` implements these traits with system calls. Tests implement them in memory and virtual time.
+//! The crate `linux` implements these traits with system calls. Tests implement them in memory and virtual
+//! time.
 
 mod files;
 mod layers;

@@ -43,7 +43,8 @@ pub trait WriteHost {
     /// If `bytes` do not fit, or the system refuses.
     fn prepare(&mut self, bytes: Bytes) -> Result<(), Self::Error>;
 
-    /// Opens the target, and the source of its data if there is one. False if the filesystem refuses this mode.
+    /// Opens the target, and the source of its data if there is one. False if the filesystem refuses this
+    /// mode.
     ///
     /// # Errors
     /// If the system refuses for another reason.

@@ -1,9 +1,10 @@
 //! Counts requests, bytes and device time of a measurement, and stops it at its budget.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::limit::Limit;
 
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, OpKind, Tag};
@@ -78,57 +79,6 @@ impl Budget {
             reads: self.reads.map(|reads| reads.saturating_sub(cost.reads)),
             bytes_written: self.bytes_written.map(|bytes| bytes.saturating_sub(cost.bytes_written)),
             device_time: self.device_time.map(|time| time.saturating_sub(cost.device_time)),
-        }
-    }
-}
-
-/// The limit of a budget that allows no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The number of reads.
-    Reads(u64),
-    /// The bytes written.
-    Written {
-        /// The limit.
-        limit: Bytes,
-        /// What is left of it.
-        left: Bytes,
-        /// The write that is larger.
-        write: Bytes,
-    },
-    /// The device time.
-    DeviceTime {
-        /// The limit.
-        #[serde(with = "crate::duration_ns")]
-        limit: Duration,
-        /// What is left of it.
-        #[serde(with = "crate::duration_ns")]
-        left: Duration,
-        /// The pause that is longer; 0 if nothing is left.
-        #[serde(with = "crate::duration_ns")]
-        pause: Duration,
-    },
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reads(limit) => write!(formatter, "{limit} reads"),
-            Self::Written { limit, left: Bytes::ZERO, .. } => write!(formatter, "{limit} written"),
-            Self::Written { limit, left, write } => {
-                write!(formatter, "a write of {write} would exceed it, {left} of {limit} are left")
-            }
-            Self::DeviceTime { limit, left: Duration::ZERO, .. } => {
-                write!(formatter, "{} s of device time", limit.as_secs_f64())
-            }
-            Self::DeviceTime { limit, left, pause } => write!(
-                formatter,
-                "a pause of {} s would exceed it, {:.1} s of {} s are left",
-                pause.as_secs_f64(),
-                left.as_secs_f64(),
-                limit.as_secs_f64()
-            ),
         }
     }
 }

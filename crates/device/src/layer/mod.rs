@@ -12,7 +12,9 @@ pub mod trace;
 pub use fault::{FaultError, FaultEvent, FaultLog, FaultSpec, Faulty, Loss};
 pub use fence::Fence;
 pub use interrupt::{Interrupt, Interruptible};
-pub use meter::{Budget, Cost, Limit, Meter};
+pub use meter::{Budget, Cost, Meter};
+
+pub use crate::limit::Limit;
 pub use read_only::ReadOnly;
 pub use replay::Replay;
 pub use trace::{RecordSink, Trace, TraceFile};

@@ -86,9 +86,9 @@ fn in_seconds(times: [Reading; 3], difference: Option<Reading>) -> Result<(f64, 
     Err("the difference contradicts the three times by far: one of the four is garbled")
 }
 
-/// Whether the printed difference contradicts these times. flashbench prints the mean difference beside the mean times,
-/// so they agree to the printed digits: within 0.7 % of the largest time in 1175 published rows. Other builds may
-/// condense differently; a quarter of the largest time is beyond any of that.
+/// Whether the printed difference contradicts these times. flashbench prints the mean difference beside the
+/// mean times, so they agree to the printed digits: within 0.7 % of the largest time in 1175 published rows.
+/// Other builds may condense differently; a quarter of the largest time is beyond any of that.
 fn contradicts(before: f64, across: f64, after: f64, difference: f64) -> bool {
     let expected = across - f64::midpoint(before, after);
     (difference - expected).abs() > 0.25 * before.max(across).max(after)

@@ -1,4 +1,5 @@
-//! A flashbench command line as people typed it: after a prompt, with shell arithmetic, wrapped by a backslash or a mailer.
+//! A flashbench command line as people typed it: after a prompt, with shell arithmetic, wrapped by a
+//! backslash or a mailer.
 
 use crate::parse::options;
 use crate::parse::stated::Stated;
@@ -36,8 +37,8 @@ fn mentions_flashbench(text: &str) -> bool {
     text.contains("flashbench") || text.contains("--open-au") || text.contains("--find")
 }
 
-/// The whole command: further lines belong to it after a backslash, inside open arithmetic, or if they begin with an
-/// option or a device.
+/// The whole command: further lines belong to it after a backslash, inside open arithmetic, or if they begin
+/// with an option or a device.
 fn joined(lines: &[Line]) -> (String, usize) {
     let mut text = lines[0].text.clone();
     let mut count = 1;

@@ -39,8 +39,8 @@ pub(super) fn card_registers(text: &str) -> Option<String> {
     Some(format!("{name} (manfid {manufacturer}, oemid {})", value("oem:").unwrap_or("unknown")))
 }
 
-/// `name 00000`, `oemid 0x534d` and `manfid 0x00001b`, each on a line of its own; or as `head` and `grep` print the files
-/// of /sys/block/…/device.
+/// `name 00000`, `oemid 0x534d` and `manfid 0x00001b`, each on a line of its own; or as `head` and `grep`
+/// print the files of /sys/block/…/device.
 fn listed_registers(lines: &[Line]) -> Option<String> {
     let value = |key: &str| own_line(lines, key).or_else(|| line_after(lines, &format!("/device/{key} <==")));
     Some(format!("{} (manfid {}, oemid {})", value("name")?, value("manfid")?, value("oemid")?))
@@ -63,8 +63,8 @@ pub(super) fn lsusb(text: &str) -> Option<String> {
     (bus.trim_start().starts_with("Bus ") && !name.contains("root hub")).then(|| name.trim().to_owned())
 }
 
-/// The capacity that `fdisk -l` printed, in any language (`Disk /dev/sdb: 7902 MB, 7902068736 bytes`), or that
-/// a header line says (`capacity=3965190144 bytes`).
+/// The capacity that `fdisk -l` printed, in any language (`Disk /dev/sdb: 7902 MB, 7902068736 bytes`), or
+/// that a header line says (`capacity=3965190144 bytes`).
 pub(super) fn capacity(lines: &[Line]) -> Option<Bytes> {
     lines
         .iter()

@@ -1,4 +1,5 @@
-//! Whether a log is of one device, by what it says of it: registers, `lsusb`, `fdisk`, numbered headings, device nodes.
+//! Whether a log is of one device, by what it says of it: registers, `lsusb`, `fdisk`, numbered headings,
+//! device nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,8 @@ enum SignKind {
 }
 
 impl SignKind {
-    /// Whether the device is one of several that are listed, so that only lists without a common one are of two devices.
+    /// Whether the device is one of several that are listed, so that only lists without a common one are of
+    /// two devices.
     const fn is_of_a_list(&self) -> bool {
         matches!(self, Self::Listed | Self::Size)
     }
@@ -121,8 +123,8 @@ fn heading(text: &str) -> Option<String> {
     (is_number && ends).then(|| format!("{what} {number}"))
 }
 
-/// The device nodes that the commands above tables name, if they name several: names of the host, which may give one device another when it
-/// is plugged in again.
+/// The device nodes that the commands above tables name, if they name several: names of the host, which may
+/// give one device another when it is plugged in again.
 pub(super) fn nodes(entries: &[Entry]) -> Vec<String> {
     let of_entry = |entry: &Entry| {
         let node = entry.heading.split_whitespace().find(|word| word.starts_with("/dev/"))?;

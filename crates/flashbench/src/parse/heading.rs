@@ -87,7 +87,8 @@ fn is_olpc_wrapper(text: &str) -> bool {
     text.trim() == "Running flashbench"
 }
 
-/// That command: `--open-au --open-au-nr=5 --random --blocksize=4096`, the erase size being the card's own claim.
+/// That command: `--open-au --open-au-nr=5 --random --blocksize=4096`, the erase size being the card's own
+/// claim.
 fn olpc_wrapper() -> Stated {
     Stated {
         kind: Some(TableKind::OpenUnits),

@@ -1,4 +1,5 @@
-//! The marks of web pages (HTML) and of forums (BBCode) in a line: which break it, which are gaps between cells, which stand for nothing.
+//! The marks of web pages (HTML) and of forums (BBCode) in a line: which break it, which are gaps between
+//! cells, which stand for nothing.
 
 /// A mark longer than this is none: the text only has a bracket.
 const LONGEST: usize = 300;
@@ -56,8 +57,8 @@ fn push(lines: &mut [String], text: &str) {
     }
 }
 
-/// What the mark that `text` begins with does, and the mark's length; `None` for a bracket of another use, such as `<device>` or
-/// `$[4*1024]`.
+/// What the mark that `text` begins with does, and the mark's length; `None` for a bracket of another use,
+/// such as `<device>` or `$[4*1024]`.
 fn mark(text: &str) -> Option<(Mark, usize)> {
     let close = if text.starts_with('<') { '>' } else { ']' };
     let end = text.char_indices().take(LONGEST).find(|(_, c)| *c == close)?.0;

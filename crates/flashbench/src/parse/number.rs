@@ -36,8 +36,8 @@ impl Reading {
     }
 }
 
-/// What has been seen in place of a micro sign: both code points, ASCII, question marks of every kind, and both code
-/// points' UTF-8 bytes read as Latin-1, as code page 437 or cut in half.
+/// What has been seen in place of a micro sign: both code points, ASCII, question marks of every kind, and
+/// both code points' UTF-8 bytes read as Latin-1, as code page 437 or cut in half.
 const MICRO: &[char] =
     &['µ', 'μ', 'u', 'U', '?', '\u{fffd}', '\u{c2}', '\u{c3}', '\u{201a}', 'Î', '¼', 'æ', '┬', '╡'];
 
@@ -55,8 +55,8 @@ fn leading_number(word: &str) -> Option<(f64, &str)> {
     Some((number.replace(',', ".").parse().ok()?, rest))
 }
 
-/// Whether a comma in a number may separate thousands. flashbench prints three digits in all, so three digits after a
-/// comma are decimals only in a number below one.
+/// Whether a comma in a number may separate thousands. flashbench prints three digits in all, so three digits
+/// after a comma are decimals only in a number below one.
 fn has_thousands(number: &str) -> bool {
     let digits = number.trim_start_matches(['-', '+', '0']);
     digits.split_once(',').is_some_and(|(before, behind)| !before.is_empty() && behind.len() >= 3)

@@ -33,8 +33,8 @@ impl Choice {
     }
 }
 
-/// Long options without their inner hyphens, because published command lines have `--findfat` and `--find-fat`, and
-/// getopt takes any unique beginning; and the short form, if there is one.
+/// Long options without their inner hyphens, because published command lines have `--findfat` and
+/// `--find-fat`, and getopt takes any unique beginning; and the short form, if there is one.
 const CHOICES: [(&str, Option<char>, Choice); 16] = [
     ("align", Some('a'), Choice::Align),
     ("blocksize", Some('b'), Choice::BlockSize),
@@ -54,7 +54,8 @@ const CHOICES: [(&str, Option<char>, Choice); 16] = [
     ("verbose", Some('v'), Choice::Flag),
 ];
 
-/// What the options among `words` ask for, up to the end of the command; `None` if it is none of the three tables.
+/// What the options among `words` ask for, up to the end of the command; `None` if it is none of the three
+/// tables.
 pub(super) fn read(words: &[&str]) -> Option<Stated> {
     let mut given = Given::default();
     let mut words = words.iter().copied().take_while(|word| !matches!(*word, ";" | "|" | "&&" | ">"));
@@ -107,7 +108,8 @@ fn long(name: &str) -> Option<Choice> {
     exact.or_else(|| beginnings.next().filter(|_| beginnings.next().is_none())).map(|(_, _, choice)| *choice)
 }
 
-/// Options as they come; an outer `Some` says that the option was given, an inner one that its value could be read.
+/// Options as they come; an outer `Some` says that the option was given, an inner one that its value could be
+/// read.
 #[derive(Default)]
 struct Given {
     stated: Stated,
@@ -134,8 +136,8 @@ impl Given {
         }
     }
 
-    /// With flashbench's own defaults for what was not given. An option that was given but cannot be read has none.
-    /// `-a` has no default here: published tables show that builds differ in it.
+    /// With flashbench's own defaults for what was not given. An option that was given but cannot be read has
+    /// none. `-a` has no default here: published tables show that builds differ in it.
     fn with_defaults(self) -> Option<Stated> {
         let size = |given: Option<Option<u64>>, default: Bytes| {
             given.map_or(Some(default), |value| value.map(Bytes::new))

@@ -1,7 +1,8 @@
-//! Quoted-printable (RFC 2045, section 6.7): how mail carries bytes beyond ASCII and lines beyond 76 characters.
+//! Quoted-printable (RFC 2045, section 6.7): how mail carries bytes beyond ASCII and lines beyond 76
+//! characters.
 
-/// Whether a text is quoted-printable. A bare `=` is common in logs that are not (`--erasesize=4194304`), so it takes
-/// the header, an encoded `=` or micro sign, or a row that ends with a soft line break.
+/// Whether a text is quoted-printable. A bare `=` is common in logs that are not (`--erasesize=4194304`), so
+/// it takes the header, an encoded `=` or micro sign, or a row that ends with a soft line break.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
     const SIGNS: [&[u8]; 5] = [b"=3D", b"=C2=B5", b"=CE=BC", b"=B5s", b"encoding: quoted-printable"];
     SIGNS.iter().any(|sign| contains(bytes, sign)) || bytes.split(|&byte| byte == b'\n').any(is_broken_row)

@@ -1,4 +1,5 @@
-//! Rows out of words. A row is looked for word by word, not line by line, so that wrapped, merged and cut rows are found, too.
+//! Rows out of words. A row is looked for word by word, not line by line, so that wrapped, merged and cut
+//! rows are found, too.
 
 use std::collections::VecDeque;
 
@@ -129,7 +130,8 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// A row of speeds whose size was rewritten: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a following speed it is not a row.
+    /// A row of speeds whose size was rewritten: `4M 5.1M/s`, `4 MiB 5.1M/s`. Without a following speed it is
+    /// not a row.
     fn rewritten(&mut self, word: Word<'a>) -> Result<(), Refusal> {
         let is_unit = |next: &&Word<'_>| matches!(next.text, "KiB" | "MiB" | "GiB") && next.line == word.line;
         let apart = self.words.front().filter(is_unit);
@@ -141,7 +143,8 @@ impl<'a> Reader<'a> {
         self.speeds(word, request, true)
     }
 
-    /// The speed in the word at `index` of those left, and how many words it takes; its unit may stand apart, on the same line.
+    /// The speed in the word at `index` of those left, and how many words it takes; its unit may stand apart,
+    /// on the same line.
     fn speed_at(&self, index: usize) -> Option<(f64, usize)> {
         let (word, next) = (self.words.get(index)?, self.words.get(index + 1));
         let unit = next.filter(|next| next.line == word.line && next.text.ends_with("/s"));

@@ -31,8 +31,9 @@ fn follows(last: &Row, row: &Row) -> bool {
     same_kind && !last.interrupted && row.cells.key() < last.cells.key()
 }
 
-/// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is stated. Several columns are those
-/// of the FAT area unless they have names of their own, or are stated to be of another kind.
+/// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is
+/// stated. Several columns are those of the FAT area unless they have names of their own, or are stated to be
+/// of another kind.
 pub(super) fn kind(rows: &[Row], stated: Option<TableKind>, columns_are_named: bool) -> Option<TableKind> {
     match rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0) {
         0 => Some(TableKind::Align),
@@ -43,8 +44,8 @@ pub(super) fn kind(rows: &[Row], stated: Option<TableKind>, columns_are_named: b
     }
 }
 
-/// Whether the columns of these rows have names: a line above them that is as long as they are, bars between them as in the tables of
-/// wikis, or other units than flashbench's.
+/// Whether the columns of these rows have names: a line above them that is as long as they are, bars between
+/// them as in the tables of wikis, or other units than flashbench's.
 pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
     let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
     let at = lines.partition_point(|line| line.number < first.first_line);
@@ -126,7 +127,7 @@ impl Table<'_> {
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
             let requests = (erase_block / request) * u64::from(open_units);
             let times = times(request, *speeds.first()?, Some(requests));
-            Some(OpenUnitsCell::in_turn((order, open_units, request), times))
+            Some(OpenUnitsCell::round_robin((order, open_units, request), times))
         };
         Data::OpenUnits(OpenUnitsData {
             erase_block,
@@ -204,7 +205,8 @@ impl Table<'_> {
         *self.stated.order.get_or_insert(Order::Linear)
     }
 
-    /// The speeds of each row. A row of another length than `columns` is a problem; its first speeds are kept.
+    /// The speeds of each row. A row of another length than `columns` is a problem; its first speeds are
+    /// kept.
     fn speeds(&mut self, columns: u32) -> Vec<(Bytes, Vec<f64>)> {
         let wanted = columns as usize;
         let mut table = Vec::with_capacity(self.rows.len());

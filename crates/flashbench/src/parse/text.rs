@@ -5,7 +5,8 @@ use crate::parse::{marks, quoted_printable};
 /// One line of a log, cleaned. A line that mail software had broken is whole again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its number in the file, counted from 1; of its first piece, if it was broken. Lines that a web page ran into one have the same.
+    /// Its number in the file, counted from 1; of its first piece, if it was broken. Lines that a web page
+    /// ran into one have the same.
     pub number: usize,
     /// Its text, without control characters and quote marks.
     pub text: String,
@@ -117,7 +118,8 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// Without terminal escapes: colours and cursor moves (ECMA-48 control sequences), titles (operating system commands).
+/// Without terminal escapes: colours and cursor moves (ECMA-48 control sequences), titles (operating system
+/// commands).
 fn without_escapes(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

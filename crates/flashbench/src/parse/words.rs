@@ -24,7 +24,8 @@ fn words_of(line: usize, text: &str) -> impl Iterator<Item = Word<'_>> {
     pieces.enumerate().map(move |(at, text)| Word { text, line, first: at == 0 })
 }
 
-/// The parts between blanks and what separates columns: bars, semicolons, and commas, but for those inside a number.
+/// The parts between blanks and what separates columns: bars, semicolons, and commas, but for those inside a
+/// number.
 fn between_separators(text: &str) -> impl Iterator<Item = &str> {
     let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let is_in_number =

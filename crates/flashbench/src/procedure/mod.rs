@@ -1,7 +1,9 @@
-//! Runs flashbench's procedures on any device: the same requests in the same sequence, for line-by-line comparison.
+//! Runs flashbench's procedures on any device: the same requests in the same sequence, for line-by-line
+//! comparison.
 //!
-//! The procedures are known from flashbench's documentation, its author's mails and its output. Two choices are
-//! ours: one seeded shuffle per row, the same for all units, and a new generation of the data pattern per row.
+//! The procedures are known from flashbench's documentation, its author's mails and its output. Two choices
+//! are ours: one seeded shuffle per row, the same for all units, and a new generation of the data pattern per
+//! row.
 
 mod align;
 mod plan;
@@ -20,9 +22,10 @@ use crate::procedure::session::Session;
 
 /// Runs one flashbench command and returns its observations.
 ///
-/// Align: one sample per candidate size; each time is the minimum over 8 rounds and the mean over at most 7 boundaries.
-/// Open units and find-fat: one cell per row and unit, with the mean time per request. An
-/// unfinished row or candidate is omitted, and an early end carries its reason. `seed` determines shuffles and data.
+/// Align: one sample per candidate size; each time is the minimum over 8 rounds and the mean over at most 7
+/// boundaries. Open units and find-fat: one cell per row and unit, with the mean time per request. An
+/// unfinished row or candidate is omitted, and an early end carries its reason. `seed` determines shuffles
+/// and data.
 pub fn run(
     command: &Command,
     device: &mut dyn Device,

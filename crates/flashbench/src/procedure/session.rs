@@ -110,7 +110,8 @@ impl<'a> Session<'a> {
 
     /// Shuffles until no request continues its predecessor, within this row or from the previous row.
     ///
-    /// To a stick, two such requests are sequential writing. About one shuffle in three has none, at any length.
+    /// To a stick, two such requests are sequential writing. About one shuffle in three has none, at any
+    /// length.
     fn shuffle(&mut self, offsets: &mut [Bytes], request: Bytes) {
         if offsets.len() < 2 {
             return;

@@ -27,7 +27,7 @@ pub(super) fn measure_open_units(
             }
         }
         let times = mean(session, began_at, offsets.len() as u64 * u64::from(open_units));
-        data.cells.push(OpenUnitsCell::in_turn((order, open_units, request), times));
+        data.cells.push(OpenUnitsCell::round_robin((order, open_units, request), times));
     }
     Ok(())
 }

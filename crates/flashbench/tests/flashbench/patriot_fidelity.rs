@@ -1,4 +1,5 @@
-//! The virtual Patriot stick against the published log of the real one: every command of the log in order, on one stick.
+//! The virtual Patriot stick against the published log of the real one: every command of the log in order, on
+//! one stick.
 
 use flashscope_flashbench::{Command, parse, procedure};
 use flashscope_measure::Silent;
@@ -75,7 +76,8 @@ fn rate(times: &Times, bytes: f64) -> f64 {
     bytes / times.mean_seconds().unwrap() / 1e6
 }
 
-/// The command as it ran: one table was interrupted, another goes on below the block size of its command line.
+/// The command as it ran: one table was interrupted, another goes on below the block size of its command
+/// line.
 fn as_it_ran(mut command: Command, data: &Data) -> Command {
     if let (Command::OpenUnits { smallest, .. }, Data::OpenUnits(open)) = (&mut command, data) {
         *smallest = open.cells.iter().map(|cell| cell.request).min().unwrap();

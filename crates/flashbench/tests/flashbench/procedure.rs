@@ -1,4 +1,5 @@
-//! flashbench's procedures: which requests they make, where they refuse, and what they keep when they end early.
+//! flashbench's procedures: which requests they make, where they refuse, and what they keep when they end
+//! early.
 
 use std::collections::HashSet;
 

@@ -67,7 +67,7 @@ proptest! {
     fn open_unit_tables_read_back(figures in figures(), units in 1_u32..64, random in any::<bool>()) {
         let order = if random { Order::Random } else { Order::Linear };
         let cells = powers_of_two(figures.len()).zip(&figures).map(|(request, &(digits, exponent))| {
-            OpenUnitsCell::in_turn((order, units, request), times(request, digits, exponent))
+            OpenUnitsCell::round_robin((order, units, request), times(request, digits, exponent))
         });
         let data = Data::OpenUnits(OpenUnitsData { erase_block: Bytes::mib(8), cells: cells.collect(), ..OpenUnitsData::default() });
         let table = print(&observations(data));
@@ -105,7 +105,8 @@ proptest! {
     }
 }
 
-/// The difference is worked out from times that have three digits when they are read back, so its last digits may differ.
+/// The difference is worked out from times that have three digits when they are read back, so its last digits
+/// may differ.
 fn without_differences(table: &str) -> Vec<&str> {
     table.lines().map(|line| line.split("\tdiff").next().unwrap_or(line)).collect()
 }

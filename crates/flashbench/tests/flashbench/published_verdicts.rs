@@ -146,7 +146,8 @@ fn a_fast_table_with_more_units_than_a_slow_one_gives_unknown() {
     }
 }
 
-/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and stalled rows.
+/// A table of `-a` whose reads across multiples of `block` and of 16 KiB take longer, if there is one, and
+/// stalled rows.
 fn align(block: Option<u64>, stalled: &[u32]) -> String {
     align_of_two(block, u64::MAX, stalled)
 }

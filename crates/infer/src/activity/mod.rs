@@ -1,6 +1,7 @@
 //! What a watched disk is doing: throughput, stalls, suspected merges, and when it can be unplugged.
 //!
-//! Everything is a pure function of samples: an [`Interval`] between two of them, and a [`History`] of intervals.
+//! Everything is a pure function of samples: an [`Interval`] between two of them, and a [`History`] of
+//! intervals.
 
 #[cfg(test)]
 mod fixtures;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 
 use flashscope_record::observation::{
-    Beginnings, BegunApart, Group, OpenUnitsCell, OpenUnitsData, Order, Times,
+    Group, OpenUnitsCell, OpenUnitsData, OpenedApart, OpeningPair, Order, Times,
 };
 
 use crate::open_blocks::posterior::{Belief, OPEN_MAX};
@@ -158,7 +158,7 @@ pub fn linear(data: &OpenUnitsData) -> Option<Belief> {
         };
         belief = beyond_limits(&belief, &parts, f64::INFINITY, explains).unwrap_or(belief);
     }
-    let places = [&data.given_back, &data.gone_on].map(|cells| places_in(cells, &belief));
+    let places = [&data.freed, &data.continued].map(|cells| places_in(cells, &belief));
     places.into_iter().flatten().for_each(|places| belief.has_places(places));
     Some(belief)
 }
@@ -519,11 +519,12 @@ const GONE_ON_SLOWLY: f64 = 0.2;
 
 /// Whether blocks cost something that are begun in order, and no others: a log takes those, and one run in order. One of those in order
 /// may hide it, a third of the others may stall.
-fn is_one_run_apart(begun: &[BegunApart], slowness: SlowClassifier) -> bool {
-    let slow =
-        |time: fn(&BegunApart) -> Duration| begun.iter().filter(|pair| slowness.is_slow(time(pair))).count();
+fn is_one_run_apart(opened: &[OpenedApart], slowness: SlowClassifier) -> bool {
+    let slow = |time: fn(&OpenedApart) -> Duration| {
+        opened.iter().filter(|pair| slowness.is_slow(time(pair))).count()
+    };
     let (in_order, apart) = (slow(|pair| pair.in_order), slow(|pair| pair.apart));
-    begun.len() >= BEGUN_MIN && in_order + 1 >= begun.len() && apart * 3 <= begun.len()
+    opened.len() >= BEGUN_MIN && in_order + 1 >= opened.len() && apart * 3 <= opened.len()
 }
 
 /// So many of either tell.
@@ -537,8 +538,8 @@ pub fn seems_one_run(data: &OpenUnitsData) -> bool {
 
 /// Whether one block has to be put aside as soon as another is begun, though what both take was free: one run is taken in
 /// order, and no more.
-fn is_one_run(beginnings: &[Beginnings], slowness: SlowClassifier) -> bool {
-    let is_clear = |pair: &&Beginnings| {
+fn is_one_run(beginnings: &[OpeningPair], slowness: SlowClassifier) -> bool {
+    let is_clear = |pair: &&OpeningPair| {
         let stalled = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
         stalled || !slowness.is_slow(pair.alone)
     };
@@ -712,7 +713,7 @@ mod tests {
     #[test]
     fn a_stall_beside_a_block_that_is_begun_hides_no_run() {
         let slowness = SlowClassifier::beyond(&[Duration::from_millis(2); 5]).unwrap();
-        let pair = |(alone, behind)| Beginnings {
+        let pair = |(alone, behind)| OpeningPair {
             alone: Duration::from_millis(alone),
             behind: Duration::from_millis(behind),
         };
@@ -727,7 +728,7 @@ mod tests {
     #[test]
     fn blocks_that_are_put_aside_each_time_are_no_run() {
         let milliseconds = Duration::from_millis;
-        let pair = Beginnings { alone: milliseconds(3), behind: milliseconds(6) };
+        let pair = OpeningPair { alone: milliseconds(3), behind: milliseconds(6) };
         let is_one_run = |going_on: u64| {
             let mut data = OpenUnitsData { beginnings: vec![pair; 2], ..OpenUnitsData::default() };
             let mut write = |number, unit, latency| {
@@ -746,7 +747,7 @@ mod tests {
     fn a_stall_behind_a_block_that_is_begun_is_no_run() {
         let milliseconds = Duration::from_millis;
         let is_one_run = |behind: u64| {
-            let pair = Beginnings { alone: milliseconds(8), behind: milliseconds(behind) };
+            let pair = OpeningPair { alone: milliseconds(8), behind: milliseconds(behind) };
             let mut data = OpenUnitsData { beginnings: vec![pair], ..OpenUnitsData::default() };
             let mut write = |number, unit, latency| {
                 let kept = (Order::Linear, number, Bytes::kib(80));
@@ -768,13 +769,13 @@ mod tests {
         for (unit, latency) in [2; 8].map(write) {
             OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 1, Bytes::kib(16)), unit, latency);
         }
-        let pair = Beginnings { alone: milliseconds(2), behind: milliseconds(59) };
+        let pair = OpeningPair { alone: milliseconds(2), behind: milliseconds(59) };
         let far_slower = SlowClassifier::beyond(&[milliseconds(100); 5]).unwrap();
         data.beginnings.push(pair);
         assert!(seems_one_run(&data) && !shows_one_run(&data, far_slower));
         data.beginnings.push(pair);
         assert!(shows_one_run(&data, far_slower), "two of them");
-        data.beginnings.push(Beginnings { alone: milliseconds(2), behind: milliseconds(2) });
+        data.beginnings.push(OpeningPair { alone: milliseconds(2), behind: milliseconds(2) });
         assert!(!seems_one_run(&data) && !shows_one_run(&data, far_slower));
     }
 
@@ -782,7 +783,7 @@ mod tests {
     fn blocks_that_cost_something_only_where_they_begin_in_order_tell_of_one_run() {
         let slowness = SlowClassifier::beyond(&[Duration::from_millis(3); 5]).unwrap();
         let is_one_run = |in_order: &[u64], apart: &[u64]| {
-            let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| BegunApart {
+            let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| OpenedApart {
                 apart: Duration::from_millis(*apart),
                 in_order: Duration::from_millis(*in_order),
             });

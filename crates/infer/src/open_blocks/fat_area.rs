@@ -29,7 +29,7 @@ pub fn infer(data: &FatAreaData) -> Finding {
     if !data.beginnings.is_empty() {
         return from_beginnings(data);
     }
-    match (data.begun.is_empty(), data.cells.is_empty()) {
+    match (data.opened.is_empty(), data.cells.is_empty()) {
         (false, _) => from_begun(data),
         (true, true) => not_measured(),
         (true, false) => from_speeds(data),
@@ -77,7 +77,7 @@ fn from_begun(data: &FatAreaData) -> Finding {
         _ => &[],
     };
     let mut belief = FirstBlocks::new(slowness, going_on, data.merges);
-    data.begun.iter().for_each(|block| belief.begin(block.unit, block.time));
+    data.opened.iter().for_each(|block| belief.begin(block.unit, block.time));
     if !belief.are_places_taken() {
         return Finding::unknown(
             ID,
@@ -147,7 +147,7 @@ fn area(data: &FatAreaData, end: u32, probability: f64, slowness: SlowClassifier
         return Finding::unknown(ID, reason, would_decide);
     }
     let typical = |is_of: &dyn Fn(u32) -> bool| {
-        let of = data.begun.iter().filter(|block| block.unit.is_some_and(is_of));
+        let of = data.opened.iter().filter(|block| block.unit.is_some_and(is_of));
         median(&of.map(|block| block.time.as_secs_f64()).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let (opening_s, next_s) = (typical(&|unit| unit < end), typical(&|unit| unit >= end));

@@ -51,7 +51,7 @@ pub struct FirstBlocks {
     /// What is believed now.
     weights: Vec<Weight>,
     /// The same before all places were taken.
-    begun: Vec<Weight>,
+    opened: Vec<Weight>,
     /// Ordinary blocks that were slow to begin one behind the other, until those were enough.
     taken: u32,
     /// Ordinary blocks since one of the first, and how many of the last were quick.
@@ -78,7 +78,7 @@ impl FirstBlocks {
                 *weight += (*stalls * slow + (1.0 - *stalls) * (1.0 - slow)).ln();
             }
         }
-        belief.begun = belief.weights.clone();
+        belief.opened = belief.weights.clone();
         belief
     }
 
@@ -98,7 +98,7 @@ impl FirstBlocks {
             too_many: merges.and_then(|merges| merges.too_many).unwrap_or(0),
             in_order: merges.map_or(1.0, |merges| merges.every_switch.clamp(0.0, 1.0)),
             weights: weights.collect(),
-            begun: Vec::new(),
+            opened: Vec::new(),
             taken: 0,
             between: 0,
             quick: 0,
@@ -159,7 +159,7 @@ impl FirstBlocks {
 
     /// What went before was something else: all but what is open is forgotten.
     fn forget(&mut self) {
-        self.weights.clone_from(&self.begun);
+        self.weights.clone_from(&self.opened);
         (self.taken, self.between, self.quick) = (0, 0, 0);
         self.slow_seconds.clear();
         self.asked = [0; FIRST_BLOCKS as usize];

@@ -165,7 +165,7 @@ impl Places {
             Kind::LeastRecentInTwoSteps(recent) if touch.twice => {
                 certain(!recent.placed.contains(&touch.unit))
             }
-            Kind::LeastRecentInTwoSteps(recent) => certain(recent.begun.contains(&touch.unit)),
+            Kind::LeastRecentInTwoSteps(recent) => certain(recent.opened.contains(&touch.unit)),
             Kind::Any(places) => places.chance(touch),
         }
     }

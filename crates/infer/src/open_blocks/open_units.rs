@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::slow_classifier::SlowClassifier;
-    use flashscope_record::observation::{Beginnings, OpenUnitsCell, OpenUnitsData, Times};
+    use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, OpeningPair, Times};
 
     /// Sequential writes are fast into any number of blocks, and every random write takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
@@ -233,13 +233,13 @@ mod tests {
         (0..12).for_each(|_| write(1, 0, quick));
         (1..30).for_each(|unit| write(unit + 1, unit, merge));
         (0..300).for_each(|index| write(30, index % 30, if index % 13 == 12 { rare } else { quick }));
-        let pair = Beginnings { alone: quick, behind: merge };
+        let pair = OpeningPair { alone: quick, behind: merge };
         let kind = |beginnings| {
             let (erase_block, cells) = (Bytes::mib(1), cells.clone());
             let data = OpenUnitsData { erase_block, cells, beginnings, ..OpenUnitsData::default() };
             Search::new(&data).ok().map(|search| search.kind)
         };
         assert_eq!(kind(vec![pair; 3]), Some(Kind::OneRun));
-        assert_ne!(kind(vec![Beginnings { alone: merge, ..pair }; 3]), Some(Kind::OneRun));
+        assert_ne!(kind(vec![OpeningPair { alone: merge, ..pair }; 3]), Some(Kind::OneRun));
     }
 }

@@ -57,7 +57,7 @@ struct Apart {
 }
 
 impl Apart {
-    /// A block is begun: with the first of two writes that may close any block, and with the second, which takes a place that is free.
+    /// A block is opened: with the first of two writes that may close any block, and with the second, which takes a place that is free.
     fn open(&mut self, first: f64, second: f64) {
         let (places, in_order) = (self.free.largest(), self.in_order);
         self.free.weigh(|free| if free == 0 { second.max(SURPRISE) } else { (1.0 - second).max(SURPRISE) });

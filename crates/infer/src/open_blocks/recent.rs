@@ -6,7 +6,7 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub(super) placed: Vec<usize>,
-    pub(super) begun: Vec<usize>,
+    pub(super) opened: Vec<usize>,
 }
 
 /// Units that hold a place, the one written longest ago first, and those that had to go once.
@@ -43,11 +43,11 @@ const SELDOM: f64 = 0.1;
 impl Recent {
     /// The unit was written: it takes a place with its second write since it lost one.
     pub(super) fn take(&mut self, unit: usize, count: usize) {
-        if self.placed.contains(&unit) || self.begun.contains(&unit) {
-            self.begun.retain(|other| *other != unit);
+        if self.placed.contains(&unit) || self.opened.contains(&unit) {
+            self.opened.retain(|other| *other != unit);
             self.place(unit, count);
         } else {
-            self.begun.push(unit);
+            self.opened.push(unit);
         }
     }
 

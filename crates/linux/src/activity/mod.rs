@@ -1,6 +1,8 @@
-//! Reads what a disk is doing: the kernel's I/O counters, the writes pending in memory, the processes with open files.
+//! Reads what a disk is doing: the kernel's I/O counters, the writes pending in memory, the processes with
+//! open files.
 //!
-//! A [`Sampler`] reads one snapshot or sample at a time from `/sys` and `/proc`. The disk itself is never accessed.
+//! A [`Sampler`] reads one snapshot or sample at a time from `/sys` and `/proc`. The disk itself is never
+//! accessed.
 
 mod pending_writes;
 mod processes;

@@ -132,8 +132,8 @@ impl FileHost for BenchFiles<'_> {
         }
     }
 
-    /// The system call cannot be interrupted, so another thread waits for it. After an interrupt, removing the files reduces what is
-    /// left to write.
+    /// The system call cannot be interrupted, so another thread waits for it. After an interrupt, removing
+    /// the files reduces what is left to write.
     fn flush_filesystem(&mut self, interrupt: &Interrupt) -> Result<bool, FilesError> {
         const DURING: &str = "flushing";
         let directory = File::open(self.parent.path()).map_err(self.failed(DURING))?;

@@ -15,7 +15,7 @@ use flashscope_device::{ByteRange, Bytes, Device};
 use flashscope_infer::open_blocks::first_blocks::{FIRST_BLOCKS, FirstBlocks};
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::finding::FindingId;
-use flashscope_record::observation::{BegunBlock, Data, FatAreaData, Merges, Observations, Order, Times};
+use flashscope_record::observation::{Data, FatAreaData, Merges, Observations, OpenedBlock, Order, Times};
 
 use crate::contract::{Estimate, Experiment, Observer};
 use crate::experiment::block_pool::BlockPool;
@@ -233,7 +233,7 @@ impl Run<'_, '_> {
         };
         match time {
             Some(time) => {
-                self.data.begun.push(BegunBlock { unit, time });
+                self.data.opened.push(OpenedBlock { unit, time });
                 posterior.begin(unit, time);
             }
             None => self.failed += 1,
@@ -245,7 +245,7 @@ impl Run<'_, '_> {
     /// failed.
     fn next_range(&self, unit: u32) -> ByteRange {
         let FatArea { erase_block, request, .. } = self.experiment;
-        let opened = self.data.begun.iter().filter(|block| block.unit == Some(unit)).count() as u64;
+        let opened = self.data.opened.iter().filter(|block| block.unit == Some(unit)).count() as u64;
         let position = (opened + self.failed) % (erase_block / request).max(1);
         range(erase_block * u64::from(unit) + request * position, request)
     }

@@ -210,7 +210,8 @@ impl SizeSweep<'_, '_, '_> {
         result
     }
 
-    /// `writes` writes of one size, and the times of those before a failed one. The gap before them is filled.
+    /// `writes` writes of one size, and the times of those before a failed one. The gap before them is
+    /// filled.
     fn try_sweep_point(
         &mut self,
         size: Bytes,

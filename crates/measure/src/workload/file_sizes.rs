@@ -76,7 +76,8 @@ impl FileProfile {
         }
     }
 
-    /// `count` sizes. They are stratified over the distribution, so that the seed changes the order and hardly the sum.
+    /// `count` sizes. They are stratified over the distribution, so that the seed changes the order and
+    /// hardly the sum.
     #[must_use]
     pub fn sizes(self, count: u32, seed: u64) -> Vec<Bytes> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

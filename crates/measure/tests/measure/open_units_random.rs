@@ -24,7 +24,7 @@ fn random_open_units_are_counted_in_sequentially_open_blocks() {
     for id in [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom] {
         assert_eq!(finding(&findings, id).value(), Some(Value::Count(90)), "{:?}", finding(&findings, id));
     }
-    assert_eq!(data.gone_on.len(), 94);
+    assert_eq!(data.continued.len(), 94);
     assert!(data.cells.iter().all(|cell| cell.order == Order::Linear));
 }
 
@@ -41,7 +41,7 @@ fn random_open_units_are_counted_by_opening_into_freed_slots() {
         let (findings, data) = with_random_eviction(target);
         let found = finding(&findings, FindingId::OpenUnitsRandom);
         assert_eq!(found.value(), Some(Value::Count(random)), "{found:?}");
-        assert!((1..linear as usize + 8).contains(&data.given_back.len()), "{}", data.given_back.len());
+        assert!((1..linear as usize + 8).contains(&data.freed.len()), "{}", data.freed.len());
         assert!(data.cells.iter().all(|cell| cell.order == Order::Linear));
     }
 }
@@ -53,8 +53,8 @@ fn fewer_random_open_units_are_counted_in_sequentially_open_blocks() {
     let (findings, data) = with_random_eviction(Target::parse(&format!("transcend-8g?{options}")).unwrap());
     let found = finding(&findings, FindingId::OpenUnitsRandom);
     assert_eq!(found.value(), Some(Value::Count(20)), "{found:?}");
-    assert!((20..25).contains(&data.gone_on.len()), "{}", data.gone_on.len());
-    assert!(data.given_back.is_empty());
+    assert!((20..25).contains(&data.continued.len()), "{}", data.continued.len());
+    assert!(data.freed.is_empty());
 }
 
 /// Sequential data may fill a log at the first random write into its block, and continued blocks hold slots.

@@ -36,8 +36,8 @@ pub enum LogFault {
         /// Time per request in the slowest table, seconds.
         slowest_s: f64,
     },
-    /// Some blocks are slow, and more blocks are fast again.
-    FastAgain {
+    /// A number of blocks is slow, and a larger number is fast.
+    LargerCountIsFast {
         /// The number of blocks that is slow.
         slow: u32,
         /// The larger number of blocks that is fast.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{FindingId, Measurement, Sample};
+use super::FindingId;
+use super::measurement::{Measurement, Sample};
 
 /// Something of which more or less would decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

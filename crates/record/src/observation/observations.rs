@@ -40,7 +40,8 @@ pub enum Source {
     Published {
         /// The program, as far as its output tells.
         program: String,
-        /// Two devices that the log names, where it is of more than one: which table is of which is not known.
+        /// Two devices that the log names, where it is of more than one: which table is of which is not
+        /// known.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         devices: Vec<String>,
     },

@@ -82,6 +82,6 @@ fn ended(ended: &Ended) -> String {
     match ended {
         Ended::Complete => "complete".to_owned(),
         Ended::Early { reason, .. } => format!("early: {}", printable(&words::stop(reason))),
-        Ended::NotStarted { reason, .. } => format!("not begun: {}", printable(&words::refusal(reason))),
+        Ended::NotStarted { reason, .. } => format!("not opened: {}", printable(&words::refusal(reason))),
     }
 }

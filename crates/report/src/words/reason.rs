@@ -329,7 +329,7 @@ fn log_fault(fault: &LogFault) -> String {
             time(*fastest_s),
             time(*slowest_s)
         ),
-        LogFault::FastAgain { slow, fast, base } => {
+        LogFault::LargerCountIsFast { slow, fast, base } => {
             format!("the log contradicts itself: {slow} blocks are slow, and {fast} as fast as {base}")
         }
         LogFault::FastBehindSlow { fast, slow } => format!(

@@ -98,7 +98,7 @@ pub fn absurd() -> RunFile {
             let (request, times) = (size, time.clone());
             write.cells.push(WriteSizeCell { order, request, start: None, times: times.clone() });
             for count in [0, 8, 9, u32::MAX] {
-                open.cells.push(OpenUnitsCell::in_turn((order, count, request), times.clone()));
+                open.cells.push(OpenUnitsCell::round_robin((order, count, request), times.clone()));
                 fat.cells.push(FatAreaCell { unit: count, order, request, times: times.clone() });
             }
         }

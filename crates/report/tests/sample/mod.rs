@@ -93,7 +93,7 @@ fn open_units(jitter: &mut Jitter) -> OpenUnitsData {
             for request in sizes(Bytes::kib(4), ERASE_BLOCK) {
                 let count = (ERASE_BLOCK / request).min(128) * u64::from(open_units);
                 let times = times(jitter, with_open(open_units, request, order), count);
-                cells.push(OpenUnitsCell::in_turn((order, open_units, request), times));
+                cells.push(OpenUnitsCell::round_robin((order, open_units, request), times));
             }
         }
     }

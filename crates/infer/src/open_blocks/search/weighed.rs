@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
             return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
         }
         let most = most_in_turn(&parts, Order::Linear);
-        let without_want = [&data.gone_on, &data.given_back].into_iter().find_map(|cells| {
+        let without_want = [&data.continued, &data.freed].into_iter().find_map(|cells| {
             evidence::given_back_tells(cells, &linear, most).map(|random| (cells.as_slice(), random))
         });
         let (without_want, random) = match without_want {

@@ -47,14 +47,14 @@ impl Search<'_, '_> {
         }
         let cells = std::mem::take(&mut self.data.cells);
         let opened = self.fill_and_open(pool, sequential, number);
-        self.data.given_back = std::mem::replace(&mut self.data.cells, cells);
+        self.data.freed = std::mem::replace(&mut self.data.cells, cells);
         let Some((mut opened, may_decide)) = opened? else { return Ok(false) };
         let units_max = self.experiment.units_max;
-        let decided = || evidence::given_back_tells(&self.data.given_back, sequential, units_max);
+        let decided = || evidence::given_back_tells(&self.data.freed, sequential, units_max);
         if may_decide && decided().is_some() {
             return Ok(true);
         }
-        self.data.cells.append(&mut self.data.given_back);
+        self.data.cells.append(&mut self.data.freed);
         self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         let mut random = evidence::random(&self.data.cells, sequential, units_max);
         self.search(&mut opened, &mut random, units_max)?;

@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Belief;
 use flashscope_infer::slow_classifier::SlowClassifier;
-use flashscope_record::observation::{Beginnings, BegunApart};
+use flashscope_record::observation::{OpenedApart, OpeningPair};
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
@@ -95,7 +95,7 @@ impl Search<'_, '_> {
         }
         let behind = self.session.write_through(range(other, request))?;
         self.others_open.extend([one, other]);
-        self.data.beginnings.extend(alone.zip(behind).map(|(alone, behind)| Beginnings { alone, behind }));
+        self.data.beginnings.extend(alone.zip(behind).map(|(alone, behind)| OpeningPair { alone, behind }));
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Search<'_, '_> {
             };
             posterior.write(unit, in_order);
             let Some(apart) = apart else { break };
-            self.data.apart.push(BegunApart { apart, in_order });
+            self.data.apart.push(OpenedApart { apart, in_order });
             slow += u32::from(slowness.is_slow(apart));
             if slow == SLOW_RANDOM_MAX {
                 break;

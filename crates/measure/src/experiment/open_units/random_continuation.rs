@@ -66,9 +66,9 @@ impl Search<'_, '_> {
         }
         let cells = std::mem::take(&mut self.data.cells);
         let result = self.continue_each(pool, sequential, number);
-        self.data.gone_on = std::mem::replace(&mut self.data.cells, cells);
+        self.data.continued = std::mem::replace(&mut self.data.cells, cells);
         result?;
-        Ok(evidence::given_back_tells(&self.data.gone_on, sequential, units_max).is_some())
+        Ok(evidence::given_back_tells(&self.data.continued, sequential, units_max).is_some())
     }
 
     /// Continues the blocks of the search. Some may be full, or slow because of earlier writes or a gap left

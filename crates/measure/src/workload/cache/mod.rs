@@ -1,4 +1,5 @@
-//! The cache workload: read throughput of memory, the page cache and the device, round-robin. Nothing is written.
+//! The cache workload: read throughput of memory, the page cache and the device, round-robin. Nothing is
+//! written.
 
 mod layer;
 
@@ -84,7 +85,8 @@ pub struct CacheWorkload {
 }
 
 impl CacheWorkload {
-    /// Reads all layers in each round, so that a disturbance affects all of them. `observer` gets the number of each round.
+    /// Reads all layers in each round, so that a disturbance affects all of them. `observer` gets the number
+    /// of each round.
     ///
     /// # Errors
     /// [`Stopped`] if the host failed, or the person interrupted it.
@@ -104,8 +106,8 @@ impl CacheWorkload {
         Ok(readings)
     }
 
-    /// Reads the device with the drive's own cache on, then off, and adds both to `readings`. A cache that cannot be switched ends
-    /// it with the inner error.
+    /// Reads the device with the drive's own cache on, then off, and adds both to `readings`. A cache that
+    /// cannot be switched ends it with the inner error.
     ///
     /// # Errors
     /// [`Stopped`] if the host failed, or the person interrupted it.

@@ -122,8 +122,8 @@ impl FilesWorkload {
         pilots.map(|pilot| &self.sizes[..pilot])
     }
 
-    /// Runs rounds until they agree, the planned number is reached, or the time budget is spent; at least one. Complete rounds
-    /// are added to `data`, also if the workload ends early.
+    /// Runs rounds until they agree, the planned number is reached, or the time budget is spent; at least
+    /// one. Complete rounds are added to `data`, also if the workload ends early.
     ///
     /// # Errors
     /// [`Stopped`] if the host failed, or the person interrupted it. No file is left in any case.
@@ -150,7 +150,8 @@ struct Run<'a, H> {
 }
 
 impl<H: FileHost> Run<'_, H> {
-    /// Estimates by pilots how long all files take. Reduces their number to fit the time budget, if that is allowed.
+    /// Estimates by pilots how long all files take. Reduces their number to fit the time budget, if that is
+    /// allowed.
     fn choose_count(&mut self) -> Result<(), Stopped<H::Error>> {
         let (files, count) = (self.workload.sizes.len(), self.workload.count());
         if files < 2 * PILOT {

@@ -23,7 +23,8 @@ pub const METHODS: [Way; 5] = [Way::Zeros, Way::Random, Way::FlushAtEnd, Way::Fl
 
 /// The bytes that each method writes by default.
 pub const SIZE_DEFAULT: Bytes = Bytes::mib(64);
-/// The smallest size that is chosen for a slow stick, and the size of the pilot. Guess: enough to fill a controller's write buffer.
+/// The smallest size that is chosen for a slow stick, and the size of the pilot. Guess: enough to fill a
+/// controller's write buffer.
 pub const SIZE_MIN: Bytes = Bytes::mib(8);
 /// The bytes that all rounds together write by default.
 const WRITTEN_DEFAULT: Bytes = Bytes::gib(2);
@@ -31,7 +32,8 @@ const WRITTEN_DEFAULT: Bytes = Bytes::gib(2);
 const ROUNDS_MIN: u64 = 3;
 /// The most rounds by default: with nine, the interval of the median leaves out the extremes.
 const ROUNDS_MAX: u64 = 9;
-/// The rounds after which agreement ends the measurement: the median lies between the extremes of five with probability 15/16.
+/// The rounds after which agreement ends the measurement: the median lies between the extremes of five with
+/// probability 15/16.
 const ROUNDS_ENOUGH: u32 = 5;
 
 /// The settings of the workload.
@@ -98,7 +100,8 @@ impl WriteMethods {
         self.rounds.unwrap_or(usual)
     }
 
-    /// Runs rounds until they agree, the planned number is reached, or the time budget is spent; at least one.
+    /// Runs rounds until they agree, the planned number is reached, or the time budget is spent; at least
+    /// one.
     pub fn measure<H: WriteHost>(
         &self,
         host: &mut H,
@@ -159,7 +162,8 @@ impl<H: WriteHost> Run<'_, H> {
         Ok(())
     }
 
-    /// Without a requested size, a pilot chooses one that lets some rounds end within the time budget, and that fits.
+    /// Without a requested size, a pilot chooses one that lets some rounds end within the time budget, and
+    /// that fits.
     fn choose_size(&mut self) -> Result<(), Stopped<H::Error>> {
         if self.settings.size.is_some() {
             return Ok(());

@@ -79,7 +79,8 @@ fn generation<H: WriteHost>(host: &mut H, bytes: Bytes) -> Result<Duration, Stop
     Ok(host.now().since(started))
 }
 
-/// Writes everything. Returns the time spent preparing data in memory, which does not count; `None` if the filesystem refuses.
+/// Writes everything. Returns the time spent preparing data in memory, which does not count; `None` if the
+/// filesystem refuses.
 fn write_all<H: WriteHost>(
     host: &mut H,
     has_source: bool,

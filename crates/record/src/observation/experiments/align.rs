@@ -12,27 +12,27 @@ use crate::observation::experiment_data::ExperimentData;
 /// Reads before, across and after boundaries of candidate sizes.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlignData {
-    /// How much each read reads; `None` if a log does not say.
+    /// The size of each read; `None` if a log does not state it.
     pub read: Option<Bytes>,
     /// One sample per boundary and round (published: one per candidate, already averaged).
     pub samples: Vec<AlignSample>,
-    /// What the device holds, by places here and there.
+    /// The contents of the device, sampled at random offsets.
     #[serde(default)]
     pub contents: Contents,
 }
 
-/// What places here and there hold: a controller may answer without touching flash where nothing was ever written, or where
-/// all was trimmed.
+/// The contents at random offsets. A controller may answer without touching flash where nothing was written or
+/// everything was trimmed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
-    /// How many places were looked at.
+    /// The number of sampled offsets.
     pub looked_at: u32,
-    /// How many of them hold nothing but 0x00, or nothing but 0xFF.
+    /// How many of them hold only 0x00, or only 0xFF.
     pub blank: u32,
 }
 
 impl Contents {
-    /// Whether most places are blank; `None` if nobody looked.
+    /// Whether most offsets are blank; `None` without samples.
     #[must_use]
     pub const fn mostly_blank(self) -> Option<bool> {
         match self.looked_at {
@@ -65,13 +65,13 @@ pub struct AlignSample {
     /// The read that straddles it.
     #[serde(with = "crate::duration_ns")]
     pub across: Duration,
-    /// The read that begins at it.
+    /// The read that starts at it.
     #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }
 
 impl AlignSample {
-    /// How much longer the read across took than those beside it, in seconds; may be negative.
+    /// The extra time of the read across, compared with those beside it, seconds; may be negative.
     #[must_use]
     pub fn difference(&self) -> f64 {
         self.across.as_secs_f64() - (self.before.as_secs_f64() + self.after.as_secs_f64()) / 2.0

@@ -9,41 +9,41 @@ use crate::finding::FindingId;
 use crate::limits::{Checked, block, each, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
-/// Writes on both sides of places where erase blocks may end.
+/// Writes on both sides of offsets where erase blocks may end.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockEndsData {
     /// The size of the writes that are timed.
     pub request: Bytes,
     /// The page, if it was known.
     pub page: Option<Bytes>,
-    /// What took the controller's places before, in the order in which they were opened.
+    /// The blocks that took the controller's slots before, in the order of opening.
     pub openings: Vec<Opening>,
-    /// What was tried then.
+    /// The pairs of writes that were then made.
     pub crossings: Vec<Crossing>,
 }
 
-/// Two writes into an erase block of its own, of which the first opened it, each with a flush behind it.
+/// Two writes into a new erase block, each followed by a flush. The first opens the block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
-    /// Where it lies.
+    /// Its offset.
     pub offset: Bytes,
     /// The write that opened it.
     #[serde(with = "crate::duration_ns")]
     pub first: Duration,
-    /// The write behind that one.
+    /// The write after it.
     #[serde(with = "crate::duration_ns")]
     pub second: Duration,
 }
 
-/// Two writes one behind the other, each with a flush behind it, into a place that was opened just before.
+/// Two sequential writes, each followed by a flush, into a block that was opened just before.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Crossing {
-    /// Where the first ends and the second begins.
+    /// The end of the first and the start of the second.
     pub offset: Bytes,
     /// The write that ends there.
     #[serde(with = "crate::duration_ns")]
     pub before: Duration,
-    /// The write that begins there.
+    /// The write that starts there.
     #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }

@@ -1,4 +1,4 @@
-//! The same writes in each of the first erase blocks.
+//! Identical writes in each of the first erase blocks.
 
 use std::time::Duration;
 
@@ -10,58 +10,58 @@ use crate::limits::{Checked, count, each, erase_block, time};
 use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
-/// The same writes in each of the first erase blocks.
+/// Identical writes in each of the first erase blocks.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FatAreaData {
-    /// The erase block that was assumed.
+    /// The assumed erase block.
     pub erase_block: Bytes,
-    /// What the search for open units told of merges; `None` in a published table.
+    /// The merges that the search for open units found; `None` in a published table.
     #[serde(default)]
     pub merges: Option<Merges>,
-    /// Blocks that were begun one after the other, once more of them than can be open.
-    #[serde(default)]
-    pub begun: Vec<BegunBlock>,
-    /// Writes at the start of each of the first blocks, by block: each while another block was begun and not finished.
-    /// Only where one run is taken in order.
+    /// Blocks opened one after the other; one more than can be open.
+    #[serde(default, rename = "begun")]
+    pub opened: Vec<OpenedBlock>,
+    /// Writes at the start of each of the first blocks, by block, each while another block is incomplete. Only
+    /// for controllers that take one sequential run.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::lists")]
     pub beginnings: Vec<Vec<Duration>>,
-    /// Writes of the same size into one ordinary erase block alone, in linear order: what a write without a merge takes.
+    /// Sequential writes of the same size into one ordinary erase block alone: the time without a merge.
     #[serde(default)]
     pub baseline: Option<Times>,
-    /// The same at the end: whether the device has changed meanwhile.
+    /// The same at the end: a control of the device's speed.
     #[serde(default)]
     pub control: Option<Times>,
     /// One per unit and request size.
     pub cells: Vec<FatAreaCell>,
 }
 
-/// An erase block that was not open before this write into it.
+/// An erase block that was not open before this write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BegunBlock {
-    /// Which of the first blocks, counted from the start of the device; `None`: an ordinary one.
+pub struct OpenedBlock {
+    /// Its number among the first blocks, from the start of the device; `None`: an ordinary block.
     pub unit: Option<u32>,
-    /// What the write took.
+    /// The latency of the write.
     #[serde(with = "crate::duration_ns")]
     pub time: Duration,
 }
 
-/// What is known of merges.
+/// The merges that were found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Merges {
-    /// How likely each switch merges with one block too many, rather than some.
+    /// The probability that with one block too many every switch merges, rather than some.
     pub every_switch: f64,
-    /// What a merge takes beside the write.
+    /// The time of a merge beyond the write.
     #[serde(default, with = "crate::duration_ns::option")]
     pub takes: Option<Duration>,
-    /// Whether only one run is taken in order.
+    /// Whether the controller takes one sequential run only.
     pub is_one_run: bool,
-    /// Of so many erase blocks one at least is not open.
+    /// The number of erase blocks of which at least one is not open.
     #[serde(default)]
     pub too_many: Option<u32>,
 }
 
-/// The writes of one size in one unit.
+/// The writes of one size into one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FatAreaCell {
     /// The unit, counted from the start of the device.
@@ -81,7 +81,7 @@ impl ExperimentData for FatAreaData {
         self.control.as_ref().map_or(Ok(()), Times::check).map_err(|error| error.inside("control"))?;
         let takes = self.merges.and_then(|merges| merges.takes);
         takes.map_or(Ok(()), |takes| time("merges.takes", takes))?;
-        each("begun", &self.begun, |block| {
+        each("begun", &self.opened, |block| {
             count("unit", block.unit.unwrap_or(0), 0)?;
             time("time", block.time)
         })?;
@@ -109,7 +109,7 @@ impl ExperimentData for FatAreaData {
     }
 
     fn latencies(&self) -> Vec<Duration> {
-        let opened = self.begun.iter().map(|block| block.time);
+        let opened = self.opened.iter().map(|block| block.time);
         self.cells.iter().flat_map(|cell| cell.times.each()).copied().chain(opened).collect()
     }
 }

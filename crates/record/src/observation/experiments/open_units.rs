@@ -10,93 +10,96 @@ use crate::limits::{Checked, count, each, erase_block, time};
 use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
-/// Writes into several erase blocks in turn.
+/// Round-robin writes into several erase blocks.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenUnitsData {
-    /// The erase block that was assumed.
+    /// The assumed erase block.
     pub erase_block: Bytes,
-    /// One per combination that was tried, in that order.
+    /// One per combination, as measured.
     pub cells: Vec<OpenUnitsCell>,
-    /// Linear writes into one unit between the searches: whether the device is still as fast as at the start.
+    /// Sequential writes into one unit between the searches: a control of the device's speed.
     #[serde(default)]
     pub controls: Vec<Times>,
-    /// A search in linear order with requests that pay no merge, whatever the number of units, before the one in `cells` began anew
-    /// with smaller ones.
+    /// A sequential search whose requests never caused merges. The search in `cells` restarted with smaller
+    /// requests.
     #[serde(default)]
     pub free: Vec<OpenUnitsCell>,
-    /// A search in linear order in which whatever did not go on behind the write before it took longer by little, before the one in
-    /// `cells` began anew with two units in turn.
+    /// A sequential search in which each write that did not continue its predecessor took a little longer.
+    /// The search in `cells` restarted with two units round-robin.
     #[serde(default)]
     pub appended: Vec<OpenUnitsCell>,
-    /// A search in linear order whose number was too small, since something else held a place throughout, before the one in `cells` began
-    /// anew.
+    /// A sequential search with too small a result, because a foreign block kept a slot. The search in `cells`
+    /// restarted.
     #[serde(default)]
     pub outgrown: Vec<OpenUnitsCell>,
-    /// A search in linear order that ended undecided, before the one in `cells` went on with smaller requests.
+    /// A sequential search that ended undecided. The search in `cells` continued with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,
-    /// Whether each of those smaller requests in linear order was led by one over the place before it; the times are those of both.
+    /// Whether each of those smaller sequential requests had a leading request at the offset before it; the
+    /// times are sums of both.
     #[serde(default)]
     pub led: bool,
-    /// The search once more, in linear order and with requests of a page, over data that was written just before.
+    /// The sequential search repeated with requests of a page, over recently written data.
     #[serde(default)]
     pub rewritten: Vec<OpenUnitsCell>,
-    /// Writes out of order into the part of one unit that was written just before.
+    /// Random writes into a recently written part of one unit.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::list")]
     pub out_of_order: Vec<Duration>,
-    /// Groups of pages of one unit, written in order and then once more from the last to the first.
+    /// Groups of pages of one unit, written sequentially, then again from the last to the first.
     #[serde(default)]
     pub groups: Vec<Group>,
-    /// One unit after the other written from its start, with larger and larger requests, where no number of units was too many.
+    /// Units written from their start, one at a time, with growing requests; only if no number of units was too
+    /// large.
     #[serde(default)]
     pub one_run: Vec<OpenUnitsCell>,
-    /// Pages of one unit written from its end to its start, each apart from the others.
+    /// Pages of one unit written from its end to its start, none adjacent to another.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::list")]
     pub scattered: Vec<Duration>,
-    /// Units begun out of order where any unit may have to go, each once another that may have been open was written whole: one of these
-    /// holds a place no more, so that each finds one until all are taken.
+    /// Units opened with random writes under random eviction, each after a unit that may have been open was
+    /// written completely and so freed its slot.
+    #[serde(default, rename = "given_back")]
+    pub freed: Vec<OpenUnitsCell>,
+    /// Units that were open sequentially and then got two random writes, the faster one first; after them new
+    /// units, opened with random writes.
+    #[serde(default, rename = "gone_on")]
+    pub continued: Vec<OpenUnitsCell>,
+    /// Units opened with random writes outside the search, each followed by a unit of the search that was
+    /// opened sequentially.
     #[serde(default)]
-    pub given_back: Vec<OpenUnitsCell>,
-    /// Units that were open in order and then written twice out of order, the quicker one of both writes first; and behind them fresh ones,
-    /// begun out of order.
+    pub apart: Vec<OpenedApart>,
+    /// Writes at the starts of units; no unit was open before the first of each pair.
     #[serde(default)]
-    pub gone_on: Vec<OpenUnitsCell>,
-    /// Units that were begun out of order, outside the search, and behind each one of the search that was begun in order.
-    #[serde(default)]
-    pub apart: Vec<BegunApart>,
-    /// Writes at the starts of units, where no unit was open before the first of each pair.
-    #[serde(default)]
-    pub beginnings: Vec<Beginnings>,
+    pub beginnings: Vec<OpeningPair>,
 }
 
-/// As many pages as a log maps at once at most, at a multiple of their size.
+/// The largest number of pages that a log maps at once, at a multiple of their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// Behind the group before it.
+    /// After the previous group.
     #[serde(with = "crate::duration_ns")]
     pub in_order: Duration,
-    /// Over that, once the group behind it was written anew.
+    /// Over it, after the next group was rewritten.
     #[serde(with = "crate::duration_ns")]
     pub backward: Duration,
 }
 
-/// Two units that were written to their ends, or nearly, and are then begun anew one after the other.
+/// Two units that were written to their ends, or nearly, and are then opened again, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginnings {
-    /// A write into the first one that has nothing to put aside: its first, or one that goes on behind that.
+pub struct OpeningPair {
+    /// A write into the first unit that evicts nothing: its first write, or one that continues it.
     #[serde(with = "crate::duration_ns")]
     pub alone: Duration,
-    /// The first write into the other, while the first one is unfinished.
+    /// The first write into the second unit, while the first one is incomplete.
     #[serde(with = "crate::duration_ns")]
     pub behind: Duration,
 }
 
-/// A unit that was begun out of order, and one that was begun in order behind it.
+/// A unit opened with random writes, followed by a unit opened sequentially.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BegunApart {
-    /// The slower one of two writes out of order into a fresh unit.
+pub struct OpenedApart {
+    /// The slower one of two random writes into a new unit.
     #[serde(with = "crate::duration_ns")]
     pub apart: Duration,
     /// The first write at the start of another.
@@ -109,22 +112,22 @@ pub struct BegunApart {
 pub struct OpenUnitsCell {
     /// Order inside each unit.
     pub order: Order,
-    /// How many erase blocks were written in turn.
+    /// The number of erase blocks written round-robin.
     pub open_units: u32,
     /// The size of each write.
     pub request: Bytes,
     /// Their times.
     pub times: Times,
-    /// Into which unit each write went, counted in the order in which this order's units were taken; empty: write i went
-    /// to unit i modulo `open_units`.
+    /// The unit of each write, numbered as the units of this order were taken. Empty: write i went to unit i
+    /// modulo `open_units`.
     #[serde(default)]
     pub units: Vec<u32>,
-    /// Units that became full, and took turns no more.
+    /// Units that became full and left the round-robin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<PassedOver>,
 }
 
-/// A unit that took turns had no place left when its turn came.
+/// A unit of the round-robin that was full at its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
     /// Which unit.
@@ -134,13 +137,13 @@ pub struct PassedOver {
 }
 
 impl OpenUnitsCell {
-    /// Writes into so many units in turn: write i went to unit i modulo `open_units`, and none became full.
+    /// Round-robin writes: write i went to unit i modulo `open_units`, and no unit became full.
     #[must_use]
-    pub const fn in_turn((order, open_units, request): (Order, u32, Bytes), times: Times) -> Self {
+    pub const fn round_robin((order, open_units, request): (Order, u32, Bytes), times: Times) -> Self {
         Self { order, open_units, request, times, units: Vec::new(), passed_over: Vec::new() }
     }
 
-    /// Keeps one write, in the last of these cells if it belongs there.
+    /// Records one write, in the last of these cells if it belongs there.
     pub fn keep(
         cells: &mut Vec<Self>,
         (order, open_units, request): (Order, u32, Bytes),
@@ -156,37 +159,40 @@ impl OpenUnitsCell {
             }
             _ => {
                 let times = Times::Each(vec![latency]);
-                cells.push(Self { units: vec![unit], ..Self::in_turn((order, open_units, request), times) });
+                cells.push(Self {
+                    units: vec![unit],
+                    ..Self::round_robin((order, open_units, request), times)
+                });
             }
         }
     }
 
-    /// This unit has no place left for the write that comes next in this order.
+    /// Records that this unit is full at its turn in this order.
     pub fn pass_over(cells: &mut [Self], order: Order, unit: u32) {
         if let Some(cell) = cells.iter_mut().rfind(|cell| cell.order == order) {
             cell.passed_over.push(PassedOver { unit, after: cell.units.len() });
         }
     }
 
-    /// Each write that was timed by itself: into which unit, and how long it took.
+    /// The unit and the latency of each write with a time of its own.
     pub fn writes(&self) -> impl Iterator<Item = (u32, Duration)> + '_ {
         let each = match &self.times {
             Times::Each(each) => each.as_slice(),
             Times::Mean { .. } => &[],
         };
-        let in_turn = |index: usize| u32::try_from(index).unwrap_or(u32::MAX) % self.open_units.max(1);
+        let round_robin = |index: usize| u32::try_from(index).unwrap_or(u32::MAX) % self.open_units.max(1);
         each.iter().enumerate().map(move |(index, latency)| {
-            (self.units.get(index).copied().unwrap_or_else(|| in_turn(index)), *latency)
+            (self.units.get(index).copied().unwrap_or_else(|| round_robin(index)), *latency)
         })
     }
 }
 
 impl OpenUnitsData {
-    /// The searches, in the order in which they were made.
+    /// The searches, as measured.
     fn searches(&self) -> impl Iterator<Item = &OpenUnitsCell> {
         let before = self.free.iter().chain(&self.appended).chain(&self.outgrown);
         let of_search = before.chain(&self.larger).chain(&self.cells);
-        of_search.chain(&self.given_back).chain(&self.gone_on).chain(&self.one_run)
+        of_search.chain(&self.freed).chain(&self.continued).chain(&self.one_run)
     }
 }
 
@@ -210,8 +216,8 @@ impl ExperimentData for OpenUnitsData {
         })?;
         each("one_run", &self.one_run, cell)?;
         each("outgrown", &self.outgrown, cell)?;
-        each("given_back", &self.given_back, cell)?;
-        each("gone_on", &self.gone_on, cell)?;
+        each("given_back", &self.freed, cell)?;
+        each("gone_on", &self.continued, cell)?;
         each("scattered", &self.scattered, |latency| time("", *latency))?;
         each("beginnings", &self.beginnings, |pair| {
             time("alone", pair.alone)?;

@@ -1,4 +1,4 @@
-//! What was seen of equal requests that went on for a while: how long each took, and when it ended.
+//! Rows of equal requests: the latency and the end of each.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::Order;
 
-/// Requests of several kinds, one kind after the other.
+/// Rows of requests, one row per kind.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpeedData {
-    /// One per kind of request, in the order in which they were made.
+    /// One per kind of request, as measured.
     pub cells: Vec<SpeedCell>,
-    /// The most that the way to the device lets through, if that is known.
+    /// The limit of the link, if it is known.
     #[serde(default)]
     pub link: Option<LinkLimit>,
-    /// Whether requests went through the page cache, because the filesystem refuses to go past it.
+    /// Whether requests went through the page cache, because the filesystem refuses direct I/O.
     #[serde(default)]
     pub is_buffered: bool,
-    /// Whether rows of writes went on until they had met what comes only every few gibibytes.
+    /// Whether rows of writes continued until they met stalls that come once in several GiB.
     #[serde(default)]
     pub is_thorough: bool,
-    /// What the device held where it was read, by places here and there.
+    /// The contents of the device where it was read, sampled at random offsets.
     #[serde(default)]
     pub contents: Contents,
 }
 
-/// The most that the way to a device lets through.
+/// The limit of a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkLimit {
     /// Bytes per second.
@@ -38,13 +38,13 @@ pub struct LinkLimit {
     pub name: String,
 }
 
-/// Requests that read, or that write.
+/// Reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// They read.
+    /// Reads.
     Read,
-    /// They write.
+    /// Writes.
     Write,
 }
 
@@ -64,39 +64,39 @@ impl Direction {
 pub struct SpeedCase {
     /// Whether they read or write.
     pub direction: Direction,
-    /// One behind the other, or here and there.
+    /// Sequential, or at random offsets.
     pub order: Order,
     /// The size of each.
     pub request: Bytes,
-    /// How many were in flight at a time.
+    /// The queue depth.
     pub queue_depth: u32,
 }
 
-/// The requests of one kind. Those that failed are left out.
+/// The requests of one kind, without failed ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpeedCell {
     /// The kind.
     #[serde(flatten)]
     pub case: SpeedCase,
-    /// How long each took, in nanoseconds, in the order in which they ended.
+    /// The latency of each, nanoseconds, in the order of completion.
     pub took_ns: Vec<u64>,
-    /// When each of them ended, in nanoseconds from when the first was asked for.
+    /// The completion of each, nanoseconds from the submission of the first.
     pub ended_ns: Vec<u64>,
-    /// What a flush behind them took; `None` without one.
+    /// The latency of the final flush; `None` without one.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::option")]
     pub flush: Option<Duration>,
-    /// What was read back behind all rows from places that these wrote here and there.
+    /// The result of reading back offsets of random writes, after all rows.
     #[serde(default)]
     pub read_back: ReadBack,
 }
 
-/// Places that were written, and read when all was done.
+/// Written offsets, read back at the end.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
     /// How many were read.
     pub places: u32,
-    /// How many of them hold nothing that this run wrote there.
+    /// How many of them do not hold what this run wrote there.
     pub lost: u32,
 }
 
@@ -113,13 +113,13 @@ impl SpeedCell {
         }
     }
 
-    /// Keeps a request that took `took` and ended when so much time had passed.
+    /// Records a request with its latency and its completion.
     pub fn keep(&mut self, took: Duration, ended: Duration) {
         self.took_ns.push(nanoseconds(took));
         self.ended_ns.push(nanoseconds(ended));
     }
 
-    /// Everything that was transferred.
+    /// The bytes transferred.
     #[must_use]
     pub fn transferred(&self) -> Bytes {
         self.case.request * self.took_ns.len() as u64

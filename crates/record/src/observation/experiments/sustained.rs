@@ -9,68 +9,68 @@ use crate::finding::FindingId;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
-/// Large writes one behind the other, until caches are full and the speed has settled.
+/// A stream of large sequential writes, until caches are full and the speed is steady.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SustainedData {
     /// The size of each write.
     pub request: Bytes,
-    /// The writes in their order, several at a time.
+    /// The writes in sequence, several in each piece.
     pub pieces: Vec<Piece>,
-    /// Single writes that took several times as long as those just before them.
+    /// Single writes that took several times as long as their predecessors.
     #[serde(default)]
     pub long: Vec<LongWrite>,
-    /// Writes that went on behind pauses.
+    /// Streams that resumed after pauses.
     #[serde(default)]
     pub resumed: Vec<Resumed>,
-    /// Whether the writes lie apart, spread evenly over the device, each with a flush that counts to its time.
+    /// Whether the writes are spread evenly over the device, each with a flush that counts to its time.
     #[serde(default)]
     pub is_spread: bool,
 }
 
-/// So many writes that took long are kept at most: more of them tell nothing more.
+/// The most long writes that are kept. Guess: more of them add nothing to their distribution.
 pub const LONG_WRITES_MAX: usize = 4096;
 
 /// A write in a stream that took several times as long as those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongWrite {
-    /// Everything that was written until it ended, itself included.
+    /// The bytes written up to its end.
     pub written: Bytes,
-    /// How long it took.
+    /// Its latency.
     #[serde(with = "crate::duration_ns")]
     pub took: Duration,
-    /// What all writes until then took, itself included.
+    /// The time of all writes up to its end.
     #[serde(with = "crate::duration_ns")]
     pub ended: Duration,
 }
 
-/// A stream that went on behind a pause.
+/// A stream that resumed after a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// How long nothing was asked for.
+    /// The length of the pause.
     #[serde(with = "crate::duration_ns")]
     pub pause: Duration,
-    /// The writes behind it.
+    /// The writes after it.
     pub pieces: Vec<Piece>,
 }
 
-/// Some writes one behind the other.
+/// Sequential writes of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// How many; those that failed are left out.
+    /// How many, without failed ones.
     pub requests: u32,
-    /// What they took together.
+    /// Their total time.
     #[serde(with = "crate::duration_ns")]
     pub time: Duration,
 }
 
 impl SustainedData {
-    /// Everything that was written.
+    /// The bytes written.
     #[must_use]
     pub fn written(&self) -> Bytes {
         self.bytes_of(&self.pieces)
     }
 
-    /// What these pieces of the stream, or of one behind a pause, hold.
+    /// The bytes of these pieces.
     #[must_use]
     pub fn bytes_of(&self, pieces: &[Piece]) -> Bytes {
         self.request * pieces.iter().map(|piece| u64::from(piece.requests)).sum()

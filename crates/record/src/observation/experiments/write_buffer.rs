@@ -14,14 +14,14 @@ use crate::observation::experiment_data::ExperimentData;
 pub struct WriteBufferData {
     /// The size of each write.
     pub request: Bytes,
-    /// In the order in which they were made.
+    /// As measured.
     pub bursts: Vec<Burst>,
 }
 
-/// A pause, and the writes after it, one behind the other.
+/// A pause, and the sequential writes after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
-    /// How long nothing was asked for.
+    /// The length of the pause.
     #[serde(with = "crate::duration_ns")]
     pub pause: Duration,
     /// The latency of each write, in order.

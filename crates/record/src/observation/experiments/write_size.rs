@@ -10,30 +10,30 @@ use crate::limits::{Checked, block, each, erase_block, size, time};
 use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
-/// Writes of every size, to one place at a time.
+/// Sequential writes of every size.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteSizeData {
-    /// The erase block that was assumed, if one was known.
+    /// The assumed erase block, if one was known.
     pub erase_block: Option<Bytes>,
-    /// Small writes across places where a page may end.
+    /// Small writes across offsets where a page may end.
     #[serde(default)]
     pub edges: Vec<PageEdge>,
-    /// Whether each of those was followed by a flush, which counts to its time: the device holds writes in memory.
+    /// Whether a flush followed each of those and counts to its time, because the device buffers writes.
     #[serde(default)]
     pub edges_flushed: bool,
-    /// One per size and order, in the order in which they were written; a size may come again.
+    /// One per size and order, as measured; a size may occur again.
     pub cells: Vec<WriteSizeCell>,
-    /// Writes of one of those sizes once more, behind all others: whether the device is still as fast.
+    /// Writes of one of those sizes again, at the end: a control of the device's speed.
     #[serde(default)]
     pub control: Option<WriteSizeCell>,
 }
 
-/// Three small writes of one size, each behind the other; the second reaches across an offset where a page may end.
+/// Three small sequential writes of one size; the second crosses an offset where a page may end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PageEdge {
     /// The offset in the middle of the second write.
     pub edge: Bytes,
-    /// How much each write writes.
+    /// The size of each write.
     pub write: Bytes,
     /// The write before it.
     #[serde(with = "crate::duration_ns")]
@@ -41,7 +41,7 @@ pub struct PageEdge {
     /// The write across it.
     #[serde(with = "crate::duration_ns")]
     pub across: Duration,
-    /// The write behind it.
+    /// The write after it.
     #[serde(with = "crate::duration_ns")]
     pub after: Duration,
 }
@@ -53,8 +53,8 @@ pub struct WriteSizeCell {
     pub order: Order,
     /// Size of each write.
     pub request: Bytes,
-    /// Where the first write began, counted from a multiple of the erase block; the others follow it without a gap.
-    /// `None` if that is not known.
+    /// The start of the first write, from a multiple of the erase block; the others follow without a gap.
+    /// `None` if it is not known.
     #[serde(default)]
     pub start: Option<Bytes>,
     /// Their times, in order.
