@@ -5,7 +5,7 @@ use std::path::Path;
 use flashscope_device::Bytes;
 use flashscope_flashbench::parse;
 use flashscope_infer::infer;
-use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
+use flashscope_record::finding::{Finding, FindingId, FtlClass, LogFault, Objection, Outcome, Reason, Value};
 
 fn findings(name: &str) -> Vec<Finding> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name);
@@ -83,12 +83,11 @@ fn ambiguous_logs_stay_unknown() {
 /// A table for one number of units bounds the count from one side only.
 #[test]
 fn a_table_for_one_number_of_units_bounds_it() {
-    for (log, says) in
-        [("olpc-toshiba-c4-4gb-B.txt", "already too many"), ("olpc-high-perf-arnd.txt", "at least 5")]
-    {
-        let findings = findings(log);
-        let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsRandom).unwrap();
-        assert!(format!("{:?}", finding.outcome).contains(says), "{log}: {finding:?}");
+    for (log, expected) in [
+        ("olpc-toshiba-c4-4gb-B.txt", Reason::FewestMerge(5)),
+        ("olpc-high-perf-arnd.txt", Reason::AtLeast(5)),
+    ] {
+        assert_eq!(reason(&findings(log), FindingId::OpenUnitsRandom), expected, "{log}");
     }
 }
 
@@ -119,15 +118,15 @@ fn contradicting_tables_give_unknown() {
     let slow = [9.0, 5.0, 1.0, 0.3];
     let findings = of_text(&(table(2, FAST) + &table(3, slow) + &table(3, FAST)));
     for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
-        let finding = findings.iter().find(|finding| finding.id == id).unwrap();
-        let said = format!("{:?}", finding.outcome);
-        assert!(said.contains("the log contradicts itself") && said.contains("into 3 blocks"), "{said}");
+        let reason = reason(&findings, id);
+        assert!(matches!(reason, Reason::Log(LogFault::TimesDisagree { blocks: 3, .. })), "{reason:?}");
     }
 }
 
-/// All texts of a finding, joined.
-fn said(findings: &[Finding], id: FindingId) -> String {
-    format!("{:?}", findings.iter().find(|finding| finding.id == id).unwrap().outcome)
+/// Why a finding is unknown, apart from an early end of the log.
+fn reason(findings: &[Finding], id: FindingId) -> Reason {
+    let finding = findings.iter().find(|finding| finding.id == id).unwrap();
+    finding.reason().unwrap().apart_from_early_end().clone()
 }
 
 #[test]
@@ -140,8 +139,8 @@ fn a_fast_table_with_more_units_than_a_slow_one_gives_unknown() {
     assert_eq!(value(&log(&[4, 5, 6]), FindingId::OpenUnitsLinear), Some(Value::Count(3)));
     for slow_at in [&[3][..], &[3, 5]] {
         for id in [FindingId::OpenUnitsLinear, FindingId::FtlClass] {
-            let said = said(&log(slow_at), id);
-            assert!(said.contains("3 blocks in turn are slow, and 6 as quick as 1"), "{said}");
+            let expected = Reason::Log(LogFault::LargerCountIsFast { slow: 3, fast: 6, base: 1 });
+            assert_eq!(reason(&log(slow_at), id), expected);
         }
     }
 }
@@ -172,8 +171,9 @@ fn contradicting_read_tables_give_unknown() {
     assert_eq!(block(&four), Some(Value::Bytes(Bytes::mib(4))));
     assert_eq!(block(&(four.clone() + &four)), Some(Value::Bytes(Bytes::mib(4))));
     let both = of_text(&(four.clone() + &four + &eight));
-    let said = said(&both, FindingId::EraseBlockBytes);
-    assert!(said.contains("4 MiB by one table, of 8 MiB by another"), "{said}");
+    let id = FindingId::EraseBlockBytes;
+    let disagree = LogFault::TablesDisagree { id, least: Bytes::mib(4), most: Bytes::mib(8) };
+    assert_eq!(reason(&both, id), Reason::Log(disagree));
 }
 
 #[test]
@@ -205,18 +205,19 @@ fn fat_contradicting_tables_give_unknown() {
     let area = |text: &str| value(&of_text(text), FindingId::FatAreaBytes);
     assert_eq!(area(&table(&[0])), Some(Value::Bytes(Bytes::mib(4))));
     assert_eq!(area(&(table(&[0]) + &table(&[0]))), Some(Value::Bytes(Bytes::mib(4))));
-    let said = |text: &str| said(&of_text(text), FindingId::FatAreaBytes);
-    assert!(
-        said(&(table(&[0]) + &table(&[0, 1, 2]))).contains("of 4 MiB by one table, of 12 MiB by another")
-    );
-    assert!(said(&table(&[0, 2, 4])).contains("fast in erase block 2, but not in block 1"));
+    let id = FindingId::FatAreaBytes;
+    let fault = |text: &str| reason(&of_text(text), id);
+    let disagree = LogFault::TablesDisagree { id, least: Bytes::mib(4), most: Bytes::mib(12) };
+    assert_eq!(fault(&(table(&[0]) + &table(&[0, 1, 2]))), Reason::Log(disagree));
+    let alternating = fault(&table(&[0, 2, 4]));
+    assert_eq!(alternating, Reason::Log(LogFault::FastBehindSlow { fast: 2, slow: 1 }));
 }
 
 #[test]
 fn a_gradual_slowdown_is_below_the_confidence_threshold() {
     let findings = of_text(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
-    let finding = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
-    assert!(format!("{:?}", finding.outcome).contains("likely"), "{finding:?}");
+    let reason = reason(&findings, FindingId::OpenUnitsLinear);
+    assert!(matches!(reason, Reason::Likely { value: Value::Count(2), .. }), "{reason:?}");
 }
 
 #[test]
@@ -227,7 +228,8 @@ fn speeds_without_open_units_give_no_page_and_no_write_unit() {
     for text in [merging.to_owned(), bare(FAST) + merging, bare([9.0, 8.8, 4.5, 2.2])] {
         let findings = of_text(&text);
         assert_unknown(&findings, &[FindingId::PageBytes, FindingId::WriteUnitBytes]);
-        assert!(said(&findings, FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+        let reason = reason(&findings, FindingId::WriteUnitBytes);
+        assert_eq!(reason, Reason::Log(LogFault::BlockCountMissing), "{text}");
     }
 }
 
@@ -252,7 +254,8 @@ fn named_columns_are_not_erase_blocks() {
     ];
     for text in named {
         assert_eq!(area(&text), None, "{text}");
-        assert!(said(&of_text(&text), FindingId::WriteUnitBytes).contains("how many blocks"), "{text}");
+        let reason = reason(&of_text(&text), FindingId::WriteUnitBytes);
+        assert_eq!(reason, Reason::Log(LogFault::BlockCountMissing), "{text}");
     }
 }
 
@@ -265,18 +268,23 @@ fn implausible_sizes_are_not_reported_as_erase_block() {
     for size in [128 << 10, 256 << 10, 64 << 20, 128 << 20] {
         assert_eq!(block(size), None, "{size}");
     }
-    let reasons = [(128 << 10, "those of smaller devices"), (128 << 20, "a larger group")];
-    for (size, reason) in reasons {
-        let said = said(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
-        assert!(said.contains(reason), "{said}");
+    for (size, at_limit) in [(128 << 10, Bytes::kib(512)), (128 << 20, Bytes::mib(32))] {
+        let reason = reason(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
+        let is_expected =
+            matches!(reason, Reason::Log(LogFault::UnlikelyBlock { limit, .. }) if limit == at_limit);
+        assert!(is_expected, "{reason:?}");
     }
 }
 
 #[test]
 fn a_second_boundary_leaves_the_erase_block_unknown() {
     let text = align_of_two(Some(1 << 20), 4 << 20, &[]);
-    let said = said(&of_text(&text), FindingId::EraseBlockBytes);
-    assert!(said.contains("multiples of 4 MiB") && said.contains("either may be the erase block"), "{said}");
+    let reason = reason(&of_text(&text), FindingId::EraseBlockBytes);
+    let is_expected = matches!(
+        reason,
+        Reason::Log(LogFault::TwoBoundaries { larger, .. }) if larger == Bytes::mib(4)
+    );
+    assert!(is_expected, "{reason:?}");
 }
 
 #[test]
@@ -284,17 +292,17 @@ fn the_first_slowdown_counts_not_the_sharpest() {
     let tables = |by: &[f64]| -> String {
         (1..).zip(by).map(|(units, by)| table(units, FAST.map(|speed| speed / by))).collect()
     };
-    let linear = |by: &[f64]| {
-        let findings = of_text(&tables(by));
-        (value(&findings, FindingId::OpenUnitsLinear), said(&findings, FindingId::OpenUnitsLinear))
+    let id = FindingId::OpenUnitsLinear;
+    let linear = |by: &[f64]| value(&of_text(&tables(by)), id);
+    let gradually = |by: &[f64]| match reason(&of_text(&tables(by)), id) {
+        Reason::SlowsGradually { at_most, blocks, factor, .. } => (at_most, blocks, (factor * 10.0).round()),
+        other => panic!("{other:?}"),
     };
-    assert_eq!(linear(&[1.0, 1.1, 1.2, 20.0]).0, Some(Value::Count(3)));
-    let (value, said) = linear(&[1.0, 1.0, 2.2, 20.0]);
-    assert!(value.is_none() && said.contains("3 at most, but 3 blocks in turn already take 2.2"), "{said}");
-    let (value, said) = linear(&[1.0, 1.0, 2.0, 4.0]);
-    assert!(value.is_none() && said.contains("little by little: 4 blocks in turn take 4.0"), "{said}");
+    assert_eq!(linear(&[1.0, 1.1, 1.2, 20.0]), Some(Value::Count(3)));
+    assert_eq!(gradually(&[1.0, 1.0, 2.2, 20.0]), (Some(3), 3, 22.0));
+    assert_eq!(gradually(&[1.0, 1.0, 2.0, 4.0]), (None, 4, 40.0));
     assert_eq!(
-        linear(&[1.0, 2.2, 2.2, 20.0]).0,
+        linear(&[1.0, 2.2, 2.2, 20.0]),
         Some(Value::Count(3)),
         "one block alone is written in one run"
     );
@@ -302,11 +310,11 @@ fn the_first_slowdown_counts_not_the_sharpest() {
 
 #[test]
 fn a_class_needs_a_count_and_a_merge_cost() {
-    let class = |text: &str| said(&of_text(text), FindingId::FtlClass);
+    let class = |text: &str| reason(&of_text(text), FindingId::FtlClass);
     let gentle = class(&(table(2, FAST) + &table(3, [9.0, 7.0, 5.0, 4.6])));
-    assert!(gentle.contains("how many units stay open is not sure enough"), "{gentle}");
+    assert_eq!(gentle, Reason::DependsOn(FindingId::OpenUnitsLinear));
     let throttled = class(&(table(2, FAST) + &table(3, FAST.map(|speed| speed / 8.0))));
-    assert!(throttled.contains("every byte takes longer"), "{throttled}");
+    assert_eq!(throttled, Reason::CostPerByte { fits: 2 });
 }
 
 #[test]
@@ -319,10 +327,10 @@ fn an_interrupted_table_does_not_end_the_search() {
     let findings = of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, FAST) + &table(7, slow)));
     let linear = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
     assert_eq!(linear.value(), Some(Value::Count(5)));
-    assert!(said(&findings, linear.id).contains("Count(6)"), "{linear:?}");
-    let open =
-        said(&of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, slow))), FindingId::OpenUnitsLinear);
-    assert!(open.contains("at least 5"), "{open}");
+    let Outcome::Found { high, .. } = linear.outcome else { panic!("{linear:?}") };
+    assert_eq!(high, Value::Count(6));
+    let open = of_text(&(table(4, FAST) + &table(5, FAST) + &cut(6, slow)));
+    assert_eq!(reason(&open, FindingId::OpenUnitsLinear), Reason::AtLeast(5));
 }
 
 #[test]
@@ -330,6 +338,7 @@ fn a_log_of_several_devices_gives_no_findings() {
     let text = format!("Card 1: good\n{}Card 2: bad\n{}", table(2, FAST), table(3, [9.0, 5.0, 1.0, 0.3]));
     let findings = of_text(&text);
     assert_unknown(&findings, &FindingId::ALL);
-    let said = said(&findings, FindingId::OpenUnitsLinear);
-    assert!(said.contains("card 1, and card 2"), "{said}");
+    let names = ["card 1", "card 2"].map(str::to_owned).to_vec();
+    let expected = Reason::Objection(Objection::SeveralDevices(names));
+    assert_eq!(reason(&findings, FindingId::OpenUnitsLinear), expected);
 }

@@ -31,7 +31,7 @@ fn numbers_that_cannot_be_are_named() {
     let path = folder.path().join("run.json");
     for (key, number, says) in [
         ("open_units", json!(0), "open_units is 0"),
-        ("secs", json!(u64::MAX), "times have at most"),
+        ("each", json!({"secs": u64::MAX, "nanos": 0}), "times have at most"),
         ("request", json!(0), "request is 0 B"),
         ("erase_block", json!(u64::MAX), "erase_block"),
     ] {

@@ -92,6 +92,14 @@ fn sizes(figures: SizeEvidence) -> String {
 /// A write is called longer than another from this ratio on; less is within what repeated writes differ.
 const CLEARLY_LONGER: f64 = 1.15;
 
+/// The order in words.
+pub const fn in_words(order: Order) -> &'static str {
+    match order {
+        Order::Linear => "sequential",
+        Order::Random => "random",
+    }
+}
+
 /// The order in words, where it is not the usual sequential one.
 const fn in_random_order(order: Order) -> &'static str {
     match order {
@@ -110,8 +118,8 @@ fn blocks(figures: BlockEvidence) -> String {
             )
         }
         BlockEvidence::OneIsSlow { order, write_s, sequential_s } => format!(
-            "even one block in {} order took {} a request, in linear order {}",
-            order.as_str(),
+            "even one block in {} order took {} a request, in sequential order {}",
+            in_words(order),
             time(write_s),
             time(sequential_s)
         ),
@@ -192,7 +200,10 @@ fn free_requests(free_to: Option<flashscope_device::Bytes>) -> String {
 }
 
 fn first_blocks(figures: FatEvidence) -> String {
-    let several = |blocks: u32| counted(u64::from(blocks), "erase block");
+    let several = |blocks: u32| match blocks {
+        1 => "erase block".to_owned(),
+        blocks => counted(u64::from(blocks), "erase block"),
+    };
     match figures {
         FatEvidence::Evicts { block, opening_s, write_s } => format!(
             "opening erase block {block} evicted another ({}; a write takes {} otherwise): it is an ordinary block",

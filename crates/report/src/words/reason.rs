@@ -6,7 +6,7 @@ use flashscope_record::finding::{LogFault, Measurement, Objection, Reason, Sampl
 
 use super::caveat::caveat;
 use super::ended::{refusal, stop};
-use super::evidence::evidence;
+use super::evidence::{evidence, in_words};
 use super::finding_title::finding_title;
 use super::value::value;
 use super::would_decide::samples;
@@ -20,8 +20,11 @@ pub fn reason(reason: &Reason) -> String {
         .or_else(|| of_writes(reason))
         .or_else(|| of_blocks(reason))
         .or_else(|| of_streams(reason))
-        .unwrap_or_else(|| "it is not known".to_owned())
+        .unwrap_or_else(|| UNSAID.to_owned())
 }
+
+/// The sentence for a reason without one of its own; a test holds that there is none.
+const UNSAID: &str = "it is not known";
 
 /// Reasons of any finding.
 fn of_judgement(unknown: &Reason) -> Option<String> {
@@ -318,7 +321,9 @@ fn log_fault(fault: &LogFault) -> String {
             "the log does not give the number of blocks of its speeds: they may be those of merges".to_owned()
         }
         LogFault::MeansOnly => "a table of means shows no single merges".to_owned(),
-        LogFault::NoTable(order) => format!("the log has no table of open units in {} order", order.as_str()),
+        LogFault::NoTable(order) => {
+            format!("the log has no table of open units in {} order", in_words(*order))
+        }
         LogFault::CutShort => "a table of the log is cut short".to_owned(),
         LogFault::TablesDisagree { id, least, most } => format!(
             "the log contradicts itself: {} {least} by one table, {most} by another",
@@ -356,5 +361,107 @@ fn log_fault(fault: &LogFault) -> String {
             time(*smaller_s),
             time(*larger_s)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::finding::{
+        BlockEvidence, Caveat, Confidence, Evidence, FindingId, ReadEvidence, Value,
+    };
+    use flashscope_record::observation::{Contents, Order, Refusal, StopReason};
+
+    use super::*;
+
+    const SIZE: Bytes = Bytes::mib(4);
+    const FIGURES: Evidence = Evidence::Reads(ReadEvidence::Slower { extra_s: 1e-3, read_s: 2e-3 });
+
+    fn judgements() -> Vec<Reason> {
+        let value = Value::Bytes(SIZE);
+        let confidence = Confidence::new(0.7);
+        let assumption = Caveat::AssumedEraseBlock { assumed: SIZE, found: None };
+        vec![
+            Reason::NotMeasured(Measurement::RoundRobinWrites),
+            Reason::NotStarted(Refusal::ReadOnly),
+            Reason::NoTime.ended_early(StopReason::Interrupted { rounds: None }),
+            Reason::NoTime.and(Reason::NothingFits),
+            Reason::Objection(Objection::ReadsFromMemory { read_s: 1e-6 }),
+            Reason::Log(LogFault::NoTable(Order::Random)),
+            Reason::TooFew { number: Some(2), sample: Sample::FirstBlocks },
+            Reason::TooFew { number: None, sample: Sample::RepeatedBoundaries },
+            Reason::Likely { value, confidence, because: None },
+            Reason::SeveralFit(vec![(SIZE, Some(0.5)), (SIZE * 2, None)]),
+            Reason::DependsOn(FindingId::OpenUnitsLinear),
+            Reason::PageFromReads(None),
+            Reason::IfAssumed { value, assumption },
+            Reason::NoSignOfFlash,
+            Reason::SpeedChanged { first_s: 1.0, last_s: 2.0 },
+            Reason::NoTime,
+        ]
+    }
+
+    fn reads_and_sizes() -> Vec<Reason> {
+        vec![
+            Reason::MostlyBlank(Contents { looked_at: 16, blank: 15 }),
+            Reason::NothingFits,
+            Reason::WithinNoise { boundaries_from: Some(SIZE), read_s: 1e-3, noise_s: 1e-4 },
+            Reason::SmallStep { read_s: 1e-3, step_s: 1e-5 },
+            Reason::SingleReadsDisagree { block: Some(SIZE), slow: Some((0.6, 0.5)) },
+            Reason::SingleReadsDisagree { block: None, slow: None },
+            Reason::NoPageInReads,
+            Reason::TwoPlanes { half: SIZE, extra_s: 1e-4 },
+            Reason::NoPageInWrites { boundaries: 12 },
+            Reason::NoFlatSizes,
+            Reason::NothingMerged { offsets: 12 },
+            Reason::PairsDisagree { pairs: 12 },
+            Reason::SmallestIsFastest(SIZE),
+            Reason::LargestStillFaster(SIZE),
+        ]
+    }
+
+    fn blocks() -> Vec<Reason> {
+        vec![
+            Reason::FewestMerge(2),
+            Reason::SlowsGradually { at_most: Some(9), blocks: 4, factor: 1.8, fewest: 2 },
+            Reason::AtLeast(5),
+            Reason::NoMergeUpTo(128),
+            Reason::BetweenCounts { open_at_once: 3, low: 4, high: 6 },
+            Reason::NoUpperCount,
+            Reason::PaysEverywhere(SharedCost::Collection { every: SIZE, extra_s: 0.1 }),
+            Reason::StallsHideMerges,
+            Reason::CostPerByte { fits: 4 },
+            Reason::BetweenRules { low: 3, high: 4, extra_s: 0.1, every_switch: None },
+            Reason::MergesDiffer(Evidence::Blocks(BlockEvidence::FreeRequests { request: SIZE })),
+            Reason::NothingEvicted,
+            Reason::AreaGoesOn { blocks: 6 },
+            Reason::OpeningVaries(2),
+            Reason::SmallWritesVary { factor: 1.7 },
+        ]
+    }
+
+    fn streams() -> Vec<Reason> {
+        let (fast, before_bytes_per_s, after_bytes_per_s) = (SIZE, 2e7, 1e7);
+        vec![
+            Reason::NotSettled { written: SIZE, spread: None },
+            Reason::NotSettled { written: SIZE, spread: Some(0.3) },
+            Reason::StreamTooShort { written: SIZE },
+            Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s },
+            Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer: None },
+            Reason::SomeBurstsFast { fast: 2, bursts: 5 },
+            Reason::BurstTooShort { writes: 64, request: SIZE, write_s: 1e-3, memory_max: SIZE },
+            Reason::GrowsWithPause { short: SIZE, long: SIZE * 4 },
+        ]
+    }
+
+    #[test]
+    fn every_reason_has_a_sentence_of_its_own() {
+        let all = [judgements(), reads_and_sizes(), blocks(), streams()].concat();
+        for unknown in all {
+            let sentence = reason(&unknown);
+            assert!(sentence.len() > 10 && sentence != UNSAID, "{unknown:?}");
+            let clauses = sentence.split([';', ':']).map(|clause| clause.split(' ').count());
+            assert!(clauses.max().unwrap() <= 27, "{sentence}");
+        }
+        assert!(evidence(&FIGURES).starts_with("a read across"));
     }
 }

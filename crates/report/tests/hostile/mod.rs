@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use flashscope_device::layer::Cost;
 use flashscope_device::{ByteRange, Bytes};
-use flashscope_record::finding::{Finding, FindingId, Objection, Reason, WouldDecide};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, Objection, ReadEvidence, Reason, Value, WouldDecide,
+};
 use flashscope_record::observation::{
     AlignData, AlignSample, Cause, Conditions, Data, Ended, FatAreaCell, FatAreaData, Observations,
     OpenUnitsCell, OpenUnitsData, Order, Refusal, Source, StopReason, Times, WriteSizeCell, WriteSizeData,
@@ -57,7 +59,10 @@ pub fn findings() -> Vec<Finding> {
     let refused = Reason::NotStarted(Refusal::Recorded(EVIL.to_owned()));
     let failed = Reason::NoTime.ended_early(StopReason::Failed { error: EVIL.to_owned() });
     let unknown = |id, reason| Finding::unknown(id, reason, [evil_advice()]);
+    let size = Value::Bytes(Bytes::kib(32));
+    let figures = Evidence::Reads(ReadEvidence::Alike { read_s: f64::NAN, noise_s: f64::INFINITY });
     vec![
+        Finding::exact(FindingId::WriteBufferBytes, size, Confidence::new(0.5), figures),
         unknown(FindingId::EraseBlockBytes, Reason::Objection(names)),
         unknown(FindingId::PageBytes, refused),
         unknown(FindingId::WriteUnitBytes, failed),
