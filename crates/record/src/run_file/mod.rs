@@ -104,9 +104,10 @@ impl RunFile {
         if head.format > FORMAT {
             return Err(RunFileError::NewerFormat { found: head.format });
         }
-        let run = serde_json::from_str(text)?;
+        let run: Self = serde_json::from_str(text)?;
         check::check(&run)?;
-        Ok(run)
+        // It is written again in the format of today.
+        Ok(Self { format: FORMAT, ..run })
     }
 
     /// How many requests were made.
