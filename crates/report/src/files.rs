@@ -70,10 +70,10 @@ fn cause(verdict: &FilesVerdict, data: &FilesData) -> String {
             ": the device waits most of that time; programs and the filesystem take it".to_owned()
         }
         FilesCause::Unknown { reason: UnknownCause::NotCounted } => {
-            "; why is unknown: the kernel does not count the requests of what it lies on".to_owned()
+            "; the cause is unknown: the kernel does not count the requests of what it lies on".to_owned()
         }
         FilesCause::Unknown { reason: UnknownCause::NoSingleCause } => {
-            "; why is unknown: no single cause explains most of it".to_owned()
+            "; the cause is unknown: no single cause explains most of it".to_owned()
         }
     }
 }
