@@ -20,5 +20,5 @@ fn a_virtual_stick_has_no_page_cache_and_what_is_not_there_is_said() {
     // A file of nothing but holes: whatever it answers, it is no speed of a device.
     assert_eq!(told["device_bytes_per_s"], serde_json::Value::Null, "{told}");
     assert!(told["layers"][1]["cached"].as_str().unwrap().contains("holes of the file"), "{told}");
-    assert!(told["remarks"][0].as_str().unwrap().contains("this is a file"), "{told}");
+    assert!(told["remarks"][0].as_str().unwrap().contains("this is an image file"), "{told}");
 }

@@ -102,12 +102,12 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     std::fs::create_dir(&empty).unwrap();
     let [folder, file, empty] = [folder.path(), &file, &empty].map(|path| path.to_str().unwrap());
     for (arguments, words) in [
-        (&["/no/such/folder"][..], "no such folder"),
-        (&[file], "no folder"),
-        (&["/proc"], "no room of its own"),
+        (&["/no/such/folder"][..], "no such directory"),
+        (&[file], "is not a directory"),
+        (&["/proc"], "stores no files"),
         (&["sim:generic-2g"], "sim serve generic-2g --loop"),
         (&[folder, "--like", empty], "no files"),
-        (&[folder, "--like", "/no/such/folder"], "no such folder"),
+        (&[folder, "--like", "/no/such/folder"], "no such directory"),
         (&[folder, "--profile", "photos", "--count", "1000000"], "do not fit"),
         (&[folder, "--count", "0"], "--count"),
         (&[folder, "--like", empty, "--profile", "photos"], "--profile"),

@@ -16,7 +16,7 @@ pub enum FilesError {
     },
     /// Not a directory.
     #[error(
-        "{path} is no directory; files are measured in a directory on the mounted stick (`flashscope list` shows where), a disk or \
+        "{path} is not a directory; files are measured in a directory on the mounted stick (`flashscope list` shows where), a disk or \
          image with `flashscope bench`"
     )]
     NotADirectory {
