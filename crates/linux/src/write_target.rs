@@ -87,8 +87,8 @@ pub struct WriteTarget {
 }
 
 impl WriteTarget {
-    /// A temporary file in `directory`. Its name is removed before anything is written, so nothing remains in
-    /// any case.
+    /// A temporary file in `directory`. Its name is removed before anything is written, so nothing remains
+    /// in any case.
     ///
     /// # Errors
     /// [`WriteTargetError`], with what to try.

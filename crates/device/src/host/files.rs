@@ -21,8 +21,8 @@ pub enum CacheDrop {
     /// Each file was dropped by advice (`POSIX_FADV_DONTNEED`). Directories and filesystem tables may stay
     /// cached.
     Advised,
-    /// In addition, the kernel dropped all its caches, directories and tables included. Only root may request
-    /// that.
+    /// In addition, the kernel dropped all its caches, directories and tables included. Only root may
+    /// request that.
     Dropped,
 }
 
@@ -43,8 +43,8 @@ pub struct TrafficCounters {
 
 /// Numbered files in a temporary directory on the filesystem to be measured.
 ///
-/// One file is open at a time. The directory and its files are removed by [`FileHost::remove_all`], and when
-/// the host is dropped.
+/// One file is open at a time. The directory and its files are removed by [`FileHost::remove_all`], and
+/// when the host is dropped.
 pub trait FileHost {
     /// Why a call failed. An interrupt is not an error of the host.
     type Error;

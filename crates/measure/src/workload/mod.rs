@@ -1,4 +1,8 @@
-//! Workloads: typical uses of a stick, as files and their sizes.
+//! Workloads: what people do with a stick through the operating system. Files, write methods, and reads
+//! through the page cache.
+//!
+//! A workload runs over a trait of [`flashscope_device::host`], which `linux` implements with system calls
+//! and tests with a fake in virtual time.
 
 pub mod cache;
 pub mod file_sizes;

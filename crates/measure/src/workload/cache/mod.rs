@@ -85,8 +85,8 @@ pub struct CacheWorkload {
 }
 
 impl CacheWorkload {
-    /// Reads all layers in each round, so that a disturbance affects all of them. `observer` gets the number
-    /// of each round.
+    /// Reads all layers in each round, so that a disturbance affects all of them. `observer` gets the
+    /// number of each round.
     ///
     /// # Errors
     /// [`Stopped`] if the host failed, or the person interrupted it.

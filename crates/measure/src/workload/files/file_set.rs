@@ -228,8 +228,8 @@ impl<'a, H: FileHost> Run<'a, H> {
     }
 }
 
-/// The traffic between two readings. `None` if the counters are missing, or decreased: they belong to another
-/// device.
+/// The traffic between two readings. `None` if the counters are missing, or decreased: they belong to
+/// another device.
 fn traffic(
     before: Option<TrafficCounters>,
     after: Option<TrafficCounters>,
