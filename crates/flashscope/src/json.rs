@@ -52,7 +52,7 @@ pub fn bench(run: &RunFile) -> Option<Value> {
 
 /// The document of a check, a measurement or an import.
 pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value {
-    let report = Report { run, findings }.of_storage();
+    let report = Report { run, findings }.without_memory_findings();
     let speeds = speeds(run);
     let ended: Vec<_> = run.observations.iter().map(|seen| EndedDocument::of(&seen.ended)).collect();
     let found: Vec<_> = report.findings.iter().map(FindingDocument::of).collect();
@@ -73,7 +73,7 @@ pub fn findings(run: &RunFile, findings: &[Finding], identity: &Value) -> Value 
         "ended": ended,
         "remarks": run.remarks,
     }));
-    if let Some(stream) = flashscope_report::stream(&report) {
+    if let Some(stream) = flashscope_report::sustained_write(&report) {
         document["course"] = course_document(&throughput_profile(stream), so_far(stream));
     }
     let results = results(run);

@@ -1,21 +1,22 @@
-//! A report in one line, for many devices one below the other.
+//! A report in one line, for lists of devices.
 
 use flashscope_record::finding::{Finding, Outcome};
 
+use crate::terms::title_and_value;
 use crate::{Report, printable, words};
 
-/// The target and what was found of it, with how sure that is; why nothing was, if nothing was. No line break at the end.
+/// The target and its findings, each with its confidence; without findings, the reason why there are none.
+/// Ends without a line break.
 #[must_use]
 pub fn brief(report: &Report<'_>) -> String {
-    let found: Vec<String> = report.findings.iter().filter_map(value).collect();
+    let found: Vec<String> = report.findings.iter().filter_map(finding_text).collect();
     let text = if found.is_empty() { unknown(report.findings) } else { found.join(", ") };
     format!("{}: {}", printable(&report.run.target), printable(&text))
 }
 
-fn value(finding: &Finding) -> Option<String> {
-    let Outcome::Found { value, confidence, .. } = finding.outcome else { return None };
-    let (title, value) = (words::finding_title(finding.id), words::value(value));
-    Some(format!("{title} {value} ({:.0} %)", confidence.get() * 100.0))
+fn finding_text(finding: &Finding) -> Option<String> {
+    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return None };
+    Some(format!("{} ({:.0} %)", title_and_value(finding.id, *value), confidence.get() * 100.0))
 }
 
 fn unknown(findings: &[Finding]) -> String {

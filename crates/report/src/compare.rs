@@ -1,4 +1,4 @@
-//! Several devices side by side: long streams of writes in one chart, and what their first bytes took.
+//! Devices compared: their sustained writes in one chart, and the speed of their first bytes in a table.
 
 use flashscope_device::Bytes;
 use flashscope_infer::streams::sustained::{SoFar, so_far};
@@ -8,43 +8,45 @@ use flashscope_record::observation::{Data, SustainedData};
 use flashscope_record::run_file::RunFile;
 use maud::html;
 
-use crate::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
+use crate::chart::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
+use crate::speeds::rounded;
 use crate::{Style, html as page, printable, quantity, terminal};
 
-/// What a photo, an album and a film take: keys for `--json`, and how many bytes.
+/// The keys in `--json`, and the sizes: a photo, an album and a film.
 pub const FIRST_BYTES: [(&str, Bytes); 3] = [
     ("first_10_mb_bytes_per_s", Bytes::new(10_000_000)),
     ("first_100_mb_bytes_per_s", Bytes::new(100_000_000)),
     ("first_1_gb_bytes_per_s", Bytes::new(1_000_000_000)),
 ];
-/// The same for people.
+/// The column titles of these sizes.
 const FIRST_NAMES: [&str; 3] = ["first 10 MB", "first 100 MB", "first 1 GB"];
 const UNKNOWN: &str = "unknown";
-/// Points of a curve lie this factor apart: fewer than a hundred from a megabyte to a terabyte.
-const STEP: f64 = 1.25;
+/// The ratio between the bytes written at neighbouring points: at most 62 points from 1 MB to 1 TB.
+const POINT_RATIO: f64 = 1.25;
 
 /// One device of a comparison.
 #[derive(Debug)]
 pub struct Compared<'a> {
-    /// What it is called in the comparison.
+    /// Its name in the comparison.
     pub name: String,
-    /// Its long stream.
-    stream: &'a SustainedData,
-    /// The speed in the long run, known or not.
+    /// Its sustained write.
+    sustained_write: &'a SustainedData,
+    /// Its steady-state write speed, known or unknown.
     pub sustained: Option<Finding>,
 }
 
 impl<'a> Compared<'a> {
-    /// The device of a run under this name; `None` if no long stream was measured.
+    /// The device of a run under this name; `None` if no sustained write was measured.
     #[must_use]
     pub fn of(name: &str, run: &'a RunFile) -> Option<Self> {
-        let stream = run.observations.iter().rev().find_map(|seen| match &seen.data {
-            Data::Sustained(data) if !data.pieces.is_empty() => Some(data),
-            _ => None,
-        })?;
+        let sustained_write =
+            run.observations.iter().rev().find_map(|observations| match &observations.data {
+                Data::Sustained(data) if !data.pieces.is_empty() => Some(data),
+                _ => None,
+            })?;
         let findings = flashscope_infer::relevant_findings_of(run);
         let sustained = findings.into_iter().find(|each| each.id == FindingId::SustainedWriteBytesPerS);
-        Some(Self { name: printable(name), stream, sustained })
+        Some(Self { name: printable(name), sustained_write, sustained })
     }
 
     /// The speed over the first `bytes`; `None` if fewer were written.
@@ -60,38 +62,41 @@ impl<'a> Compared<'a> {
         None
     }
 
-    /// How fast it was in the end, whether or not that lasts; `None` from too few writes.
+    /// The speed at the end of the measurement, steady state or not; `None` with too few writes.
     #[must_use]
     pub fn so_far(&self) -> Option<SoFar> {
-        so_far(self.stream)
+        so_far(self.sustained_write)
     }
 
-    /// The speed that lasts; or the one so far, with over how much.
-    fn lasts(&self) -> String {
+    /// The steady-state speed; if unknown, the speed so far with the bytes written.
+    fn sustained_text(&self) -> String {
         if let Some(Value::BytesPerSecond(rate)) = self.sustained.as_ref().and_then(Finding::value) {
             return quantity::speed(rate);
         }
         self.so_far().map_or_else(
             || UNKNOWN.to_owned(),
-            |so_far| format!("{UNKNOWN} ({} over {})", quantity::speed(so_far.bytes_per_s), so_far.bytes),
+            |so_far| {
+                format!("{UNKNOWN} ({} over {})", quantity::speed(so_far.bytes_per_s), rounded(so_far.bytes))
+            },
         )
     }
 
+    /// Bytes and seconds of each piece of the sustained write.
     fn pieces(&self) -> impl Iterator<Item = (f64, f64)> {
-        let request = self.stream.request.as_f64();
-        let pieces = self.stream.pieces.iter().filter(|piece| piece.requests > 0);
+        let request = self.sustained_write.request.as_f64();
+        let pieces = self.sustained_write.pieces.iter().filter(|piece| piece.requests > 0);
         pieces.map(move |piece| (request * f64::from(piece.requests), piece.time.as_secs_f64()))
     }
 
-    /// The speed between places that lie a step apart, at their ends.
+    /// The mean speed since the previous point, at the end of each interval.
     fn points(&self) -> Vec<Point> {
-        let (mut written, mut next, mut begun, mut seconds) = (0.0, 1e6, 0.0, 0.0);
+        let (mut written, mut next, mut start, mut seconds) = (0.0, 1e6, 0.0, 0.0);
         let mut points = Vec::new();
         for (length, took) in self.pieces() {
             (written, seconds) = (written + length, seconds + took);
             if written >= next && seconds > 0.0 {
-                points.push(Point::new(written, (written - begun) / seconds));
-                (begun, next, seconds) = (written, written * STEP, 0.0);
+                points.push(Point::new(written, (written - start) / seconds));
+                (start, next, seconds) = (written, written * POINT_RATIO, 0.0);
             }
         }
         points
@@ -101,32 +106,32 @@ impl<'a> Compared<'a> {
         let first = FIRST_BYTES.map(|(_, bytes)| {
             self.speed_of_first(bytes.as_f64()).map_or_else(|| UNKNOWN.to_owned(), quantity::speed)
         });
-        let stalls = stalls_of(self.stream).map_or_else(String::new, |stalls| {
-            format!("{} every {}", quantity::seconds(stalls.seconds), crate::speeds::about(stalls.period))
+        let stalls = stalls_of(self.sustained_write).map_or_else(String::new, |stalls| {
+            format!("{} every {}", quantity::seconds(stalls.seconds), rounded(stalls.period))
         });
-        std::iter::once(self.name.clone()).chain(first).chain([self.lasts(), stalls]).collect()
+        std::iter::once(self.name.clone()).chain(first).chain([self.sustained_text(), stalls]).collect()
     }
 }
 
 /// One row per device.
 fn table(devices: &[Compared<'_>]) -> Table {
-    let header = std::iter::once("device").chain(FIRST_NAMES).chain(["in the long run", "stalls"]);
+    let header = std::iter::once("device").chain(FIRST_NAMES).chain(["sustained", "stalls"]);
     let rows = devices.iter().map(Compared::row).collect();
     Table { header: header.map(str::to_owned).collect(), rows }.without_empty_columns()
 }
 
-/// The curves, one over the other; `None` if none has a point.
+/// The write speed of each device over the bytes written; `None` without a point.
 #[must_use]
 pub fn chart(devices: &[Compared<'_>]) -> Option<Chart> {
     let series: Vec<Series> = devices.iter().enumerate().map(|(index, device)| line(index, device)).collect();
     let values = |of: fn(&Point) -> f64| series.iter().flat_map(|line| &line.points).map(of);
     Some(Chart {
         id: "compare",
-        title: "Speed of long streams of writes".to_owned(),
-        description: "Each point is the mean speed since the point before it.".to_owned(),
-        x: Axis::around("written so far", Unit::Bytes, Scale::Log2, values(|point| point.x))?,
-        y: Axis::around("speed", Unit::BytesPerSecond, Scale::Log10, values(|point| point.y))?,
-        notes: Vec::new(),
+        title: "Write speed over the bytes written".to_owned(),
+        description: "One line per device. Each point is the mean speed since the previous point.".to_owned(),
+        x: Axis::around("bytes written", Unit::Bytes, Scale::Log2, values(|point| point.x))?,
+        y: Axis::around("write speed", Unit::BytesPerSecond, Scale::Log10, values(|point| point.y))?,
+        annotations: Vec::new(),
         table: table(devices),
         series,
     })
@@ -139,7 +144,7 @@ fn line(index: usize, device: &Compared<'_>) -> Series {
         name: device.name.clone(),
         colour: colours[index % colours.len()],
         marker: markers[index % markers.len()],
-        drawn: Drawn::Line,
+        style: SeriesStyle::Line,
         points: device.points(),
     }
 }
@@ -147,7 +152,7 @@ fn line(index: usize, device: &Compared<'_>) -> Series {
 /// The comparison as text, lines at most `width` columns wide.
 #[must_use]
 pub fn text(devices: &[Compared<'_>], width: usize, style: Style) -> String {
-    terminal::plain(&table(devices), chart(devices).as_ref(), width, style)
+    terminal::speed_table(&table(devices), chart(devices).as_ref(), width, style)
 }
 
 /// The comparison as one self-contained page.
@@ -155,7 +160,7 @@ pub fn text(devices: &[Compared<'_>], width: usize, style: Style) -> String {
 pub fn html_page(devices: &[Compared<'_>]) -> String {
     let charts: Vec<Chart> = chart(devices).into_iter().collect();
     let main = html! {
-        header { h1 { "Long streams of writes, side by side" } }
+        header { h1 { "Sustained writes compared" } }
         section class="speeds" { h2 { "Speeds" } (page::plain_table(&table(devices))) }
         (page::charts::section(&charts))
     };

@@ -1,6 +1,6 @@
 //! What a report says of each experiment: its method, and what it measured, in a few words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashscope_infer::files::write_methods::ways;
 use flashscope_record::observation::{
@@ -8,8 +8,9 @@ use flashscope_record::observation::{
     OpenUnitsData, Order, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
 };
 
-use crate::clean::printable;
+use crate::printable::printable;
 use crate::quantity::counted;
+use crate::terms::order_name;
 
 /// An experiment's data, in words.
 pub trait ExperimentView: ExperimentData {
@@ -54,8 +55,8 @@ impl ExperimentView for DiscardData {
 
 impl ExperimentView for AlignData {
     fn method(&self) -> &'static str {
-        "Small reads just before, across and just after boundaries of every candidate size. Where the controller \
-         crosses from one unit to another, the read across takes longer than those beside it."
+        "Small reads just before, across and just after boundaries of every candidate size. A read across a boundary \
+         between two units of the controller takes longer than its neighbours."
     }
 
     fn summary(&self) -> String {
@@ -67,23 +68,30 @@ impl ExperimentView for AlignData {
 
 impl ExperimentView for OpenUnitsData {
     fn method(&self) -> &'static str {
-        "Writes into several erase blocks in turn, with ever smaller requests. As long as the controller can keep all \
-         of them open, speed depends on the request size alone; with one too many, every switch costs a copy."
+        "Round-robin writes into several erase blocks, with decreasing request size. While the controller keeps all of \
+         them open, throughput depends on the request size alone; with one more, every switch costs a merge."
     }
 
     fn summary(&self) -> String {
-        let tested: BTreeSet<(Order, u32)> =
-            self.cells.iter().map(|cell| (cell.order, cell.open_units)).collect();
-        let tested: Vec<String> =
-            tested.into_iter().map(|(order, count)| format!("{count} {}", order.as_str())).collect();
-        format!("blocks of {} open: {}", self.erase_block, tested.join(", "))
+        let mut by_order: BTreeMap<Order, BTreeSet<u32>> = BTreeMap::new();
+        for cell in &self.cells {
+            by_order.entry(cell.order).or_default().insert(cell.open_units);
+        }
+        let tested: Vec<String> = by_order
+            .into_iter()
+            .map(|(order, counts)| {
+                let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+                format!("{} {}", order_name(order), counts.join(", "))
+            })
+            .collect();
+        format!("{} erase blocks; open at a time: {}", self.erase_block, tested.join("; "))
     }
 }
 
 impl ExperimentView for WriteSizeData {
     fn method(&self) -> &'static str {
-        "Writes of every size to one place at a time. Below the unit the controller programs, a smaller write takes as \
-         long as a larger one."
+        "A single stream of writes at every request size. Below the page size, a smaller write takes as long as a whole \
+         page."
     }
 
     fn summary(&self) -> String {
@@ -93,20 +101,20 @@ impl ExperimentView for WriteSizeData {
 
 impl ExperimentView for FatAreaData {
     fn method(&self) -> &'static str {
-        "The same writes in each of the first erase blocks. Blocks that are managed for the file allocation table take \
-         small writes faster than the others."
+        "The same writes in each of the first erase blocks. Blocks managed for the file allocation table take small \
+         writes faster than the others."
     }
 
     fn summary(&self) -> String {
         let units: BTreeSet<u32> = self.cells.iter().map(|cell| cell.unit).collect();
-        format!("{} blocks of {}", units.len(), self.erase_block)
+        format!("{} erase blocks of {}", units.len(), self.erase_block)
     }
 }
 
 impl ExperimentView for SustainedData {
     fn method(&self) -> &'static str {
-        "Large writes one behind the other, until a cache would be full. Where they become slow the cache ends, and the \
-         speed behind it is the one that lasts."
+        "Large sequential writes until an SLC cache would be full. A drop in write speed marks the end of the cache; the \
+         speed after it is the sustained speed."
     }
 
     fn summary(&self) -> String {
@@ -116,8 +124,8 @@ impl ExperimentView for SustainedData {
 
 impl ExperimentView for WriteBufferData {
     fn method(&self) -> &'static str {
-        "Small writes one behind the other, after pauses of different length. Memory in the controller takes the first of \
-         them as fast as they come; the others wait for the flash."
+        "Bursts of small sequential writes after idle times of different lengths. A write buffer takes the first writes \
+         at link speed; the others wait for the flash."
     }
 
     fn summary(&self) -> String {
@@ -127,8 +135,8 @@ impl ExperimentView for WriteBufferData {
 
 impl ExperimentView for BlockEndsData {
     fn method(&self) -> &'static str {
-        "With as many erase blocks begun as the controller keeps open, beginning another one costs a copy. Of two small writes \
-         one behind the other, the second pays for that only where an erase block ends between them."
+        "With as many erase blocks open as the controller keeps, opening another costs a merge. Of two consecutive small \
+         writes, the second pays for a merge only if an erase block ends between them."
     }
 
     fn summary(&self) -> String {
@@ -138,19 +146,19 @@ impl ExperimentView for BlockEndsData {
 
 impl ExperimentView for SpeedData {
     fn method(&self) -> &'static str {
-        "Equal requests, one kind after the other, until their speed is clear. What the start-up took is told apart from \
-         what stays, and every speed has its interval and the spread of its requests."
+        "Equal requests, one kind after the other, until the interval of their speed is narrow. The warm-up is excluded; \
+         every speed has an interval and latency percentiles."
     }
 
     fn summary(&self) -> String {
-        format!("{} kinds of request", self.cells.len())
+        counted(self.cells.len() as u64, "request kind")
     }
 }
 
 impl ExperimentView for FilesData {
     fn method(&self) -> &'static str {
-        "Many small files, then one file of the same bytes: made, flushed, read back cold and removed. What reached the device tells \
-         whether its writes, the filesystem's tables or the host take the time."
+        "Many small files, then one file of the same size: written, flushed, read back cold and deleted. The writes that \
+         reach the device show whether small writes, filesystem metadata or the host takes the time."
     }
 
     fn summary(&self) -> String {
@@ -161,13 +169,13 @@ impl ExperimentView for FilesData {
 
 impl ExperimentView for MethodsData {
     fn method(&self) -> &'static str {
-        "The same bytes in the ways in which people write them. Each claims a speed when it stops the clock; the true one is \
-         that of data which nothing can guess, until a flush says that it is there."
+        "The same bytes written by several common methods. Each reports a speed when its command ends; the durable speed \
+         includes a final flush of incompressible data."
     }
 
     fn summary(&self) -> String {
-        let ways = ways(self);
-        let rounds = ways.iter().map(|way| way.rounds as u64).max().unwrap_or(0);
-        format!("{} to write, {}", counted(ways.len() as u64, "way"), counted(rounds, "round"))
+        let methods = ways(self);
+        let rounds = methods.iter().map(|method| method.rounds as u64).max().unwrap_or(0);
+        format!("{}, {}", counted(methods.len() as u64, "write method"), counted(rounds, "round"))
     }
 }

@@ -1,47 +1,50 @@
-//! What a run says, for people: words, tables, charts, and one self-contained page.
+//! Reports of a run: sentences, tables, charts, and one self-contained page.
 //!
-//! Everything here is a pure function of a [`Report`]: a stored run and what was inferred from it. Nothing prints and
-//! nothing knows a device. The words come first:
+//! Everything here is a pure function of a [`Report`], a stored run and its findings. Nothing prints, and
+//! nothing reaches a device.
 //!
 //! - [`words`]: the verdict in plain sentences, and advice with its reason,
-//! - [`chart`]: one model of every chart, which the terminal and the page draw alike,
+//! - [`chart`]: one model of every chart, drawn by the terminal and the page,
 //! - [`terminal()`]: the report as text of a given width,
 //! - [`brief()`]: the report in one line,
-//! - [`html()`]: the report as one file that needs nothing else,
-//! - [`drawing()`]: one chart as a picture for other pages.
+//! - [`html()`]: the report as one file without external parts,
+//! - [`chart_svg()`]: one chart as an SVG file.
 
 #![deny(missing_docs)]
 
-mod bound;
+mod bench_report;
 mod brief;
 pub mod chart;
-pub mod claims;
-mod clean;
 pub mod compare;
+mod cost;
+mod eviction_cost;
 mod experiment_view;
 mod figures;
 pub mod files;
 mod html;
-pub mod layers;
+mod no_break;
+mod printable;
 mod quantity;
 mod rate;
 mod report;
 mod results;
+mod run_bench_report;
 mod speeds;
+pub mod storage_layers;
 mod svg;
-mod tabled;
 mod terminal;
-mod wall;
+mod terms;
 pub mod words;
+pub mod write_methods;
 
+pub use bench_report::BenchReport;
 pub use brief::brief;
-pub use clean::printable;
 pub use html::html;
+pub use printable::printable;
 pub use quantity::counted;
 pub use report::Report;
 pub use speeds::speeds;
-pub use svg::drawing;
-pub use tabled::Tabled;
-
+pub use svg::chart_svg;
 pub use terminal::{Style, terminal, wrapped};
-pub use words::{Advice, Sentence, Verdict, advice, stream, verdict};
+pub use terms::{finding_title, value_text};
+pub use words::{Advice, Sentence, Verdict, advice, sustained_write, verdict};

@@ -1,4 +1,4 @@
-//! One measured rate: the typical time of equal requests, how it was taken, and from how many.
+//! A measured rate: the typical latency of equal requests, its statistic, and the number of requests.
 
 use std::time::Duration;
 
@@ -8,37 +8,37 @@ use flashscope_record::observation::Times;
 
 use crate::quantity;
 
-/// What stands for many times.
+/// The statistic of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
-    /// Their mean: what they cost together.
+    /// The mean: includes every merge and stall.
     Mean,
-    /// Their median: what one of them costs when nothing gets in its way.
+    /// The median: the latency of an undisturbed request.
     Median,
 }
 
-/// The typical time of equal requests over every cell that measured them.
+/// The typical latency of equal requests, pooled over all cells that measured them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// The size of each request.
+    /// The request size.
     pub request: Bytes,
-    /// What the times below are.
+    /// The statistic of the latencies below.
     pub statistic: Statistic,
-    /// Time per request, seconds; finite and above zero.
+    /// Latency of a request, seconds; finite and above zero.
     pub seconds: f64,
-    /// The fastest cell's, seconds.
+    /// The fastest cell's latency, seconds.
     pub seconds_low: f64,
-    /// The slowest cell's, seconds.
+    /// The slowest cell's latency, seconds.
     pub seconds_high: f64,
-    /// How many cells measured it.
+    /// The number of cells.
     pub cells: u32,
-    /// How many requests, if every cell says so.
+    /// The number of requests; `None` if a cell does not give it.
     pub requests: Option<u64>,
 }
 
 impl Rate {
-    /// The mean of these times.
-    pub fn of(request: Bytes, times: &Times) -> Option<Self> {
+    /// The mean of these latencies.
+    pub fn mean(request: Bytes, times: &Times) -> Option<Self> {
         let requests = match times {
             Times::Each(each) => Some(each.len() as u64),
             Times::Mean { requests, .. } => *requests,
@@ -46,7 +46,7 @@ impl Rate {
         Self::new(request, Statistic::Mean, times.mean_seconds()?, requests)
     }
 
-    /// The median of these times.
+    /// The median of these latencies.
     pub fn median(request: Bytes, each: &[Duration]) -> Option<Self> {
         let seconds: Vec<f64> = each.iter().map(Duration::as_secs_f64).collect();
         Self::new(request, Statistic::Median, median(&seconds)?, Some(each.len() as u64))
@@ -59,36 +59,42 @@ impl Rate {
         (seconds.is_finite() && seconds > 0.0).then_some(rate)
     }
 
-    /// Both together, weighted by the number of requests where it is known.
-    pub fn and(self, other: Self) -> Self {
+    /// Both rates pooled, weighted by their numbers of requests where these are known.
+    pub fn pooled_with(self, other: Self) -> Self {
         let weight =
             |rate: &Self| rate.requests.map_or(f64::from(rate.cells), |requests| requests.max(1) as f64);
-        let (ours, theirs) = (weight(&self), weight(&other));
+        let (own_weight, other_weight) = (weight(&self), weight(&other));
         Self {
-            seconds: (self.seconds * ours + other.seconds * theirs) / (ours + theirs),
+            seconds: (self.seconds * own_weight + other.seconds * other_weight) / (own_weight + other_weight),
             seconds_low: self.seconds_low.min(other.seconds_low),
             seconds_high: self.seconds_high.max(other.seconds_high),
             cells: self.cells.saturating_add(other.cells),
-            requests: self.requests.zip(other.requests).map(|(ours, theirs)| ours.saturating_add(theirs)),
+            requests: self.requests.zip(other.requests).map(|(own, others)| own.saturating_add(others)),
             ..self
         }
     }
 
     /// Bytes per second.
-    pub fn speed(&self) -> f64 {
+    pub fn bytes_per_s(&self) -> f64 {
         self.request.as_f64() / self.seconds
     }
 
-    /// What the figure rests on: `mean of 128 writes`.
+    /// The statistic and the number of requests: `mean of 128 writes`.
     pub fn basis(&self) -> String {
         let name = match self.statistic {
             Statistic::Mean => "mean",
             Statistic::Median => "median",
         };
         self.requests.map_or_else(
-            || format!("a published {name}"),
+            || format!("published {name}"),
             |requests| format!("{name} of {}", quantity::counted(requests, "write")),
         )
+    }
+
+    /// Latency, throughput and basis: `4.10 ms, 15.7 MB/s (mean of 128 writes)`.
+    pub fn to_text(self) -> String {
+        let (latency, speed) = (quantity::seconds(self.seconds), quantity::speed(self.bytes_per_s()));
+        format!("{latency}, {speed} ({})", self.basis())
     }
 }
 
@@ -99,7 +105,7 @@ mod tests {
     #[test]
     fn pooled_means_are_weighted_by_their_requests() {
         let rate = |seconds, requests| Rate::new(Bytes::kib(4), Statistic::Mean, seconds, requests).unwrap();
-        assert!((rate(1.0, Some(3)).and(rate(5.0, Some(1))).seconds - 2.0).abs() < 1e-9);
-        assert!((rate(1.0, None).and(rate(5.0, None)).seconds - 3.0).abs() < 1e-9);
+        assert!((rate(1.0, Some(3)).pooled_with(rate(5.0, Some(1))).seconds - 2.0).abs() < 1e-9);
+        assert!((rate(1.0, None).pooled_with(rate(5.0, None)).seconds - 3.0).abs() < 1e-9);
     }
 }

@@ -1,4 +1,4 @@
-//! What a report is made from, and the few questions that words and charts ask of it.
+//! The input of every report, and the questions that words and charts ask of it.
 
 use flashscope_device::Bytes;
 use flashscope_infer::diagnosis::diagnose_run;
@@ -11,39 +11,40 @@ use flashscope_record::run_file::RunFile;
 use crate::words;
 use crate::words::diagnosis::reason_text;
 
-/// A run and what was inferred from it.
+/// A run and its findings.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// What was seen, and how.
+    /// The observations and their conditions.
     pub run: &'a RunFile,
-    /// What was concluded.
+    /// The findings inferred from them.
     pub findings: &'a [Finding],
 }
 
 impl Report<'_> {
-    /// The finding about `id`, known or not; the surer one if there are several.
+    /// The finding about `id`, known or unknown; with several, the one of highest confidence.
     #[must_use]
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         let about = self.findings.iter().filter(|finding| finding.id == id);
         about.max_by(|a, b| a.confidence().get().total_cmp(&b.confidence().get()))
     }
 
-    /// Whether it tells of memory alone: speeds of what lies in a filesystem in memory, so that nothing is to be concluded of any device.
+    /// Whether the run holds only speeds of a filesystem in memory, from which nothing follows about a
+    /// device.
     #[must_use]
-    pub fn is_of_memory(&self) -> bool {
-        let seen = &self.run.observations;
-        self.run.attachment.in_memory && seen.iter().all(|seen| seen.data.is_of_speed())
+    pub fn is_memory_only(&self) -> bool {
+        let observations = &self.run.observations;
+        self.run.attachment.in_memory && observations.iter().all(|each| each.data.is_of_speed())
     }
 
-    /// The same without conclusions of a device where there is none.
+    /// The same report; without findings if only memory was measured.
     #[must_use]
-    pub fn of_storage(self) -> Self {
-        if self.is_of_memory() { Self { findings: &[], ..self } } else { self }
+    pub fn without_memory_findings(self) -> Self {
+        if self.is_memory_only() { Self { findings: &[], ..self } } else { self }
     }
 
-    /// What speaks against every time that was measured, if something does: then nothing follows for who uses it.
+    /// Why no measured latency can be trusted, if so; then no advice for use follows from them.
     #[must_use]
-    pub fn objection(&self) -> Option<String> {
+    pub fn timing_objection(&self) -> Option<String> {
         if self.run.attachment.in_memory {
             return Some(reason_text(&DiagnosisReason::InMemory));
         }
@@ -53,13 +54,14 @@ impl Report<'_> {
         objection_to(&self.run.observations, self.findings).as_ref().map(words::objection)
     }
 
-    /// What holds the device back.
+    /// The diagnosis of the run: its bottleneck and what removing it would gain.
     #[must_use]
     pub fn diagnosis(&self) -> Diagnosis {
         diagnose_run(self.run, self.findings)
     }
 
-    /// What the thing in the person's hand is called: an SD slot takes cards, anything under `/dev/sd` is a stick.
+    /// The noun for the device: `card` in an SD slot, `stick` under `/dev/sd` and for virtual sticks, else
+    /// `device`.
     #[must_use]
     pub fn noun(&self) -> &'static str {
         match self.run.target.as_str() {
@@ -69,15 +71,17 @@ impl Report<'_> {
         }
     }
 
+    /// The finding about `id`, if it has a value.
     pub(crate) fn found(&self, id: FindingId) -> Option<&Finding> {
         self.finding(id).filter(|finding| finding.value().is_some())
     }
 
-    /// A size that was found and is not zero.
+    /// A size that was found and is above zero.
     pub(crate) fn size(&self, id: FindingId) -> Option<Bytes> {
         self.found(id)?.bytes().filter(|bytes| !bytes.is_zero())
     }
 
+    /// The most erase blocks the controller keeps open.
     pub(crate) fn open_units(&self, order: Order) -> Option<u32> {
         let id = match order {
             Order::Linear => FindingId::OpenUnitsLinear,
@@ -86,6 +90,7 @@ impl Report<'_> {
         self.found(id)?.count()
     }
 
+    /// The class of the flash translation layer, and the request size above which it holds.
     pub(crate) fn class(&self) -> Option<(FtlClass, Option<Bytes>)> {
         match self.found(FindingId::FtlClass)?.value()? {
             Value::Class { class, above } => Some((class, above)),

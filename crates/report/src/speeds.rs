@@ -1,4 +1,4 @@
-//! Speeds of equal requests, as a run's observations tell them: the rows of a table.
+//! Speeds of equal requests: the rows of the speed table.
 
 use std::cmp::Reverse;
 
@@ -9,56 +9,56 @@ use flashscope_record::run_file::RunFile;
 
 use crate::chart::Table;
 use crate::quantity;
+use crate::terms::order_name;
 
-/// Every kind of request of a run, in the order in which they were made, with its speed; `None` where they do not tell one.
+/// Every request kind of a run with its speed, in the order measured; `None` where no speed follows from its
+/// requests.
 #[must_use]
 pub fn speeds(run: &RunFile) -> Vec<(SpeedCase, Option<Speed>)> {
     cells(run).map(|(data, cell)| (cell.case, speed_of(data, cell))).collect()
 }
 
 fn cells(run: &RunFile) -> impl Iterator<Item = (&SpeedData, &SpeedCell)> {
-    let data = run.observations.iter().filter_map(|seen| match &seen.data {
+    let data = run.observations.iter().filter_map(|observations| match &observations.data {
         Data::Speed(data) => Some(data),
         _ => None,
     });
     data.flat_map(|data| data.cells.iter().map(move |cell| (data, cell)))
 }
 
-/// The speed of large requests in order: what a copy of a large file comes close to.
-pub fn in_order(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
-    let of = |(case, speed): &&(SpeedCase, Option<Speed>)| {
+/// The speed of the largest sequential requests at the lowest queue depth: close to the copy of a large file.
+pub fn large_sequential(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
+    let is_sequential = |(case, speed): &&(SpeedCase, Option<Speed>)| {
         (case.direction, case.order) == (direction, Order::Linear) && speed.is_some()
     };
-    let plainest = |(case, _): &&(SpeedCase, Option<Speed>)| (case.request, Reverse(case.queue_depth));
-    speeds.iter().filter(of).max_by_key(plainest).and_then(|(_, speed)| speed.as_ref())
+    let rank = |(case, _): &&(SpeedCase, Option<Speed>)| (case.request, Reverse(case.queue_depth));
+    speeds.iter().filter(is_sequential).max_by_key(rank).and_then(|(_, speed)| speed.as_ref())
 }
 
-/// The speed of the smallest requests here and there, one at a time: what a system that runs from the device depends on.
-pub fn here_and_there(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
-    let of = |(case, speed): &&(SpeedCase, Option<Speed>)| {
+/// The speed of the smallest random requests at queue depth 1: decisive for a system that runs from the
+/// device.
+pub fn small_random(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
+    let is_random = |(case, speed): &&(SpeedCase, Option<Speed>)| {
         let kind = (case.direction, case.order, case.queue_depth);
         kind == (direction, Order::Random, 1) && speed.is_some()
     };
-    speeds.iter().filter(of).min_by_key(|(case, _)| case.request).and_then(|(_, speed)| speed.as_ref())
+    speeds.iter().filter(is_random).min_by_key(|(case, _)| case.request).and_then(|(_, speed)| speed.as_ref())
 }
 
-/// A kind of request in words: `write, in order, 1 MiB`, `read, random, 4 KiB, 8 in flight`.
-pub fn name(case: SpeedCase) -> String {
-    let order = match case.order {
-        Order::Linear => "in order",
-        Order::Random => "random",
-    };
-    format!("{}, {order}, {}{}", case.direction.as_str(), case.request, in_flight(case.queue_depth))
+/// The name of a request kind: `sequential write, 1 MiB`, `random read, 4 KiB, queue depth 8`.
+pub fn case_name(case: SpeedCase) -> String {
+    let (order, direction) = (order_name(case.order), case.direction.as_str());
+    format!("{order} {direction}, {}{}", case.request, queue_depth_suffix(case.queue_depth))
 }
 
-/// `, 8 in flight`; nothing for one.
-pub fn in_flight(queue_depth: u32) -> String {
-    if queue_depth == 1 { String::new() } else { format!(", {queue_depth} in flight") }
+/// `, queue depth 8`; empty for 1.
+pub fn queue_depth_suffix(queue_depth: u32) -> String {
+    if queue_depth == 1 { String::new() } else { format!(", queue depth {queue_depth}") }
 }
 
-/// One row per kind of request: its speed and interval, requests a second, and percentiles of their times.
+/// One row per request kind: its speed with interval, IOPS, and latency percentiles.
 pub fn table(run: &RunFile) -> Table {
-    let header = ["requests", "MB/s", "between", "a second", "median", "90 %", "99 %", "longest"];
+    let header = ["requests", "MB/s", "interval", "IOPS", "median", "90 %", "99 %", "longest"];
     let rows = speeds(run).into_iter().map(|(case, speed)| row(case, speed.as_ref())).collect();
     Table { header: header.map(str::to_owned).to_vec(), rows }
 }
@@ -66,32 +66,31 @@ pub fn table(run: &RunFile) -> Table {
 fn row(case: SpeedCase, speed: Option<&Speed>) -> Vec<String> {
     let Some(speed) = speed else {
         let unknown = ["unknown", "", "", "", "", "", ""].map(str::to_owned);
-        return std::iter::once(name(case)).chain(unknown).collect();
+        return std::iter::once(case_name(case)).chain(unknown).collect();
     };
-    let megabytes = |bytes_per_s: f64| quantity::three_digits(bytes_per_s / 1e6);
     let mark = if speed.cached.is_some() { " (cached)" } else { "" };
     let latency = &speed.latency;
-    let times = [latency.p50, latency.p90, latency.p99, latency.max].map(quantity::seconds);
+    let percentiles = [latency.p50, latency.p90, latency.p99, latency.max].map(quantity::seconds);
     let figures = [
-        name(case),
-        format!("{}{mark}", megabytes(speed.bytes_per_s)),
-        quantity::apart(speed.bytes_per_s_low / 1e6, speed.bytes_per_s_high / 1e6).join(" to "),
+        case_name(case),
+        format!("{}{mark}", quantity::three_digits(speed.bytes_per_s / 1e6)),
+        quantity::interval_ends(speed.bytes_per_s_low / 1e6, speed.bytes_per_s_high / 1e6).join(" to "),
         quantity::three_digits(speed.requests_per_s()),
     ];
-    figures.into_iter().chain(times).collect()
+    figures.into_iter().chain(percentiles).collect()
 }
 
-/// A place in a stream or a size of a start-up, to three digits: what is measured is known no better.
-pub fn about(bytes: Bytes) -> Bytes {
+/// A measured size rounded to three significant digits.
+pub fn rounded(bytes: Bytes) -> Bytes {
     let step = match bytes {
         _ if bytes <= Bytes::mib(4) => return bytes,
         _ if bytes < Bytes::mib(100) => Bytes::mib(1) / 10,
         _ => Bytes::mib(1),
     };
-    let whole = nearest(bytes, Bytes::mib(1));
+    let whole_mib = nearest(bytes, Bytes::mib(1));
     let near = nearest(bytes, step);
-    // 16.0 MiB are 16 MiB.
-    if bytes.get().abs_diff(whole.get()) * 20 < Bytes::mib(1).get() { whole } else { near }
+    // Within a twentieth of a MiB, 16.0 MiB is written as 16 MiB.
+    if bytes.get().abs_diff(whole_mib.get()) * 20 < Bytes::mib(1).get() { whole_mib } else { near }
 }
 
 fn nearest(bytes: Bytes, step: Bytes) -> Bytes {
@@ -103,9 +102,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_rounded_and_not_cut() {
-        let told = |mib: f64| about(Bytes::new((mib * 1_048_576.0) as u64)).to_string();
-        assert_eq!([15.84, 16.16, 16.01, 5.0].map(told), ["15.8 MiB", "16.2 MiB", "16 MiB", "5 MiB"]);
-        assert_eq!([701.6, 1023.7, 0.25].map(told), ["702 MiB", "1 GiB", "256 KiB"]);
+    fn sizes_are_rounded_to_three_digits() {
+        let text = |mib: f64| rounded(Bytes::new((mib * 1_048_576.0) as u64)).to_string();
+        assert_eq!([15.84, 16.16, 16.01, 5.0].map(text), ["15.8 MiB", "16.2 MiB", "16 MiB", "5 MiB"]);
+        assert_eq!([701.6, 1023.7, 0.25].map(text), ["702 MiB", "1 GiB", "256 KiB"]);
     }
 }

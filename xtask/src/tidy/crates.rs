@@ -14,8 +14,8 @@ use super::violation::Violation;
 const ALLOWED: [(&str, &[&str]); 15] = [
     ("device", &[]),
     ("sim", &["device"]),
-    ("linux", &["device", "record"]),
     ("record", &["device"]),
+    ("linux", &["device", "record"]),
     ("infer", &["device", "record"]),
     ("measure", &["device", "record", "infer"]),
     ("flashbench", &["device", "record", "infer", "measure"]),

@@ -18,7 +18,6 @@ use flashscope_flashbench::parse::parse;
 use flashscope_infer::infer;
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::Observations;
-use flashscope_report::words;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::Value;
@@ -141,7 +140,7 @@ fn by_hand(program: &Path, device: &str) -> Result<Vec<String>> {
     }
     let text_of = |id: &FindingId| {
         let value = found(&tables, *id).and_then(|finding| finding.value());
-        value.map_or_else(|| "unknown".to_owned(), words::value)
+        value.map_or_else(|| "unknown".to_owned(), flashscope_report::value_text)
     };
     Ok(FINDINGS.iter().map(text_of).collect())
 }

@@ -4,14 +4,14 @@ use flashscope_infer::files::comparison::{FilesCause, FilesSpeed, Spread, files_
 use flashscope_infer::statistics::quantile;
 use flashscope_record::observation::{FilesData, FilesPart, FilesRound};
 use flashscope_record::run_file::RunFile;
-use flashscope_report::files::{because, both, conditions, headline};
+use flashscope_report::files::{conditions, headline, reasons, speeds};
 use flashscope_report::words;
 use serde_json::{Value, json};
 
 /// Many small files beside one large file: figures over all rounds, and why.
 pub fn files(run: &RunFile, seed: u64, data: &FilesData) -> Value {
     let verdict = files_verdict(data);
-    let [small, large] = both(data);
+    let [small, large] = speeds(data);
     super::document(json!({
         "target": run.target,
         "measured_at": run.measured_at,
@@ -27,7 +27,7 @@ pub fn files(run: &RunFile, seed: u64, data: &FilesData) -> Value {
         "verdict": headline(data),
         "cause": verdict.as_ref().map(|verdict| cause(&verdict.cause)),
         "ratio": verdict.as_ref().map(|verdict| spread(verdict.ratio)),
-        "why": because(data),
+        "why": reasons(data),
         "how": conditions(data),
         "small": part(data, small.as_ref(), |round| &round.small),
         "large": part(data, large.as_ref(), |round| &round.large),

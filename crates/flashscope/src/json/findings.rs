@@ -49,7 +49,7 @@ impl FindingDocument {
                 low: Some(*low),
                 high: Some(*high),
                 confidence: Some(*confidence),
-                text: Some(words::value(*value)),
+                text: Some(flashscope_report::value_text(*value)),
                 ..unknown
             },
             Outcome::Unknown { reason, would_decide } => Self {

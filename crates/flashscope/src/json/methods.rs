@@ -5,8 +5,8 @@ use flashscope_infer::files::comparison::Spread;
 use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
 use flashscope_record::observation::MethodsData;
 use flashscope_record::run_file::RunFile;
-use flashscope_report::claims::reasons;
 use flashscope_report::words;
+use flashscope_report::write_methods::reasons;
 use serde_json::{Value, json};
 
 /// The same bytes written in several ways: what each claims, what is true, and why they differ.

@@ -31,7 +31,7 @@ fn check_reads_the_virtual_patriot_right() {
 fn check_says_the_class_in_words_and_fits_eighty_columns() {
     let output = flashscope(&["check", "sim:generic-2g", "--color", "never"]);
     let text = stdout(&output);
-    assert!(text.contains("linear-only"), "{text}");
+    assert!(text.contains("sequential-only"), "{text}");
     assert!(!text.contains('\u{1b}'));
     assert!(text.lines().all(|line| line.chars().count() <= 100));
     assert!(stderr(&output).contains("at most"), "how many bytes will be written is said before");

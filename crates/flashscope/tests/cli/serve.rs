@@ -185,7 +185,7 @@ fn what_cannot_be_served_says_why() {
         (&["no-such-stick"][..], "no profile"),
         (&[STICK, "--speed", "0"], "0.001"),
         (&[STICK, "--speed", "2", "--instant"], "cannot be used with"),
-        (&[STICK, "--fault", "gremlins"], "no fault 'gremlins'"),
+        (&[STICK, "--fault", "gremlins"], "unknown fault 'gremlins'"),
         (&[STICK, "--backing", "/dev/null"], "never on a disk"),
         (&[STICK, "--backing", full], "never on a disk"),
         (

@@ -863,7 +863,12 @@ mod tests {
             write(9, unit, milliseconds);
         }
         let gone_on = twice_each([2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310].into_iter());
-        let data = OpenUnitsData { erase_block: Bytes::mib(24), cells, continued: gone_on, ..OpenUnitsData::default() };
+        let data = OpenUnitsData {
+            erase_block: Bytes::mib(24),
+            cells,
+            continued: gone_on,
+            ..OpenUnitsData::default()
+        };
         let verdict = linear(&data).unwrap().verdict();
         assert!(verdict.number == 8 && verdict.probability > 0.9, "{verdict:?}");
     }

@@ -1,21 +1,21 @@
-//! An axis: what it measures, how it is divided, and from where to where it goes.
+//! An axis: title, unit, scale and range.
 
 use flashscope_device::Bytes;
 
 use crate::quantity;
 
-/// One axis. `low` and `high` are finite, and `low < high`; on a logarithmic axis both are above zero.
+/// An axis. `low` and `high` are finite, and `low < high`; on a logarithmic axis both are above zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it measures, without the unit.
+    /// The title, without the unit.
     pub title: String,
     /// The unit of its values.
     pub unit: Unit,
-    /// How it is divided.
+    /// The scale.
     pub scale: Scale,
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
 }
 
@@ -32,19 +32,19 @@ pub enum Unit {
     Number,
 }
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By doublings.
+    /// Logarithmic with base 2.
     Log2,
-    /// By tens.
+    /// Logarithmic with base 10.
     Log10,
 }
 
 impl Axis {
-    /// An axis that holds all of `values`, with a little room at both ends; `None` if it can show none of them.
+    /// An axis around all of `values`, with a margin at both ends; `None` if the scale can show none of them.
     pub fn around(
         title: impl Into<String>,
         unit: Unit,
@@ -57,12 +57,13 @@ impl Axis {
         if low > high {
             return None;
         }
-        let room = if high > low { (high - low) * scale.room() } else { scale.room_around_one(low) };
-        let (low, high) = (scale.backward(low - room), scale.backward(high + room));
+        let margin =
+            if high > low { (high - low) * scale.margin_share() } else { scale.margin_around_one(low) };
+        let (low, high) = (scale.backward(low - margin), scale.backward(high + margin));
         Some(Self { title: title.into(), unit, scale, low, high })
     }
 
-    /// Where `value` lies, from 0 at the lower end to 1 at the upper; `None` if the axis does not show it.
+    /// The position of `value`, from 0 at the lower end to 1 at the upper; `None` outside the axis.
     #[must_use]
     pub fn position(&self, value: f64) -> Option<f64> {
         if !self.scale.shows(value) {
@@ -73,13 +74,13 @@ impl Axis {
         (-1e-9..=1.0 + 1e-9).contains(&position).then_some(position.clamp(0.0, 1.0))
     }
 
-    /// `position`, with what lies outside put at the nearer end; values the scale cannot show lie at the lower end.
+    /// The position of `value`, clamped to the axis; values the scale cannot show lie at the lower end.
     #[must_use]
     pub fn clamped(&self, value: f64) -> f64 {
         if value >= self.high { 1.0 } else { self.position(value).unwrap_or(0.0) }
     }
 
-    /// `value` as a label of this axis.
+    /// The label of `value` on this axis.
     #[must_use]
     pub fn label(&self, value: f64) -> String {
         match self.unit {
@@ -95,7 +96,7 @@ impl Axis {
         }
     }
 
-    /// The title with the unit, where labels do not carry it.
+    /// The title; with the unit where the labels have none.
     #[must_use]
     pub fn full_title(&self) -> String {
         match self.unit {
@@ -126,14 +127,16 @@ impl Scale {
         }
     }
 
-    const fn room(self) -> f64 {
+    /// The margin at each end, as a share of the range.
+    const fn margin_share(self) -> f64 {
         match self {
             Self::Linear | Self::Log10 => 0.06,
             Self::Log2 => 0.03,
         }
     }
 
-    fn room_around_one(self, value: f64) -> f64 {
+    /// The margin around a single value.
+    fn margin_around_one(self, value: f64) -> f64 {
         match self {
             Self::Linear if value == 0.0 => 1.0,
             Self::Linear => value.abs() / 2.0,
@@ -156,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_holds_its_values_and_nothing_infinite() {
+    fn an_axis_holds_all_finite_values() {
         let values = [0.0, f64::NAN, f64::INFINITY, -3.0, 512.0, 4096.0];
         let axis = Axis::around("size", Unit::Bytes, Scale::Log2, values.into_iter()).unwrap();
         assert!(axis.low > 256.0 && axis.low < 512.0 && axis.high > 4096.0 && axis.high < 8192.0);
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_an_axis_too() {
+    fn a_single_value_has_an_axis() {
         for (scale, value) in
             [(Scale::Linear, 0.0), (Scale::Linear, -2.0), (Scale::Log2, 1.0), (Scale::Log10, 7.0)]
         {

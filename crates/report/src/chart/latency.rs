@@ -1,18 +1,19 @@
-//! Latency over the number of the write: what one open unit too many does to every single write.
+//! The latency of every single write, with as many open blocks as the controller keeps, and with more.
 
 use std::time::Duration;
 
 use flashscope_infer::statistics::quantile;
 use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
-use super::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use crate::figures::{open_units_cells, settled_rate};
+use super::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
+use crate::figures::{open_units_cells, steady_rate};
 use crate::rate::Rate;
+use crate::terms::order_name;
 use crate::{Report, quantity};
 
-/// One cell whose every request was timed.
+/// A cell with the latency of every request.
 #[derive(Debug, Clone, Copy)]
-struct Timed<'a> {
+struct Cell<'a> {
     open_units: u32,
     each: &'a [Duration],
     rate: Rate,
@@ -21,7 +22,7 @@ struct Timed<'a> {
 pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
     let limit = report.open_units(order);
     let cells = open_units_cells(report.run).filter(|cell| cell.order == order);
-    let cells: Vec<Timed<'_>> = cells.filter_map(|cell| timed(cell, limit)).collect();
+    let cells: Vec<Cell<'_>> = cells.filter_map(|cell| latency_cell(cell, limit)).collect();
     let (few, many) = most_different(&cells, limit)?;
     let series =
         vec![dots(&few, Colour::Blue, Marker::Circle), dots(&many, Colour::Red, Marker::OpenDiamond)];
@@ -31,24 +32,24 @@ pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
             Order::Linear => "latency-linear",
             Order::Random => "latency-random",
         },
-        title: format!("Time of each {} {} write", order.as_str(), few.rate.request),
+        title: format!("Latency of {} {} writes", order_name(order), few.rate.request),
         description: describe(&few, &many),
-        x: Axis::around("number of the write", Unit::Number, Scale::Linear, points().map(|point| point.x))?,
-        y: Axis::around("time", Unit::Seconds, Scale::Log10, points().map(|point| point.y))?,
-        notes: Vec::new(),
+        x: Axis::around("write number", Unit::Number, Scale::Linear, points().map(|point| point.x))?,
+        y: Axis::around("latency", Unit::Seconds, Scale::Log10, points().map(|point| point.y))?,
+        annotations: Vec::new(),
         table: table(&[few, many]),
         series,
     })
 }
 
-fn timed(cell: &OpenUnitsCell, limit: Option<u32>) -> Option<Timed<'_>> {
+fn latency_cell(cell: &OpenUnitsCell, limit: Option<u32>) -> Option<Cell<'_>> {
     let Times::Each(each) = &cell.times else { return None };
-    Some(Timed { open_units: cell.open_units, each, rate: settled_rate(cell, limit)? })
+    Some(Cell { open_units: cell.open_units, each, rate: steady_rate(cell, limit)? })
 }
 
-/// The most open units within the limit against the fewest beyond it (or, where the limit is not known, the fewest against
-/// the most), at the request size where their times differ most.
-fn most_different<'a>(cells: &[Timed<'a>], limit: Option<u32>) -> Option<(Timed<'a>, Timed<'a>)> {
+/// Two cells with the most open blocks within the limit and the fewest beyond it, at the request size where
+/// their latencies differ most. Without a limit: the fewest and the most open blocks.
+fn most_different<'a>(cells: &[Cell<'a>], limit: Option<u32>) -> Option<(Cell<'a>, Cell<'a>)> {
     let counts = || cells.iter().map(|cell| cell.open_units);
     let (few, many) = match limit {
         Some(limit) => {
@@ -65,33 +66,25 @@ fn most_different<'a>(cells: &[Timed<'a>], limit: Option<u32>) -> Option<(Timed<
     })
 }
 
-fn dots(cell: &Timed<'_>, colour: Colour, marker: Marker) -> Series {
+fn dots(cell: &Cell<'_>, colour: Colour, marker: Marker) -> Series {
     let points =
         cell.each.iter().enumerate().map(|(index, time)| Point::new((index + 1) as f64, time.as_secs_f64()));
     let points = points.filter(|point| point.y > 0.0).collect();
-    Series { name: format!("{} open", cell.open_units), colour, marker, drawn: Drawn::Dots, points }
+    Series { name: format!("{} open", cell.open_units), colour, marker, style: SeriesStyle::Dots, points }
 }
 
-fn describe(few: &Timed<'_>, many: &Timed<'_>) -> String {
-    let told = |cell: &Timed<'_>| {
+fn describe(few: &Cell<'_>, many: &Cell<'_>) -> String {
+    let text = |cell: &Cell<'_>| {
         let open = quantity::counted(u64::from(cell.open_units), "open block");
         format!("{} with {open} ({})", quantity::seconds(cell.rate.seconds), cell.rate.basis())
     };
     let request = few.rate.request;
-    format!("Every dot is one write of {request}. Once settled, it takes {} and {}.", told(few), told(many))
+    format!("One dot per write of {request}. Latency in steady state: {}; {}.", text(few), text(many))
 }
 
-fn table(cells: &[Timed<'_>]) -> Table {
-    let header = [
-        "open units",
-        "writes",
-        "shortest",
-        "median",
-        "nine in ten below",
-        "longest",
-        "typical once settled",
-    ];
-    let row = |cell: &Timed<'_>| {
+fn table(cells: &[Cell<'_>]) -> Table {
+    let header = ["open blocks", "writes", "shortest", "median", "90 %", "longest", "steady state"];
+    let row = |cell: &Cell<'_>| {
         let seconds: Vec<f64> = cell.each.iter().map(Duration::as_secs_f64).collect();
         let at = |part| quantile(&seconds, part).map_or_else(String::new, quantity::seconds);
         let counts = [cell.open_units.to_string(), cell.each.len().to_string()];

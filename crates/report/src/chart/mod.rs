@@ -1,43 +1,22 @@
-//! Charts as data: built from observations once, drawn alike by the terminal and the page.
+//! Charts as data: built once from observations, drawn by the terminal and the page.
 //!
-//! A [`Chart`] holds axes, series, vertical notes and a table of the same figures. Everything in it is finite: points that
-//! an axis cannot show are left out when it is built.
+//! A [`Chart`] holds axes, series, annotations and a table of its figures. Its axes are finite; points that
+//! an axis cannot show are not drawn.
 
 mod axis;
 mod boundary;
+mod charts;
 mod fat_area;
 mod latency;
 mod model;
 mod offset;
-mod request_speed;
+mod open_units;
+mod request_size;
 mod selection;
-mod speed;
 mod sustained;
 mod ticks;
 
 pub use axis::{Axis, Scale, Unit};
-pub use model::{Chart, Colour, Drawn, Marker, Note, Point, Series, Table};
+pub use charts::charts;
+pub use model::{Annotation, Chart, Colour, Marker, Point, Series, SeriesStyle, Table};
 pub use ticks::Tick;
-
-use crate::Report;
-use crate::figures::Figures;
-use flashscope_record::observation::Order;
-
-/// Every chart that this run's observations can fill, in the order of a report.
-#[must_use]
-pub fn charts(report: &Report<'_>) -> Vec<Chart> {
-    let figures = Figures::of(report);
-    let candidates = [
-        boundary::chart(report),
-        speed::chart(report, &figures, Order::Linear),
-        speed::chart(report, &figures, Order::Random),
-        latency::chart(report, Order::Linear),
-        latency::chart(report, Order::Random),
-        fat_area::chart(report, &figures, Order::Linear),
-        fat_area::chart(report, &figures, Order::Random),
-        request_speed::chart(report),
-        sustained::chart(report),
-        offset::chart(report),
-    ];
-    candidates.into_iter().flatten().collect()
-}

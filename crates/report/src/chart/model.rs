@@ -2,59 +2,59 @@
 
 use super::Axis;
 
-/// One chart.
+/// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// A short name, unique in a report; the anchor on the page.
+    /// A name, unique in a report; the anchor on the page.
     pub id: &'static str,
-    /// What it shows, in a few words.
+    /// The title.
     pub title: String,
-    /// What can be seen in it, in a sentence or two: the alternative text.
+    /// The caption and alternative text: one to four sentences.
     pub description: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, first below last.
+    /// The series; later ones are drawn above earlier ones.
     pub series: Vec<Series>,
-    /// Vertical lines with a label.
-    pub notes: Vec<Note>,
-    /// The same figures.
+    /// Labelled vertical lines.
+    pub annotations: Vec<Annotation>,
+    /// The figures of the chart.
     pub table: Table,
 }
 
 /// A vertical line with a label, e.g. `erase block 8 MiB`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note {
-    /// Where, on the horizontal axis.
-    pub at: f64,
-    /// What it marks.
+pub struct Annotation {
+    /// The value on the horizontal axis.
+    pub x: f64,
+    /// The label.
     pub label: String,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
     /// Its colour.
     pub colour: Colour,
-    /// The shape of its points, so that it is told from others without colour too.
+    /// The shape of its points, which distinguishes the series without colour.
     pub marker: Marker,
-    /// How its points are drawn.
-    pub drawn: Drawn,
-    /// The points, by rising `x`.
+    /// The drawing style of its points.
+    pub style: SeriesStyle,
+    /// The points, by ascending `x`.
     pub points: Vec<Point>,
 }
 
-/// One point and its spread.
+/// A point and its spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Position on the horizontal axis.
     pub x: f64,
     /// Position on the vertical axis.
     pub y: f64,
-    /// The spread's lower and upper end, if more than one value stands behind the point.
+    /// The lower and upper end of the spread, if the point summarises several values.
     pub spread: Option<(f64, f64)>,
 }
 
@@ -65,7 +65,7 @@ impl Point {
         Self { x, y, spread: None }
     }
 
-    /// The same point with this spread; none if both ends are the same.
+    /// The same point with this spread; without one if both ends are equal.
     #[must_use]
     pub fn within(mut self, low: f64, high: f64) -> Self {
         self.spread = (low < high).then_some((low, high));
@@ -73,18 +73,18 @@ impl Point {
     }
 }
 
-/// How points are drawn.
+/// The drawing style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drawn {
-    /// Marked, and joined by a line.
+pub enum SeriesStyle {
+    /// Markers joined by a line.
     Line,
-    /// Marked, on a stem from zero.
+    /// Markers on stems from zero.
     Stems,
-    /// Small dots: many single measurements.
+    /// Small dots, for many single measurements.
     Dots,
 }
 
-/// A colour by name; the page and the terminal each have their own shade of it, for light and for dark.
+/// A colour by name; the page and the terminal map it to shades for light and dark backgrounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Colour {
@@ -99,10 +99,10 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// For what goes well, in this order.
-    pub const CALM: [Self; 4] = [Self::Blue, Self::Teal, Self::Green, Self::Violet];
-    /// For what goes badly, in this order.
-    pub const ALARM: [Self; 4] = [Self::Red, Self::Orange, Self::Pink, Self::Grey];
+    /// For fast series, in this order.
+    pub const GOOD: [Self; 4] = [Self::Blue, Self::Teal, Self::Green, Self::Violet];
+    /// For slow series, in this order.
+    pub const BAD: [Self; 4] = [Self::Red, Self::Orange, Self::Pink, Self::Grey];
 }
 
 /// The shape of a point.
@@ -127,10 +127,10 @@ impl Marker {
     pub const OPEN: [Self; 4] = [Self::OpenCircle, Self::OpenSquare, Self::OpenTriangle, Self::OpenDiamond];
 }
 
-/// Rows of text under a header.
+/// A table of text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The columns' names.
+    /// The column titles.
     pub header: Vec<String>,
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<String>>,

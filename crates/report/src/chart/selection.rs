@@ -1,36 +1,36 @@
-//! Which of many series a chart draws, and in which colour. The table beside it always holds all.
+//! The series a chart draws, and their colours and markers. Its table holds all of them.
 
 use super::{Colour, Marker};
 
-/// At most `most` of `items`, evenly spread, the first and the last among them.
+/// At most `most` of `items`, evenly spaced, including the first and the last.
 pub fn spread<T: Copy>(items: &[T], most: usize) -> Vec<T> {
     let (count, last) = (items.len().min(most), items.len().saturating_sub(1));
     (0..count).map(|index| items[(index * last).div_ceil(count.saturating_sub(1).max(1))]).collect()
 }
 
-/// A colour and a shape for each of `count` series with nothing good or bad about them.
-pub fn looks(count: usize) -> impl Iterator<Item = (Colour, Marker)> {
-    let colours = Colour::CALM.into_iter().chain(Colour::ALARM).cycle();
+/// A colour and a marker for each of `count` series that are neither fast nor slow.
+pub fn styles(count: usize) -> impl Iterator<Item = (Colour, Marker)> {
+    let colours = Colour::GOOD.into_iter().chain(Colour::BAD).cycle();
     let markers = Marker::FILLED.into_iter().chain(Marker::OPEN).cycle();
     colours.zip(markers).take(count)
 }
 
-/// The numbers of open units to draw, each with its look: at most four within `limit`, calm, and four beyond, alarming.
-/// Where the limit is not known, nothing is calm or alarming.
+/// The numbers of open units to draw, with colour and marker: at most four within `limit` and four beyond.
+/// Without a limit, at most eight.
 pub fn open_units(tried: &[u32], limit: Option<u32>) -> Vec<(u32, Colour, Marker)> {
     let Some(limit) = limit else {
         let drawn = spread(tried, 8);
-        let looks = looks(drawn.len());
+        let styles = styles(drawn.len());
         return drawn
             .into_iter()
-            .zip(looks)
+            .zip(styles)
             .map(|(count, (colour, marker))| (count, colour, marker))
             .collect();
     };
     let (within, beyond): (Vec<u32>, Vec<u32>) = tried.iter().partition(|count| **count <= limit);
-    let calm = spread(&within, 4).into_iter().zip(Colour::CALM).zip(Marker::FILLED);
-    let alarm = spread(&beyond, 4).into_iter().zip(Colour::ALARM).zip(Marker::OPEN);
-    calm.chain(alarm).map(|((count, colour), marker)| (count, colour, marker)).collect()
+    let fast = spread(&within, 4).into_iter().zip(Colour::GOOD).zip(Marker::FILLED);
+    let slow = spread(&beyond, 4).into_iter().zip(Colour::BAD).zip(Marker::OPEN);
+    fast.chain(slow).map(|((count, colour), marker)| (count, colour, marker)).collect()
 }
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spread_keeps_both_ends() {
+    fn a_selection_keeps_both_ends() {
         let items: Vec<u32> = (1..=16).collect();
         assert_eq!(spread(&items, 4), [1, 6, 11, 16]);
         assert_eq!(spread(&items[..3], 4), [1, 2, 3]);

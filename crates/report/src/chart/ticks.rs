@@ -1,24 +1,24 @@
-//! Where an axis has its labels: at round values of its own unit, never more than asked for.
+//! The labels of an axis, at round values of its unit.
 
 use super::{Axis, Scale, Unit};
 
 /// A label of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where, from 0 to 1.
+    /// The position on the axis, from 0 to 1.
     pub position: f64,
-    /// What it says.
+    /// The text.
     pub label: String,
 }
 
 impl Axis {
-    /// At most `most` labels (at least two are tried for), by rising position.
+    /// At most `most` labels, if possible at least two, in ascending order.
     #[must_use]
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let most = most.max(2);
         let values = match self.scale {
             Scale::Linear => self.linear_ticks(most),
-            Scale::Log2 => self.doublings(most),
+            Scale::Log2 => self.powers_of_two(most),
             Scale::Log10 => self.decades(most),
         };
         let placed = values.into_iter().filter_map(|value| Some((self.position(value)?, value)));
@@ -43,7 +43,7 @@ impl Axis {
         if self.unit == Unit::Number { step.max(1.0) } else { step }
     }
 
-    fn doublings(&self, most: usize) -> Vec<f64> {
+    fn powers_of_two(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log2().ceil() as i32, self.high.log2().floor() as i32);
         let count = usize::try_from(last - first + 1).unwrap_or(0);
         let stride = count.div_ceil(most).max(1);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_round_in_their_own_unit() {
+    fn labels_are_round_in_their_unit() {
         assert_eq!(labels(Unit::BytesPerSecond, Scale::Log10, [726e3, 16.4e6], 6), ["1", "2", "5", "10"]);
         let sizes = labels(Unit::Bytes, Scale::Log2, [4096.0, 8_388_608.0], 6);
         assert_eq!(sizes, ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB"]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_never_more_than_asked_for() {
+    fn the_number_of_labels_is_limited() {
         for high in [1.1, 2.0, 9.0, 1e3, 1e9, 1e15] {
             for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
                 for most in [2, 5, 9] {

@@ -1,11 +1,11 @@
-//! The charts, each with the table of its figures.
+//! The charts, each with a table of its figures.
 
 use maud::{Markup, html};
 
-use super::plain_table;
-use crate::bound::bound;
+use super::prose::prose;
+use super::table::plain_table;
 use crate::chart::Chart;
-use crate::svg::{Layout, picture};
+use crate::svg::{Layout, inline_svg};
 
 pub fn section(charts: &[Chart]) -> Markup {
     html! {
@@ -22,9 +22,9 @@ fn figure(chart: &Chart) -> Markup {
     html! {
         figure id=(chart.id) {
             h3 { (chart.title) }
-            (picture(chart, Layout::Wide))
-            (picture(chart, Layout::Narrow))
-            figcaption { (bound(&chart.description)) }
+            (inline_svg(chart, Layout::Wide))
+            (inline_svg(chart, Layout::Narrow))
+            figcaption { (prose(&chart.description)) }
             details {
                 summary { "The same figures as a table" }
                 (plain_table(&chart.table))

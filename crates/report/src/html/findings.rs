@@ -5,10 +5,11 @@ use flashscope_record::finding::{
 };
 use maud::{Markup, html};
 
+use super::prose::prose;
 use crate::Report;
-use crate::bound::bound;
-use crate::clean::printable;
+use crate::printable::printable;
 use crate::quantity::percent;
+use crate::terms::{finding_title, value_text};
 use crate::words;
 use crate::words::interval;
 
@@ -19,10 +20,10 @@ pub fn section(report: &Report<'_>) -> Markup {
         @if !only_speeds { section class="findings" {
             h2 { "Findings" }
             @if findings.is_empty() {
-                p { "Nothing was inferred." }
+                p { "No findings." }
             } @else {
                 table {
-                    thead { tr { th scope="col" { "What" } th scope="col" { "Value" } th scope="col" { "How sure" } th scope="col" { "Why" } } }
+                    thead { tr { th scope="col" { "Finding" } th scope="col" { "Value" } th scope="col" { "How sure" } th scope="col" { "Evidence" } } }
                     tbody { @for finding in findings { (row(finding)) } }
                 }
             }
@@ -33,20 +34,20 @@ pub fn section(report: &Report<'_>) -> Markup {
 fn row(finding: &Finding) -> Markup {
     html! {
         tr {
-            th scope="row" { (words::finding_title(finding.id)) }
+            th scope="row" { (finding_title(finding.id)) }
             @match &finding.outcome {
                 Outcome::Found { value, confidence, .. } => {
                     td class="value" {
-                        strong { (bound(&words::value(*value))) }
-                        @if let Some(interval) = interval(finding) { br; span class="muted" { (bound(&interval)) } }
+                        strong { (prose(&value_text(*value))) }
+                        @if let Some(interval) = interval(finding) { br; span class="muted" { (prose(&interval)) } }
                     }
                     td class="sure" { (bar(*confidence)) }
-                    td class="why" { (why(finding.evidence.as_ref(), &finding.caveats)) }
+                    td class="why" { (evidence_and_caveats(finding.evidence.as_ref(), &finding.caveats)) }
                 },
                 Outcome::Unknown { reason, would_decide } => {
                     td class="value" { em { "unknown" } }
-                    td class="sure muted" { "not known" }
-                    td class="why" { (unknown(reason, would_decide)) (why(finding.evidence.as_ref(), &finding.caveats)) }
+                    td class="sure muted" { "unknown" }
+                    td class="why" { (unknown(reason, would_decide)) (evidence_and_caveats(finding.evidence.as_ref(), &finding.caveats)) }
                 },
             }
         }
@@ -56,21 +57,21 @@ fn row(finding: &Finding) -> Markup {
 fn bar(confidence: Confidence) -> Markup {
     let width = format!("width:{:.0}%", confidence.get() * 100.0);
     html! {
-        span { (words::confidence(confidence)) ", " (bound(&percent(confidence))) }
+        span { (words::confidence_level(confidence)) ", " (prose(&percent(confidence))) }
         span class="bar" aria-hidden="true" { span style=(width) {} }
     }
 }
 
-fn why(evidence: Option<&Evidence>, caveats: &[Caveat]) -> Markup {
+fn evidence_and_caveats(evidence: Option<&Evidence>, caveats: &[Caveat]) -> Markup {
     html! {
         @if let Some(evidence) = evidence { p { (line(&words::evidence(evidence))) } }
         @for caveat in caveats { p class="caveat" { (line(&words::caveat(caveat))) } }
     }
 }
 
-/// Text from an inference, harmless and with its numbers held to their units.
-fn line(text: &str) -> String {
-    bound(&printable(text))
+/// Text of an inference, printable, with no-break spaces before units.
+fn line(text: &str) -> Markup {
+    prose(&printable(text))
 }
 
 fn unknown(reason: &Reason, would_decide: &[WouldDecide]) -> Markup {

@@ -1,34 +1,38 @@
-//! The report as one self-contained page: no script, no request to anywhere, readable offline in years to come.
+//! The report as one self-contained page: no script and no external resource, so it stays readable offline.
 
 pub(crate) mod charts;
 mod conditions;
 mod findings;
 mod methods;
+mod prose;
+mod table;
 
-pub(crate) use conditions::cost;
+pub(crate) use table::plain_table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use prose::prose;
 
-use crate::bound::bound;
-use crate::clean::printable;
+use crate::bench_report::BenchReport;
+use crate::printable::printable;
+use crate::run_bench_report::run_bench_report;
 use crate::words::{Sentence, Verdict, advice, verdict};
-use crate::{Advice, Report, Tabled, chart};
+use crate::{Advice, Report, chart};
 
-/// Colours first, so that the rest can use them.
+/// The style sheet; the colours come first because the rest uses them.
 const STYLE: &str =
     concat!(include_str!("../svg/colours.css"), include_str!("style.css"), include_str!("../svg/marks.css"));
 
-/// The page. Everything that comes from a device or a log is escaped and freed of control characters.
+/// The page. Text from devices and logs is escaped and made printable.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
-    let body = match Tabled::of(report.run) {
-        Some(tabled) => of_bench(report, &tabled),
+    let body = match run_bench_report(report.run) {
+        Some(bench) => bench_body(report, &bench),
         None => body(report, &verdict(report)),
     };
     page(&name(report), &body)
 }
 
-/// A page with this title and these parts.
+/// A page with this title and content.
 pub(crate) fn page(title: &str, main: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -47,7 +51,7 @@ pub(crate) fn page(title: &str, main: &Markup) -> String {
 }
 
 fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
-    let report = &report.of_storage();
+    let report = &report.without_memory_findings();
     html! {
         (header(report, verdict.warning.as_ref(), verdict.headline.as_str()))
         (words(verdict))
@@ -62,13 +66,25 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
     }
 }
 
-fn of_bench(report: &Report<'_>, tabled: &Tabled) -> Markup {
+fn bench_body(report: &Report<'_>, bench: &BenchReport) -> Markup {
     html! {
-        (header(report, None, tabled.headline.as_str()))
-        (tabled.markup())
+        (header(report, None, bench.headline.as_str()))
+        (bench_sections(bench))
         (conditions::section(report))
         (methods::section(report))
         (footer(report))
+    }
+}
+
+/// The sections of a benchmark's report.
+fn bench_sections(bench: &BenchReport) -> Markup {
+    html! {
+        @if !bench.table.rows.is_empty() {
+            section class="speeds" { h2 { (bench.title) } (plain_table(&bench.table)) }
+        }
+        section class="words" {
+            @for (title, sentences) in &bench.lists { (paragraphs(title, sentences)) }
+        }
     }
 }
 
@@ -76,8 +92,8 @@ fn header(report: &Report<'_>, warning: Option<&Sentence>, headline: &str) -> Ma
     html! {
         header {
             p class="device" { (name(report)) }
-            @if let Some(warning) = warning { p class="warning" { strong { (bound(warning.as_str())) } } }
-            h1 { (bound(headline)) }
+            @if let Some(warning) = warning { p class="warning" { strong { (prose(warning.as_str())) } } }
+            h1 { (prose(headline)) }
         }
     }
 }
@@ -94,10 +110,10 @@ fn name(report: &Report<'_>) -> String {
 fn words(verdict: &Verdict) -> Markup {
     html! {
         section class="words" {
-            (paragraphs("What it is", &verdict.what_it_is))
-            (paragraphs("What it means", &verdict.what_it_means))
-            (paragraphs("What holds it back", &verdict.what_holds_it_back))
-            (paragraphs("How sure", &verdict.how_sure))
+            (paragraphs("What it is", &verdict.structure))
+            (paragraphs("What it means", &verdict.consequences))
+            (paragraphs("Bottleneck", &verdict.bottleneck))
+            (paragraphs("How sure", &verdict.confidence))
         }
     }
 }
@@ -106,7 +122,7 @@ fn paragraphs(title: &str, sentences: &[Sentence]) -> Markup {
     html! {
         @if !sentences.is_empty() {
             h2 { (title) }
-            ul { @for sentence in sentences { li { (bound(sentence.as_str())) } } }
+            ul { @for sentence in sentences { li { (prose(sentence.as_str())) } } }
         }
     }
 }
@@ -119,8 +135,8 @@ fn advice_list(advice: &[Advice]) -> Markup {
                 ol {
                     @for advice in advice {
                         li {
-                            (bound(advice.told().as_str())) " "
-                            span class="because" { (bound(advice.because.as_str())) }
+                            (prose(advice.with_gain_text().as_str())) " "
+                            span class="reason" { (prose(advice.reason.as_str())) }
                         }
                     }
                 }
@@ -133,26 +149,6 @@ fn titled_table(title: &str, table: &chart::Table) -> Markup {
     html! {
         @if !table.rows.is_empty() {
             section class="speeds" { h2 { (title) } (plain_table(table)) }
-        }
-    }
-}
-
-/// A plain table; its first column names the rows.
-pub(crate) fn plain_table(table: &chart::Table) -> Markup {
-    html! {
-        div class="scroll" {
-            table {
-                thead { tr { @for name in &table.header { th scope="col" { (name) } } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for (column, cell) in row.iter().enumerate() {
-                                @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
-            }
         }
     }
 }

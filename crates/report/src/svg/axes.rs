@@ -1,26 +1,26 @@
-//! The grid, the labels and the titles of both axes.
+//! The grid, labels and titles of both axes.
 
 use maud::{Markup, html};
 
-use super::at;
+use super::coordinate::at;
 use super::frame::{Frame, ROW};
 use crate::chart::{Chart, Scale};
 
-/// Labels of the vertical axis: enough to read a value, few enough not to crowd a phone.
-const MOST_Y_TICKS: usize = 7;
+/// The most labels of the vertical axis. Guess: more would crowd a phone.
+const Y_TICKS_MAX: usize = 7;
 
 pub fn draw(chart: &Chart, frame: &Frame) -> Markup {
     html! {
         g class="grid" {
-            @for tick in chart.y.ticks(MOST_Y_TICKS) {
+            @for tick in chart.y.ticks(Y_TICKS_MAX) {
                 (horizontal(frame, tick.position))
             }
         }
         g class="labels" {
-            @for tick in chart.y.ticks(MOST_Y_TICKS) {
+            @for tick in chart.y.ticks(Y_TICKS_MAX) {
                 text x=(at(frame.left - 8.0)) y=(at(frame.y(tick.position) + 4.5)) text-anchor="end" { (tick.label) }
             }
-            @for tick in chart.x.ticks(frame.layout.most_x_ticks()) {
+            @for tick in chart.x.ticks(frame.layout.x_ticks_max()) {
                 (vertical_tick(frame, tick.position))
                 text x=(at(frame.x(tick.position))) y=(at(frame.bottom + 21.0)) text-anchor="middle" { (tick.label) }
             }

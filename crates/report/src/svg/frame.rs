@@ -1,8 +1,8 @@
-//! Where on the picture the plot lies.
+//! The position of the plot in the picture.
 
 use crate::chart::Chart;
 
-/// The two shapes of a picture: the style sheet shows the one that fits the screen.
+/// The layout of a picture; the style sheet shows the one that fits the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// For a desk: 760 units wide.
@@ -33,8 +33,8 @@ impl Layout {
         }
     }
 
-    /// How many labels the horizontal axis has room for.
-    pub const fn most_x_ticks(self) -> usize {
+    /// The most labels of the horizontal axis.
+    pub const fn x_ticks_max(self) -> usize {
         match self {
             Self::Wide => 10,
             Self::Narrow => 5,
@@ -42,14 +42,14 @@ impl Layout {
     }
 }
 
-/// Height of a row of text.
+/// The height of a row of text.
 pub const ROW: f64 = 20.0;
-/// Room for the vertical axis's labels.
+/// The left margin, for the labels of the vertical axis.
 const LEFT: f64 = 58.0;
-/// Room for half a label behind the horizontal axis's end.
+/// The right margin, for half a label of the horizontal axis.
 const RIGHT: f64 = 24.0;
 
-/// The plot's place in a picture; all in the picture's own units, downwards.
+/// The position of the plot, in the picture's units; `y` grows downwards.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
     pub layout: Layout,
@@ -63,7 +63,7 @@ pub struct Frame {
 
 impl Frame {
     pub fn new(chart: &Chart, layout: Layout, legend_rows: usize) -> Self {
-        let top = ROW * (1.3 + chart.notes.len() as f64);
+        let top = ROW * (1.3 + chart.annotations.len() as f64);
         let bottom = top + layout.plot_height();
         let height = bottom + ROW * (2.6 + legend_rows as f64);
         let width = layout.width();

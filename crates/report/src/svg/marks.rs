@@ -1,27 +1,27 @@
-//! The points, lines, stems and spreads of a series.
+//! The markers, lines, stems and spreads of a series.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::at;
+use super::coordinate::at;
 use super::frame::Frame;
-use crate::chart::{Chart, Colour, Drawn, Marker, Point, Series};
+use crate::chart::{Chart, Colour, Marker, Point, Series, SeriesStyle};
 
-/// Half the width of a point's shape.
+/// Half the width of a marker.
 const RADIUS: f64 = 4.0;
 
 pub fn draw(chart: &Chart, series: &Series, frame: &Frame) -> Markup {
     html! {
         g class=(class(series.colour)) {
-            @match series.drawn {
-                Drawn::Dots => path class="dots" d=(dots(chart, series, frame)) {},
-                Drawn::Stems => {
+            @match series.style {
+                SeriesStyle::Dots => path class="dots" d=(dots(chart, series, frame)) {},
+                SeriesStyle::Stems => {
                     path class="stem" d=(stems(chart, series, frame)) {}
                     (marked(chart, series, frame))
                 },
-                Drawn::Line => {
+                SeriesStyle::Line => {
                     path class="line" d=(line(chart, series, frame)) {}
                     (marked(chart, series, frame))
                 },
@@ -30,7 +30,7 @@ pub fn draw(chart: &Chart, series: &Series, frame: &Frame) -> Markup {
     }
 }
 
-/// The style sheet's name of a colour.
+/// The CSS class of a colour.
 pub const fn class(colour: Colour) -> &'static str {
     match colour {
         Colour::Blue => "blue",
@@ -55,7 +55,7 @@ fn marked(chart: &Chart, series: &Series, frame: &Frame) -> Markup {
     }
 }
 
-/// The points that both axes show, with their coordinates.
+/// The points within both axes, with their coordinates.
 fn placed<'a>(
     chart: &'a Chart,
     series: &'a Series,
@@ -81,7 +81,7 @@ fn stems(chart: &Chart, series: &Series, frame: &Frame) -> String {
     })
 }
 
-/// Dots that would fall on the same half unit are drawn once.
+/// Dots on the same half unit are drawn once.
 fn dots(chart: &Chart, series: &Series, frame: &Frame) -> String {
     let halves =
         placed(chart, series, frame).map(|(_, (x, y))| ((x * 2.0).round() as i64, (y * 2.0).round() as i64));
@@ -97,7 +97,7 @@ fn spread(x: f64, low: f64, high: f64) -> String {
     format!("M{left} {low}H{right}M{left} {high}H{right}M{middle} {low}V{high}")
 }
 
-/// A point's shape with its middle at these coordinates.
+/// A marker centred at these coordinates.
 pub fn shape(marker: Marker, x: f64, y: f64) -> Markup {
     let class = if Marker::FILLED.contains(&marker) { "filled" } else { "open" };
     html! { path class=(class) d=(outline(marker, x, y)) {} }

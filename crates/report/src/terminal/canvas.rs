@@ -1,19 +1,20 @@
-//! A grid of characters: lines in braille, two by four dots to a character, and shapes above them.
+//! A grid of characters: lines in braille, two by four dots a character, with markers above them.
 
 use super::style::{Ink, Style};
 
-/// The dots of a braille character, by row and column, as bits above U+2800 (Unicode, block Braille Patterns).
+/// The dots of a braille character, by row and column, as bits above U+2800 (Unicode, block Braille
+/// Patterns).
 const BRAILLE: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// One character.
+/// A character of the grid.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     dots: u8,
-    shape: Option<char>,
+    marker: Option<char>,
     ink: Ink,
 }
 
-/// A drawing. Coordinates are dots, from the upper left; what lies outside is not drawn.
+/// A canvas. Coordinates are dots from the upper left; dots outside are not drawn.
 #[derive(Debug)]
 pub struct Canvas {
     columns: usize,
@@ -22,7 +23,7 @@ pub struct Canvas {
 
 impl Canvas {
     pub fn new(columns: usize, rows: usize) -> Self {
-        let empty = Cell { dots: 0, shape: None, ink: Ink::Faint };
+        let empty = Cell { dots: 0, marker: None, ink: Ink::Faint };
         Self { columns, cells: vec![empty; columns * rows] }
     }
 
@@ -34,7 +35,7 @@ impl Canvas {
         self.cells.get_mut(row * self.columns + column)
     }
 
-    /// One dot.
+    /// Draws a dot.
     pub fn dot(&mut self, (x, y): (i64, i64), ink: Ink) {
         if let Some(cell) = self.cell(x, y) {
             cell.dots |= BRAILLE[(y % 4) as usize][(x % 2) as usize];
@@ -42,7 +43,7 @@ impl Canvas {
         }
     }
 
-    /// A straight line of dots.
+    /// Draws a straight line of dots.
     pub fn line(&mut self, from: (i64, i64), to: (i64, i64), ink: Ink) {
         let (width, height) = (to.0 - from.0, to.1 - from.1);
         let steps = width.abs().max(height.abs()).max(1);
@@ -54,31 +55,31 @@ impl Canvas {
         }
     }
 
-    /// A shape in the middle of its character; it covers what is below.
-    pub fn shape(&mut self, (x, y): (i64, i64), shape: char, ink: Ink) {
+    /// Draws a marker, which replaces the dots of its character.
+    pub fn marker(&mut self, (x, y): (i64, i64), marker: char, ink: Ink) {
         if let Some(cell) = self.cell(x, y) {
-            (cell.shape, cell.ink) = (Some(shape), ink);
+            (cell.marker, cell.ink) = (Some(marker), ink);
         }
     }
 
-    /// A dashed vertical line in what is still empty.
+    /// Draws a dashed vertical line through the empty characters.
     pub fn dashes(&mut self, x: i64) {
         for row in 0..self.cells.len() / self.columns.max(1) {
             if let Some(cell) =
-                self.cell(x, row as i64 * 4).filter(|cell| cell.dots == 0 && cell.shape.is_none())
+                self.cell(x, row as i64 * 4).filter(|cell| cell.dots == 0 && cell.marker.is_none())
             {
-                (cell.shape, cell.ink) = (Some('┊'), Ink::Faint);
+                (cell.marker, cell.ink) = (Some('┊'), Ink::Faint);
             }
         }
     }
 
-    /// The drawing by lines.
+    /// The lines of the canvas.
     pub fn lines(&self, style: Style) -> impl Iterator<Item = String> {
         self.cells.chunks(self.columns.max(1)).map(move |row| painted(row, style))
     }
 }
 
-/// A row, with one escape per run of equal ink.
+/// A row, with one escape sequence per run of equal ink.
 fn painted(row: &[Cell], style: Style) -> String {
     row.chunk_by(|left, right| left.ink == right.ink)
         .map(|run| {
@@ -90,8 +91,8 @@ fn painted(row: &[Cell], style: Style) -> String {
 }
 
 fn character(cell: &Cell) -> char {
-    match (cell.shape, cell.dots) {
-        (Some(shape), _) => shape,
+    match (cell.marker, cell.dots) {
+        (Some(marker), _) => marker,
         (None, 0) => ' ',
         (None, dots) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '),
     }
@@ -102,10 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diagonal_and_a_shape() {
+    fn a_diagonal_and_a_marker() {
         let mut canvas = Canvas::new(3, 1);
         canvas.line((0, 3), (3, 0), Ink::Normal);
-        canvas.shape((4, 0), '●', Ink::Normal);
+        canvas.marker((4, 0), '●', Ink::Normal);
         canvas.dot((-1, -1), Ink::Normal);
         canvas.dot((99, 99), Ink::Normal);
         assert_eq!(canvas.lines(Style::Plain).collect::<Vec<_>>(), ["⡠⠊●"]);

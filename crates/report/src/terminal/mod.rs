@@ -1,4 +1,4 @@
-//! The report as text: the verdict first, then the findings, then the charts.
+//! The report as text: verdict, findings, charts, conditions.
 
 mod canvas;
 mod findings;
@@ -8,40 +8,44 @@ mod wrap;
 
 pub use style::Style;
 
-use crate::clean::printable;
+use crate::bench_report::BenchReport;
+use crate::cost::cost;
+use crate::printable::printable;
+use crate::run_bench_report::run_bench_report;
 use crate::words::{Advice, Sentence, advice, verdict};
-use crate::{Report, Tabled, chart, html};
+use crate::{Report, chart};
 use style::Ink;
 pub use wrap::wrapped;
 
-/// Below this, nothing is readable: narrower terminals get lines of this many columns.
-const LEAST_WIDTH: usize = 20;
+/// The fewest columns of a line, on narrower terminals too. Guess: fewer are unreadable.
+const WIDTH_MIN: usize = 20;
 
-/// The report as text with lines of at most `width` columns (and never fewer than 20), ending with a line break.
+/// The report as text with lines of at most `width` columns (and never fewer than 20), ending with a line
+/// break.
 #[must_use]
 pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
-    let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
-    if let Some(tabled) = Tabled::of(report.run) {
-        page.text = tabled.text(page.width, style);
+    let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
+    if let Some(bench) = run_bench_report(report.run) {
+        page.text = bench_text(&bench, page.width, style);
         page.list("Conditions", &conditions(report));
         return page.text;
     }
-    let report = &report.of_storage();
+    let report = &report.without_memory_findings();
     let verdict = verdict(report);
     if let Some(warning) = &verdict.warning {
         page.paragraph(warning.as_str(), Ink::Strong);
     }
     page.paragraph(verdict.headline.as_str(), Ink::Strong);
-    page.list("What it is", &verdict.what_it_is);
-    page.list("What it means", &verdict.what_it_means);
-    page.list("What holds it back", &verdict.what_holds_it_back);
-    page.list("How sure", &verdict.how_sure);
-    let advice: Vec<Sentence> = advice(report).iter().map(Advice::told).collect();
+    page.list("What it is", &verdict.structure);
+    page.list("What it means", &verdict.consequences);
+    page.list("Bottleneck", &verdict.bottleneck);
+    page.list("How sure", &verdict.confidence);
+    let advice: Vec<Sentence> = advice(report).iter().map(Advice::with_gain_text).collect();
     page.list("What to do", &advice);
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
     page.block("Results", &findings::plain(&crate::results::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));
-    page.list("Because", &findings::evidence(report));
+    page.list("Evidence", &findings::evidence(report));
     for chart in chart::charts(report) {
         page.block(&chart.title, &plot::draw(&chart, page.width, style));
     }
@@ -49,14 +53,14 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.text
 }
 
-/// A table of figures and a chart as text, lines at most `width` columns wide.
-pub(crate) fn plain(
+/// A speed table and a chart as text, lines at most `width` columns wide.
+pub(crate) fn speed_table(
     table: &chart::Table,
     chart: Option<&chart::Chart>,
     width: usize,
     style: Style,
 ) -> String {
-    let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
+    let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
     page.block("Speeds", &findings::plain(table, page.width));
     if let Some(chart) = chart {
         page.block(&chart.title, &plot::draw(chart, page.width, style));
@@ -64,18 +68,12 @@ pub(crate) fn plain(
     page.text
 }
 
-/// A sentence, a table under its title, and lists under theirs, as text.
-pub(crate) fn tabled(
-    headline: &Sentence,
-    (title, table): (&str, &chart::Table),
-    lists: &[(&str, Vec<Sentence>)],
-    width: usize,
-    style: Style,
-) -> String {
-    let mut page = Page { text: String::new(), width: width.max(LEAST_WIDTH), style };
-    page.paragraph(headline.as_str(), Ink::Strong);
-    page.block(title, &findings::plain(table, page.width));
-    for (title, sentences) in lists {
+/// A benchmark's report as text, lines at most `width` columns wide.
+pub(crate) fn bench_text(bench: &BenchReport, width: usize, style: Style) -> String {
+    let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
+    page.paragraph(bench.headline.as_str(), Ink::Strong);
+    page.block(bench.title, &findings::plain(&bench.table, page.width));
+    for (title, sentences) in &bench.lists {
         page.list(title, sentences);
     }
     page.text
@@ -85,14 +83,14 @@ fn conditions(report: &Report<'_>) -> Vec<Sentence> {
     let run = report.run;
     let (target, device) = (printable(&run.target), printable(&run.device_name));
     let named = if device.is_empty() { target } else { format!("{target}, {device}") };
-    let cost = html::cost(&run.cost);
+    let cost = cost(&run.cost);
     let facts = [("Target", named), ("Measured", printable(&run.measured_at)), ("Cost", cost)];
     let facts =
         facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name}: {text}"));
     facts.chain(run.remarks.iter().cloned()).map(Sentence::new).collect()
 }
 
-/// Text that grows downwards.
+/// The text of a report as it is built.
 struct Page {
     text: String,
     width: usize,

@@ -1,32 +1,32 @@
-//! A chart as lines of text.
+//! A chart as text.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::canvas::Canvas;
 use super::style::{Ink, Style};
 use super::wrap::wrapped;
-use crate::chart::{Chart, Drawn, Marker, Point, Series, Tick};
+use crate::chart::{Chart, Marker, Point, Series, SeriesStyle, Tick};
 
-/// Rows of the plot itself: three charts fit on a tall terminal.
+/// The rows of a plot: three charts fit on a tall terminal.
 const ROWS: usize = 13;
-/// Wider plots only spread the same points.
-const MOST_COLUMNS: usize = 96;
-/// Narrower plots show nothing.
-const LEAST_COLUMNS: usize = 16;
+/// The most columns of a plot: more show no further detail.
+const COLUMNS_MAX: usize = 96;
+/// The fewest columns of a plot. Guess: fewer are unreadable.
+const COLUMNS_MIN: usize = 16;
 
-/// The chart's lines, at most `width` columns wide; none where it has no room.
+/// The lines of the chart, at most `width` columns wide; a remark where it does not fit.
 pub fn draw(chart: &Chart, width: usize, style: Style) -> Vec<String> {
     let y_ticks = chart.y.ticks(6);
     let gutter = y_ticks.iter().map(|tick| tick.label.width()).max().unwrap_or(0) + 1;
-    let columns = width.saturating_sub(gutter + 2).min(MOST_COLUMNS);
-    if columns < LEAST_COLUMNS {
+    let columns = width.saturating_sub(gutter + 2).min(COLUMNS_MAX);
+    if columns < COLUMNS_MIN {
         return wrapped("(the terminal is too narrow for this chart)", width);
     }
     let plot = Plot { chart, columns, gutter, style };
     let head = wrapped(&chart.y.full_title(), width);
     let body = plot.body(&y_ticks);
     let tail = [plot.base(), plot.x_labels(), plot.x_title()];
-    head.into_iter().chain(plot.notes()).chain(body).chain(tail).chain(plot.legend(width)).collect()
+    head.into_iter().chain(plot.annotations()).chain(body).chain(tail).chain(plot.legend(width)).collect()
 }
 
 struct Plot<'a> {
@@ -58,11 +58,11 @@ impl Plot<'_> {
         }
         for series in &self.chart.series {
             for (_, at) in self.placed(series) {
-                canvas.shape(at, shape(series.marker), Ink::Series(series.colour));
+                canvas.marker(at, symbol(series.marker), Ink::Series(series.colour));
             }
         }
-        for note in &self.chart.notes {
-            if let Some(position) = self.chart.x.position(note.at) {
+        for annotation in &self.chart.annotations {
+            if let Some(position) = self.chart.x.position(annotation.x) {
                 canvas.dashes(self.dot_x(position));
             }
         }
@@ -73,10 +73,12 @@ impl Plot<'_> {
         let ink = Ink::Series(series.colour);
         let placed: Vec<(Point, (i64, i64))> = self.placed(series).collect();
         let y_of = |value: f64| self.dot_y(self.chart.y.clamped(value));
-        match series.drawn {
-            Drawn::Dots => {}
-            Drawn::Line => placed.windows(2).for_each(|pair| canvas.line(pair[0].1, pair[1].1, ink)),
-            Drawn::Stems => placed.iter().for_each(|(_, (x, y))| canvas.line((*x, y_of(0.0)), (*x, *y), ink)),
+        match series.style {
+            SeriesStyle::Dots => {}
+            SeriesStyle::Line => placed.windows(2).for_each(|pair| canvas.line(pair[0].1, pair[1].1, ink)),
+            SeriesStyle::Stems => {
+                placed.iter().for_each(|(_, (x, y))| canvas.line((*x, y_of(0.0)), (*x, *y), ink))
+            }
         }
         for (point, (x, _)) in placed {
             if let Some((low, high)) = point.spread {
@@ -104,13 +106,18 @@ impl Plot<'_> {
         usize::try_from(self.dot_x(position) / 2).unwrap_or(0)
     }
 
-    /// A row above the plot for each note, so that no label covers a point.
-    fn notes(&self) -> Vec<String> {
-        let placed = self.chart.notes.iter().filter_map(|note| Some((note, self.chart.x.position(note.at)?)));
-        let line = |(note, position): (&crate::chart::Note, f64)| {
-            let (column, width) = (self.column(position), note.label.width() + 1);
+    /// A row above the plot for each annotation, so that no label covers a point.
+    fn annotations(&self) -> Vec<String> {
+        let placed = self
+            .chart
+            .annotations
+            .iter()
+            .filter_map(|annotation| Some((annotation, self.chart.x.position(annotation.x)?)));
+        let line = |(annotation, position): (&crate::chart::Annotation, f64)| {
+            let (column, width) = (self.column(position), annotation.label.width() + 1);
             let fits = column + 1 + width <= self.columns;
-            let text = if fits { format!("┊ {}", note.label) } else { format!("{} ┊", note.label) };
+            let text =
+                if fits { format!("┊ {}", annotation.label) } else { format!("{} ┊", annotation.label) };
             let start = if fits { column } else { column.saturating_sub(width) };
             let text: String = text.chars().take(self.columns).collect();
             self.style.paint(&format!("{}{text}", " ".repeat(self.gutter + 1 + start)), Ink::Faint)
@@ -129,7 +136,8 @@ impl Plot<'_> {
         self.style.paint(&format!("{}└{base}", " ".repeat(self.gutter)), Ink::Faint)
     }
 
-    /// The horizontal axis's labels, each below its tick; one that would touch its neighbour is left out.
+    /// The labels of the horizontal axis below their ticks; a label that would touch its neighbour is left
+    /// out.
     fn x_labels(&self) -> String {
         let mut line = " ".repeat(self.gutter + 1);
         for tick in self.x_ticks() {
@@ -157,7 +165,7 @@ impl Plot<'_> {
             let name = wrapped(&series.name, width - 4).swap_remove(0);
             let entry = format!(
                 "{} {name}",
-                self.style.paint(&shape(series.marker).to_string(), Ink::Series(series.colour))
+                self.style.paint(&symbol(series.marker).to_string(), Ink::Series(series.colour))
             );
             let columns = name.width() + 2;
             match lines.last_mut() {
@@ -173,7 +181,7 @@ impl Plot<'_> {
     }
 }
 
-const fn shape(marker: Marker) -> char {
+const fn symbol(marker: Marker) -> char {
     match marker {
         Marker::Circle => '●',
         Marker::Square => '■',

@@ -1,28 +1,29 @@
-//! Colours of the terminal's own palette: whoever chose a light or a dark scheme chose shades that read on it.
+//! Colours from the terminal's palette, which suits its light or dark background.
 
 use anstyle::{AnsiColor, Effects, Style as Ansi};
 
 use crate::chart::Colour;
 
-/// Whether text carries terminal escapes. The binary decides (`--color`, `NO_COLOR`, whether stdout is a terminal).
+/// Whether text has terminal escapes. The binary decides by `--color`, `NO_COLOR` and whether stdout is a
+/// terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// No escapes at all.
+    /// Without escapes.
     Plain,
-    /// Colours and weights by ANSI escapes.
+    /// With ANSI escapes for colour and weight.
     Ansi,
 }
 
-/// What a piece of text is written in.
+/// The colour or weight of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// As everything else.
+    /// The default.
     Normal,
-    /// What to read first.
+    /// Bold: headlines and headings.
     Strong,
-    /// What need not be read: axes, notes.
+    /// Dimmed: axes and annotations.
     Faint,
-    /// A series of a chart.
+    /// The colour of a series.
     Series(Colour),
 }
 
@@ -48,7 +49,7 @@ impl Ink {
     }
 }
 
-/// Yellow and white are left out, which vanish on a light background, and black, which vanishes on a dark one.
+/// Without yellow and white, unreadable on a light background, and black, unreadable on a dark one.
 const fn ansi_colour(colour: Colour) -> Option<AnsiColor> {
     Some(match colour {
         Colour::Blue => AnsiColor::Blue,

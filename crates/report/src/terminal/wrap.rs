@@ -1,16 +1,17 @@
-//! Lines of at most so many columns.
+//! Line wrapping.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::bound::{NO_BREAK, bound};
+use crate::no_break::{NO_BREAK_SPACE, join_units};
 
-/// `text` in lines of at most `width` columns, broken at spaces, but not between a number and its unit; a word that is longer than a line is broken inside.
+/// `text` in lines of at most `width` columns, broken at spaces but not between a number and its unit. A word
+/// longer than a line is split.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in bound(text).split(' ').filter(|word| !word.is_empty()) {
+    for word in join_units(text).split(' ').filter(|word| !word.is_empty()) {
         append(&mut lines, word, width.max(2));
     }
-    lines.into_iter().map(|line| line.replace(NO_BREAK, " ")).collect()
+    lines.into_iter().map(|line| line.replace(NO_BREAK_SPACE, " ")).collect()
 }
 
 fn append(lines: &mut Vec<String>, word: &str, width: usize) {
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_to_the_width_and_lose_nothing() {
+    fn lines_fit_the_width_and_keep_all_text() {
         assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
         assert_eq!(wrapped("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
         assert_eq!(wrapped("漢字漢字", 5), ["漢字", "漢字"]);

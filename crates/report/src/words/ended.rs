@@ -3,8 +3,8 @@
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Refusal, Room, StopReason};
 
-use super::finding_title::finding_title;
 use crate::quantity::counted;
+use crate::terms::finding_title;
 
 /// What ended an experiment early.
 #[must_use]

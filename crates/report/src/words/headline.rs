@@ -1,77 +1,73 @@
-//! The one sentence to remember.
+//! The headline: the most important result in one sentence.
 
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::Order;
 
-use super::course;
-use super::hedge::{hedge, hedged};
+use super::confidence::confidence;
 use super::sentence::Sentence;
-use super::value::value;
+use super::throughput_profile;
+use crate::eviction_cost::eviction_cost;
 use crate::figures::Figures;
-use crate::wall::wall;
+use crate::terms::value_text;
 use crate::{Report, quantity};
 
 pub fn headline(report: &Report<'_>, figures: &Figures) -> Sentence {
-    let text = wall_in_words(report, figures)
-        .or_else(|| many_units(report))
+    let text = slow_beyond_open_units(report, figures)
+        .or_else(|| fast_with_open_units(report))
         .or_else(|| erase_block_only(report, figures))
-        .unwrap_or_else(|| nothing(report));
+        .unwrap_or_else(|| structure_unknown(report));
     Sentence::new(text)
 }
 
-fn wall_in_words(report: &Report<'_>, figures: &Figures) -> Option<String> {
-    let wall = wall(report, figures, Order::Linear).or_else(|| wall(report, figures, Order::Random))?;
-    let blocks = blocks(report, wall.limit);
-    let within = match wall.limit {
-        1 => format!("while only 1 {blocks} is"),
-        limit => format!("while at most {limit} {blocks} are"),
-    };
+fn slow_beyond_open_units(report: &Report<'_>, figures: &Figures) -> Option<String> {
+    let cost = eviction_cost(report, figures, Order::Linear)
+        .or_else(|| eviction_cost(report, figures, Order::Random))?;
     Some(format!(
-        "fast {within} written at a time; with {beyond}, writes of {request} take {ratio} times as long ({slow} instead \
-         of {fast})",
-        beyond = wall.beyond,
-        request = wall.fast.request,
-        ratio = quantity::ratio(wall.ratio()),
-        slow = quantity::speed(wall.slow.speed()),
-        fast = quantity::speed(wall.fast.speed()),
+        "slow with more than {blocks}: with {beyond}, {request} writes take {ratio} times as long ({slow} instead of {fast})",
+        blocks = open_blocks(report, cost.open_units_max),
+        beyond = cost.open_units_beyond,
+        request = cost.rate_within.request,
+        ratio = quantity::ratio(cost.ratio()),
+        slow = quantity::speed(cost.rate_beyond.bytes_per_s()),
+        fast = quantity::speed(cost.rate_within.bytes_per_s()),
     ))
 }
 
-fn blocks(report: &Report<'_>, count: u32) -> String {
-    let noun = if count == 1 { "block" } else { "blocks" };
+/// `8 open erase blocks of 8 MiB`.
+fn open_blocks(report: &Report<'_>, count: u32) -> String {
+    let blocks = quantity::counted(count.into(), "open erase block");
     match report.size(FindingId::EraseBlockBytes) {
-        Some(size) => format!("{noun} of {size}"),
-        None => noun.to_owned(),
+        Some(size) => format!("{blocks} of {size}"),
+        None => blocks,
     }
 }
 
-fn many_units(report: &Report<'_>) -> Option<String> {
+fn fast_with_open_units(report: &Report<'_>) -> Option<String> {
     let finding = report.found(FindingId::OpenUnitsLinear)?;
-    let blocks = blocks(report, finding.count()?);
-    Some(format!(
-        "this {} can write {} {blocks} in turn without slowing down",
-        report.noun(),
-        hedged(finding)?
-    ))
+    let blocks = open_blocks(report, finding.count()?);
+    Some(format!("no slowdown with up to {blocks} {}", confidence(finding)?))
 }
 
 fn erase_block_only(report: &Report<'_>, figures: &Figures) -> Option<String> {
     let finding = report.found(FindingId::EraseBlockBytes)?;
-    let (size, sure) = (value(finding.value()?), hedge(finding)?);
-    let rest = if figures.is_empty() {
-        "nothing was written, so why writes are slow is not known yet"
+    let (size, confidence) = (value_text(finding.value()?), confidence(finding)?);
+    let unknown = if figures.is_empty() {
+        "no write was measured, so the cause of slow writes is unknown"
     } else {
-        "how many blocks it keeps open is not known"
+        "the number of open blocks is unknown"
     };
-    Some(format!("this {} erases {size} at a time {sure}; {rest}", report.noun()))
+    Some(format!("the erase block of this {} is {size} {confidence}; {unknown}", report.noun()))
 }
 
-fn nothing(report: &Report<'_>) -> String {
-    if let Some(written) = course::headline(report) {
-        return format!("this {} {written}; how it works inside is unknown", report.noun());
+fn structure_unknown(report: &Report<'_>) -> String {
+    if let Some(sustained) = throughput_profile::headline(report) {
+        return format!("{sustained}; erase block and open blocks are unknown");
     }
     if report.findings.iter().any(|finding| finding.value().is_some()) {
-        return format!("the erase block of this {} and how many it keeps open are unknown", report.noun());
+        return format!(
+            "the erase block and the number of open blocks of this {} are unknown",
+            report.noun()
+        );
     }
-    format!("unknown: these measurements do not tell how this {} works inside", report.noun())
+    format!("unknown: these measurements do not show how this {} works", report.noun())
 }

@@ -1,41 +1,37 @@
-//! The verdict in plain sentences: what it is, what it means for the person, how sure it is; and advice.
+//! The verdict in plain sentences, and advice.
 //!
-//! Every figure is either hedged (how sure, or between which values) or says what it rests on.
+//! Every figure carries its confidence, its interval, or the statistic and number of requests it comes from.
 
 mod advice;
 mod bottleneck;
 mod cached;
 mod caveat;
-mod course;
+mod confidence;
+mod confidence_levels;
+mod consequences;
 pub mod diagnosis;
 mod ended;
 mod evidence;
-mod finding_title;
 mod headline;
-mod hedge;
-mod how_sure;
 mod reason;
 mod sentence;
 mod speeds;
-mod value;
+mod structure;
+mod throughput_profile;
 mod warning;
-mod what_it_is;
-mod what_it_means;
 mod would_decide;
 
 pub use advice::{Advice, advice};
 pub use cached::cached;
 pub use caveat::caveat;
-pub(crate) use course::name as name_of_change;
-pub use course::stream;
+pub use confidence::{confidence_level, interval};
+pub(crate) use confidence_levels::{early_end, experiment_name};
 pub use ended::{refusal, stop};
 pub use evidence::evidence;
-pub use finding_title::{confidence, finding_title};
-pub use hedge::interval;
-pub(crate) use how_sure::{ending, experiment};
 pub use reason::{objection, reason};
 pub use sentence::Sentence;
-pub use value::value;
+pub(crate) use throughput_profile::change_name;
+pub use throughput_profile::sustained_write;
 pub use would_decide::would_decide;
 
 use serde::Serialize;
@@ -44,40 +40,40 @@ use crate::Report;
 use crate::figures::Figures;
 use crate::results;
 
-/// The verdict on what lies in memory.
+/// The verdict on a target in memory.
 pub(crate) const IN_MEMORY: &str =
-    "no verdict: what was measured lies in memory (tmpfs), and its figures say nothing of any stick or disk";
+    "no verdict: the target lies in memory (tmpfs); these figures say nothing about a stick or disk";
 
-/// The verdict of a bench in rounds that was stopped in the first.
-pub(crate) const NO_ROUND: &str = "unknown: no round came to its end";
+/// The verdict of a benchmark that stopped in its first round.
+pub(crate) const NO_ROUND: &str = "unknown: no round was completed";
 
-/// What a report says in words.
+/// The sentences of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// What comes before everything else, if something does: the data that is on a device that fails.
+    /// The warning above everything else: the device may be failing.
     pub warning: Option<Sentence>,
-    /// The one sentence to remember.
+    /// The most important result in one sentence.
     pub headline: Sentence,
-    /// How the device is built, as seen from outside.
-    pub what_it_is: Vec<Sentence>,
-    /// What follows for the person who uses it.
-    pub what_it_means: Vec<Sentence>,
-    /// Which layer holds it back, and what it would give to lift it.
-    pub what_holds_it_back: Vec<Sentence>,
-    /// How sure all this is, what is not known, and what would decide it.
-    pub how_sure: Vec<Sentence>,
+    /// The structure of the device, as seen from outside.
+    pub structure: Vec<Sentence>,
+    /// The consequences for its use.
+    pub consequences: Vec<Sentence>,
+    /// The bottleneck, and the gain of removing it.
+    pub bottleneck: Vec<Sentence>,
+    /// Confidence of the findings, unknowns, and what would decide them.
+    pub confidence: Vec<Sentence>,
 }
 
 /// The verdict of a report.
 #[must_use]
 pub fn verdict(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
-    let seen = &report.run.observations;
-    if report.is_of_memory() {
-        return of_memory(report);
+    let observations = &report.run.observations;
+    if report.is_memory_only() {
+        return memory_verdict(report);
     }
-    if !seen.is_empty() && seen.iter().all(|seen| seen.data.is_of_speed()) {
-        return of_speeds(report);
+    if !observations.is_empty() && observations.iter().all(|each| each.data.is_of_speed()) {
+        return speed_verdict(report);
     }
     if let Some(headline) = results::headline(report.run).filter(|_| report.findings.is_empty()) {
         return of_results(report, &headline);
@@ -85,22 +81,22 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: headline::headline(report, &figures),
-        what_it_is: what_it_is::sentences(report),
-        what_it_means: what_it_means::sentences(report, &figures),
-        what_holds_it_back: bottleneck::sentences(&report.diagnosis()),
-        how_sure: how_sure::sentences(report),
+        structure: structure::sentences(report),
+        consequences: consequences::sentences(report, &figures),
+        bottleneck: bottleneck::sentences(&report.diagnosis()),
+        confidence: confidence_levels::sentences(report),
     }
 }
 
-/// Where there is no device to say anything of.
-fn of_memory(report: &Report<'_>) -> Verdict {
+/// The verdict where no device was measured.
+fn memory_verdict(report: &Report<'_>) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: Sentence::new(IN_MEMORY),
-        what_it_is: Vec::new(),
-        what_it_means: Vec::new(),
-        what_holds_it_back: Vec::new(),
-        how_sure: Vec::new(),
+        structure: Vec::new(),
+        consequences: Vec::new(),
+        bottleneck: Vec::new(),
+        confidence: Vec::new(),
     }
 }
 
@@ -109,35 +105,45 @@ fn of_results(report: &Report<'_>, headline: &str) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: Sentence::new(headline),
-        what_it_is: Vec::new(),
-        what_it_means: Vec::new(),
-        what_holds_it_back: Vec::new(),
-        how_sure: how_sure::early_ends(report),
+        structure: Vec::new(),
+        consequences: Vec::new(),
+        bottleneck: Vec::new(),
+        confidence: confidence_levels::early_ends(report),
     }
 }
 
-/// Where nothing but speeds was measured.
-fn of_speeds(report: &Report<'_>) -> Verdict {
-    let speeds = speeds::Words::of(report);
-    let told = [course::headline(report), speeds.as_ref().and_then(speeds::Words::headline)];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    let noun = report.noun();
-    let open = course::unknown(report).map(|reason| format!("in the long run is unknown: {reason}"));
-    let headline = match (told.as_slice(), open) {
-        ([], Some(open)) => format!("how fast this {noun} writes {open}"),
-        ([], None) => format!("unknown: these measurements do not tell how fast this {noun} is"),
-        (told, Some(open)) => format!("this {noun} {}; how fast it writes {open}", told.join("; ")),
-        (told, None) => format!("this {noun} {}", told.join("; ")),
+/// The verdict where only speeds were measured.
+fn speed_verdict(report: &Report<'_>) -> Verdict {
+    let speeds = speeds::SpeedSentences::of(report);
+    let levels = if report.findings.is_empty() {
+        confidence_levels::early_ends(report)
+    } else {
+        confidence_levels::sentences(report)
     };
-    let sure =
-        if report.findings.is_empty() { how_sure::early_ends(report) } else { how_sure::sentences(report) };
-    let rows = |of: fn(&speeds::Words) -> Vec<Sentence>| speeds.as_ref().map(of).unwrap_or_default();
+    let sentences =
+        |of: fn(&speeds::SpeedSentences) -> Vec<Sentence>| speeds.as_ref().map(of).unwrap_or_default();
     Verdict {
         warning: warning::sentence(report),
-        headline: Sentence::new(headline),
-        what_it_is: Vec::new(),
-        what_it_means: [course::sentences(report), rows(speeds::Words::what_it_means)].concat(),
-        what_holds_it_back: Vec::new(),
-        how_sure: [rows(speeds::Words::how_sure), sure].concat(),
+        headline: speed_headline(report, speeds.as_ref()),
+        structure: Vec::new(),
+        consequences: [
+            throughput_profile::sentences(report),
+            sentences(speeds::SpeedSentences::consequences),
+        ]
+        .concat(),
+        bottleneck: Vec::new(),
+        confidence: [sentences(speeds::SpeedSentences::confidence), levels].concat(),
     }
+}
+
+fn speed_headline(report: &Report<'_>, speeds: Option<&speeds::SpeedSentences>) -> Sentence {
+    let sustained = throughput_profile::headline(report);
+    let known = sustained.into_iter().chain(speeds.and_then(speeds::SpeedSentences::headline));
+    let unknown = throughput_profile::unknown_reason(report)
+        .map(|reason| format!("sustained write speed unknown: {reason}"));
+    let parts: Vec<String> = known.chain(unknown).collect();
+    Sentence::new(match parts.as_slice() {
+        [] => format!("unknown: these measurements do not give the speed of this {}", report.noun()),
+        parts => parts.join("; "),
+    })
 }

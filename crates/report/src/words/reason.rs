@@ -7,10 +7,9 @@ use flashscope_record::finding::{LogFault, Measurement, Objection, Reason, Sampl
 use super::caveat::caveat;
 use super::ended::{refusal, stop};
 use super::evidence::{evidence, in_words};
-use super::finding_title::finding_title;
-use super::value::value;
 use super::would_decide::samples;
 use crate::quantity::counted;
+use crate::terms::{finding_title, value_text};
 
 /// One sentence without its full stop. Several reasons are joined by semicolons.
 #[must_use]
@@ -47,7 +46,7 @@ fn of_judgement(unknown: &Reason) -> Option<String> {
         Reason::Likely { value: likely, confidence, because } => {
             let because =
                 because.as_ref().map_or_else(String::new, |figures| format!(": {}", evidence(figures)));
-            format!("{} is only {:.0} % likely{because}", value(*likely), confidence.get() * 100.0)
+            format!("{} is only {:.0} % likely{because}", value_text(*likely), confidence.get() * 100.0)
         }
         Reason::SeveralFit(sizes) => {
             format!("several sizes fit: {}", likely_sizes(sizes.iter().copied()).join(", "))
@@ -60,7 +59,7 @@ fn of_judgement(unknown: &Reason) -> Option<String> {
             format!("{figures}whether writes work in a multiple of it was not seen")
         }
         Reason::IfAssumed { value: assumed, assumption } => {
-            format!("{}, if the blocks were right: {}", value(*assumed), caveat(assumption))
+            format!("{}, if the blocks were right: {}", value_text(*assumed), caveat(assumption))
         }
         Reason::NoSignOfFlash => {
             "page-mapped, if it is flash: neither a page nor an erase block shows".to_owned()

@@ -1,12 +1,12 @@
-//! One sentence, safe to show anywhere.
+//! A sentence that is safe to print.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use crate::clean::printable;
+use crate::printable::printable;
 
-/// A sentence without control characters: it begins with a capital letter and ends with a full stop.
+/// A sentence without control characters, with a capital first letter and a final full stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Sentence(String);
@@ -25,7 +25,7 @@ impl Sentence {
         Self(sentence)
     }
 
-    /// Its text.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

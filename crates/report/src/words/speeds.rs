@@ -1,4 +1,4 @@
-//! Speeds in sentences: the one to remember, what start-ups and caches did, and how sure it is.
+//! Sentences about speeds: the headline, warm-ups, cached figures, and confidence.
 
 use flashscope_infer::streams::drift::Drift;
 use flashscope_infer::streams::speed::{Speed, Unsettled};
@@ -6,96 +6,95 @@ use flashscope_record::observation::{Contents, Data, Direction, SpeedCase};
 
 use super::cached::cached as because_cached;
 use super::sentence::Sentence;
-use crate::speeds::{about, here_and_there, in_flight, in_order, name, speeds};
+use crate::speeds::{case_name, large_sequential, rounded, small_random, speeds};
 use crate::{Report, quantity};
 
-/// A start-up that differs by less is not worth a sentence.
-const STARTUP_RATIO: f64 = 1.1;
-/// Nor is one of fewer requests: a single one may have been held up, or found a block open.
-const STARTUP_REQUESTS: u64 = 3;
+/// The least ratio between warm-up and steady state that is reported. Guess: 10 % is below what a user
+/// notices.
+const WARM_UP_RATIO_MIN: f64 = 1.1;
+/// The fewest requests of a warm-up that is reported: one or two requests may have met a stall or an open
+/// block.
+const WARM_UP_REQUESTS_MIN: u64 = 3;
 
 /// The speeds of a report, for its sentences.
-pub struct Words {
+pub struct SpeedSentences {
     speeds: Vec<(SpeedCase, Option<Speed>)>,
-    /// What was read from places that hold nothing.
+    /// The contents of the region read, if most of it was blank.
     blank: Option<Contents>,
-    /// Whether writes went on until they had met what comes only every few gibibytes.
+    /// Whether the writes continued until rare stalls and cache ends would have shown.
     is_thorough: bool,
 }
 
-impl Words {
-    /// Those of a report that has any.
+impl SpeedSentences {
+    /// The speeds of a report; `None` if it has none.
     pub fn of(report: &Report<'_>) -> Option<Self> {
         let speeds = speeds(report.run);
         (!speeds.is_empty()).then(|| Self { speeds, blank: blank(report), is_thorough: is_thorough(report) })
     }
 
-    /// What to remember: large requests in order and small ones here and there. What is marked as cached is none of it.
+    /// Large sequential and small random requests, read and write; without cached figures.
     pub fn headline(&self) -> Option<String> {
         let parts: Vec<String> = [Direction::Read, Direction::Write]
             .into_iter()
-            .filter_map(|direction| self.direction(direction))
+            .flat_map(|direction| [self.sequential(direction), self.random(direction)])
+            .flatten()
             .collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    fn direction(&self, direction: Direction) -> Option<String> {
-        let large = in_order(&self.speeds, direction).filter(told);
-        let small = here_and_there(&self.speeds, direction).filter(told);
-        let verb = direction.as_str();
-        let of = |speed: &Speed| {
-            format!("{} {} {}", quantity::speed(speed.bytes_per_s), pieces(speed), between(speed))
+    /// `sequential read 198 MB/s`.
+    fn sequential(&self, direction: Direction) -> Option<String> {
+        let speed = large_sequential(&self.speeds, direction).filter(is_not_cached)?;
+        let queue_depth = match speed.case.queue_depth {
+            1 => String::new(),
+            queue_depth => format!(" (queue depth {queue_depth})"),
         };
-        let small_of = |speed: &Speed| {
-            format!("{} a second {}", quantity::three_digits(speed.requests_per_s()), small_pieces(speed))
-        };
-        match (large, small) {
-            (Some(large), Some(small)) => Some(format!("{verb}s {}, and {}", of(large), small_of(small))),
-            (Some(large), None) => Some(format!("{verb}s {}", of(large))),
-            (None, Some(small)) => Some(format!("{verb}s {}", small_of(small))),
-            (None, None) => None,
-        }
+        Some(format!("sequential {} {}{queue_depth}", direction.as_str(), quantity::speed(speed.bytes_per_s)))
     }
 
-    /// Start-ups that differ, and what cannot be.
-    pub fn what_it_means(&self) -> Vec<Sentence> {
+    /// `random read 2,976 IOPS (4 KiB, queue depth 1)`.
+    fn random(&self, direction: Direction) -> Option<String> {
+        let speed = small_random(&self.speeds, direction).filter(is_not_cached)?;
+        let iops = quantity::three_digits(speed.requests_per_s());
+        Some(format!("random {} {iops} IOPS ({}, queue depth 1)", direction.as_str(), speed.case.request))
+    }
+
+    /// Cached figures, and warm-ups that differ from the steady state.
+    pub fn consequences(&self) -> Vec<Sentence> {
         let known = || self.speeds.iter().filter_map(|(_, speed)| speed.as_ref());
-        let impossible: Vec<&Speed> = known().filter(|speed| speed.cached.is_some()).collect();
-        let alike = impossible.chunk_by(|one, next| one.cached == next.cached);
-        alike.filter_map(cached).chain(known().filter_map(startup)).map(Sentence::new).collect()
+        let cached: Vec<&Speed> = known().filter(|speed| speed.cached.is_some()).collect();
+        let same_reason = cached.chunk_by(|one, next| one.cached == next.cached);
+        same_reason.filter_map(cached_text).chain(known().filter_map(warm_up)).map(Sentence::new).collect()
     }
 
-    /// How sure the speeds are.
-    pub fn how_sure(&self) -> Vec<Sentence> {
+    /// The confidence of the speeds, and what they do not cover.
+    pub fn confidence(&self) -> Vec<Sentence> {
         let known = self.speeds.iter().find_map(|(_, speed)| speed.as_ref());
-        let sure = known.map(|speed| {
-            format!(
-                "each speed lies between its two figures with a probability of {}, as long as the device goes on as it did",
-                quantity::percent(speed.confidence)
-            )
+        let interval = known.map(|speed| {
+            let probability = quantity::percent(speed.confidence);
+            format!("each speed lies within its interval with a probability of {probability}, if the device keeps its behaviour")
         });
-        let in_order = in_order(&self.speeds, Direction::Write).filter(told);
-        let beyond = in_order.map(|speed| beyond(speed, self.is_thorough));
-        let left = (self.speeds.len() > 1).then(|| {
-            "each kind of request met the device as those before it had left it; --order, --size and --queue-depth measure one \
-             alone"
+        let written = large_sequential(&self.speeds, Direction::Write).filter(is_not_cached);
+        let not_covered = written.map(|speed| not_covered(speed, self.is_thorough));
+        let back_to_back = (self.speeds.len() > 1).then(|| {
+            "tests run back to back; each starts in the state the previous one left. \
+             To run one alone: --order, --size, --queue-depth"
                 .to_owned()
         });
-        let few = self.speeds.iter().filter(|(_, speed)| speed.is_none()).map(|(case, _)| {
-            format!(
-                "unknown: the speed of {}; too few of them were made, or a single one took most of the time",
-                name(*case)
-            )
+        let too_few = self.speeds.iter().filter(|(_, speed)| speed.is_none()).map(|(case, _)| {
+            let name = case_name(*case);
+            format!("unknown: {name}; it had too few requests, or one request took most of the time")
         });
         let blank = self.blank.map(|contents| {
-            format!("{contents}: a controller may answer reads of such places without touching flash, and be slower elsewhere")
+            format!("{contents}. A controller may answer reads of blank areas without reading flash: written areas may be slower")
         });
         let unsettled = unsettled(&self.speeds);
-        sure.into_iter()
-            .chain(beyond)
+        interval
+            .into_iter()
+            .chain(not_covered)
             .chain(unsettled)
-            .chain(left)
-            .chain(few)
+            .chain(back_to_back)
+            .chain(too_few)
             .chain(blank)
             .map(Sentence::new)
             .collect()
@@ -103,108 +102,92 @@ impl Words {
 }
 
 fn blank(report: &Report<'_>) -> Option<Contents> {
-    report.run.observations.iter().find_map(|seen| match &seen.data {
+    report.run.observations.iter().find_map(|observations| match &observations.data {
         Data::Speed(data) if data.contents.mostly_blank() == Some(true) => Some(data.contents),
         _ => None,
     })
 }
 
 fn is_thorough(report: &Report<'_>) -> bool {
-    let data = report.run.observations.iter().map(|seen| &seen.data);
-    data.into_iter().any(|data| matches!(data, Data::Speed(data) if data.is_thorough))
+    let mut data = report.run.observations.iter().map(|observations| &observations.data);
+    data.any(|data| matches!(data, Data::Speed(data) if data.is_thorough))
 }
 
-/// What is marked as cached is no speed of the device.
-fn told(speed: &&Speed) -> bool {
+/// A cached figure is no speed of the device.
+fn is_not_cached(speed: &&Speed) -> bool {
     speed.cached.is_none()
 }
 
-fn pieces(speed: &Speed) -> String {
-    let (request, in_flight) = (speed.case.request, in_flight(speed.case.queue_depth));
-    format!("in order in pieces of {request}{in_flight}, over {}", about(speed.transferred()))
-}
-
-/// What a row of writes cannot show, however even it is.
-fn beyond(speed: &Speed, is_thorough: bool) -> String {
-    let (name, over) = (name(speed.case), about(speed.transferred()));
-    let longer = if is_thorough {
-        "bench sustained goes on over more"
+/// What a write test of this length cannot show.
+fn not_covered(speed: &Speed, is_thorough: bool) -> String {
+    let (name, written) = (case_name(speed.case), rounded(speed.transferred()));
+    let command = if is_thorough {
+        "bench sustained"
     } else {
-        "bench sustained goes on over more, and so does bench write --thorough on a whole stick"
+        "bench sustained, or bench write --thorough on a whole stick"
     };
     format!(
-        "{name}: {over} were written at this speed; what comes later does not show here nor in other rows, such as the end of a cache that \
-         holds more, or stalls that lie further apart ({longer})"
+        "{name}: measured over {written}. The end of a larger SLC cache, or rarer stalls, would not show. Run: {command}"
     )
 }
 
-/// Rows whose speed may be another one later, each reason once.
+/// The request kinds whose steady-state speed may differ, one sentence a reason.
 fn unsettled(speeds: &[(SpeedCase, Option<Speed>)]) -> Vec<String> {
-    let known = speeds.iter().filter_map(|(_, speed)| speed.as_ref()).filter(told);
-    let rows: Vec<(&Speed, Unsettled)> =
-        known.filter_map(|speed| speed.unsettled.map(|why| (speed, why))).collect();
+    let known = speeds.iter().filter_map(|(_, speed)| speed.as_ref()).filter(is_not_cached);
+    let unsettled: Vec<(&Speed, Unsettled)> =
+        known.filter_map(|speed| speed.unsettled.map(|reason| (speed, reason))).collect();
     let mut reasons: Vec<Unsettled> = Vec::new();
-    for (_, why) in &rows {
-        if !reasons.contains(why) {
-            reasons.push(*why);
+    for (_, reason) in &unsettled {
+        if !reasons.contains(reason) {
+            reasons.push(*reason);
         }
     }
-    let names = |why: Unsettled| {
-        let of_it = rows.iter().filter(|(_, other)| *other == why);
-        of_it.map(|(speed, _)| name(speed.case)).collect::<Vec<_>>().join("; ")
+    let names = |reason: Unsettled| {
+        let same_reason = unsettled.iter().filter(|(_, other)| *other == reason);
+        same_reason.map(|(speed, _)| case_name(speed.case)).collect::<Vec<_>>().join("; ")
     };
-    reasons.into_iter().map(|why| format!("{}: {}", names(why), because(why))).collect()
+    reasons.into_iter().map(|reason| format!("{}: {}", names(reason), unsettled_text(reason))).collect()
 }
 
-fn because(why: Unsettled) -> String {
-    match why {
+fn unsettled_text(reason: Unsettled) -> String {
+    match reason {
         Unsettled::Drifts(Drift::Faster) => {
-            "still became faster when the row ended; the speed that lasts may be higher than this".to_owned()
+            "the speed still rose when the test ended; the steady state may be faster".to_owned()
         }
         Unsettled::Drifts(Drift::Slower) => {
-            "still became slower when the row ended; the speed that lasts may be lower than this".to_owned()
+            "the speed still fell when the test ended; the steady state may be slower".to_owned()
         }
         Unsettled::BehindCache(cache) => format!(
-            "less was written than the {} that a row before wrote into a cache; while the device works that off, this may be slower than what lasts",
-            about(cache)
+            "a previous test left {} in the SLC cache, more than this test wrote. While the device folds it, this speed may be below the steady state",
+            rounded(cache)
         ),
     }
 }
 
-fn small_pieces(speed: &Speed) -> String {
-    format!("of {} here and there ({})", speed.case.request, quantity::speed(speed.bytes_per_s))
-}
-
-fn between(speed: &Speed) -> String {
-    let megabytes = |bytes_per_s: f64| quantity::three_digits(bytes_per_s / 1e6);
-    format!("({} to {})", megabytes(speed.bytes_per_s_low), megabytes(speed.bytes_per_s_high))
-}
-
-/// Rows one behind the other that are marked for one reason.
-fn cached(speeds: &[&Speed]) -> Option<String> {
+/// Consecutive request kinds that are cached for the same reason.
+fn cached_text(speeds: &[&Speed]) -> Option<String> {
     let (first, others) = speeds.split_first()?;
-    let why = because_cached(first.cached.as_ref()?);
-    let all = match others.len() {
+    let reason = because_cached(first.cached.as_ref()?);
+    let others = match others.len() {
         0 => String::new(),
-        1 => ", and so is the next row".to_owned(),
-        more => format!(", and so are the next {more} rows"),
+        1 => ", and the next row".to_owned(),
+        more => format!(", and the next {more} rows"),
     };
-    let it_counts = if others.is_empty() { "it counts" } else { "they count" };
     let speed = quantity::speed(first.bytes_per_s);
-    Some(format!("{}: {speed} is cached{all}, for {why}; {it_counts} for nothing here", name(first.case)))
+    Some(format!("{}: {speed} is cached ({reason}). Not counted: this figure{others}", case_name(first.case)))
 }
 
-fn startup(speed: &Speed) -> Option<String> {
-    let startup = speed.startup.filter(|_| speed.cached.is_none())?;
-    let ratio = startup.bytes_per_s / speed.bytes_per_s;
-    let differs = ratio >= STARTUP_RATIO || ratio <= 1.0 / STARTUP_RATIO;
-    let lasts = startup.bytes >= speed.case.request * STARTUP_REQUESTS;
-    (differs && lasts).then(|| {
+fn warm_up(speed: &Speed) -> Option<String> {
+    let warm_up = speed.startup.filter(|_| speed.cached.is_none())?;
+    let ratio = warm_up.bytes_per_s / speed.bytes_per_s;
+    let differs = ratio >= WARM_UP_RATIO_MIN || ratio <= 1.0 / WARM_UP_RATIO_MIN;
+    let is_long = warm_up.bytes >= speed.case.request * WARM_UP_REQUESTS_MIN;
+    (differs && is_long).then(|| {
         format!(
-            "{}: the first {} went at {}; the speed is that of what followed",
-            name(speed.case),
-            about(startup.bytes),
-            quantity::speed(startup.bytes_per_s)
+            "{}: warm-up over the first {} at {}, excluded from the speed",
+            case_name(speed.case),
+            rounded(warm_up.bytes),
+            quantity::speed(warm_up.bytes_per_s)
         )
     })
 }

@@ -1,26 +1,20 @@
-//! What has to be said before anything else: a device on which requests failed may be dying.
+//! The warning above everything else: a device on which requests failed may be failing.
 
 use super::sentence::Sentence;
-use crate::Report;
+use crate::{Report, quantity};
 
-/// What happened, and what to do at once.
+/// The failed requests, and what to do at once.
 pub fn sentence(report: &Report<'_>) -> Option<Sentence> {
-    let failed = failures(report)?;
+    let failed = failed_requests(report)?;
     Some(Sentence::new(format!(
-        "{failed}: the {} may be dying, or its contacts are; save what it holds",
+        "{failed}: the {} may be failing, or its contacts are bad. Back up its data now",
         report.noun()
     )))
 }
 
-/// `3 of 5000 requests failed`, if any did.
-pub fn failures(report: &Report<'_>) -> Option<String> {
+/// `3 of 5,000 requests failed`, if any did.
+pub fn failed_requests(report: &Report<'_>) -> Option<String> {
     let (failed, all) = (report.run.failed_requests, report.run.requests());
-    let told = || {
-        if failed <= all {
-            format!("{failed} of {all} requests failed")
-        } else {
-            format!("{failed} requests failed")
-        }
-    };
-    (failed > 0).then(told)
+    let of = if failed <= all { format!(" of {}", quantity::integer(all)) } else { String::new() };
+    (failed > 0).then(|| format!("{}{of} requests failed", quantity::integer(failed)))
 }

@@ -2,7 +2,7 @@
 
 use flashscope_record::finding::{FindingId, Measurement, Quantity, Sample, WouldDecide};
 
-use super::finding_title::finding_title;
+use crate::terms::finding_title;
 
 /// Everything that would decide, joined by "or"; empty if nothing we can do.
 #[must_use]

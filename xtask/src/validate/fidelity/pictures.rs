@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use flashscope_record::observation::Order;
-use flashscope_report::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
-use flashscope_report::drawing;
+use flashscope_report::chart::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
+use flashscope_report::chart_svg;
 use flashscope_twin::{Compared, Key};
 
 use super::Report;
@@ -28,7 +28,7 @@ pub fn draw(report: &Report, folder: &Path) -> Result<()> {
     {
         let chart = chart.with_context(|| format!("no cells for {name}"))?;
         let path = folder.join(name);
-        fs::write(&path, drawing(&chart)).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, chart_svg(&chart)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
@@ -40,7 +40,7 @@ fn held_out(report: &Report) -> Option<Chart> {
         let points = cells()
             .filter(|cell| cell.key.is_read() == of_reads)
             .map(|cell| Point::new(cell.measured_s, cell.simulated_s));
-        series(name, colour, Marker::Circle, Drawn::Dots, points.collect())
+        series(name, colour, Marker::Circle, SeriesStyle::Dots, points.collect())
     };
     let both = || cells().flat_map(|cell| [cell.measured_s, cell.simulated_s]);
     let axis = |title: &str| Axis::around(title, Unit::Seconds, Scale::Log10, both());
@@ -52,13 +52,13 @@ fn held_out(report: &Report) -> Option<Chart> {
         title: format!("{count} held-out cells"),
         description: "On the line, the simulated time equals the published time.".to_owned(),
         series: vec![
-            series("equal", Colour::Grey, Marker::Cross, Drawn::Line, ends.to_vec()),
+            series("equal", Colour::Grey, Marker::Cross, SeriesStyle::Line, ends.to_vec()),
             dots("writes", Colour::Orange, false),
             dots("reads", Colour::Blue, true),
         ],
         x,
         y,
-        notes: Vec::new(),
+        annotations: Vec::new(),
         table: Table::default(),
     })
 }
@@ -71,7 +71,7 @@ fn open_units(report: &Report) -> Option<Chart> {
         .flat_map(|(units, colour, published, simulated)| {
             let line = |name: &str, marker, seconds: fn(&Compared) -> f64| {
                 let points = speeds(&profile.cells, *units, seconds);
-                series(&format!("{units} units, {name}"), *colour, marker, Drawn::Line, points)
+                series(&format!("{units} units, {name}"), *colour, marker, SeriesStyle::Line, points)
             };
             [
                 line("simulated", *simulated, |cell| cell.simulated_s),
@@ -88,7 +88,7 @@ fn open_units(report: &Report) -> Option<Chart> {
         x: Axis::around("size of each write", Unit::Bytes, Scale::Log2, values(|point| point.x))?,
         y: Axis::around("speed", Unit::BytesPerSecond, Scale::Log10, values(|point| point.y))?,
         series: drawn,
-        notes: Vec::new(),
+        annotations: Vec::new(),
         table: Table::default(),
     })
 }
@@ -116,6 +116,6 @@ fn speeds(cells: &[Compared], wanted: u32, seconds: fn(&Compared) -> f64) -> Vec
         .collect()
 }
 
-fn series(name: &str, colour: Colour, marker: Marker, drawn: Drawn, points: Vec<Point>) -> Series {
-    Series { name: name.to_owned(), colour, marker, drawn, points }
+fn series(name: &str, colour: Colour, marker: Marker, style: SeriesStyle, points: Vec<Point>) -> Series {
+    Series { name: name.to_owned(), colour, marker, style, points }
 }

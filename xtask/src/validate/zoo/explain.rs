@@ -49,7 +49,7 @@ fn line(finding: &Finding, specimen: &Specimen) -> String {
 }
 
 fn value_text(finding: &Finding) -> String {
-    let value = words::value;
+    let value = flashscope_report::value_text;
     match finding.outcome {
         Outcome::Found { value: found, low, high, confidence } if low == high => {
             format!("{} ({})", value(found), confidence.get())

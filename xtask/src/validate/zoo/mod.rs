@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let report = Report::of(&zoo, arguments.seed);
     if let Some(path) = &arguments.picture {
-        let svg = flashscope_report::drawing(&picture::chart(&report));
+        let svg = flashscope_report::chart_svg(&picture::chart(&report));
         std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let text = if arguments.json { serde_json::to_string_pretty(&report)? + "\n" } else { text::of(&report) };

@@ -1,6 +1,6 @@
 //! The calibration as a chart.
 
-use flashscope_report::chart::{Axis, Chart, Colour, Drawn, Marker, Point, Scale, Series, Table, Unit};
+use flashscope_report::chart::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
 
 use super::calibration::Bin;
 use super::report::Report;
@@ -29,7 +29,7 @@ pub fn chart(report: &Report) -> Chart {
         x: axis("claimed confidence, %", LOWEST),
         y: axis("correct findings, %", lowest),
         series: vec![as_claimed(), observed(&bins)],
-        notes: Vec::new(),
+        annotations: Vec::new(),
         table: Table::default(),
     }
 }
@@ -39,7 +39,7 @@ fn as_claimed() -> Series {
         name: "as claimed".to_owned(),
         colour: Colour::Grey,
         marker: Marker::OpenCircle,
-        drawn: Drawn::Line,
+        style: SeriesStyle::Line,
         points: vec![Point::new(LOWEST, LOWEST), Point::new(100.0, 100.0)],
     }
 }
@@ -53,7 +53,7 @@ fn observed(bins: &[&Bin]) -> Series {
         name: "observed".to_owned(),
         colour: Colour::Blue,
         marker: Marker::Circle,
-        drawn: Drawn::Line,
+        style: SeriesStyle::Line,
         points: bins.iter().map(point).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! `flashscope bench cache`: memory, page cache and device, told apart.
+//! `flashscope bench cache`: memory, page cache and device, compared.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use flashscope_linux::{
 };
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::cache::{CacheWorkload, LayerReadings, ReadLayer};
-use flashscope_report::layers::{Below, Kind, LayerSpeed, Layers as Told};
+use flashscope_report::storage_layers::{Backing, LayerComparison, LayerSpeed, StorageLayer};
 use serde_json::{Value, json};
 
 use crate::args::BenchCache;
@@ -30,15 +30,15 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     let identity = identify(Path::new(name), &Roots::default());
     announce(arguments, &identity, printer);
     let mut reading = Reading { arguments, target: layers, interrupt: on_interrupt()?, printer };
-    let told = match reading.all(&identity) {
-        Ok(told) => told,
+    let comparison = match reading.all(&identity) {
+        Ok(comparison) => comparison,
         Err(Stopped::Interrupted) => return Ok(Exit::Interrupted),
         Err(Stopped::Host(error)) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
     };
     if printer.json {
-        printer.document(&document(name, &told))?;
+        printer.document(&document(name, &comparison))?;
     } else {
-        printer.result(&told.text(printer.width(), printer.style()))?;
+        printer.result(&comparison.text(printer.width(), printer.style()))?;
     }
     Ok(Exit::Fine)
 }
@@ -74,16 +74,16 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn all(&mut self, identity: &Identity) -> Result<Told, Stopped<SystemError>> {
+    fn all(&mut self, identity: &Identity) -> Result<LayerComparison, Stopped<SystemError>> {
         let mut observer = |round| self.printer.detail(format!("round {round}"));
         let mut readings = self.workload().measure(&mut self.target, &self.interrupt, &mut observer)?;
         let write_cache = self.write_cache(identity, &mut readings)?;
         let remarks = self.target.remarks();
-        Ok(Told {
+        Ok(LayerComparison {
             speeds: readings.into_iter().map(speed).collect(),
             link: target::link(identity),
             write_cache,
-            below: below(remarks),
+            backing: backing(remarks),
             remarks: remarks.iter().map(ToString::to_string).collect(),
         })
     }
@@ -118,57 +118,57 @@ impl Reading<'_> {
 
 fn speed(readings: LayerReadings) -> LayerSpeed {
     LayerSpeed {
-        kind: match readings.layer {
-            ReadLayer::Memory => Kind::Memory,
-            ReadLayer::PageCache => Kind::PageCache,
-            ReadLayer::Device => Kind::Device,
-            ReadLayer::DeviceCacheOn => Kind::CacheOn,
-            ReadLayer::DeviceCacheOff => Kind::CacheOff,
+        layer: match readings.layer {
+            ReadLayer::Memory => StorageLayer::Memory,
+            ReadLayer::PageCache => StorageLayer::PageCache,
+            ReadLayer::Device => StorageLayer::Device,
+            ReadLayer::DeviceCacheOn => StorageLayer::CacheOn,
+            ReadLayer::DeviceCacheOff => StorageLayer::CacheOff,
         },
         bytes_per_s: readings.bytes_per_s,
         bytes: readings.bytes,
-        carried: readings.device_bytes,
+        transferred: readings.device_bytes,
         holes: readings.holes,
-        looked: readings.probed,
+        sampled: readings.probed,
         blank: readings.blank,
     }
 }
 
-fn below(remarks: &[Remark]) -> Below {
+fn backing(remarks: &[Remark]) -> Backing {
     if remarks.contains(&Remark::InMemory) {
-        Below::Memory
+        Backing::Memory
     } else if remarks.contains(&Remark::ImageFile) {
-        Below::File
+        Backing::File
     } else {
-        Below::Device
+        Backing::Device
     }
 }
 
-fn document(target: &str, told: &Told) -> Value {
+fn document(target: &str, comparison: &LayerComparison) -> Value {
     let layer = |speed: &LayerSpeed| {
         let spread = speed.spread();
         json!({
-            "layer": speed.kind.id(),
+            "layer": speed.layer.id(),
             "status": if spread.is_some() { "found" } else { "unknown" },
             "bytes_per_s": spread.map(|spread| spread.median),
             "low": spread.map(|spread| spread.low),
             "high": spread.map(|spread| spread.high),
             "bytes": speed.bytes,
-            "carried_bytes": speed.carried,
+            "carried_bytes": speed.transferred,
             "holes_bytes": speed.holes,
-            "looked": speed.looked,
+            "looked": speed.sampled,
             "blank": speed.blank,
-            "cached": told.cached(speed),
+            "cached": comparison.cached(speed),
         })
     };
     json::document(json!({
         "target": target,
-        "verdict": told.headline(),
-        "device_bytes_per_s": told.device().map(|device| device.median),
-        "layers": told.speeds.iter().map(layer).collect::<Vec<_>>(),
-        "write_cache": told.write_cache,
-        "why": told.because(),
-        "remarks": told.remarks,
+        "verdict": comparison.headline(),
+        "device_bytes_per_s": comparison.device().map(|device| device.median),
+        "layers": comparison.speeds.iter().map(layer).collect::<Vec<_>>(),
+        "write_cache": comparison.write_cache,
+        "why": comparison.reasons(),
+        "remarks": comparison.remarks,
     }))
 }
 

@@ -1,4 +1,4 @@
-//! Speed by request size, one series for each number of open units.
+//! Write speed by request size, one series for each number of open blocks.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,13 @@ use flashscope_device::Bytes;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::Order;
 
-use super::{Axis, Chart, Colour, Drawn, Marker, Note, Point, Scale, Series, Table, Unit, selection};
-use crate::figures::{BySize, Figures};
+use super::{
+    Annotation, Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit, selection,
+};
+use crate::eviction_cost::eviction_cost;
+use crate::figures::{Figures, RatesBySize};
 use crate::rate::Rate;
-use crate::wall::wall;
+use crate::terms::order_name;
 use crate::{Report, quantity};
 
 pub fn chart(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Chart> {
@@ -21,22 +24,25 @@ pub fn chart(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Cha
             Order::Linear => "speed-linear",
             Order::Random => "speed-random",
         },
-        title: format!("Speed of {order} writes by size", order = order.as_str()),
+        title: format!("Speed of {} writes by request size", order_name(order)),
         description: describe(report, figures, order),
-        x: Axis::around("size of each write", Unit::Bytes, Scale::Log2, sizes.into_iter())?,
-        y: Axis::around("speed", Unit::BytesPerSecond, Scale::Log10, speeds.into_iter())?,
+        x: Axis::around("request size", Unit::Bytes, Scale::Log2, sizes.into_iter())?,
+        y: Axis::around("write speed", Unit::BytesPerSecond, Scale::Log10, speeds.into_iter())?,
         series,
-        notes: notes(report),
+        annotations: annotations(report),
         table: table(&columns),
     })
 }
 
-/// A named set of rates: one column of the table.
-type Column<'a> = (String, &'a BySize);
+/// A column of the table: its title and its rates.
+type Column<'a> = (String, &'a RatesBySize);
 
 fn columns(figures: &Figures, order: Order) -> Vec<Column<'_>> {
-    let one_place = figures.write_size.get(&order).map(|rates| ("one place at a time".to_owned(), rates));
-    one_place.into_iter().chain(figures.of_order(order).map(|(count, rates)| (name(count), rates))).collect()
+    let single_stream = figures.write_size.get(&order).map(|rates| ("single stream".to_owned(), rates));
+    single_stream
+        .into_iter()
+        .chain(figures.of_order(order).map(|(count, rates)| (name(count), rates)))
+        .collect()
 }
 
 fn name(open_units: u32) -> String {
@@ -48,20 +54,20 @@ fn drawn(figures: &Figures, order: Order, limit: Option<u32>) -> Vec<Series> {
     let open = selection::open_units(&tried, limit).into_iter().filter_map(|(count, colour, marker)| {
         Some(line(name(count), colour, marker, figures.open_units.get(&(order, count))?))
     });
-    let one_place = figures
+    let single_stream = figures
         .write_size
         .get(&order)
-        .map(|rates| line("one place at a time".to_owned(), Colour::Grey, Marker::Cross, rates));
-    one_place.into_iter().chain(open).collect()
+        .map(|rates| line("single stream".to_owned(), Colour::Grey, Marker::Cross, rates));
+    single_stream.into_iter().chain(open).collect()
 }
 
-fn line(name: String, colour: Colour, marker: Marker, rates: &BySize) -> Series {
+fn line(name: String, colour: Colour, marker: Marker, rates: &RatesBySize) -> Series {
     let points = rates.values().map(|rate| {
         let (slowest, fastest) =
             (rate.request.as_f64() / rate.seconds_high, rate.request.as_f64() / rate.seconds_low);
-        Point::new(rate.request.as_f64(), rate.speed()).within(slowest, fastest)
+        Point::new(rate.request.as_f64(), rate.bytes_per_s()).within(slowest, fastest)
     });
-    Series { name, colour, marker, drawn: Drawn::Line, points: points.collect() }
+    Series { name, colour, marker, style: SeriesStyle::Line, points: points.collect() }
 }
 
 fn extent(series: &[Series]) -> (Vec<f64>, Vec<f64>) {
@@ -70,44 +76,45 @@ fn extent(series: &[Series]) -> (Vec<f64>, Vec<f64>) {
     (points().map(|point| point.x).collect(), points().flat_map(ends).collect())
 }
 
-fn notes(report: &Report<'_>) -> Vec<Note> {
+fn annotations(report: &Report<'_>) -> Vec<Annotation> {
     let page = report.size(FindingId::PageBytes);
     let unit = report.size(FindingId::WriteUnitBytes).filter(|unit| Some(*unit) != page);
-    let note = |name: &str, size: Bytes| Note { at: size.as_f64(), label: format!("{name} {size}") };
-    page.map(|size| note("effective page", size))
+    let annotation =
+        |name: &str, size: Bytes| Annotation { x: size.as_f64(), label: format!("{name} {size}") };
+    page.map(|size| annotation("page", size))
         .into_iter()
-        .chain(unit.map(|size| note("write unit", size)))
+        .chain(unit.map(|size| annotation("write unit", size)))
         .collect()
 }
 
 fn describe(report: &Report<'_>, figures: &Figures, order: Order) -> String {
-    let order_in_words = match order {
-        Order::Linear => "from start to end of each erase block",
-        Order::Random => "in shuffled order inside each erase block",
-    };
     let text = format!(
-        "Writes {order_in_words}, into as many blocks in turn as the legend says; once settled, where every write was \
-         timed."
+        "{} writes, round-robin into the number of open erase blocks in the legend, in steady state.",
+        match order {
+            Order::Linear => "Sequential",
+            Order::Random => "Random",
+        }
     );
-    let Some(wall) = wall(report, figures, order) else { return text + &range(figures, order) };
-    let (fast, slow) = (quantity::speed(wall.fast.speed()), quantity::speed(wall.slow.speed()));
-    let request = wall.fast.request;
+    let Some(cost) = eviction_cost(report, figures, order) else { return text + &range(figures, order) };
+    let (fast, slow) =
+        (quantity::speed(cost.rate_within.bytes_per_s()), quantity::speed(cost.rate_beyond.bytes_per_s()));
+    let request = cost.rate_within.request;
     format!(
-        "{text} At {request} they run at {fast} with {} open and at {slow} with {} open.",
-        wall.within, wall.beyond
+        "{text} At {request}: {fast} with {} open, {slow} with {} open.",
+        cost.open_units_within, cost.open_units_beyond
     )
 }
 
-/// The slowest and the fastest of all rates.
+/// The slowest and the fastest rate.
 fn range(figures: &Figures, order: Order) -> String {
     let columns = columns(figures, order);
     let rates = || columns.iter().flat_map(|(name, rates)| rates.values().map(move |rate| (name, rate)));
-    let slowest = rates().min_by(|(_, a), (_, b)| a.speed().total_cmp(&b.speed()));
-    let fastest = rates().max_by(|(_, a), (_, b)| a.speed().total_cmp(&b.speed()));
-    let told = |(name, rate): (&String, &Rate)| {
-        format!("{} at {}, {name}", quantity::speed(rate.speed()), rate.request)
+    let slowest = rates().min_by(|(_, a), (_, b)| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let fastest = rates().max_by(|(_, a), (_, b)| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let text = |(name, rate): (&String, &Rate)| {
+        format!("{} at {}, {name}", quantity::speed(rate.bytes_per_s()), rate.request)
     };
-    match (slowest.map(told), fastest.map(told)) {
+    match (slowest.map(text), fastest.map(text)) {
         (Some(slowest), Some(fastest)) => format!(" Slowest: {slowest}. Fastest: {fastest}."),
         _ => String::new(),
     }
@@ -115,8 +122,9 @@ fn range(figures: &Figures, order: Order) -> String {
 
 fn table(columns: &[Column<'_>]) -> Table {
     let sizes: BTreeSet<Bytes> = columns.iter().flat_map(|(_, rates)| rates.keys().copied()).collect();
-    let header =
-        ["write size".to_owned()].into_iter().chain(columns.iter().map(|(name, _)| format!("{name}, MB/s")));
+    let header = ["request size".to_owned()]
+        .into_iter()
+        .chain(columns.iter().map(|(name, _)| format!("{name}, MB/s")));
     let row = |size: Bytes| {
         let cells = columns.iter().map(move |(_, rates)| rates.get(&size).map_or_else(String::new, cell));
         [size.to_string()].into_iter().chain(cells).collect()

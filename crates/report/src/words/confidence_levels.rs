@@ -1,40 +1,39 @@
-//! How sure: every finding by its confidence, every unknown with its reason, every early end.
+//! Confidence: findings grouped by confidence, unknowns with their reasons, early ends.
 
 use flashscope_record::finding::{Finding, FindingId, Outcome, Reason, WouldDecide};
 use flashscope_record::observation::{Data, Ended, Observations, Source};
 
+use super::confidence::{LEVELS, confidence_level, interval};
 use super::ended::{refusal, stop};
-use super::finding_title::{LEVELS, confidence, finding_title};
-use super::hedge::interval;
 use super::reason::reason;
 use super::sentence::Sentence;
-use super::value::value;
 use super::would_decide::would_decide;
 use crate::Report;
 use crate::quantity::percent;
+use crate::terms::{finding_title, title_and_value};
 
 pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
     let findings: Vec<&Finding> = FindingId::ALL.into_iter().filter_map(|id| report.finding(id)).collect();
-    let levels = LEVELS.into_iter().filter_map(|level| at_level(&findings, level));
+    let levels = LEVELS.into_iter().filter_map(|level| findings_at_level(&findings, level));
     let unknowns = unknowns(&findings);
-    let all = levels.chain(unknowns).chain(published(report)).chain(endings(report));
+    let all = levels.chain(unknowns).chain(published(report)).chain(early_end_texts(report));
     let sentences: Vec<Sentence> = all.map(Sentence::new).collect();
     if sentences.is_empty() {
-        return vec![Sentence::new("nothing was measured, so nothing was inferred")];
+        return vec![Sentence::new("nothing was measured")];
     }
     sentences
 }
 
-fn at_level(findings: &[&Finding], level: &str) -> Option<String> {
-    let items: Vec<String> = findings.iter().filter_map(|finding| item(finding, level)).collect();
+fn findings_at_level(findings: &[&Finding], level: &str) -> Option<String> {
+    let items: Vec<String> = findings.iter().filter_map(|finding| finding_at_level(finding, level)).collect();
     (!items.is_empty()).then(|| format!("{level}: {}", items.join("; ")))
 }
 
-fn item(finding: &Finding, level: &str) -> Option<String> {
-    let Outcome::Found { value: found, confidence: sure, .. } = finding.outcome else { return None };
-    let between = interval(finding).map(|interval| format!(", {interval}")).unwrap_or_default();
-    let text = || format!("{} {} ({}{between})", finding_title(finding.id), value(found), percent(sure));
-    (confidence(sure) == level).then(text)
+fn finding_at_level(finding: &Finding, level: &str) -> Option<String> {
+    let Outcome::Found { value, confidence, .. } = &finding.outcome else { return None };
+    let interval = interval(finding).map(|interval| format!(", {interval}")).unwrap_or_default();
+    let text = title_and_value(finding.id, *value);
+    (confidence_level(*confidence) == level).then(|| format!("{text} ({}{interval})", percent(*confidence)))
 }
 
 /// One sentence for all unknowns with the same reason.
@@ -66,33 +65,31 @@ fn published(report: &Report<'_>) -> Option<String> {
             Source::Published { program, .. } => Some(program),
             Source::Measured => None,
         })?;
-    Some(format!(
-        "the figures were published by {program}: means of several requests, rounded, whose spread is not known"
-    ))
+    Some(format!("the figures are published means of {program}, rounded; their spread is unknown"))
 }
 
-/// What ended early, or could not begin.
+/// One sentence for each experiment that ended early or could not start.
 pub fn early_ends(report: &Report<'_>) -> Vec<Sentence> {
-    endings(report).map(Sentence::new).collect()
+    early_end_texts(report).map(Sentence::new).collect()
 }
 
-fn endings(report: &Report<'_>) -> impl Iterator<Item = String> {
-    report.run.observations.iter().filter_map(ending)
+fn early_end_texts(report: &Report<'_>) -> impl Iterator<Item = String> {
+    report.run.observations.iter().filter_map(early_end)
 }
 
-/// That it ended early, or could not begin, and why.
-pub fn ending(observations: &Observations) -> Option<String> {
-    let name = experiment(&observations.data);
+/// Why an experiment ended early or could not start; `None` if it is complete.
+pub fn early_end(observations: &Observations) -> Option<String> {
+    let name = experiment_name(&observations.data);
     match &observations.ended {
         Ended::Complete => None,
         Ended::Early { reason, .. } => Some(format!("the {name} measurement ended early: {}", stop(reason))),
         Ended::NotStarted { reason, .. } => {
-            Some(format!("the {name} measurement could not begin: {}", refusal(reason)))
+            Some(format!("the {name} measurement could not start: {}", refusal(reason)))
         }
     }
 }
 
-/// The name of the experiment that takes such data.
-pub const fn experiment(data: &Data) -> &'static str {
+/// The name of the experiment that records such data.
+pub const fn experiment_name(data: &Data) -> &'static str {
     data.name()
 }
