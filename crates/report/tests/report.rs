@@ -193,7 +193,7 @@ fn an_unknown_is_reported_with_its_reason() {
     }
     assert!(verdict(&report).headline.as_str().starts_with("Unknown"));
     let [only] = advice(&report).try_into().unwrap();
-    assert_eq!((only.id, only.text.as_str()), ("measure_more", "Next measurement: a write test."));
+    assert_eq!((only.id, only.text.as_str()), ("measure_more", "Next measurement: write tests (--erase)."));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn check_reads_the_virtual_patriot_right() {
             "{finding}"
         );
     }
-    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB requests");
+    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB");
     assert!(document["cost"]["writes"].as_u64() > Some(0));
     assert!(!document["advice"].as_array().unwrap().is_empty());
 }
@@ -57,7 +57,7 @@ fn import_agrees_with_the_person_who_measured() {
     assert_eq!(value("open_units_linear"), 8);
     assert_eq!(value("open_units_random"), 8);
     assert_eq!(value("fat_area_bytes"), 0);
-    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB requests");
+    assert_eq!(finding(&document, "ftl_class")["text"], "log-structured above 16 KiB");
 }
 
 #[test]
