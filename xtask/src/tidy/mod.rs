@@ -8,6 +8,7 @@ mod crates;
 mod files;
 mod house;
 mod imports;
+mod known;
 mod layers;
 mod lexer;
 mod links;
@@ -23,6 +24,7 @@ use std::fmt::Write as _;
 use anyhow::bail;
 
 use self::files::Files;
+use self::known::Known;
 use self::violation::Violation;
 use crate::output::print;
 
@@ -32,6 +34,12 @@ pub struct Arguments {
     /// Show only violations in files whose path begins with one of these, such as crates/sim
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
+    /// Show the known violations too: those that xtask/src/tidy/known.toml allows
+    #[arg(long)]
+    known: bool,
+    /// Lower the numbers in xtask/src/tidy/known.toml to what is left
+    #[arg(long)]
+    lower: bool,
 }
 
 /// A rule: its name, and the check that returns every violation.
@@ -61,13 +69,25 @@ const RULES: [Rule; 18] = [
     Rule { name: "links", check: |files| Ok(links::check(files)) },
 ];
 
-/// Checks every rule, prints the violations grouped by rule, and fails if there is one.
+/// Checks every rule, and prints the violations grouped by rule. Fails if an area has more than are known, or
+/// fewer: then the numbers are to be lowered.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let files = Files::of_repository()?;
-    let (mut total, mut broken_rules, mut text) = (0, 0, String::new());
+    let known = Known::of_repository()?;
+    let (mut found, mut too_many, mut text) = (Known::default(), 0, String::new());
     for rule in &RULES {
         let mut violations = (rule.check)(&files)?;
-        violations.retain(|violation| violation.is_below(&arguments.paths));
+        let mut counts = Known::default();
+        counts.count(rule.name, &violations);
+        found.count(rule.name, &violations);
+        let is_new = |violation: &Violation| {
+            let area = known::area(violation.path());
+            counts.allowed(rule.name, area) > known.allowed(rule.name, area)
+        };
+        too_many += violations.iter().filter(|violation| is_new(violation)).count();
+        violations.retain(|violation| {
+            violation.is_below(&arguments.paths) && (arguments.known || is_new(violation))
+        });
         if violations.is_empty() {
             continue;
         }
@@ -76,12 +96,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         for violation in &violations {
             let _ = writeln!(text, "  {violation}");
         }
-        total += violations.len();
-        broken_rules += 1;
     }
     print(&text)?;
-    if total > 0 {
-        bail!("tidy: {total} violations of {broken_rules} rules");
+    if too_many > 0 {
+        bail!("tidy: {too_many} violations in areas that have more than {} allows", known::PATH);
+    }
+    if arguments.lower {
+        return Ok(std::fs::write(known::PATH, known.lowered_to(&found).text()?)?);
+    }
+    if let [(rule, area, left, allowed), ..] = found.below(&known)[..] {
+        bail!("tidy: {rule} in {area}: {allowed} known, {left} left; run cargo xtask tidy --lower");
     }
     Ok(())
 }

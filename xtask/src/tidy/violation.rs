@@ -16,6 +16,11 @@ impl Violation {
         Self { path: path.to_owned(), line, message: message.into() }
     }
 
+    /// The path, relative to the root of the repository.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Whether the path begins with one of `prefixes`; always true without prefixes.
     pub fn is_below(&self, prefixes: &[String]) -> bool {
         prefixes.is_empty() || prefixes.iter().any(|prefix| self.path.starts_with(prefix.as_str()))
