@@ -196,11 +196,11 @@ until [ "$(cat /sys/block/sda/size)" -gt 0 ]; do sleep 0.2; done
 echo sda >&3
 wait $!
 code=$?
-try 'not the medium any more' sh -c "cat /run/typescript; exit $code"
+try 'no longer the medium' sh -c "cat /run/typescript; exit $code"
 exec 3>&-
 unchanged /dev/sda $first
 echo sda > /run/answer
-try 'This stick writes' script -qec "$bench /dev/sda" /dev/null < /run/answer
+try 'Sequential write ' script -qec "$bench /dev/sda" /dev/null < /run/answer
 unchanged /dev/sda $first
 mkfs.vfat -n PHOTOS /dev/sda > /dev/null
 first=$(sum /dev/sda)

@@ -124,7 +124,7 @@ mod tests {
     fn command_waits_for_the_unit_of_background_work_under_way() {
         let mut background = background(0.4);
         background.run(500, 1500, |_| unreachable!("the idle time was too short"));
-        // From 1500 on, in units of 400: two whole ones and a part of the third.
+        // Above 1500, in units of 400: two whole ones and a part of the third.
         background.run(500, 2500, |budget_ns| budget_ns);
         assert_eq!(background.wait_ns(2500), 200);
         // The pause continues: the third ends at 2700, two more at 3500.

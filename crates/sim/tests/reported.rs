@@ -71,7 +71,7 @@ fn transcend_8g() {
     assert!((1.0..6.2).contains(&small), "{small}");
 }
 
-/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, 10 small writes a second; 16 MB in under a minute;
+/// ZDNet's generic 2 GB stick: 2 000 files in 16 minutes, 10 small-write IOPS; 16 MB in under a minute;
 /// a factor of 15.
 #[test]
 fn generic_2g() {

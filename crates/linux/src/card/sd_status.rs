@@ -26,7 +26,7 @@ pub struct SdStatus {
     pub discards: bool,
 }
 
-/// `AU_SIZE` from 1 on (table 4-47, `sd_au_size` in Linux), KiB.
+/// `AU_SIZE` for values of 1 and above (table 4-47, `sd_au_size` in Linux), KiB.
 const ALLOCATION_UNITS_KIB: [u64; 15] =
     [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
 

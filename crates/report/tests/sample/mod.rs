@@ -1,5 +1,5 @@
-//! A made-up run, shaped like the Patriot stick's published table: 8 MiB erase blocks, 32 KiB pages, 8 open units.
-//! Only for looking at reports and testing them; nothing is inferred from it.
+//! A made-up run, shaped like the Patriot stick's published table: 8 MiB erase blocks, 32 KiB pages, 8 open
+//! units. Only for looking at reports and testing them; nothing is inferred from it.
 
 use std::time::Duration;
 
@@ -218,7 +218,7 @@ pub fn findings() -> Vec<Finding> {
     ]
 }
 
-/// The same run as a log would tell it: means only, no boundaries' offsets.
+/// The same run as a log has it: means only, no boundaries' offsets.
 pub fn published() -> RunFile {
     let mut run = run();
     run.target = "patriot.txt".to_owned();

@@ -21,8 +21,8 @@ pub struct AlignData {
     pub contents: Contents,
 }
 
-/// The contents at random offsets. A controller may answer without touching flash where nothing was written or
-/// everything was trimmed.
+/// The contents at random offsets. A controller may answer without touching flash where nothing was written
+/// or everything was trimmed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
     /// The number of sampled offsets.

@@ -21,8 +21,8 @@ pub struct FatAreaData {
     /// Blocks opened one after the other; one more than can be open.
     #[serde(default, rename = "begun")]
     pub opened: Vec<OpenedBlock>,
-    /// Writes at the start of each of the first blocks, by block, each while another block is incomplete. Only
-    /// for controllers that take one sequential run.
+    /// Writes at the start of each of the first blocks, by block, each while another block is incomplete.
+    /// Only for controllers that take one sequential run.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::lists")]
     pub beginnings: Vec<Vec<Duration>>,

@@ -28,8 +28,8 @@ pub struct OpenUnitsData {
     /// The search in `cells` restarted with two units round-robin.
     #[serde(default)]
     pub appended: Vec<OpenUnitsCell>,
-    /// A sequential search with too small a result, because a foreign block kept a slot. The search in `cells`
-    /// restarted.
+    /// A sequential search with too small a result, because a foreign block kept a slot. The search in
+    /// `cells` restarted.
     #[serde(default)]
     pub outgrown: Vec<OpenUnitsCell>,
     /// A sequential search that ended undecided. The search in `cells` continued with smaller requests.
@@ -49,8 +49,8 @@ pub struct OpenUnitsData {
     /// Groups of pages of one unit, written sequentially, then again from the last to the first.
     #[serde(default)]
     pub groups: Vec<Group>,
-    /// Units written from their start, one at a time, with growing requests; only if no number of units was too
-    /// large.
+    /// Units written from their start, one at a time, with growing requests; only if no number of units was
+    /// too large.
     #[serde(default)]
     pub one_run: Vec<OpenUnitsCell>,
     /// Pages of one unit written from its end to its start, none adjacent to another.

@@ -115,7 +115,7 @@ fn cached_bytes(stick: &VirtualStick) -> u64 {
     stick.statistics().slc_cache_bytes.get()
 }
 
-/// The size of the write buffer, if the flash is so much slower than the link that the buffer shows; 0 if
+/// The size of the write buffer, if the flash is enough slower than the link that the buffer shows; 0 if
 /// not.
 fn write_buffer(profile: &Profile) -> Option<Bytes> {
     let Some(buffer) = &profile.write_buffer else { return Some(Bytes::ZERO) };
