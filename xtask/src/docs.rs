@@ -1,8 +1,8 @@
-//! `cargo xtask docs`: one reference page per command, generated from the program's help.
+//! `cargo xtask docs`: one reference page per command, from the binary's own help, and the JSON Schema of each document.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
@@ -10,65 +10,98 @@ use anyhow::{Context, bail};
 use crate::output::print;
 use crate::process::{self, repository};
 
-/// Whether to write or to check the pages.
+/// What to do with the files.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Write nothing; fail if a page differs from the help
+    /// Write nothing; fail if a page or schema is stale.
     #[arg(long)]
     check: bool,
 }
 
-/// Writes the pages, or checks them.
+/// A directory whose files are all generated, by name.
+struct Generated {
+    directory: &'static str,
+    files: BTreeMap<String, String>,
+}
+
+/// Writes the files, or checks them.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check { check() } else { write() }
 }
 
-/// Fails if a page is missing, obsolete, or different from the help.
+/// Fails if a file is missing, left over, or stale.
 pub fn check() -> anyhow::Result<()> {
-    let pages = pages()?;
-    let mut stale: Vec<String> = present()?.into_iter().filter(|name| !pages.contains_key(name)).collect();
-    for (name, page) in &pages {
-        if fs::read_to_string(folder().join(name)).ok().as_ref() != Some(page) {
-            stale.push(name.clone());
-        }
+    let mut stale = Vec::new();
+    for generated in all()? {
+        stale.extend(generated.stale()?.into_iter().map(|name| format!("{}/{name}", generated.directory)));
     }
     if stale.is_empty() {
         return Ok(());
     }
-    bail!("docs/reference is stale: {}; run 'cargo xtask docs'", stale.join(", "))
+    bail!("stale: {}; run 'cargo xtask docs'", stale.join(", "))
 }
 
 fn write() -> anyhow::Result<()> {
-    let pages = pages()?;
-    fs::create_dir_all(folder())?;
-    for name in present()?.into_iter().filter(|name| !pages.contains_key(name)) {
-        fs::remove_file(folder().join(name))?;
+    for generated in all()? {
+        generated.write()?;
+        print(&format!("{} files in {}\n", generated.files.len(), generated.directory))?;
     }
-    for (name, page) in &pages {
-        fs::write(folder().join(name), page)
-            .with_context(|| format!("cannot write docs/reference/{name}"))?;
-    }
-    Ok(print(&format!("{} pages in docs/reference\n", pages.len()))?)
+    Ok(())
 }
 
-fn folder() -> PathBuf {
-    repository().join("docs/reference")
-}
-
-/// The names of the existing pages.
-fn present() -> anyhow::Result<Vec<String>> {
-    let Ok(entries) = fs::read_dir(folder()) else { return Ok(Vec::new()) };
-    let name = |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-    entries.map(name).collect()
-}
-
-/// Every page, by file name.
-fn pages() -> anyhow::Result<BTreeMap<String, String>> {
+fn all() -> anyhow::Result<[Generated; 2]> {
     let binary = process::built_binary("flashscope", &["--release"])?;
+    Ok([
+        Generated { directory: "docs/reference", files: pages(&binary)? },
+        Generated { directory: "docs/schema", files: schemas(&binary)? },
+    ])
+}
+
+impl Generated {
+    fn path(&self) -> PathBuf {
+        repository().join(self.directory)
+    }
+
+    /// The names of files that differ, are missing, or are left over.
+    fn stale(&self) -> anyhow::Result<Vec<String>> {
+        let mut stale = self.left_over()?;
+        for (name, text) in &self.files {
+            if fs::read_to_string(self.path().join(name)).ok().as_ref() != Some(text) {
+                stale.push(name.clone());
+            }
+        }
+        Ok(stale)
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let path = self.path();
+        fs::create_dir_all(&path)?;
+        for name in self.left_over()? {
+            fs::remove_file(path.join(name))?;
+        }
+        for (name, text) in &self.files {
+            fs::write(path.join(name), text)
+                .with_context(|| format!("cannot write {}/{name}", self.directory))?;
+        }
+        Ok(())
+    }
+
+    /// The names of files that are there and should not be.
+    fn left_over(&self) -> anyhow::Result<Vec<String>> {
+        let Ok(entries) = fs::read_dir(self.path()) else { return Ok(Vec::new()) };
+        let name =
+            |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+        let names: Vec<String> = entries.map(name).collect::<anyhow::Result<_>>()?;
+        Ok(names.into_iter().filter(|name| !self.files.contains_key(name)).collect())
+    }
+}
+
+/// The reference page of each command, by file name.
+fn pages(binary: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
     let mut commands = vec![Vec::new()];
     while let Some(command) = commands.pop() {
-        let help = help(&binary, &command)?;
+        let help = help(binary, &command)?;
         for name in subcommands(&help) {
             commands.push([command.clone(), vec![name]].concat());
         }
@@ -77,8 +110,18 @@ fn pages() -> anyhow::Result<BTreeMap<String, String>> {
     Ok(pages)
 }
 
-/// The help of a command, 100 columns wide on every terminal.
-fn help(binary: &PathBuf, command: &[String]) -> anyhow::Result<String> {
+/// The JSON Schema of each document, by file name.
+fn schemas(binary: &Path) -> anyhow::Result<BTreeMap<String, String>> {
+    let names = process::output(Command::new(binary).arg("schema"))?;
+    let schema = |name: &str| {
+        let text = process::output(Command::new(binary).args(["schema", name]))?;
+        Ok((format!("{name}.json"), text))
+    };
+    names.lines().map(schema).collect()
+}
+
+/// The help of a command, at a width that does not depend on the terminal.
+fn help(binary: &Path, command: &[String]) -> anyhow::Result<String> {
     let mut process = Command::new(binary);
     process.args(command).arg("--help").env("COLUMNS", "100").env("NO_COLOR", "1");
     process::output(&mut process)

@@ -1,4 +1,4 @@
-//! The one step that makes a [`Consent`]: a person says that a target may be erased.
+//! The only step that makes a [`Consent`]: a person permits erasing a target.
 
 use std::path::Path;
 
@@ -15,10 +15,11 @@ use crate::printer::Printer;
 
 /// Asks whether `target` may be erased, unless `--yes` says so. `None` without `--erase`.
 ///
-/// What is on a stick or card is shown first, and its name is to be typed; `--yes` is taken only for a name that no other disk gets.
+/// First prints what is on the stick or card; the person then types its name. `--yes` needs a persistent
+/// name, which no other disk gets.
 ///
 /// # Errors
-/// Exit code 4 for a disk that is never erased or in use, if the answer is no, or nobody is there to ask.
+/// Exit code 4 for a disk that must not be erased or is in use, if the answer is no, or without a terminal.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
     if !erase.erase {
         return Ok(None);
@@ -27,7 +28,7 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
     let (loss, answer) = match &disk {
         Some(disk) => (loss(target, disk), disk.name.as_str()),
-        None => (format!("Everything in {} will be lost.", printable(target)), "yes"),
+        None => (format!("All data in {} will be lost.", printable(target)), "yes"),
     };
     let consent = Consent::to_erase(target);
     let consent = match &disk {
@@ -41,11 +42,11 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
         }
         return Ok(Some(consent));
     }
-    match printer.ask(&format!("{loss} Type {answer} to go on: ")) {
+    match printer.ask(&format!("{loss} Type {answer} to continue: ")) {
         Some(typed) if typed == answer => Ok(Some(consent)),
-        Some(_) => Err(refused(anyhow!("not confirmed; {target} is left as it was"))),
+        Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
         None => Err(refused(anyhow!(
-            "erasing {target} needs an answer, and standard input is no terminal; add --yes if you are sure"
+            "erasing {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
         ))),
     }
 }
@@ -54,45 +55,45 @@ const fn refused(error: anyhow::Error) -> Failure {
     Failure { exit: Exit::Refused, error }
 }
 
-/// `/dev/sdb` is one stick today and another one tomorrow: with `--yes`, in a script, that may be the wrong one.
+/// `--yes` refuses names such as `/dev/sdb`, which may be another disk tomorrow.
 fn permit_without_asking(target: &str, roots: &Roots) -> Result<(), Failure> {
     let path = Path::new(target);
     if is_persistent_name(path, roots) {
         return Ok(());
     }
     let instead = match persistent_name(path, roots) {
-        Some(name) => format!("name it {}", printable(&name.to_string_lossy())),
-        None => "it has no such name here (/dev/disk/by-id)".to_owned(),
+        Some(name) => format!("use {}", printable(&name.to_string_lossy())),
+        None => "it has no persistent name here (/dev/disk/by-id)".to_owned(),
     };
     Err(refused(anyhow!(
-        "{target} may be another disk tomorrow, so --yes is taken only for a name that stays with the stick: {instead}, or \
-         leave --yes out and answer the question"
+        "{target} may be another disk tomorrow, so --yes needs a persistent name: {instead}, or leave out --yes and answer the \
+         question"
     )))
 }
 
-/// What will be lost: a line for the disk, one for each partition, and what that means.
+/// What will be lost: one line for the disk and one for each partition.
 fn loss(target: &str, erasable: &Erasable) -> String {
     let identity = &erasable.identity;
     let disk = identity.disk.as_ref();
     let serial = disk.and_then(|disk| disk.serial.as_ref());
     let serial = serial.map_or_else(String::new, |serial| format!(", serial number {serial}"));
-    let held: Vec<String> = match (&identity.partition, disk) {
-        (Some(partition), _) => vec![holds(partition)],
-        (None, Some(disk)) => held(disk),
+    let contents: Vec<String> = match (&identity.partition, disk) {
+        (Some(partition), _) => vec![partition_line(partition)],
+        (None, Some(disk)) => disk_lines(disk),
         (None, None) => Vec::new(),
     };
-    let held: String = held.iter().map(|line| format!("\n  {line}")).collect();
-    format!("{} is {}{serial}{held}\nEverything on it will be lost.", printable(target), identity.name)
+    let contents: String = contents.iter().map(|line| format!("\n  {line}")).collect();
+    format!("{} is {}{serial}{contents}\nAll data on it will be lost.", printable(target), identity.name)
 }
 
-fn held(disk: &Disk) -> Vec<String> {
+fn disk_lines(disk: &Disk) -> Vec<String> {
     if disk.partitions.is_empty() {
         return vec![disk.filesystem.as_ref().map_or_else(|| "no partitions".to_owned(), filesystem)];
     }
-    disk.partitions.iter().map(holds).collect()
+    disk.partitions.iter().map(partition_line).collect()
 }
 
-fn holds(partition: &Partition) -> String {
+fn partition_line(partition: &Partition) -> String {
     let found = partition.filesystem.as_ref().map_or_else(|| "no known filesystem".to_owned(), filesystem);
     format!("{}: {}, {found}", partition.name, partition.length)
 }

@@ -1,34 +1,34 @@
-//! How long something may take, as a person types it: `90`, `90s`, `1.5h`, `1h30m`.
+//! Times on the command line: `90`, `90s`, `1.5h`, `1h30m`; and in messages.
 
 use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// How long budgets last at most: eleven days.
-const LONGEST: Duration = Duration::from_secs(1_000_000);
+/// The longest budget: eleven days. Guess: no stick takes longer to fill.
+const BUDGET_MAX: Duration = Duration::from_secs(1_000_000);
 
-/// A budget: from a second on.
+/// A time budget: at least one second.
 ///
 /// # Errors
-/// One sentence, where it is none.
+/// One sentence.
 pub fn budget(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_secs(1), LONGEST)
+    within(text, Duration::from_secs(1), BUDGET_MAX)
         .ok_or_else(|| "a time from 1s to 1000000s is needed, such as 90, 90s, 5m or 1h30m".to_owned())
 }
 
-/// How long a layer is read.
+/// The time for which `bench cache` reads a layer.
 ///
 /// # Errors
-/// One sentence, where it is none.
+/// One sentence.
 pub fn reading(text: &str) -> Result<Duration, String> {
     within(text, Duration::from_secs(1), Duration::from_secs(60))
         .ok_or_else(|| "a time from 1s to 1m is needed, such as 3 or 3s".to_owned())
 }
 
-/// Below a tenth of a second, the kernel's counters of milliseconds are too coarse.
+/// The interval of `watch`. Below 0.1 s, the kernel's millisecond counters are too coarse.
 ///
 /// # Errors
-/// One sentence, where it is none.
+/// One sentence.
 pub fn interval(text: &str) -> Result<Duration, String> {
     within(text, Duration::from_millis(100), Duration::from_secs(60))
         .ok_or_else(|| "a time from 0.1s to 1m is needed, such as 2, 2s or 500ms".to_owned())
@@ -44,12 +44,12 @@ fn within(text: &str, least: Duration, most: Duration) -> Option<Duration> {
     (least..=most).contains(&duration).then_some(duration)
 }
 
-/// As it would be typed: `600 s`, `1.5 s`.
-pub fn told(duration: Duration) -> String {
+/// In seconds: `600 s`, `1.5 s`.
+pub fn exact(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-/// As it would be said, no less than it is: `60 s`, `38 minutes`, `8 hours`.
+/// In the largest fitting unit, rounded up: `60 s`, `38 minutes`, `8 hours`.
 pub fn about(duration: Duration) -> String {
     let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
     match seconds {
@@ -64,16 +64,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_times_are_said_in_large_units_and_never_too_short() {
-        let said = |seconds: f64| about(Duration::from_secs_f64(seconds));
+    fn about_rounds_up_to_the_largest_unit() {
+        let text = |seconds: f64| about(Duration::from_secs_f64(seconds));
         assert_eq!(
-            [0.5, 60.0, 180.0, 180.5, 2280.0, 7200.0, 7201.0, 28_800.0].map(said),
+            [0.5, 60.0, 180.0, 180.5, 2280.0, 7200.0, 7201.0, 28_800.0].map(text),
             ["1 s", "60 s", "180 s", "4 minutes", "38 minutes", "120 minutes", "3 hours", "8 hours"]
         );
     }
 
     #[test]
-    fn plain_numbers_are_seconds_and_units_may_follow() {
+    fn times_parse_with_and_without_units() {
         let seconds = |text: &str| budget(text).map(|duration| duration.as_secs_f64());
         for (text, expected) in [
             ("90", 90.0),
@@ -110,6 +110,6 @@ mod tests {
         assert_eq!(interval("500ms"), Ok(Duration::from_millis(500)));
         assert!(interval("50ms").is_err() && interval("2m").is_err() && reading("2m").is_err());
         assert_eq!([reading("1m"), reading("3")], [60, 3].map(|seconds| Ok(Duration::from_secs(seconds))));
-        assert_eq!([told(Duration::from_secs(600)), told(Duration::from_millis(1500))], ["600 s", "1.5 s"]);
+        assert_eq!([exact(Duration::from_secs(600)), exact(Duration::from_millis(1500))], ["600 s", "1.5 s"]);
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// How a command ended. The numbers are a contract with scripts.
+/// How a command ended. Scripts rely on the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: all went well.
+    /// 0: no problem.
     Fine,
     /// 1: a problem was found with the stick.
     Problem,
@@ -16,7 +16,7 @@ pub enum Exit {
     Failed,
     /// 4: refused for safety.
     Refused,
-    /// 130: interrupted; what was measured is kept.
+    /// 130: interrupted; the measurements so far are stored.
     Interrupted,
 }
 
@@ -38,25 +38,25 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// The exit code.
     pub exit: Exit,
-    /// What went wrong, outermost first.
+    /// The error and its context.
     pub error: anyhow::Error,
 }
 
-/// Without a word on the exit code, an error is the output's: the disk is full, the pipe is closed.
+/// An I/O error without another exit code comes from writing the output.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self { exit: Exit::Failed, error: error.into() }
     }
 }
 
-/// Gives errors an exit code and says what was being done.
+/// Gives an error an exit code and a context.
 pub trait OrExit<T> {
     /// This exit code, and `context` in front of the error.
     ///
     /// # Errors
     /// [`Failure`] if this is an error.
     fn or_exit(self, exit: Exit, context: impl Display + Send + Sync + 'static) -> Result<T, Failure>;
-    /// This exit code; the error says enough.
+    /// This exit code, without context.
     ///
     /// # Errors
     /// [`Failure`] if this is an error.

@@ -1,24 +1,42 @@
-//! Logs that are read: a file, or `-` for standard input.
+//! Input files: logs and run files.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The longest log that is read: the longest published one has 17 kB; a disk image given by mistake has more.
-const LOG_MAX: u64 = 16 << 20;
+use flashscope_record::run_file::RunFile;
 
-/// The file behind the name.
+use crate::exit::{Exit, Failure, OrExit};
+
+/// The longest log that is read. The longest published log has 17 kB; a disk image named by mistake is
+/// larger.
+const LOG_BYTES_MAX: u64 = 16 << 20;
+
+/// The file that is read for this name: `-` is standard input.
 pub fn file(name: &Path) -> &Path {
     if name == Path::new("-") { Path::new("/dev/stdin") } else { name }
 }
 
-/// Its bytes.
+/// The bytes of a log.
+///
+/// # Errors
+/// The error of the system.
 pub fn read(name: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if name == Path::new("-") {
-        std::io::stdin().take(LOG_MAX).read_to_end(&mut bytes)?;
+        std::io::stdin().take(LOG_BYTES_MAX).read_to_end(&mut bytes)?;
     } else {
-        File::open(name)?.take(LOG_MAX).read_to_end(&mut bytes)?;
+        File::open(name)?.take(LOG_BYTES_MAX).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
+}
+
+/// The run in a run file.
+///
+/// # Errors
+/// Exit code 2 if it is not a run file.
+pub fn run_file(file: &Path) -> Result<RunFile, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).or_exit(Exit::Usage, format!("cannot read {name}"))?;
+    RunFile::parse(&text).or_exit(Exit::Usage, name)
 }

@@ -1,4 +1,4 @@
-//! What Ctrl-C does: it raises a flag, and what is going on ends in order. So it does when the terminal goes away.
+//! Ctrl-C, SIGTERM and the end of the terminal: they set a flag, and the measurement ends in order.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::{Exit, Failure, OrExit};
 
-/// A flag that Ctrl-C raises. Pressed twice, it ends the program at once.
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the program at once.
 ///
 /// # Errors
-/// Exit code 3 if signals cannot be watched.
+/// Exit code 3 if signal handlers cannot be installed.
 pub fn on_interrupt() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
     let flag: Arc<AtomicBool> = interrupt.flag();
@@ -20,12 +20,12 @@ pub fn on_interrupt() -> Result<Interrupt, Failure> {
     for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .or_exit(Exit::Failed, "cannot watch for Ctrl-C")?;
+            .or_exit(Exit::Failed, "cannot handle Ctrl-C")?;
     }
     Ok(interrupt)
 }
 
-/// Whether whoever started this wants it to go on without its terminal, as `nohup` does by having SIGHUP ignored.
+/// Whether the program should survive its terminal: `nohup` ignores SIGHUP.
 fn outlives_terminal() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, SIGHUP))
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ignored_is_read_from_the_mask() {
+    fn ignored_signals_are_read_from_the_mask() {
         let status = "Name:\tflashscope\nSigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\n";
         assert!(ignores(status, SIGHUP) && !ignores(status, SIGINT));
         assert!(!ignores("SigIgn:\t0000000000001000\n", SIGHUP) && !ignores("", SIGHUP));

@@ -1,24 +1,26 @@
 //! flashscope: why is this USB stick slow?
 //!
-//! Three layers, top down: [`args`] is what was typed, [`command`] holds one file per command, and everything a command
-//! says goes through its [`printer`].
+//! From top to bottom: [`args`] is the command line, [`command`] has one file a command, [`document`] has
+//! the documents of `--json`, [`text`] has sentences, and a command prints only through its [`printer`].
 
 #![deny(missing_docs)]
 
 mod args;
+mod budget;
 mod command;
 mod confirm;
 mod destination;
+mod document;
 mod duration;
 mod exit;
 mod input;
 mod interrupt;
-mod json;
 mod outputs;
 mod printer;
 mod progress;
 mod roots;
 mod target;
+mod text;
 mod wall_clock;
 
 use std::process::ExitCode;
@@ -49,5 +51,6 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Report(report) => command::report::run(report, printer),
         Command::List(list) => command::list::run(list, printer),
         Command::Watch(watch) => command::watch::run(watch, printer),
+        Command::Schema { name } => command::schema::run(name.as_deref(), printer),
     }
 }

@@ -1,4 +1,4 @@
-//! Files with results: looked at before anything is measured, written at the end.
+//! Output files: checked before the measurement, written after it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
 
-/// Makes sure that each of `files` can be written, and that none of them is `input` or another of them. An hour of
-/// measuring must not be lost to a typing mistake.
+/// Checks that each of `files` can be written, and that none is `input` or named twice. A typing mistake
+/// must not cost an hour of measuring.
 ///
 /// # Errors
-/// Exit code 2 with the file, 4 for a disk.
+/// Exit code 2 for a file that cannot be written, 4 for a disk.
 pub fn permit(files: &[PathBuf], input: &Path) -> Result<(), Failure> {
     let mut destinations = Vec::new();
     for file in files {
         let destination = Destination::of(file)?;
         if destination.replaces(input) {
             let error = anyhow!(
-                "{} is the same file as {}, which it would replace; give the output another name",
+                "{} is the same file as {} and would replace it; give the output another name",
                 file.display(),
                 input.display()
             );
@@ -32,17 +32,18 @@ pub fn permit(files: &[PathBuf], input: &Path) -> Result<(), Failure> {
             let error = anyhow!("{} is named as an output twice", file.display());
             return Err(Failure { exit: Exit::Usage, error });
         }
-        let cannot = format!("cannot write {}; may you write in its folder?", file.display());
+        let cannot = format!("cannot write {}; check the permissions of its directory", file.display());
         destination.try_out().or_exit(Exit::Usage, cannot)?;
         destinations.push(destination);
     }
     Ok(())
 }
 
-/// Writes a page or a run file to each of `files`, as its name says.
+/// Writes an HTML page or a run file to each of `files`, by its extension.
 ///
 /// # Errors
-/// Exit code 3 with the file that could not be written, 4 if it has become a disk; the others are written all the same.
+/// Exit code 3 for a file that could not be written, 4 if it has become a disk. The other files are written
+/// anyway.
 pub fn write(
     files: &[PathBuf],
     run: &RunFile,
@@ -61,7 +62,7 @@ pub fn write(
 
 fn write_one(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<(), Failure> {
     let text = text(file, run, findings)?;
-    let cannot = format!("cannot write {}; is there space, and may you write there?", file.display());
+    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
     Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
 }
 

@@ -1,4 +1,4 @@
-//! A progress bar from an experiment's events.
+//! The progress bar of an experiment.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printer::Printer;
 
-/// Shows how far an experiment is, on standard error, if somebody looks there.
+/// Shows the progress of an experiment on standard error, if that is a terminal.
 pub struct Progress<'a> {
     printer: &'a Printer,
     bar: ProgressBar,
@@ -15,11 +15,11 @@ pub struct Progress<'a> {
     announces: bool,
 }
 
-/// So often the bar is drawn; more only costs time that the measurement could use.
+/// Guess: smooth enough, and drawing must not disturb the measurement.
 const DRAWS_PER_SECOND: u8 = 8;
 
 impl<'a> Progress<'a> {
-    /// A bar that is drawn only if the printer says that somebody looks.
+    /// A bar that is drawn only if [`Printer::shows_progress`].
     pub fn new(printer: &'a Printer) -> Self {
         let target = if printer.shows_progress() {
             ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)
@@ -34,19 +34,19 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Says before each experiment how much it will write.
+    /// Also prints how much each experiment will write.
     pub const fn announcing(mut self) -> Self {
         self.announces = true;
         self
     }
 
-    /// How many requests failed so far.
+    /// The number of requests that failed so far.
     pub const fn failed_requests(&self) -> u64 {
         self.failed_requests
     }
 }
 
-/// The bar with what it counts needs so many columns; fewer hold the numbers alone.
+/// The columns of the full template with its longest values.
 const COLUMNS_WITH_BAR: usize = 88;
 
 fn style(columns: usize) -> ProgressStyle {
@@ -66,7 +66,7 @@ impl Observer for Progress<'_> {
         match event {
             Event::Begin { name, estimate } => {
                 self.bar.reset();
-                self.bar.set_style(style(self.printer.talk_width()));
+                self.bar.set_style(style(self.printer.message_width()));
                 self.bar.set_length(estimate.requests);
                 self.bar.set_message(name.to_owned());
                 self.bar.enable_steady_tick(Duration::from_millis(500));
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_fits_the_terminal_with_the_longest_of_all_that_it_holds() {
+    fn longest_line_fits_the_terminal() {
         let longest = [
             ("{msg:<12}", "write-buffer"),
             ("{msg}", "write-buffer"),

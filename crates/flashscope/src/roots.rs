@@ -1,4 +1,4 @@
-//! Where disks are looked for: on this machine, or in a copy of another.
+//! Where disks are looked for: on this machine, or in a copy of another machine.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use flashscope_linux::Roots;
 use crate::args::Source;
 use crate::exit::{Exit, Failure};
 
-/// The roots that were named, or this machine's.
+/// The roots on the command line, or this machine's.
 ///
 /// # Errors
-/// Exit code 2 for a copy that is none.
+/// Exit code 2 if a copy is missing.
 pub fn roots(source: &Source) -> Result<Roots, Failure> {
     let mut roots = Roots::default();
     if let Some(copy) = &source.sysfs {
         roots = Roots::copy(copy);
-        must_exist(&roots.sysfs.join("."), copy, "a copy of /sys, or a folder with sys in it")?;
+        must_exist(&roots.sysfs.join("."), copy, "a copy of /sys, or a directory with sys in it")?;
     }
     if let Some(mounts) = &source.mounts {
         must_exist(mounts, mounts, "a copy of /proc/self/mountinfo or /proc/mounts")?;

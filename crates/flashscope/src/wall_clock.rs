@@ -1,6 +1,6 @@
-//! The date, for people. Nothing is measured with it.
+//! The date, for people. No measurement uses it.
 
-/// Now, as RFC 3339 to the second.
+/// Now: UTC, RFC 3339, to the second.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
     now.round(jiff::Unit::Second).unwrap_or(now).to_string()

@@ -1,4 +1,4 @@
-//! `flashscope check`: everything that may be measured, the findings, and what they mean.
+//! `flashscope check`: runs all permitted experiments and prints the findings, the bottleneck and advice.
 
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Meter};
@@ -7,15 +7,13 @@ use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 
 use super::show;
-use crate::args::{Budgets, Check};
+use crate::args::Check;
+use crate::budget::{WRITE_BUDGET, budget};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
 use crate::{confirm, duration, outputs};
-
-/// What the writing tests may write in all unless told otherwise: four times what they usually write at 8 MiB blocks.
-pub const WRITE_BUDGET: Bytes = Bytes::gib(2);
 
 /// Runs the command.
 ///
@@ -46,19 +44,14 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     show::measurement(&target, &run, &findings, &arguments.output.files, printer)
 }
 
-/// What a person allows a measurement to cost; `default` is the most that is written unless told otherwise.
-pub fn budget(budgets: &Budgets, default: Option<Bytes>) -> Budget {
-    Budget { reads: None, bytes_written: budgets.write_budget.or(default), device_time: budgets.time_budget }
-}
-
-/// Says what will be done before it is done.
+/// Prints what will be measured and written.
 fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
     for remark in &target.remarks {
         printer.remark(format!("note: {remark}"));
     }
     if !survey.writes {
-        printer.remark("reading only: nothing on it changes");
+        printer.remark("read only: the data on it does not change");
         return;
     }
     let allowed = arguments.budgets.write_budget;
@@ -67,27 +60,27 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
         let most = survey.fill_estimate(device).bytes_written;
         let least = Sustained::bytes_min_without_slowdown(capacity);
         printer.remark(format!(
-            "first one stream of writes, until caches are full: {} or more where none is found, at most {} \
-             (--write-budget and --time-budget set limits)",
-            least_of(least, allowed),
-            least_of(most, allowed)
+            "first one long stream of writes, until the SLC cache is exhausted: at least {} if there is no cache, at most {} \
+             (limit it with --write-budget and --time-budget)",
+            within(least, allowed),
+            within(most, allowed)
         ));
     }
     let (tests, left) = if arguments.sustained {
-        ("then the other writing tests", " as far as that is left")
+        ("then the other write tests", " minus the stream")
     } else {
-        ("writing tests", "")
+        ("write tests", "")
     };
     let left = if allowed.is_some() { left } else { "" };
     printer.remark(format!(
-        "{tests}: at most {}{left} will be written, usually far less (--write-budget sets it)",
+        "{tests}: at most {}{left} will be written, usually far less (limit it with --write-budget)",
         allowed.unwrap_or(WRITE_BUDGET)
     ));
     if let Some(time) = arguments.budgets.time_budget {
-        printer.remark(format!("it ends after {} in any case (--time-budget)", duration::told(time)));
+        printer.remark(format!("ends after {} at the latest (--time-budget)", duration::exact(time)));
     }
 }
 
-fn least_of(most: Bytes, allowed: Option<Bytes>) -> Bytes {
+fn within(most: Bytes, allowed: Option<Bytes>) -> Bytes {
     allowed.map_or(most, |allowed| allowed.min(most))
 }

@@ -1,4 +1,4 @@
-//! `flashscope import`: findings from logs that flashbench printed and somebody published.
+//! `flashscope import`: findings from published flashbench logs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use flashscope_flashbench::parse::Log;
 use flashscope_infer::infer;
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, brief};
-use serde_json::json;
 
 use super::show;
 use crate::args::Import;
+use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
 use crate::{input, outputs};
@@ -20,16 +20,16 @@ use crate::{input, outputs};
 /// Runs the command.
 ///
 /// # Errors
-/// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no table of flashbench, and for several
-/// logs where nothing says how they belong together.
+/// As [`outputs::permit`]; exit code 2 for a file that cannot be read or holds no flashbench table, and for
+/// several logs without `--brief` or `--one-device`.
 pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     let logs = &arguments.logs;
     if arguments.brief && !arguments.one_device {
-        return each_in_a_line(logs, printer);
+        return print_brief(logs, printer);
     }
     if logs.len() > 1 && !arguments.one_device {
         let error = anyhow!(
-            "{} logs: say --one-device if all are of the same stick, or --brief for a line about each",
+            "{} logs: add --one-device if all are of the same device, or --brief to print one line for each",
             logs.len()
         );
         return Err(Failure { exit: Exit::Usage, error });
@@ -38,24 +38,24 @@ pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
         outputs::permit(&arguments.output.files, input::file(log))?;
     }
     let read = logs.iter().map(|log| read(log, printer)).collect::<Result<Vec<_>, _>>()?;
-    report(together(read), arguments, printer)
+    report(combined(read), arguments, printer)
 }
 
-/// Shows and stores what one device's logs say.
+/// Prints and stores the findings of one device.
 fn report(run: RunFile, arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
     let findings = infer(&run.observations);
     if arguments.brief {
         printer.result(&line(&run))?;
         return Ok(Exit::Fine);
     }
-    let identity = json!({ "kind": "published log", "name": run.device_name });
-    let shown = show::findings(&run, &findings, &identity, printer);
+    let identity = Identity::PublishedLog { name: run.device_name.clone() };
+    let shown = show::findings(&run, &findings, Some(identity), printer);
     outputs::write(&arguments.output.files, &run, &findings, printer)?;
     shown.map(|()| Exit::Fine)
 }
 
-/// A line about each log. One that cannot be read does not stop the others.
-fn each_in_a_line(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
+/// Prints one line for each log. A log that cannot be read does not stop the others.
+fn print_brief(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     for log in logs {
         match read(log, printer) {
@@ -71,7 +71,7 @@ fn line(run: &RunFile) -> String {
     brief(&Report { run, findings: &findings }) + "\n"
 }
 
-/// One log as a run.
+/// The run of one log.
 fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
     let name = path.display().to_string();
     let bytes = input::read(path).or_exit(Exit::Usage, format!("cannot read {name}"))?;
@@ -88,35 +88,35 @@ fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
     Ok(show::run_of_log(&name, log.device_name, observations, remarks))
 }
 
-/// What the log left open, each sentence once.
+/// What the log leaves open, each sentence once.
 fn remarks(log: &Log) -> Vec<String> {
     let of_entries = log.entries.iter().flat_map(|entry| entry.remarks.clone());
     let mut remarks: Vec<String> = log.remarks.iter().cloned().chain(of_entries).collect();
     if !log.problems.is_empty() {
         remarks.push(format!("{} lines of the log could not be read", log.problems.len()));
     }
-    once(remarks)
+    unique(remarks)
 }
 
-/// Several logs of one device as one run. Logs that name different devices are said to.
-fn together(runs: Vec<RunFile>) -> RunFile {
-    let joined = |text: fn(&RunFile) -> &String, between: &str| {
+/// The run of several logs of one device. A remark says if they name different devices.
+fn combined(runs: Vec<RunFile>) -> RunFile {
+    let joined = |text: fn(&RunFile) -> &String, separator: &str| {
         let texts = runs.iter().map(text).filter(|text| !text.is_empty()).cloned();
-        once(texts.collect()).join(between)
+        unique(texts.collect()).join(separator)
     };
     let target = joined(|run| &run.target, ", ");
     let device_name = joined(|run| &run.device_name, " / ");
     let named: BTreeSet<&String> =
         runs.iter().map(|run| &run.device_name).filter(|name| !name.is_empty()).collect();
-    let differ = (named.len() > 1)
-        .then(|| "the logs name their devices differently; taken for one all the same".to_owned());
+    let differ =
+        (named.len() > 1).then(|| "the logs name different devices; they are combined anyway".to_owned());
     let remarks = runs.iter().flat_map(|run| run.remarks.clone()).chain(differ).collect();
     let observations = runs.into_iter().flat_map(|run| run.observations).collect();
-    show::run_of_log(&target, device_name, observations, once(remarks))
+    show::run_of_log(&target, device_name, observations, unique(remarks))
 }
 
-/// Each sentence once, in the order of its first time.
-fn once(mut sentences: Vec<String>) -> Vec<String> {
+/// Each sentence once, in the order of first occurrence.
+fn unique(mut sentences: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
     sentences

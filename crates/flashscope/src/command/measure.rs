@@ -1,4 +1,4 @@
-//! `flashscope measure`: one experiment, in our form or in flashbench's.
+//! `flashscope measure`: one experiment, with flashscope's or flashbench's procedure.
 
 use anyhow::anyhow;
 use flashscope_device::Bytes;
@@ -14,9 +14,9 @@ use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{Ended, Merges, Observations, Order};
 use flashscope_report::words;
 
-use super::check::{WRITE_BUDGET, budget};
 use super::show;
 use crate::args::{ExperimentName, Format, Measure};
+use crate::budget::{WRITE_BUDGET, budget};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
@@ -34,9 +34,10 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     }
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
-    // flashbench's procedure writes what it always writes, and says so; ours ends at the budget.
-    let ends = arguments.format == Format::Flashscope && access(arguments) != Access::WritesEstimate;
-    let budget = budget(&arguments.budgets, ends.then_some(WRITE_BUDGET));
+    // flashbench's procedure and the sustained stream have no default write budget: they print what they
+    // write.
+    let has_default = arguments.format == Format::Flashscope && access(arguments) != Access::WritesEstimate;
+    let budget = budget(&arguments.budgets, has_default.then_some(WRITE_BUDGET));
     let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
     if access(arguments) != Access::Reads && !target.writable {
         let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
@@ -51,32 +52,41 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     }
 }
 
-/// An option that would do nothing is a mistake of the person, or of ours.
+/// Refuses combinations of options that have no effect.
 fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
     let flashbench = arguments.format == Format::Flashbench;
     let is = |name| arguments.experiment == name;
-    let idle = [
+    let unused = [
         (
             arguments.random && (!flashbench || is("align")),
-            "--random belongs to --format flashbench with open-units or fat-area",
+            "--random needs --format flashbench with open-units or fat-area",
         ),
         (
             arguments.open_units.is_some() && (is("align") || is("write-size") || is("block-ends")),
-            "--open-units belongs to open-units and fat-area",
+            "--open-units needs open-units or fat-area",
         ),
         (
             arguments.open_units.is_some() && is("fat-area") && !flashbench,
             "--open-units with fat-area needs --format flashbench",
         ),
-        (arguments.erase_block.is_some() && is("align"), "--erase-block: align measures it"),
-        (arguments.erase_block.is_some() && is("block-ends"), "--erase-block: block-ends measures it"),
+        (
+            arguments.erase_block.is_some() && is("align"),
+            "--erase-block: align measures the erase block itself",
+        ),
+        (
+            arguments.erase_block.is_some() && is("block-ends"),
+            "--erase-block: block-ends measures the erase block itself",
+        ),
         (
             arguments.block_size.is_some() && is("block-ends"),
-            "--block-size: block-ends chooses its own streams and writes",
+            "--block-size: block-ends uses block sizes of its own",
         ),
-        (arguments.block_size.is_some() && is("write-size"), "--block-size: write-size tries every size"),
         (
-            flashbench && !arguments.experiment.is_of_flashbench(),
+            arguments.block_size.is_some() && is("write-size"),
+            "--block-size: write-size sweeps over all sizes",
+        ),
+        (
+            flashbench && !arguments.experiment.is_in_flashbench(),
             "flashbench has no such table; leave out --format flashbench",
         ),
         (
@@ -84,10 +94,10 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
                 && (arguments.erase_block.is_some()
                     || arguments.block_size.is_some()
                     || arguments.open_units.is_some()),
-            "--erase-block, --block-size, --open-units: sustained and write-buffer write one stream of their own",
+            "--erase-block, --block-size and --open-units have no effect on sustained and write-buffer",
         ),
     ];
-    match idle.into_iter().find(|(is_idle, _)| *is_idle) {
+    match unused.into_iter().find(|(is_unused, _)| *is_unused) {
         Some((_, text)) => Err(Failure { exit: Exit::Usage, error: anyhow!(text) }),
         None if flashbench => Ok(()),
         None => refuse_unused_options(arguments),
@@ -115,41 +125,39 @@ const fn access(arguments: &Measure) -> Access {
     arguments.experiment.0.access
 }
 
-/// The erase block, as far as it is known before anything is measured.
+/// The erase block, if it is known before measuring.
 fn given_erase_block(arguments: &Measure) -> Option<Bytes> {
     let flashbench = arguments.format == Format::Flashbench;
     arguments.erase_block.or(flashbench.then_some(flashbench::Command::DEFAULT_ERASE_BLOCK))
 }
 
-/// Writes are as large as asked for, or there are none.
+/// Refuses block sizes that do not fit the erase block.
 fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(), Failure> {
-    let Some(asked) = arguments.block_size else { return Ok(()) };
+    let Some(wanted) = arguments.block_size else { return Ok(()) };
     let nearest = match (arguments.experiment.0.name, arguments.format) {
-        ("align", _) if !asked.get().is_power_of_two() => {
-            let (below, above) = (1_u64 << asked.get().ilog2(), asked.get().next_power_of_two());
+        ("align", _) if !wanted.get().is_power_of_two() => {
+            let (below, above) = (1_u64 << wanted.get().ilog2(), wanted.get().next_power_of_two());
             let error = anyhow!(
-                "--block-size {asked}: reads across a boundary take half of it on either side, which tells pages only for powers of two; \
-                 give {} or {}",
+                "--block-size {wanted}: align needs a power of two; use {} or {}",
                 Bytes::new(below),
                 Bytes::new(above)
             );
             return Err(Failure { exit: Exit::Usage, error });
         }
-        ("align", _) => return Ok(()),
-        (_, Format::Flashbench) => asked.min(erase_block),
+        ("open-units" | "fat-area", Format::Flashbench) => wanted.min(erase_block),
         ("open-units", Format::Flashscope) => {
-            OpenUnits::new(erase_block, Some(asked), arguments.seed).request
+            OpenUnits::new(erase_block, Some(wanted), arguments.seed).request
         }
         ("fat-area", Format::Flashscope) => {
-            FatArea::new(erase_block, Some(asked), None, arguments.seed).request
+            FatArea::new(erase_block, Some(wanted), None, arguments.seed).request
         }
         _ => return Ok(()),
     };
-    if nearest == asked {
+    if nearest == wanted {
         return Ok(());
     }
     let error = anyhow!(
-        "--block-size {asked} does not go with erase blocks of {erase_block}; the nearest size that does is {nearest}"
+        "--block-size {wanted} does not fit erase blocks of {erase_block}; the nearest size that fits is {nearest}"
     );
     Err(Failure { exit: Exit::Usage, error })
 }
@@ -165,7 +173,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     target.note_failures(progress.failed_requests());
     let table = print::print(&observations);
     let run = show::run_of(target, vec![observations]);
-    let findings = concerned(arguments.experiment, flashscope_infer::findings_of(&run));
+    let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
     if printer.json {
         return show::measurement(target, &run, &findings, &arguments.output.files, printer);
     }
@@ -186,7 +194,7 @@ fn flashbench_command(arguments: &Measure) -> flashbench::Command {
             smallest,
             order,
         },
-        // The others have no table of flashbench's, and were refused.
+        // The others are not in flashbench and were refused.
         _ => flashbench::Command::OpenUnits {
             erase_block,
             open_units: arguments.open_units.unwrap_or(2),
@@ -209,13 +217,13 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
-    let findings = concerned(arguments.experiment, flashscope_infer::findings_of(&run));
+    let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
     show::measurement(target, &run, &findings, &arguments.output.files, printer)
 }
 
-/// Says what will be written before it is.
+/// Prints how much will be written.
 fn announce(arguments: &Measure, target: &Target, printer: &Printer) {
-    // The person may allow more than is usual, but a stream is never longer than estimated.
+    // A larger write budget does not make the stream longer.
     let allowed = arguments.budgets.write_budget;
     let most = match access(arguments) {
         Access::Reads => return,
@@ -228,7 +236,7 @@ fn announce(arguments: &Measure, target: &Target, printer: &Printer) {
     printer.remark(format!("at most {most} will be written, usually far less"));
 }
 
-/// The erase block as given, or as reads show it, or the usual one. `None`: the experiment needs none.
+/// The erase block: given, or measured by reads. `None` if unknown, or if the experiment does not need it.
 fn erase_block(
     arguments: &Measure,
     target: &mut Target,
@@ -246,13 +254,18 @@ fn erase_block(
         .find(|finding| finding.id == FindingId::EraseBlockBytes)
         .and_then(Finding::bytes);
     match found {
-        Some(found) => printer.remark(format!("erase block: {found}, from reads; --erase-block skips this")),
-        None => printer.remark(format!("erase block: not known from reads, taken as {ASSUMED_ERASE_BLOCK}")),
+        Some(found) => {
+            printer.remark(format!("erase block: {found}, measured by reads (--erase-block skips this)"))
+        }
+        None => {
+            printer.remark(format!("erase block: not found by reads, assumed to be {ASSUMED_ERASE_BLOCK}"))
+        }
     }
     found
 }
 
-/// What is known of merges: nothing else tells one in the first erase blocks.
+/// Measures the merge time, which the FAT-area experiment needs to recognise merges in the first erase
+/// blocks.
 fn open_units(
     arguments: &Measure,
     known: Option<Bytes>,
@@ -273,7 +286,7 @@ fn experiment(
     (arguments.experiment.0.new)(&Request { seed, erase_block, request, units_max, merges })
 }
 
-/// The findings that this experiment is run for.
-fn concerned(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding> {
+/// The findings of this experiment.
+fn findings_of(experiment: ExperimentName, findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().filter(|finding| experiment.0.findings.contains(&finding.id)).collect()
 }

@@ -1,4 +1,4 @@
-//! One file per command. A command prints only through its printer.
+//! One file a command. A command prints only through its printer.
 
 pub mod bench;
 pub mod check;
@@ -7,6 +7,7 @@ pub mod import;
 pub mod list;
 pub mod measure;
 pub mod report;
+pub mod schema;
 mod show;
 pub mod sim;
 pub mod watch;

@@ -1,4 +1,6 @@
-//! What check, measure and import do alike once observations are there: show findings, write files, choose the exit code.
+//! What all measuring commands do at the end: print the result, write files, choose the exit code.
+
+use std::io;
 
 use flashscope_device::layer::Cost;
 use flashscope_record::attachment::Attachment;
@@ -6,18 +8,18 @@ use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_report::{Report, terminal, words};
-use serde_json::Value;
 
+use crate::document::{BenchFilesDocument, BenchMethodsDocument, FindingsDocument, Identity, VERSION};
 use crate::exit::{Exit, Failure};
+use crate::outputs;
 use crate::printer::Printer;
 use crate::target::{Plugged, Target};
-use crate::{json, outputs};
 
-/// The run of a target that was measured now.
+/// The run of a target that was just measured.
 pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
     RunFile {
         format: FORMAT,
-        flashscope: json::VERSION.to_owned(),
+        flashscope: VERSION.to_owned(),
         target: target.text.clone(),
         device_name: target.name.clone(),
         attachment: target.attachment.clone(),
@@ -29,11 +31,11 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
     }
 }
 
-/// The run of a bench that needs no device of its own: what it saw, and what it cost.
+/// The run of a benchmark on a mounted filesystem.
 pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Cost) -> RunFile {
     RunFile {
         format: FORMAT,
-        flashscope: json::VERSION.to_owned(),
+        flashscope: VERSION.to_owned(),
         target: target.to_owned(),
         device_name: plugged.name,
         attachment: plugged.attachment,
@@ -45,13 +47,13 @@ pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Co
     }
 }
 
-/// What a bench saw that chose no part of the device itself.
-pub const fn seen_by_bench(data: Data, seed: u64, ended: Ended) -> Observations {
+/// The observations of a benchmark on a mounted filesystem.
+pub const fn bench_observations(data: Data, seed: u64, ended: Ended) -> Observations {
     let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed };
     Observations { data, conditions, ended }
 }
 
-/// The run of a log that somebody else measured.
+/// The run of an imported log.
 pub fn run_of_log(
     name: &str,
     device_name: String,
@@ -60,7 +62,7 @@ pub fn run_of_log(
 ) -> RunFile {
     RunFile {
         format: FORMAT,
-        flashscope: json::VERSION.to_owned(),
+        flashscope: VERSION.to_owned(),
         target: name.to_owned(),
         device_name,
         attachment: Attachment::default(),
@@ -76,18 +78,34 @@ pub fn run_of_log(
 pub fn findings(
     run: &RunFile,
     findings: &[Finding],
-    identity: &Value,
+    identity: Option<Identity>,
     printer: &Printer,
 ) -> Result<(), Failure> {
     if printer.json {
-        let document = json::bench(run).unwrap_or_else(|| json::findings(run, findings, identity));
-        return Ok(printer.document(&document)?);
+        return Ok(document(run, findings, identity, printer)?);
     }
     let report = Report { run, findings };
     Ok(printer.result(&terminal(&report, printer.width(), printer.style()))?)
 }
 
-/// Shows and stores what a measurement saw, and says how it ended.
+/// Prints the document of a run. A run of `bench files` or `bench methods` has one of its own.
+fn document(
+    run: &RunFile,
+    findings: &[Finding],
+    identity: Option<Identity>,
+    printer: &Printer,
+) -> io::Result<()> {
+    for seen in run.observations.iter().rev() {
+        match &seen.data {
+            Data::Files(data) => return printer.document(&BenchFilesDocument::new(run, seen, data)),
+            Data::Methods(data) => return printer.document(&BenchMethodsDocument::new(run, seen, data)),
+            _ => {}
+        }
+    }
+    printer.document(&FindingsDocument::new(run, findings, identity))
+}
+
+/// Prints and stores a measurement, and returns its exit code.
 pub fn measurement(
     target: &Target,
     run: &RunFile,
@@ -95,46 +113,46 @@ pub fn measurement(
     files: &[std::path::PathBuf],
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let shown = findings(run, concluded, &target.identity, printer);
+    let shown = findings(run, concluded, Some(target.identity.clone()), printer);
     let stored = outputs::write(files, run, concluded, printer);
     shown.and(stored)?;
     end(target, run, files, printer)
 }
 
-/// Shows and stores what a bench in rounds saw, and says where it was interrupted; that is kept too.
+/// Prints and stores a benchmark in rounds. One that was interrupted is always stored.
 ///
 /// # Errors
-/// Exit code 3 if it cannot be kept.
+/// Exit code 3 if it cannot be stored.
 pub fn bench(run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> Result<(), Failure> {
-    let shown = findings(run, &[], &Value::Null, printer);
+    let shown = findings(run, &[], None, printer);
     let stored = outputs::write(files, run, &[], printer);
     shown.and(stored)?;
     for seen in &run.observations {
         if let Ended::Early { reason, cause: Cause::Interrupt } = &seen.ended {
             printer.remark(words::stop(reason));
             if has_rounds(&seen.data) {
-                keep(&run.target, run, files, printer)?;
+                store_interrupted(&run.target, run, files, printer)?;
             }
         }
     }
     Ok(())
 }
 
-/// How a bench ended that somebody stopped behind so many rounds.
+/// The end of a benchmark that was interrupted after this number of rounds.
 pub fn interrupted(rounds: usize) -> Ended {
     let reason = StopReason::Interrupted { rounds: Some(rounds as u64) };
     Ended::Early { reason, cause: Cause::Interrupt }
 }
 
-/// Whether a round came to its end.
+/// Whether a round was completed.
 fn has_rounds(data: &Data) -> bool {
     data.facts().records() > 0
 }
 
-/// How a measurement ended; one that was interrupted is kept.
+/// The exit code of a measurement. An interrupted measurement of a real device is stored.
 ///
 /// # Errors
-/// Exit code 3 if it cannot be kept.
+/// Exit code 3 if it cannot be stored.
 pub fn end(
     target: &Target,
     run: &RunFile,
@@ -143,17 +161,22 @@ pub fn end(
 ) -> Result<Exit, Failure> {
     if target.interrupt.is_requested() {
         if !target.is_virtual && !run.observations.is_empty() {
-            keep(&target.text, run, files, printer)?;
+            store_interrupted(&target.text, run, files, printer)?;
         }
         return Ok(Exit::Interrupted);
     }
     Ok(exit(run, target.failed_requests, printer))
 }
 
-/// An interrupted measurement of a real device is kept also where no run file was asked for.
-fn keep(target: &str, run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> Result<(), Failure> {
-    let asked_for = files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json"));
-    if asked_for {
+/// Stores an interrupted measurement in the current directory, unless a run file was named.
+fn store_interrupted(
+    target: &str,
+    run: &RunFile,
+    files: &[std::path::PathBuf],
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let is_named = files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json"));
+    if is_named {
         return Ok(());
     }
     let name: String = target.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -161,12 +184,12 @@ fn keep(target: &str, run: &RunFile, files: &[std::path::PathBuf], printer: &Pri
     outputs::write(&[file.into()], run, &[], printer)
 }
 
-/// Exit code 3 if an experiment ended before it should have, or no part of a bench could begin; 1 if requests failed.
+/// Exit code 3 if an experiment ended too early or no test of a benchmark could start; 1 if requests failed.
 fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
     if failed_requests > 0 {
         printer.remark(format!(
-            "{failed_requests} requests failed (-v shows them): the stick may be dying, or its contacts are; save what it holds"
+            "{failed_requests} requests failed (-v prints them): the stick or its contacts may be failing; save your data"
         ));
         exit = Exit::Problem;
     }
@@ -181,7 +204,7 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     if nothing_was_measured(run) { Exit::Failed } else { exit }
 }
 
-/// Whether a bench saw nothing at all. A survey that could not begin has findings all the same: they are unknown.
+/// Whether no test of a benchmark could start. A check that could not start still has findings: all unknown.
 fn nothing_was_measured(run: &RunFile) -> bool {
     let none =
         |seen: &Observations| seen.data.is_of_speed() && matches!(seen.ended, Ended::NotStarted { .. });
@@ -204,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_says_how_it_ended() {
+    fn exit_code_depends_on_how_the_run_ended() {
         let early = |cause| Some(Ended::Early { reason: StopReason::Interrupted { rounds: None }, cause });
         assert_eq!(exit_of(Some(Ended::Complete), 0), Exit::Fine);
         assert_eq!(exit_of(Some(Ended::Complete), 3), Exit::Problem);

@@ -1,4 +1,4 @@
-//! How a target is attached and the volumes on it, as plain data for the diagnosis.
+//! How a target is attached and its volumes, as data for the diagnosis.
 
 use flashscope_device::Bytes;
 use flashscope_linux::{Card, Disk, DiskKind, Filesystem, Identity, LinkLimit};
@@ -6,15 +6,15 @@ use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRang
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
 
-/// The attachment of a virtual stick, which supports the link of its profile. USB speeds are known as they
-/// are of real sticks. It has no volumes.
+/// A virtual stick is capable of its profile's link. For USB, as little is known as for a real stick. It
+/// has no volumes.
 pub fn of_virtual(target: &SimTarget) -> Attachment {
     let (now, own) = (&target.profile.link, &target.own_link);
     let usb = now.bus.usb_mbit_per_s().and_then(|mbit| Link::usb(mbit, own.bus.usb_mbit_per_s()));
     let link = usb.unwrap_or_else(|| exact(now, own));
     let link = Link { is_card_reader: now.card.is_some(), ..link };
     let request_max = Some(target.profile.link.timing().max_command);
-    // The profile sets the largest command, and no driver can change it.
+    // The profile sets the request size, not a driver.
     Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new(), in_memory: false }
 }
 
@@ -30,8 +30,7 @@ fn exact(now: &SimLink, own: &SimLink) -> Link {
     Link { kind, bytes_per_s, device_fastest, slow_cause: None, is_card_reader: false }
 }
 
-/// The attachment of a disk: its link, and its volumes. A target that is a partition has no volumes: its
-/// offsets count from its own start.
+/// A disk has a link and volumes. A partition has only the link: it was measured from its own start.
 pub fn of_real(identity: &Identity) -> Attachment {
     let Some(disk) = &identity.disk else { return Attachment::default() };
     let volumes = if identity.partition.is_some() { Vec::new() } else { volumes(disk) };
@@ -68,9 +67,9 @@ pub fn slow_cause(limit: &LinkLimit) -> SlowLinkCause {
     }
 }
 
-/// The bus of a card in a slot without USB: each line carries one bit per clock, or two with DDR; checksums
-/// and commands leave 85 to 98 % of that. A card with a UHS grade supports UHS-I, 25 to 104 MB/s (SD Physical
-/// Layer, chapter 4.2.2.2).
+/// The bus between an mmc reader and its card: 4 lines transfer half a byte a clock, a whole byte at double
+/// data rate. Checksums and commands leave 85 to 98 %. A card with a UHS grade is capable of UHS-I, 25 to
+/// 104 MB/s (SD Physical Layer, chapter 4.2.2.2).
 fn link_of_card(card: &Card) -> Option<Link> {
     let mode = card.bus_mode.as_ref()?;
     let edges = if mode.name.to_ascii_lowercase().contains("ddr") { 2.0 } else { 1.0 };
@@ -93,11 +92,11 @@ fn volumes(disk: &Disk) -> Vec<Volume> {
         start,
         data_start: filesystem.and_then(|filesystem| filesystem.data_start),
     };
-    let of_parts = disk
+    let of_partitions = disk
         .partitions
         .iter()
         .map(|partition| volume(&partition.name, partition.start, partition.filesystem.as_ref()));
     let of_whole =
         disk.filesystem.as_ref().map(|filesystem| volume(&disk.name, Bytes::ZERO, Some(filesystem)));
-    of_parts.chain(of_whole).collect()
+    of_partitions.chain(of_whole).collect()
 }

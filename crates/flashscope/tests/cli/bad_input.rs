@@ -1,10 +1,10 @@
-//! Wrong arguments, missing files, broken logs: a clear error, the right exit code, no panic.
+//! Wrong options, missing files, damaged logs: a clear error, the right exit code, no panic.
 
 use std::fs;
 
 use super::{flashscope, flashscope_reading, image, published, stderr, stdout};
 
-/// Runs flashscope, expects this exit code, and that the error says all of these.
+/// Runs flashscope and checks its exit code and the words of its error.
 pub fn assert_refused(arguments: &[&str], code: i32, says: &[&str]) {
     let output = flashscope(arguments);
     let error = stderr(&output);
@@ -33,9 +33,9 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&as_flashbench, 2, &["no such table"]);
 }
 
-/// As an unset variable of a script leaves it.
+/// An unset variable in a script gives an empty target.
 #[test]
-fn an_empty_target_is_said_to_be_missing() {
+fn empty_target_is_refused() {
     let commands: [&[&str]; 7] = [
         &["check"],
         &["measure", "align"],
@@ -51,7 +51,7 @@ fn an_empty_target_is_said_to_be_missing() {
 }
 
 #[test]
-fn sizes_that_no_stick_can_have_exit_with_2() {
+fn impossible_sizes_exit_with_2() {
     let open_units = |more: &[&str], says: &[&str]| {
         assert_refused(&[&["measure", "open-units", "sim:generic-2g"], more].concat(), 2, says);
     };
@@ -69,7 +69,7 @@ fn sizes_that_no_stick_can_have_exit_with_2() {
 }
 
 #[test]
-fn targets_that_are_none_exit_with_2() {
+fn invalid_targets_exit_with_2() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("empty.img"), b"").unwrap();
@@ -85,7 +85,7 @@ fn targets_that_are_none_exit_with_2() {
 }
 
 #[test]
-fn an_odd_sized_image_is_measured_without_its_last_bytes() {
+fn odd_sized_image_is_measured_without_its_last_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = image(&folder, 32);
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len((32 << 20) + 777).unwrap();
@@ -95,7 +95,7 @@ fn an_odd_sized_image_is_measured_without_its_last_bytes() {
 }
 
 #[test]
-fn impossible_profiles_name_key_and_value() {
+fn invalid_profile_error_names_key_and_value() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stick.toml");
     let good = stdout(&flashscope(&["sim", "show", "generic-2g"]));
@@ -114,7 +114,7 @@ fn impossible_profiles_name_key_and_value() {
 }
 
 #[test]
-fn logs_of_other_programs_are_refused_in_words() {
+fn logs_of_other_programs_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.txt");
     for (text, says) in [
@@ -129,7 +129,7 @@ fn logs_of_other_programs_are_refused_in_words() {
 }
 
 #[test]
-fn a_garbled_log_names_its_lines_and_infers_from_the_rest() {
+fn damaged_log_lines_are_named_and_skipped() {
     let log = fs::read_to_string(published("patriot-xporter-xt-boost-16gb.txt")).unwrap();
     let garbled = log.replacen("align 8388608 pre", "align 83886#8 pre", 1).replacen("3.12M/s", "3.1", 1);
     let output = flashscope_reading(&["import", "-"], garbled.as_bytes());
@@ -139,7 +139,7 @@ fn a_garbled_log_names_its_lines_and_infers_from_the_rest() {
 }
 
 #[test]
-fn escapes_in_a_log_never_reach_the_terminal() {
+fn escape_sequences_in_a_log_are_removed() {
     let log = fs::read_to_string(published("readme-example-arnd.txt")).unwrap();
     let hostile = format!("# device: evil\u{1b}]0;owned\u{7}\u{1b}[31m card\n{log}");
     let output = flashscope_reading(&["import", "-", "--color", "never", "-v"], hostile.as_bytes());

@@ -1,9 +1,9 @@
-//! `flashscope bench cache`: which figure is the device's.
+//! `flashscope bench cache`.
 
 use crate::{document, flashscope, image, stderr};
 
 #[test]
-fn a_virtual_stick_has_no_page_cache_and_what_is_not_there_is_said() {
+fn bench_cache_refuses_virtual_sticks_and_marks_holes_as_cached() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 4);
     for (target, words) in [
@@ -15,10 +15,10 @@ fn a_virtual_stick_has_no_page_cache_and_what_is_not_there_is_said() {
         assert_eq!(output.status.code(), Some(2), "{target}: {}", stderr(&output));
         assert!(stderr(&output).contains(words), "{target}: {}", stderr(&output));
     }
-    let told = document(&["bench", "cache", &image, "--seconds", "1", "--rounds", "1"]);
-    assert_eq!(told["layers"][0]["layer"], "memory");
-    // A file of nothing but holes: whatever it answers, it is no speed of a device.
-    assert_eq!(told["device_bytes_per_s"], serde_json::Value::Null, "{told}");
-    assert!(told["layers"][1]["cached"].as_str().unwrap().contains("holes of the file"), "{told}");
-    assert!(told["remarks"][0].as_str().unwrap().contains("this is an image file"), "{told}");
+    let document = document(&["bench", "cache", &image, "--seconds", "1", "--rounds", "1"]);
+    assert_eq!(document["layers"][0]["layer"], "memory");
+    // A sparse file without data: its speed is not a device's.
+    assert_eq!(document["device_bytes_per_s"], serde_json::Value::Null, "{document}");
+    assert!(document["layers"][1]["cached"].as_str().unwrap().contains("holes of the file"), "{document}");
+    assert!(document["remarks"][0].as_str().unwrap().contains("this is an image file"), "{document}");
 }

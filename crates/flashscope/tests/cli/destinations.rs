@@ -1,4 +1,4 @@
-//! Where results may go, and what they never overwrite: disks, the target, the input.
+//! Output files never overwrite disks, the target or the input.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,11 +9,11 @@ use tempfile::TempDir;
 
 use super::{flashscope, image, published, skip, stderr, stdout};
 
-/// A loop device over an image, detached when dropped: a block device that may be lost.
+/// A loop device over an image file, detached when dropped.
 struct Loop(PathBuf);
 
 impl Loop {
-    /// `None`, said aloud, where loop devices are not to be had.
+    /// `None`, with a message, if there are no loop devices.
     fn over(image: &str) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             skip("loop devices need root");
@@ -35,8 +35,8 @@ impl Drop for Loop {
     }
 }
 
-/// A folder with `run.json`, and a path in it.
-fn folder_with_run() -> (TempDir, impl Fn(&str) -> String) {
+/// A directory with `run.json`, and paths in it.
+fn directory_with_run() -> (TempDir, impl Fn(&str) -> String) {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().to_owned();
     let path = move |name: &str| base.join(name).to_str().unwrap().to_owned();
@@ -57,8 +57,8 @@ fn assert_ends(output: &Output, code: i32, says: &str) {
 }
 
 #[test]
-fn a_disk_is_never_overwritten() {
-    let (folder, path) = folder_with_run();
+fn output_to_a_disk_is_refused() {
+    let (folder, path) = directory_with_run();
     let image = image(&folder, 4);
     let Some(disk) = Loop::over(&image) else { return };
     symlink(&disk.0, path("page.html")).unwrap();
@@ -72,8 +72,8 @@ fn a_disk_is_never_overwritten() {
 }
 
 #[test]
-fn devices_that_may_be_storage_are_refused_and_those_that_keep_nothing_are_not() {
-    let (_folder, path) = folder_with_run();
+fn output_to_storage_devices_is_refused_and_to_dev_null_accepted() {
+    let (_folder, path) = directory_with_run();
     symlink("/dev/null", path("null.html")).unwrap();
     assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("null.html")]), 0, "wrote");
     symlink("/dev/loop-control", path("control.html")).unwrap();
@@ -89,8 +89,8 @@ fn devices_that_may_be_storage_are_refused_and_those_that_keep_nothing_are_not()
 }
 
 #[test]
-fn a_link_to_a_pipe_takes_the_page() {
-    let (_folder, path) = folder_with_run();
+fn output_through_a_link_to_a_pipe_is_written() {
+    let (_folder, path) = directory_with_run();
     assert!(Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
     symlink("pipe", path("page.html")).unwrap();
     let reader = std::thread::spawn({
@@ -102,8 +102,8 @@ fn a_link_to_a_pipe_takes_the_page() {
 }
 
 #[test]
-fn a_link_to_a_file_stays_a_link() {
-    let (_folder, path) = folder_with_run();
+fn output_through_a_link_keeps_the_link() {
+    let (_folder, path) = directory_with_run();
     fs::create_dir(path("pages")).unwrap();
     fs::write(path("pages/old.html"), "old").unwrap();
     symlink("pages/old.html", path("page.html")).unwrap();
@@ -113,8 +113,8 @@ fn a_link_to_a_file_stays_a_link() {
 }
 
 #[test]
-fn what_is_measured_or_read_is_never_an_output() {
-    let (folder, path) = folder_with_run();
+fn output_that_is_the_input_is_refused() {
+    let (folder, path) = directory_with_run();
     let target = image(&folder, 32);
     fs::hard_link(&target, path("target.json")).unwrap();
     assert_ends(&flashscope(&["check", &target, "-o", &path("target.json")]), 2, "same file");
@@ -148,11 +148,11 @@ fn what_is_measured_or_read_is_never_an_output() {
 }
 
 #[test]
-fn a_place_that_takes_no_file_is_said_before_anything_is_measured() {
-    let (_folder, path) = folder_with_run();
+fn unwritable_output_is_refused_before_measuring() {
+    let (_folder, path) = directory_with_run();
     fs::create_dir(path("folder.html")).unwrap();
     let cases = [
-        ("/nowhere/at/all/page.html".to_owned(), "folder exist"),
+        ("/nowhere/at/all/page.html".to_owned(), "directory exist"),
         ("/proc/page.html".to_owned(), "/proc/page.html"),
         (path("folder.html"), "directory"),
     ];
@@ -166,8 +166,8 @@ fn a_place_that_takes_no_file_is_said_before_anything_is_measured() {
 }
 
 #[test]
-fn results_are_shown_also_when_writing_them_fails_at_the_end() {
-    let (_folder, path) = folder_with_run();
+fn results_are_printed_when_an_output_cannot_be_written() {
+    let (_folder, path) = directory_with_run();
     symlink("/dev/full", path("page.html")).unwrap();
     let output =
         flashscope(&["check", "sim:generic-2g", "-q", "-o", &path("page.html"), "-o", &path("kept.json")]);

@@ -1,4 +1,4 @@
-//! `flashscope bench files`: what is told, what is refused, and that nothing is left behind.
+//! `flashscope bench files`: results, refusals, and cleaning up.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::served::run;
 use crate::{document, flashscope, skip, stderr, stdout};
 
-/// A folder in memory: fast, and nobody else's data waits there for a flush.
-fn folder() -> tempfile::TempDir {
+/// A directory in memory: fast, and no other program's data waits there for a flush.
+fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -20,51 +20,51 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 #[test]
-fn files_in_memory_are_measured_and_said_to_be_there() {
-    let folder = folder();
-    let told =
-        document(&["bench", "files", folder.path().to_str().unwrap(), "--count", "200", "--rounds", "2"]);
-    if told["filesystem"] != "tmpfs" {
+fn bench_files_marks_results_in_memory_as_cached() {
+    let directory = directory();
+    let result =
+        document(&["bench", "files", directory.path().to_str().unwrap(), "--count", "200", "--rounds", "2"]);
+    if result["filesystem"] != "tmpfs" {
         return skip("/dev/shm is no tmpfs here");
     }
-    assert_eq!(told["instead"][0], "memory");
-    // How long it takes is the machine's business; that a device makes it slow is never said.
-    assert!(["unknown", "none"].contains(&told["cause"].as_str().unwrap()), "{told}");
-    assert_eq!((&told["rounds"], &told["small"]["files"]), (&2.into(), &200.into()));
-    assert_eq!(told["small"]["bytes"], told["large"]["bytes"]);
-    assert!(told["small"]["cached"].as_str().unwrap().contains("still in memory"), "{told}");
-    assert!(told["small"]["allocated_bytes"].as_u64() >= told["small"]["bytes"].as_u64());
-    assert_eq!(told["small"]["wrong_files"], 0);
-    let spread = |key: &str| told["small"]["files_per_s"][key].as_f64().unwrap();
+    assert_eq!(result["instead"][0], "memory");
+    // The time depends on this machine, but no device is ever blamed.
+    assert!(["unknown", "none"].contains(&result["cause"].as_str().unwrap()), "{result}");
+    assert_eq!((&result["rounds"], &result["small"]["files"]), (&2.into(), &200.into()));
+    assert_eq!(result["small"]["bytes"], result["large"]["bytes"]);
+    assert!(result["small"]["cached"].as_str().unwrap().contains("in memory"), "{result}");
+    assert!(result["small"]["allocated_bytes"].as_u64() >= result["small"]["bytes"].as_u64());
+    assert_eq!(result["small"]["wrong_files"], 0);
+    let spread = |key: &str| result["small"]["files_per_s"][key].as_f64().unwrap();
     assert!(spread("low") <= spread("median") && spread("median") <= spread("high"));
-    assert!(is_empty(folder.path()));
+    assert!(is_empty(directory.path()));
 }
 
-/// Where nobody says how many rounds, there are as many as it takes; and these files are none larger than two kilobytes.
+/// Without `--rounds`, at least 3 and at most 9. No file of this profile is larger than 2 KiB.
 #[test]
-fn rounds_go_on_until_they_agree() {
-    let folder = folder();
+fn default_rounds_end_when_they_agree() {
+    let directory = directory();
     let bench =
-        ["bench", "files", folder.path().to_str().unwrap(), "--count", "100", "--profile", "snippets"];
+        ["bench", "files", directory.path().to_str().unwrap(), "--count", "100", "--profile", "snippets"];
     let output = flashscope(&[&bench[..], &["--json"]].concat());
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert!((3..=9).contains(&told["rounds"].as_u64().unwrap()), "{told}");
-    assert!(told["small"]["bytes"].as_u64().unwrap() < 100 * 2048, "{told}");
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!((3..=9).contains(&result["rounds"].as_u64().unwrap()), "{result}");
+    assert!(result["small"]["bytes"].as_u64().unwrap() < 100 * 2048, "{result}");
     assert!(stderr(&output).contains("3 to 9 rounds"), "{}", stderr(&output));
 }
 
 #[test]
-fn a_stored_run_of_files_tells_the_same_again() {
-    let (folder, kept) = (folder(), tempfile::tempdir().unwrap());
-    let path = |name: &str| kept.path().join(name).to_str().unwrap().to_owned();
+fn report_of_a_stored_files_run_matches_the_original() {
+    let (directory, stored) = (directory(), tempfile::tempdir().unwrap());
+    let path = |name: &str| stored.path().join(name).to_str().unwrap().to_owned();
     let (run, page) = (path("run.flashscope.json"), path("page.html"));
-    let bench = ["bench", "files", folder.path().to_str().unwrap(), "--count", "30", "--rounds", "1"];
-    let told = document(&[&bench[..], &["-o", &run, "-o", &page]].concat());
+    let bench = ["bench", "files", directory.path().to_str().unwrap(), "--count", "30", "--rounds", "1"];
+    let result = document(&[&bench[..], &["-o", &run, "-o", &page]].concat());
     let stored = document(&["report", &run]);
     for key in ["verdict", "profile", "seed", "measured_at", "cause", "how"] {
-        assert_eq!(stored[key], told[key], "{key}");
+        assert_eq!(stored[key], result[key], "{key}");
     }
-    assert_eq!(stored["small"]["each_read_s"].is_object(), told["small"]["each_read_s"].is_object());
+    assert_eq!(stored["small"]["each_read_s"].is_object(), result["small"]["each_read_s"].is_object());
     let again = flashscope(&["report", &run]);
     assert!(stdout(&again).contains("writes to the device") && !stdout(&again).contains("erase block"));
     assert!(std::fs::read_to_string(&page).unwrap().contains("small files"));
@@ -77,40 +77,40 @@ fn a_stored_run_of_files_tells_the_same_again() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("rounds[0].small.made_s"), "{}", stderr(&refused));
     let same = flashscope(&[&bench[..], &["-o", "/no/such/place/run.json"]].concat());
-    assert_eq!(same.status.code(), Some(2), "it is said before anything is written");
+    assert_eq!(same.status.code(), Some(2), "refused before anything is written");
 }
 
 #[test]
-fn files_are_like_those_of_a_folder() {
-    let (folder, model) = (folder(), folder());
+fn like_uses_the_file_sizes_of_a_directory() {
+    let (directory, model) = (directory(), directory());
     for (name, length) in [("a", 10), ("b", 3000), ("c", 70_000)] {
         std::fs::write(model.path().join(name), vec![7; length]).unwrap();
     }
-    let (folder, model) = (folder.path().to_str().unwrap(), model.path().to_str().unwrap());
-    let told = document(&["bench", "files", folder, "--like", model, "--rounds", "1"]);
-    assert_eq!((&told["small"]["files"], &told["small"]["bytes"]), (&3.into(), &73_010.into()));
-    let more = document(&["bench", "files", folder, "--like", model, "--count", "40", "--rounds", "1"]);
+    let (directory, model) = (directory.path().to_str().unwrap(), model.path().to_str().unwrap());
+    let result = document(&["bench", "files", directory, "--like", model, "--rounds", "1"]);
+    assert_eq!((&result["small"]["files"], &result["small"]["bytes"]), (&3.into(), &73_010.into()));
+    let more = document(&["bench", "files", directory, "--like", model, "--count", "40", "--rounds", "1"]);
     assert_eq!(more["small"]["files"], 40);
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_do() {
-    let folder = folder();
-    let file = folder.path().join("file");
-    let empty = folder.path().join("empty");
+fn bench_files_refuses_invalid_targets_with_advice() {
+    let directory = directory();
+    let file = directory.path().join("file");
+    let empty = directory.path().join("empty");
     std::fs::write(&file, [1]).unwrap();
     std::fs::create_dir(&empty).unwrap();
-    let [folder, file, empty] = [folder.path(), &file, &empty].map(|path| path.to_str().unwrap());
+    let [directory, file, empty] = [directory.path(), &file, &empty].map(|path| path.to_str().unwrap());
     for (arguments, words) in [
         (&["/no/such/folder"][..], "no such directory"),
         (&[file], "is not a directory"),
         (&["/proc"], "stores no files"),
         (&["sim:generic-2g"], "sim serve generic-2g --loop"),
-        (&[folder, "--like", empty], "no files"),
-        (&[folder, "--like", "/no/such/folder"], "no such directory"),
-        (&[folder, "--profile", "photos", "--count", "1000000"], "do not fit"),
-        (&[folder, "--count", "0"], "--count"),
-        (&[folder, "--like", empty, "--profile", "photos"], "--profile"),
+        (&[directory, "--like", empty], "no files"),
+        (&[directory, "--like", "/no/such/folder"], "no such directory"),
+        (&[directory, "--profile", "photos", "--count", "1000000"], "do not fit"),
+        (&[directory, "--count", "0"], "--count"),
+        (&[directory, "--like", empty, "--profile", "photos"], "--profile"),
     ] {
         let output = flashscope(&[&["bench", "files"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
@@ -124,26 +124,27 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn whoever_presses_ctrl_c_or_closes_the_terminal_finds_nothing_left() {
+fn interrupted_bench_files_removes_its_files() {
     for signal in [Signal::INT, Signal::HUP] {
         nothing_is_left_after(signal);
     }
 }
 
 fn nothing_is_left_after(signal: Signal) {
-    let folder = folder();
-    let output = interrupted("files", folder.path(), &["--count", "20000"], "round 1", signal);
-    assert!(is_empty(folder.path()));
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&told["rounds"], &told["small"]), (&0.into(), &Value::Null), "{told}");
+    let directory = directory();
+    let output = interrupted("files", directory.path(), &["--count", "20000"], "round 1", signal);
+    assert!(is_empty(directory.path()));
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&result["rounds"], &result["small"]), (&0.into(), &Value::Null), "{result}");
     let reason = "interrupted in the first round: nothing was measured to its end";
-    assert_eq!(told["ended"][0]["early"]["reason"], reason, "{told}");
+    assert_eq!(result["ended"][0]["early"]["reason"], reason, "{result}");
     assert!(stderr(&output).contains(reason) && !stderr(&output).contains("wrote"), "{}", stderr(&output));
 }
 
-/// A bench of many rounds that gets a signal when it says this, with what it said on standard output and behind that on standard error.
+/// Interrupts a benchmark of many rounds when it prints a line that starts with `at`. Returns its output,
+/// and what it printed on standard error after that line.
 fn interrupted(part: &str, folder: &Path, arguments: &[&str], at: &str, signal: Signal) -> Output {
-    // Tests may run where nobody wants to hear of a terminal. What is kept goes into the current directory.
+    // SIGHUP may be ignored where tests run. Interrupted runs are stored in the current directory.
     let mut child = Command::new("env")
         .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_flashscope"), "bench", part])
         .args([folder.to_str().unwrap(), "-v", "--json", "--rounds", "100"])
@@ -163,8 +164,8 @@ fn interrupted(part: &str, folder: &Path, arguments: &[&str], at: &str, signal: 
     Output { stderr: rest.join("\n").into_bytes(), ..output }
 }
 
-/// The file that was kept, and no other is there.
-fn kept(folder: &Path) -> String {
+/// The stored run, which must be the only file.
+fn stored_run(folder: &Path) -> String {
     let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let file = files.next().unwrap();
     assert!(file.to_str().unwrap().ends_with("-interrupted.flashscope.json"), "{file:?}");
@@ -173,21 +174,21 @@ fn kept(folder: &Path) -> String {
 }
 
 #[test]
-fn rounds_before_ctrl_c_are_kept_and_said_to_be_no_complete_result() {
+fn interrupted_rounds_are_stored_and_marked_as_early_end() {
     let parts = [("files", ["--count", "50"], "files"), ("methods", ["--size", "2MiB"], "methods")];
     for (part, arguments, name) in parts {
-        let folder = folder();
-        let output = interrupted(part, folder.path(), &arguments, "round 3", Signal::INT);
-        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        let early = &told["ended"][0]["early"];
+        let directory = directory();
+        let output = interrupted(part, directory.path(), &arguments, "round 3", Signal::INT);
+        let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let early = &result["ended"][0]["early"];
         let reason = early["reason"].as_str().unwrap();
-        assert!(reason.starts_with("interrupted after ") && reason.ends_with(" rounds"), "{told}");
-        assert_eq!(early["cause"], "interrupt", "{told}");
+        assert!(reason.starts_with("interrupted after ") && reason.ends_with(" rounds"), "{result}");
+        assert_eq!(early["cause"], "interrupt", "{result}");
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
-        let run = kept(folder.path());
+        let run = stored_run(directory.path());
         let shown = stdout(&flashscope(&["report", &run])).replace("\n   ", "");
         assert!(shown.contains(&format!("The {name} measurement ended early: {reason}.")), "{shown}");
-        let page = folder.path().join("page.html");
+        let page = directory.path().join("page.html");
         let page = page.to_str().unwrap();
         assert_eq!(flashscope(&["report", &run, "--html", page]).status.code(), Some(0));
         assert!(std::fs::read_to_string(page).unwrap().contains("measurement ended early: interrupted"));
@@ -195,12 +196,12 @@ fn rounds_before_ctrl_c_are_kept_and_said_to_be_no_complete_result() {
 }
 
 #[test]
-fn a_full_filesystem_is_said_before_and_a_read_only_one_too() {
+fn full_and_read_only_filesystems_are_refused_before_writing() {
     if !rustix::process::geteuid().is_root() {
         return skip("mounting a filesystem in tests needs root");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().to_str().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
     run("mount", &["-t", "tmpfs", "-o", "size=1m,nr_inodes=50", "tmpfs", path]);
     let many = flashscope(&["bench", "files", path, "--count", "60"]);
     let large = flashscope(&["bench", "files", path, "--profile", "photos", "--count", "1"]);

@@ -1,9 +1,9 @@
-//! `sim fit`: a profile out of a log or a run, that works as a virtual stick.
+//! `sim fit`: profiles fitted to a log or a run.
 
 use crate::{document, finding, flashscope, published, stderr, stdout};
 
 #[test]
-fn a_log_becomes_a_stick_that_repeats_to_the_byte() {
+fn fitted_profile_is_reproducible() {
     let folder = tempfile::tempdir().unwrap();
     let log = published("readme-example-arnd.txt");
     let profiles = ["one.toml", "two.toml"].map(|name| {
@@ -20,7 +20,7 @@ fn a_log_becomes_a_stick_that_repeats_to_the_byte() {
 }
 
 #[test]
-fn errors_of_cells_seen_and_unseen_stand_apart() {
+fn fit_reports_errors_of_fitted_and_held_out_cells() {
     let log = published("patriot-xporter-xt-boost-16gb.txt");
     let fit = document(&["sim", "fit", log.to_str().unwrap()]);
     let cells = fit["cells"].as_array().unwrap();
@@ -32,7 +32,7 @@ fn errors_of_cells_seen_and_unseen_stand_apart() {
 }
 
 #[test]
-fn a_stick_fitted_from_a_run_has_the_findings_of_the_one_it_was_made_from() {
+fn profile_fitted_to_a_run_has_its_findings() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (run, profile) = (path("run.flashscope.json"), path("twin.toml"));
@@ -47,7 +47,7 @@ fn a_stick_fitted_from_a_run_has_the_findings_of_the_one_it_was_made_from() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_with_a_reason() {
+fn logs_that_cannot_be_fitted_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("short.log");
     std::fs::write(&log, "$ flashbench -O --open-au-nr=2 /dev/x\n4MiB 5M/s\n2MiB 4M/s\n").unwrap();
@@ -61,7 +61,7 @@ fn what_cannot_be_fitted_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_profile_is_shown_with_what_is_measured_fitted_and_assumed() {
+fn sim_show_prints_the_basis_of_each_group() {
     let shown = stdout(&flashscope(&["sim", "show", "patriot-xt-16g"]));
     assert!(shown.contains("# measured   1 of 7 groups: read\n"), "{shown}");
     let basis = document(&["sim", "show", "wirenboard-06"])["basis"].clone();

@@ -1,4 +1,4 @@
-//! `import` of many logs: a line about each, or all of one device together.
+//! `import` of several logs: one line each, or combined.
 
 use super::bad_input::assert_refused;
 use super::{document, finding, flashscope, published, stderr, stdout};
@@ -8,7 +8,7 @@ fn path(name: &str) -> String {
 }
 
 #[test]
-fn brief_says_a_line_about_each_log() {
+fn brief_prints_one_line_a_log() {
     let logs =
         ["patriot-xporter-xt-boost-16gb.txt", "intel-600p-nvme-control.txt", "readme-example-arnd.txt"];
     let logs = logs.map(path);
@@ -27,7 +27,7 @@ fn brief_says_a_line_about_each_log() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_does_not_stop_the_others() {
+fn unreadable_log_does_not_stop_the_others() {
     let log = path("readme-example-arnd.txt");
     let output = flashscope(&["import", "--brief", "/nowhere.txt", &log]);
     assert_eq!(output.status.code(), Some(2));
@@ -36,7 +36,7 @@ fn a_log_that_cannot_be_read_does_not_stop_the_others() {
 }
 
 #[test]
-fn several_logs_are_one_device_only_if_somebody_says_so() {
+fn several_logs_need_brief_or_one_device() {
     let [align, units] = ["pqi-microsd-32gb-gentoo.txt", "olpc-high-perf-arnd.txt"].map(path);
     assert_refused(&["import", &align, &units], 2, &["--one-device", "--brief"]);
     assert_refused(&["import", &align, "--brief", "--json"], 2, &["--brief", "--json"]);
@@ -45,7 +45,7 @@ fn several_logs_are_one_device_only_if_somebody_says_so() {
     let reason = finding(&both, "open_units_random")["reason"].as_str().unwrap();
     assert!(reason.contains("at least 5"), "{reason}");
     let remarks = both["remarks"].to_string();
-    assert!(remarks.contains("name their devices differently"), "{remarks}");
+    assert!(remarks.contains("name different devices"), "{remarks}");
     let brief = flashscope(&["import", "--one-device", "--brief", &align, &units]);
     assert_eq!(stdout(&brief).lines().count(), 1, "{}", stdout(&brief));
 }

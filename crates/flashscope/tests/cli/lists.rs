@@ -1,4 +1,4 @@
-//! `flashscope list`, from copies of machines.
+//! `flashscope list`, on copies of sysfs.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::bad_input::assert_refused;
-use super::{document, flashscope, stderr, stdout};
+use super::{document, flashscope, schema, stderr, stdout};
 
 fn machine(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(name);
@@ -21,14 +21,14 @@ fn listed(name: &str) -> Value {
 }
 
 #[test]
-fn the_documents_of_four_machines() {
+fn list_documents_of_four_machines() {
     for name in ["desktop", "card-readers", "raspberry-pi", "hostile"] {
         insta::assert_snapshot!(name, format!("{:#}", listed(name)));
     }
 }
 
 #[test]
-fn sticks_are_listed_and_the_systems_disk_only_with_all() {
+fn system_disk_is_listed_only_with_all() {
     let disks = |arguments: &[&str]| {
         let document = document(&[&["list", "--sysfs", &machine("desktop")], arguments].concat());
         let path = |disk: &Value| disk["path"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ fn sticks_are_listed_and_the_systems_disk_only_with_all() {
 }
 
 #[test]
-fn the_words_say_what_holds_a_stick_back() {
+fn list_names_slow_links_and_unreadable_registers() {
     let text = stdout(&flashscope(&["list", "--sysfs", &machine("desktop")]));
     assert!(text.contains("480 of 5000 Mbit/s: plugged into a USB 2 port"), "{text}");
     assert!(text.contains("33553920 bytes, is ignored"), "{text}");
@@ -50,7 +50,7 @@ fn the_words_say_what_holds_a_stick_back() {
 }
 
 #[test]
-fn with_no_stick_the_answer_says_what_to_do() {
+fn list_without_a_stick_prints_advice() {
     let output = flashscope(&["list", "--sysfs", &machine("no-stick")]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), ""));
     let talk = stderr(&output);
@@ -58,7 +58,7 @@ fn with_no_stick_the_answer_says_what_to_do() {
 }
 
 #[test]
-fn mounts_may_come_from_elsewhere() {
+fn mounts_are_read_from_the_named_file() {
     let folder = tempfile::tempdir().unwrap();
     let mounts = folder.path().join("mounts");
     std::fs::write(&mounts, "/dev/sdb1 /elsewhere vfat ro 0 0\n").unwrap();
@@ -67,7 +67,7 @@ fn mounts_may_come_from_elsewhere() {
 }
 
 #[test]
-fn copies_that_are_none_are_refused() {
+fn invalid_copies_of_sysfs_are_refused() {
     assert_refused(&["list", "--sysfs", "/nowhere"], 2, &["/nowhere", "copy of /sys"]);
     let folder = tempfile::tempdir().unwrap();
     assert_refused(&["list", "--sysfs", folder.path().to_str().unwrap()], 2, &["list of disks", "block"]);
@@ -75,9 +75,9 @@ fn copies_that_are_none_are_refused() {
     assert_refused(&["list", "everything"], 2, &["everything"]);
 }
 
-/// A stick is pulled, another machine's stick comes; Ctrl-C ends it well.
+/// A stick is unplugged and plugged in again. Ctrl-C ends with exit code 0.
 #[test]
-fn watching_tells_what_goes_and_comes() {
+fn list_watch_prints_removed_and_added_disks() {
     let folder = tempfile::tempdir().unwrap();
     let copied = Command::new("cp").args(["-a", &machine("desktop")]).arg(folder.path()).status().unwrap();
     assert!(copied.success());
@@ -91,20 +91,21 @@ fn watching_tells_what_goes_and_comes() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || {
         let document: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        schema::assert_valid("list-event", &document);
         (
             document["event"].as_str().unwrap().to_owned(),
             document["disk"]["path"].as_str().unwrap().to_owned(),
         )
     };
-    let told = |event: &str, path: &str| (event.to_owned(), path.to_owned());
+    let event = |event: &str, path: &str| (event.to_owned(), path.to_owned());
     for path in ["/dev/sdb", "/dev/sdc", "/dev/sdd", "/dev/sde"] {
-        assert_eq!(next(), told("present", path));
+        assert_eq!(next(), event("present", path));
     }
     let target = std::fs::read_link(&link).unwrap();
     std::fs::remove_file(&link).unwrap();
-    assert_eq!(next(), told("removed", "/dev/sdb"));
+    assert_eq!(next(), event("removed", "/dev/sdb"));
     std::os::unix::fs::symlink(target, &link).unwrap();
-    assert_eq!(next(), told("added", "/dev/sdb"));
+    assert_eq!(next(), event("added", "/dev/sdb"));
     let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -1,4 +1,4 @@
-//! The program as a person or a script runs it: arguments in, text, JSON, files and exit codes out.
+//! The program as a person or a script runs it: command line in; text, JSON, files and exit codes out.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,9 +17,10 @@ mod outputs;
 mod replay;
 mod results;
 mod run_files;
+mod schemas;
 mod serve;
 mod watches;
 
 use support::{
-    document, finding, flashscope, flashscope_reading, image, published, served, skip, stderr, stdout,
+    document, finding, flashscope, flashscope_reading, image, published, schema, served, skip, stderr, stdout,
 };

@@ -1,4 +1,4 @@
-//! `sim replay`: traces on virtual sticks, and traces that are none.
+//! `sim replay`: traces on virtual sticks, and invalid traces.
 
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ fn trace(folder: &TempDir, text: &str) -> PathBuf {
 }
 
 #[test]
-fn a_trace_takes_as_long_again_on_the_stick_it_came_from() {
+fn replay_on_the_recorded_stick_takes_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder, "patriot-xt-16g?noise=0");
     let path = path.to_str().unwrap();
@@ -48,14 +48,14 @@ fn a_trace_takes_as_long_again_on_the_stick_it_came_from() {
     assert_eq!(same["recorded"], same["replayed"]);
     assert_eq!(same["replayed"]["bytes"], 256 * 65_536 + 64 * 4096);
     assert!(same["inside"]["write_amplification"].as_f64().unwrap() >= 1.0);
-    // The pause of a second is idle time: left out, that is how much less it takes.
+    // The pause of 1 s is idle time, which is left out.
     let fast = document(&["sim", "replay", path, "patriot-xt-16g?noise=0", "--as-fast-as-possible"]);
     let time = |document: &serde_json::Value| document["replayed"]["time_ns"].as_u64().unwrap();
     assert_eq!(time(&same) - time(&fast), 1_000_000_000);
 }
 
 #[test]
-fn another_stick_has_times_of_its_own_and_the_text_shows_both() {
+fn replay_on_another_stick_shows_both_latencies() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder, "patriot-xt-16g");
     let path = path.to_str().unwrap();
@@ -75,7 +75,7 @@ fn another_stick_has_times_of_its_own_and_the_text_shows_both() {
         "p99.9",
         "merges",
         "write amplification",
-        "Time of a write",
+        "Latency of a write",
         "█",
     ] {
         assert!(text.contains(says), "no '{says}' in {text}");
@@ -84,7 +84,7 @@ fn another_stick_has_times_of_its_own_and_the_text_shows_both() {
 }
 
 #[test]
-fn every_latency_can_be_kept() {
+fn replay_writes_every_latency_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder, "generic-2g");
     let table = folder.path().join("latencies.csv");
@@ -99,7 +99,7 @@ fn every_latency_can_be_kept() {
 }
 
 #[test]
-fn a_cut_trace_is_replayed_as_far_as_it_goes() {
+fn truncated_trace_is_replayed_up_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = fs::read(trace(&folder, "generic-2g")).unwrap();
     let output = flashscope_reading(&["sim", "replay", "-", "generic-2g"], &bytes[..bytes.len() / 2]);
@@ -108,7 +108,7 @@ fn a_cut_trace_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_cannot_be_replayed_exits_with_2() {
+fn invalid_traces_exit_with_2() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder, "generic-2g");
     let path = path.to_str().unwrap();
@@ -126,7 +126,7 @@ fn what_cannot_be_replayed_exits_with_2() {
 }
 
 #[test]
-fn faults_of_a_target_are_named_and_take_effect() {
+fn faults_of_a_target_are_named_and_occur() {
     let output = flashscope(&["check", "sim:generic-2g?fault=unplug:after=40"]);
     let text = stdout(&output) + &stderr(&output);
     assert!(text.contains("unplug:after=40") && text.contains("vanished"), "{text}");

@@ -1,9 +1,9 @@
-//! What the commands find and print.
+//! Findings and output of the commands.
 
 use super::{document, finding, flashscope, flashscope_reading, published, stderr, stdout};
 
 #[test]
-fn check_reads_the_virtual_patriot_right() {
+fn check_finds_the_true_values_of_the_virtual_patriot() {
     let document = document(&["check", "sim:patriot-xt-16g?seed=7"]);
     assert_eq!(document["format"], 1);
     assert_eq!(document["target"], "sim:patriot-xt-16g?seed=7");
@@ -28,17 +28,17 @@ fn check_reads_the_virtual_patriot_right() {
 }
 
 #[test]
-fn check_says_the_class_in_words_and_fits_eighty_columns() {
+fn check_output_fits_one_hundred_columns_without_colour() {
     let output = flashscope(&["check", "sim:generic-2g", "--color", "never"]);
     let text = stdout(&output);
     assert!(text.contains("sequential-only"), "{text}");
     assert!(!text.contains('\u{1b}'));
     assert!(text.lines().all(|line| line.chars().count() <= 100));
-    assert!(stderr(&output).contains("at most"), "how many bytes will be written is said before");
+    assert!(stderr(&output).contains("at most"), "the amount to be written is announced");
 }
 
 #[test]
-fn the_same_seed_gives_the_same_document() {
+fn same_seed_gives_the_same_document() {
     let check = || {
         let mut document = document(&["check", "sim:generic-2g?seed=3", "--seed", "5"]);
         document.as_object_mut().unwrap().remove("measured_at");
@@ -48,7 +48,7 @@ fn the_same_seed_gives_the_same_document() {
 }
 
 #[test]
-fn import_agrees_with_the_person_who_measured() {
+fn import_agrees_with_the_published_verdict() {
     let log = published("patriot-xporter-xt-boost-16gb.txt");
     let document = document(&["import", log.to_str().unwrap()]);
     let value = |id| finding(&document, id)["value"].clone();
@@ -61,7 +61,7 @@ fn import_agrees_with_the_person_who_measured() {
 }
 
 #[test]
-fn import_leaves_open_what_nobody_can_read() {
+fn import_reports_unknown_for_an_unclear_log() {
     let log = published("intel-600p-nvme-control.txt");
     let document = document(&["import", log.to_str().unwrap()]);
     for finding in document["findings"].as_array().unwrap() {
@@ -79,7 +79,7 @@ fn import_reads_standard_input() {
 }
 
 #[test]
-fn flashbench_format_prints_a_table_that_import_reads_back() {
+fn flashbench_table_is_readable_by_import() {
     let arguments = [
         "measure",
         "open-units",
@@ -96,14 +96,14 @@ fn flashbench_format_prints_a_table_that_import_reads_back() {
     let sizes: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let expected = ["8MiB", "4MiB", "2MiB", "1MiB", "512KiB", "256KiB", "128KiB", "64KiB", "32KiB", "16KiB"];
     assert_eq!(sizes, expected, "{table}");
-    // Nine units of 8 MiB, once for each of the ten sizes.
+    // 9 units of 8 MiB, once for each of 10 sizes.
     assert!(stderr(&output).contains("720 MiB will be written"), "{}", stderr(&output));
     let again = flashscope_reading(&["import", "-"], &output.stdout);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
 }
 
 #[test]
-fn an_erase_block_given_by_hand_is_believed() {
+fn given_erase_block_is_not_measured() {
     let arguments = ["measure", "open-units", "sim:transcend-8g", "--erase-block", "4MiB"];
     let document = document(&arguments);
     assert_eq!(finding(&document, "open_units_linear")["value"], 5);
@@ -111,7 +111,7 @@ fn an_erase_block_given_by_hand_is_believed() {
 }
 
 #[test]
-fn every_experiment_runs_alone() {
+fn each_experiment_runs_alone() {
     for (experiment, id) in [
         ("align", "erase_block_bytes"),
         ("open-units", "open_units_linear"),
@@ -126,13 +126,13 @@ fn every_experiment_runs_alone() {
 }
 
 #[test]
-fn a_budget_for_writing_is_kept() {
+fn check_stays_within_the_write_budget() {
     let document = document(&["check", "sim:transcend-8g", "--write-budget", "20MiB"]);
     assert!(document["cost"]["bytes_written"].as_u64() <= Some(20 << 20));
 }
 
 #[test]
-fn virtual_sticks_are_listed_and_shown() {
+fn every_listed_profile_can_be_shown() {
     let listed = document(&["sim", "list"]);
     for profile in listed["profiles"].as_array().unwrap() {
         let shown = stdout(&flashscope(&["sim", "show", profile["name"].as_str().unwrap()]));
@@ -140,9 +140,9 @@ fn virtual_sticks_are_listed_and_shown() {
     }
 }
 
-/// A virtual stick lives in no machine that could be quieter, and hangs at no port.
+/// A virtual stick has no port, and its noise does not come from this machine.
 #[test]
-fn what_would_decide_fits_a_virtual_stick() {
+fn advice_for_a_virtual_stick_names_no_hardware() {
     for stick in ["sim:olpc-high-perf", "sim:wirenboard-22"] {
         let run = document(&["check", stick]).to_string();
         assert!(run.contains("(seed=N)"), "{run}");

@@ -1,4 +1,4 @@
-//! Run files that are not ours, or not what they were.
+//! Foreign and damaged run files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::bad_input::assert_refused;
 use super::{document, flashscope, published, stderr};
 
 #[test]
-fn run_files_of_others_are_refused() {
+fn foreign_run_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     for (text, says) in
@@ -26,7 +26,7 @@ fn run_files_of_others_are_refused() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_named() {
+fn impossible_numbers_in_a_run_file_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     for (key, number, says) in [
@@ -43,7 +43,7 @@ fn numbers_that_cannot_be_are_named() {
 }
 
 #[test]
-fn what_import_writes_report_reads() {
+fn run_file_of_import_is_readable_by_report() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.json");
     let run = run.to_str().unwrap();
@@ -71,7 +71,7 @@ fn stored(arguments: &[&str]) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The places of all numbers, by the name they have there.
+/// JSON pointers to all numbers, by field name.
 fn numbers(run: &Value) -> BTreeMap<String, Vec<String>> {
     fn collect(value: &Value, place: &str, name: &str, found: &mut BTreeMap<String, Vec<String>>) {
         match value {
@@ -118,7 +118,7 @@ fn report(text: &str) {
 }
 
 #[test]
-fn no_number_at_an_edge_makes_a_report_panic() {
+fn extreme_numbers_in_a_run_file_do_not_panic() {
     for run in [&*MEASURED, &*PUBLISHED] {
         for places in numbers(run).into_values() {
             for edge in EDGES {

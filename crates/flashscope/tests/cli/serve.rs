@@ -1,4 +1,4 @@
-//! A served stick as a disk: files and filesystems on it, and what is left when it ends, one way or another.
+//! `sim serve`: files and filesystems on a served stick, and cleaning up.
 
 use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use crate::served::{Mounted, Served, has, mounts_and_loops, run};
 use crate::{flashscope, stderr};
 
-/// The smallest that xfs takes, with room to spare.
+/// Larger than the smallest filesystem of xfs (300 MiB).
 const STICK: &str = "patriot-xt-16g?capacity=512MiB";
 
 /// A source tree to copy: this program's own.
@@ -23,7 +23,7 @@ fn opened(path: &Path) -> File {
 }
 
 #[test]
-fn a_served_file_behaves_as_a_disk_and_leaves_nothing_behind() {
+fn served_file_behaves_like_a_disk_and_is_removed() {
     let Some(served) = Served::start(&[STICK, "--instant"]) else { return };
     let file = opened(&served.file);
     file.write_all_at(b"across a sector's end", 1020).unwrap();
@@ -31,7 +31,7 @@ fn a_served_file_behaves_as_a_disk_and_leaves_nothing_behind() {
     let mut read = [0xff; 25];
     file.read_exact_at(&mut read, 1018).unwrap();
     assert_eq!(&read, b"\0\0across a sector's end\0\0");
-    // Its size is what it is.
+    // Its size is fixed.
     file.set_len(7).unwrap();
     assert_eq!(fs::metadata(&served.file).unwrap().len(), 512 << 20);
     assert_eq!(file.write_at(&[1; 1024], (512 << 20) - 512).unwrap(), 512);
@@ -54,7 +54,7 @@ fn a_served_file_behaves_as_a_disk_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn random_writes_on_the_block_device_are_read_back_as_they_were() {
+fn random_writes_to_the_block_device_read_back_unchanged() {
     let Some(served) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
     if !has("fio") {
         return;
@@ -66,7 +66,7 @@ fn random_writes_on_the_block_device_are_read_back_as_they_were() {
     run("fio", &[&job[..], &queue, &[&file]].concat());
 }
 
-/// Makes a filesystem, copies a source tree in and out, and has the filesystem's own checker look at it.
+/// Makes a filesystem, copies a source tree in and out, and runs the filesystem's checker.
 fn filesystem(make: &[&str], check: &[&str]) {
     let Some(served) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
     if !has(make[0]) || !has(check[0]) {
@@ -95,23 +95,23 @@ fn btrfs_holds_a_source_tree() {
 }
 
 #[test]
-fn one_that_is_killed_is_cleaned_up_by_the_next_and_its_neighbour_is_not() {
-    let Some(neighbour) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
+fn killed_server_is_cleaned_up_by_the_next_one() {
+    let Some(other) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
     let Some(killed) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
     let folder = killed.file.parent().unwrap().to_owned();
     killed.kill();
-    assert!(mounts_and_loops().contains(folder.to_str().unwrap()), "nobody has cleaned up yet");
-    // Another test's stick may be the one that cleans up, so only the state afterwards can be looked at.
+    assert!(mounts_and_loops().contains(folder.to_str().unwrap()), "not yet cleaned up");
+    // Another test's server may clean up, so only the final state is checked.
     let Some(next) = Served::start(&[STICK, "--instant"]) else { return };
     assert!(!mounts_and_loops().contains(folder.to_str().unwrap()) && !folder.exists());
     next.stop();
     let mut sector = [1; 512];
-    opened(neighbour.block_device.as_ref().unwrap()).read_exact(&mut sector).unwrap();
-    assert_eq!(sector, [0; 512], "the neighbour serves on");
+    opened(other.block_device.as_ref().unwrap()).read_exact(&mut sector).unwrap();
+    assert_eq!(sector, [0; 512], "the other server is still running");
 }
 
 #[test]
-fn stopped_while_mounted_it_says_so_and_lets_go() {
+fn server_stopped_while_mounted_prints_a_warning() {
     let Some(served) = Served::start(&[STICK, "--instant", "--loop"]) else { return };
     if !has("mkfs.ext4") {
         return;
@@ -120,21 +120,21 @@ fn stopped_while_mounted_it_says_so_and_lets_go() {
     run("mkfs.ext4", &["-q", &device]);
     let mounted = Mounted::from(&device);
     let folder = served.file.parent().unwrap().to_owned();
-    let (_, said) = served.stop();
-    assert!(said.contains("is still mounted on") && said.contains("umount"), "{said}");
+    let (_, messages) = served.stop();
+    assert!(messages.contains("is still mounted on") && messages.contains("umount"), "{messages}");
     assert!(!folder.exists());
     drop(mounted);
     assert!(!mounts_and_loops().contains(&format!("{device} ")), "unmounted, it is detached");
 }
 
 #[test]
-fn unplugged_in_the_middle_of_a_copy_the_program_is_told() {
+fn unplug_fault_fails_a_running_copy() {
     let stick = [STICK, "--instant", "--fault", "unplug:after=20,cache=2MiB"];
     let Some(served) = Served::start(&stick) else { return };
     let mut file = opened(&served.file);
     let failed = (0..100).find_map(|_| file.write_all(&[7; 65536]).err()).unwrap();
     assert_eq!(failed.raw_os_error(), Some(rustix::io::Errno::IO.raw_os_error()));
-    assert!(file.read_at(&mut [0; 512], 0).is_err(), "and it stays away");
+    assert!(file.read_at(&mut [0; 512], 0).is_err(), "and it stays unplugged");
     drop(file);
     let (account, _) = served.stop();
     let fault = &account["faults"][0];
@@ -143,7 +143,7 @@ fn unplugged_in_the_middle_of_a_copy_the_program_is_told() {
 }
 
 #[test]
-fn contents_are_kept_and_requests_recorded() {
+fn backing_file_keeps_contents_and_trace_records_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (backing, trace) = (path("contents"), path("trace"));
@@ -169,15 +169,15 @@ fn contents_are_kept_and_requests_recorded() {
 }
 
 #[test]
-fn ctrl_c_is_the_normal_end() {
+fn ctrl_c_stops_serving_with_exit_code_0() {
     let Some(served) = Served::start(&[STICK, "--instant"]) else { return };
     served.signal(Signal::INT);
-    let (account, said) = served.stop();
-    assert!(said.contains("stopping") && account["served"]["reads"] == 0, "{said}");
+    let (account, messages) = served.stop();
+    assert!(messages.contains("stopping") && account["served"]["reads"] == 0, "{messages}");
 }
 
 #[test]
-fn what_cannot_be_served_says_why() {
+fn invalid_serve_options_are_refused_with_a_reason() {
     let full = tempfile::tempdir().unwrap();
     fs::write(full.path().join("file"), "").unwrap();
     let full = full.path().to_str().unwrap();

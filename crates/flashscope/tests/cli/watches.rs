@@ -1,4 +1,4 @@
-//! `flashscope watch`, on copies of machines.
+//! `flashscope watch`, on copies of sysfs.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,8 +18,8 @@ fn machine(name: &str) -> String {
 
 const STAT: &str = "1 0 8 1 900 0 7200 900 1 900 900\n";
 
-/// The desktop, with counters for one stick, memory and a process that writes to it.
-fn at_work(folder: &tempfile::TempDir) -> PathBuf {
+/// The desktop, with counters for one stick, and a process that writes to it.
+fn busy_machine(folder: &tempfile::TempDir) -> PathBuf {
     let copied = Command::new("cp").args(["-a", &machine("desktop")]).arg(folder.path()).status();
     assert!(copied.unwrap().success());
     let tree = folder.path().join("desktop");
@@ -41,9 +41,9 @@ fn at_work(folder: &tempfile::TempDir) -> PathBuf {
 }
 
 #[test]
-fn one_look_tells_what_waits_and_who_writes() {
+fn watch_once_shows_waiting_data_and_writers() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     let arguments = ["watch", "/dev/sdb1", "--once", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
     let disk = document(&arguments)["disks"][0].clone();
     assert_eq!((&disk["name"], &disk["in_flight"]), (&"sdb".into(), &1.into()));
@@ -62,44 +62,48 @@ fn one_look_tells_what_waits_and_who_writes() {
     assert!(text.contains("all disks together") && text.contains("cp"), "{text}");
 }
 
-/// What waits for the first disk in this tree.
+/// The waiting data of the first disk.
 fn waiting(tree: &Path) -> Value {
     let arguments = ["watch", "sdb", "--once", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
     document(&arguments)["disks"][0]["waiting"].clone()
 }
 
 #[test]
-fn debugfs_counts_for_the_disk_alone() {
+fn debugfs_counts_waiting_data_of_one_disk() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     let number = std::fs::read_to_string(tree.join("sys/block/sdb/dev")).unwrap();
-    let book = tree.join("sys/kernel/debug/bdi").join(number.trim());
-    std::fs::create_dir_all(&book).unwrap();
-    let write = |name: &str, text: &str| std::fs::write(book.join(name), text).unwrap();
+    let statistics = tree.join("sys/kernel/debug/bdi").join(number.trim());
+    std::fs::create_dir_all(&statistics).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(statistics.join(name), text).unwrap();
     write("stats", "BdiWriteback: 64 kB\nBdiReclaimable: 960 kB\nb_dirty: 1\nb_io: 0\nb_more_io: 0\n");
-    let told = waiting(&tree);
-    assert_eq!((&told["status"], &told["bytes"]), (&"this disk".into(), &(1 << 20).into()));
-    assert!(told["error_bytes"].as_u64() > Some(0), "{told}");
+    let waiting_data = waiting(&tree);
+    assert_eq!((&waiting_data["status"], &waiting_data["bytes"]), (&"this disk".into(), &(1 << 20).into()));
+    assert!(waiting_data["error_bytes"].as_u64() > Some(0), "{waiting_data}");
 
-    // Where the kernel writes for groups of processes, the number is whole only if it tells of them too.
+    // With cgroup writeback, the count is complete only if it includes the cgroups.
     let groups = tree.join("sys/fs/cgroup");
     std::fs::create_dir_all(&groups).unwrap();
     std::fs::write(groups.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
-    let told = waiting(&tree);
-    assert_eq!((&told["status"], &told["bytes"]), (&"at most".into(), &(2 << 20).into()));
-    assert!(told["text"].as_str().unwrap().contains("since 6.10"), "{told}");
+    let waiting_data = waiting(&tree);
+    assert_eq!((&waiting_data["status"], &waiting_data["bytes"]), (&"at most".into(), &(2 << 20).into()));
+    assert!(waiting_data["text"].as_str().unwrap().contains("needs Linux 6.10"), "{waiting_data}");
     write("wb_stats", "WbCgIno: 1\n\nWbCgIno: 77\n");
     assert_eq!(waiting(&tree)["status"], "this disk");
 
     write("stats", "BdiWriteback: 8 kB\nBdiReclaimable: 12 kB\nb_dirty: 0\nb_io: 0\nb_more_io: 0\n");
-    let told = waiting(&tree);
-    assert_eq!((&told["bytes"], &told["error_bytes"]), (&0.into(), &0.into()), "no file has changes left");
+    let waiting_data = waiting(&tree);
+    assert_eq!(
+        (&waiting_data["bytes"], &waiting_data["error_bytes"]),
+        (&0.into(), &0.into()),
+        "no file is dirty"
+    );
 }
 
-/// What `watch` says, and how it ends, if this is done to the tree after its first line.
-fn ended_by(change: impl Fn(&Path)) -> (Option<i32>, String) {
+/// The exit code and messages of `watch` after a change of the tree.
+fn watch_after(change: impl Fn(&Path)) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     std::fs::write(tree.join("sys/block/sdb/diskseq"), "7\n").unwrap();
     let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
         .args(["watch", "sdb", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()])
@@ -118,20 +122,20 @@ fn ended_by(change: impl Fn(&Path)) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_disk_that_goes_away_or_comes_again_in_the_middle_ends_it() {
-    let (code, talk) = ended_by(|disk| std::fs::remove_file(disk.join("stat")).unwrap());
+fn watch_ends_when_its_disk_is_unplugged_or_replaced() {
+    let (code, talk) = watch_after(|disk| std::fs::remove_file(disk.join("stat")).unwrap());
     assert!(code == Some(3) && talk.contains("/dev/sdb went away"), "{code:?} {talk}");
-    let (code, talk) = ended_by(|disk| std::fs::write(disk.join("diskseq"), "8\n").unwrap());
+    let (code, talk) = watch_after(|disk| std::fs::write(disk.join("diskseq"), "8\n").unwrap());
     assert!(code == Some(3) && talk.contains("/dev/sdb was plugged in again"), "{code:?} {talk}");
     let (code, talk) =
-        ended_by(|disk| std::fs::write(disk.join("stat"), STAT.replace("900 0", "3 0")).unwrap());
+        watch_after(|disk| std::fs::write(disk.join("stat"), STAT.replace("900 0", "3 0")).unwrap());
     assert!(
         code == Some(3) && talk.contains("plugged in again"),
         "an old kernel has no number: {code:?} {talk}"
     );
 }
 
-/// `watch` on a terminal of its own, and whoever sits there. After so long it is killed, and ends with 137.
+/// `watch` on a pseudo-terminal, and the other end of it. It is killed after 20 s and then ends with 137.
 fn on_a_terminal(tree: &Path) -> (Child, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&person).and_then(|()| unlockpt(&person)).unwrap();
@@ -153,12 +157,12 @@ fn on_a_terminal(tree: &Path) -> (Child, File) {
     (watch, person)
 }
 
-/// It went round for ever, on a whole processor: what read the keys took neither the end of the terminal nor an error for a
-/// reason to come back, and so nobody saw the signal.
+/// Regression: reading keys ignored end of file and errors, so `watch` looped forever and never saw the
+/// signal.
 #[test]
-fn a_terminal_that_goes_away_ends_it_as_a_key_does() {
+fn watch_ends_when_its_terminal_hangs_up() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     let (mut watch, person) = on_a_terminal(&tree);
     drop(person);
     assert_eq!(watch.wait().unwrap().code(), Some(0));
@@ -169,18 +173,18 @@ fn a_terminal_that_goes_away_ends_it_as_a_key_does() {
 }
 
 #[test]
-fn a_disk_whose_requests_are_not_counted_is_not_said_to_be_idle() {
+fn disk_without_iostats_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     std::fs::create_dir_all(tree.join("sys/block/sdb/queue")).unwrap();
     std::fs::write(tree.join("sys/block/sdb/queue/iostats"), "0\n").unwrap();
     assert_refused(&["watch", "sdb", "--once", "--sysfs", tree.to_str().unwrap()], 3, &["queue/iostats"]);
 }
 
 #[test]
-fn names_that_steer_terminals_do_not_reach_one() {
+fn escape_sequences_in_device_names_are_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     let of_usb = tree.join("sys/block/sdb/device/../../../../product");
     assert!(of_usb.is_file(), "the copy has moved: {}", of_usb.display());
     std::fs::write(of_usb, format!("\u{1b}]0;owned\u{7}\u{202e}{}", "x".repeat(64 << 10))).unwrap();
@@ -191,7 +195,7 @@ fn names_that_steer_terminals_do_not_reach_one() {
 }
 
 #[test]
-fn a_machine_without_sticks_and_what_is_no_disk_are_refused_with_advice() {
+fn watch_without_a_disk_is_refused_with_advice() {
     assert_refused(&["watch", "--once", "--sysfs", &machine("no-stick")], 2, &["no stick", "list --all"]);
     assert_refused(
         &["watch", "/dev/nothing", "--sysfs", &machine("desktop")],
@@ -204,9 +208,9 @@ fn a_machine_without_sticks_and_what_is_no_disk_are_refused_with_advice() {
 }
 
 #[test]
-fn a_disk_without_counters_is_not_said_to_have_gone() {
+fn disk_without_counters_is_not_reported_as_unplugged() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     std::fs::remove_file(tree.join("sys/block/sdb/stat")).unwrap();
     let output = flashscope(&["watch", "sdb", "--once", "--sysfs", tree.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
@@ -215,9 +219,9 @@ fn a_disk_without_counters_is_not_said_to_have_gone() {
 }
 
 #[test]
-fn one_look_at_all_disks_shows_those_that_can_be_watched_and_says_which_cannot() {
+fn watch_once_lists_disks_that_cannot_be_watched() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = at_work(&folder);
+    let tree = busy_machine(&folder);
     let once = |tree: &str| flashscope(&["watch", "--once", "--interval", "0.1", "--sysfs", tree]);
     let output = once(tree.to_str().unwrap());
     let (text, talk) = (stdout(&output), stderr(&output));
@@ -229,8 +233,8 @@ fn one_look_at_all_disks_shows_those_that_can_be_watched_and_says_which_cannot()
         let output = once(&machine(name));
         assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
         assert!(stderr(&output).contains("has no I/O counters"), "{name}: {}", stderr(&output));
-        let told = document(&["watch", "--once", "--interval", "0.1", "--sysfs", &machine(name)]);
-        assert!(told["disks"].as_array().unwrap().is_empty(), "{told}");
+        let document = document(&["watch", "--once", "--interval", "0.1", "--sysfs", &machine(name)]);
+        assert!(document["disks"].as_array().unwrap().is_empty(), "{document}");
     }
     assert_refused(
         &["watch", "--interval", "0.1", "--sysfs", &machine("hostile")],

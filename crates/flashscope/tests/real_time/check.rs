@@ -1,5 +1,5 @@
-//! Virtual and real agree: a stick served as a block device gives the findings of the same stick asked directly, through
-//! FUSE, the loop device, io_uring and the kernel.
+//! A served stick, through FUSE, the loop device, io_uring and the kernel, has the findings of the virtual
+//! stick.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::served::Served;
 use crate::support::{document, finding, flashscope, stderr, stdout};
 use crate::turn;
 
-/// Sticks whose boundaries show in reads: fitted from logs, from reviews, and made up.
+/// Sticks whose erase block shows in reads: fitted to logs, fitted to reviews, and invented.
 const STICKS: [&str; 5] =
     ["patriot-xt-16g", "generic-2g", "transcend-8g", "readme-card", "linuxplanet-noname-2g"];
 
@@ -20,7 +20,7 @@ fn values(arguments: &[&str]) -> Vec<(String, Value)> {
     findings.map(|finding| (finding["id"].as_str().unwrap().to_owned(), finding["value"].clone())).collect()
 }
 
-/// What is found different.
+/// The findings that differ.
 fn different(direct: &[(String, Value)], served: &[(String, Value)]) -> Vec<String> {
     assert_eq!(direct.len(), served.len());
     let pairs = direct.iter().zip(served);
@@ -30,8 +30,8 @@ fn different(direct: &[(String, Value)], served: &[(String, Value)]) -> Vec<Stri
         .collect()
 }
 
-/// The write unit is where a share of the best speed is reached. The kernel and FUSE add their time to every request, which
-/// may move it to the size beside. The time of a merge is a mean. Everything else is the stick's own.
+/// The kernel and FUSE add time to every request. This may move the write unit to the next size, and
+/// changes the mean merge time. All other findings must be equal.
 fn agree(id: &str, direct: &Value, served: &Value) -> bool {
     let within = |factor: f64| match (direct.as_f64(), served.as_f64()) {
         (Some(direct), Some(served)) => served <= direct * factor && direct <= served * factor,
@@ -40,14 +40,14 @@ fn agree(id: &str, direct: &Value, served: &Value) -> bool {
     match id {
         "write_unit_bytes" => within(2.0),
         "merge_seconds" => within(1.15),
-        // The smallest steps in reads may be lost in what a busy machine adds; another page is never found.
+        // On a busy machine the small steps of the page may be lost in noise, but a wrong page is an error.
         "page_bytes" => served.is_null() || direct == served,
         _ => direct == served,
     }
 }
 
-/// The differences in the last of three rounds; none as soon as one round has none. In real time, a busy machine can hold up
-/// any request.
+/// The differences of the last of three rounds; none if one round has none. A busy machine can delay any
+/// request.
 fn differences(direct: &[(String, Value)], measure: &[&str]) -> Vec<String> {
     let mut rounds = (0..3).map(|_| different(direct, &values(measure)));
     let mut last = rounds.next().unwrap();
@@ -58,7 +58,7 @@ fn differences(direct: &[(String, Value)], measure: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn five_served_sticks_show_the_erase_block_that_they_show_directly() {
+fn served_sticks_have_the_erase_block_of_virtual_sticks() {
     let _turn = turn();
     for stick in STICKS {
         let direct = values(&["measure", "align", &format!("sim:{stick}")]);
@@ -70,7 +70,7 @@ fn five_served_sticks_show_the_erase_block_that_they_show_directly() {
 }
 
 #[test]
-fn a_served_stick_is_found_out_in_full_as_it_is_directly() {
+fn served_stick_has_all_findings_of_the_virtual_stick() {
     let _turn = turn();
     let stick = "generic-2g";
     let direct = values(&["check", &format!("sim:{stick}")]);
@@ -81,15 +81,16 @@ fn a_served_stick_is_found_out_in_full_as_it_is_directly() {
 }
 
 #[test]
-fn on_the_block_device_check_finds_what_it_finds_on_the_virtual_stick() {
+fn check_of_a_block_device_finds_the_erase_block_of_the_virtual_stick() {
     let _turn = turn();
-    // A fourth as fast as it is: what differs between reads is four times as long, and a busy machine's noise is not.
+    // At a quarter of its speed, differences between reads are four times longer, but the machine's noise
+    // is not.
     let stick = ["patriot-xt-16g", "--loop", "--speed", "0.25"];
     let Some(served) = Served::start(&stick) else { return };
     let erase_block = |document| finding(&document, "erase_block_bytes")["value"].clone();
     let modelled = erase_block(document(&["measure", "align", "sim:patriot-xt-16g"]));
     assert_eq!(modelled, 8 << 20);
-    // On a machine that is busy all the same the honest answer is unknown; it must not be another one.
+    // On a busy machine, unknown is acceptable; a wrong value is not.
     let mut checks = (0..3).map(|_| erase_block(document(&["check", served.block_device()])));
     assert_eq!(checks.find(|found| !found.is_null()), Some(modelled));
 }

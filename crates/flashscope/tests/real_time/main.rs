@@ -1,8 +1,8 @@
-//! What only holds in real time, on sticks that are served: one test after another, and none of another program beside it.
+//! Tests in real time, on served sticks. They run one at a time, in a binary of their own.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "the tests that do not care for time need more")]
+#[expect(dead_code, reason = "the other test binary uses more")]
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -12,7 +12,7 @@ mod flashbench;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Held by the test whose turn it is.
+/// Held by the running test.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

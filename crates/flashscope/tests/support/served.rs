@@ -1,4 +1,4 @@
-//! A stick that is being served, for tests; and what they need for that.
+//! Served sticks for tests.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::skip;
+use super::{schema, skip};
 
 /// `flashscope sim serve … --json`, stopped when dropped.
 pub struct Served {
@@ -18,7 +18,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serves a stick; `None`, said aloud, where that cannot be.
+    /// Serves a stick; `None`, with a message, if that is not possible here.
     pub fn start(arguments: &[&str]) -> Option<Self> {
         if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             skip("serving a stick in tests needs root and /dev/fuse");
@@ -40,7 +40,8 @@ impl Served {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap_or_default();
-        assert!(!ready.is_null(), "{arguments:?}: {}", said(&mut child));
+        assert!(!ready.is_null(), "{arguments:?}: {}", messages(&mut child));
+        schema::assert_valid("sim-serving", &ready);
         let path = |key: &str| ready["serving"][key].as_str().map(PathBuf::from);
         Some(Self { child, stdout, file: path("file").unwrap(), block_device: path("block_device") })
     }
@@ -53,18 +54,20 @@ impl Served {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops it as SIGTERM does; its account, and what it said.
+    /// Stops it with SIGTERM; its last document, and its messages.
     pub fn stop(mut self) -> (Value, String) {
         self.signal(Signal::TERM);
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
-        let said = said(&mut self.child);
+        let messages = messages(&mut self.child);
         let status = self.child.wait().unwrap();
-        assert_eq!(status.code(), Some(0), "{said}");
-        (serde_json::from_str(&line).unwrap(), said)
+        assert_eq!(status.code(), Some(0), "{messages}");
+        let account = serde_json::from_str(&line).unwrap();
+        schema::assert_valid("sim-served", &account);
+        (account, messages)
     }
 
-    /// Kills it, so that it can clean up nothing.
+    /// Kills it, so that it cannot clean up.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -80,11 +83,11 @@ impl Drop for Served {
     }
 }
 
-/// All that it says on standard error.
-fn said(child: &mut Child) -> String {
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    said
+/// Its messages on standard error.
+fn messages(child: &mut Child) -> String {
+    let mut messages = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+    messages
 }
 
 /// A mounted filesystem, unmounted when dropped.
@@ -112,11 +115,11 @@ impl Drop for Mounted {
 /// Runs a program that must succeed.
 pub fn run(program: &str, arguments: &[&str]) {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&said));
+    let messages = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&messages));
 }
 
-/// Whether a program is there; said aloud if not.
+/// Whether a program is installed; prints a message if not.
 pub fn has(program: &str) -> bool {
     let found = Command::new("which").arg(program).stdout(Stdio::null()).status();
     let is_there = found.is_ok_and(|status| status.success());
@@ -126,7 +129,7 @@ pub fn has(program: &str) -> bool {
     is_there
 }
 
-/// What is mounted, and which loop devices stand on what.
+/// All mounts and loop devices.
 pub fn mounts_and_loops() -> String {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let loops = Command::new("losetup").arg("--list").output().unwrap();

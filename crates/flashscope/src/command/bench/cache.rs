@@ -1,4 +1,4 @@
-//! `flashscope bench cache`: memory, page cache and device, compared.
+//! `flashscope bench cache`: the read speed of memory, page cache and device.
 
 use std::path::Path;
 
@@ -10,35 +10,34 @@ use flashscope_linux::{
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::cache::{CacheWorkload, LayerReadings, ReadLayer};
 use flashscope_report::storage_layers::{Backing, LayerComparison, LayerSpeed, StorageLayer};
-use serde_json::{Value, json};
 
 use crate::args::BenchCache;
+use crate::document::BenchCacheDocument;
 use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
-use crate::json;
 use crate::printer::Printer;
 use crate::target;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a target that cannot be read so, 3 if reading fails.
+/// Exit code 2 for a target that is not readable, 3 if reading fails.
 pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     let name = &arguments.target;
     let layers = open(name)?;
     let identity = identify(Path::new(name), &Roots::default());
     announce(arguments, &identity, printer);
     let mut reading = Reading { arguments, target: layers, interrupt: on_interrupt()?, printer };
-    let comparison = match reading.all(&identity) {
-        Ok(comparison) => comparison,
+    let speeds = match reading.all(&identity) {
+        Ok(speeds) => speeds,
         Err(Stopped::Interrupted) => return Ok(Exit::Interrupted),
         Err(Stopped::Host(error)) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
     };
     if printer.json {
-        printer.document(&document(name, &comparison))?;
+        printer.document(&BenchCacheDocument::new(name, &speeds))?;
     } else {
-        printer.result(&comparison.text(printer.width(), printer.style()))?;
+        printer.result(&speeds.text(printer.width(), printer.style()))?;
     }
     Ok(Exit::Fine)
 }
@@ -46,8 +45,8 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
 fn open(name: &str) -> Result<LayeredTarget, Failure> {
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
-            "{name} is a virtual stick in virtual time: no page cache lies before it; serve it as a disk (flashscope sim serve \
-             {stick} --loop), and name that"
+            "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk (flashscope sim serve {stick} \
+             --loop), and name that disk"
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
@@ -58,14 +57,14 @@ fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
     printer.remark(format!("{}: {}", arguments.target, identity.name));
     let layers = ReadLayer::ALL.len() as u32 + if arguments.switch_cache { 2 } else { 0 };
     printer.remark(format!(
-        "reading only: nothing on it changes; {} rounds of {layers} layers, {} each, about {}",
+        "read only: the data on it does not change; {} rounds of {layers} layers, {} each, about {} in total",
         arguments.rounds,
-        duration::told(arguments.seconds),
-        duration::told(arguments.seconds * arguments.rounds * layers)
+        duration::exact(arguments.seconds),
+        duration::exact(arguments.seconds * arguments.rounds * layers)
     ));
 }
 
-/// A target being read.
+/// Reads a target layer by layer.
 struct Reading<'a> {
     arguments: &'a BenchCache,
     target: LayeredTarget,
@@ -92,7 +91,7 @@ impl Reading<'_> {
         CacheWorkload { rounds: self.arguments.rounds, duration: self.arguments.seconds }
     }
 
-    /// What the drive reports of its write cache. On request, the device is read with the cache on and off.
+    /// The state of the drive's write cache. With `--switch-cache`, also reads with the cache on and off.
     fn write_cache(
         &mut self,
         identity: &Identity,
@@ -101,7 +100,7 @@ impl Reading<'_> {
         let state = identity.disk.as_ref().and_then(|disk| disk.queue.write_cache);
         let state = state.map_or("unknown", WriteCache::as_str);
         if !self.arguments.switch_cache {
-            return Ok(format!("{state}; left as it is (--switch-cache tries both, as root)"));
+            return Ok(format!("{state}; unchanged (--switch-cache tries both, as root)"));
         }
         let switch = match CacheSwitch::of(Path::new(&self.arguments.target), &Roots::default()) {
             Ok(switch) => switch,
@@ -110,7 +109,7 @@ impl Reading<'_> {
         let workload = self.workload();
         let switched = workload.measure_switched(&mut self.target, &switch, readings, &self.interrupt)?;
         Ok(match switched {
-            Ok(()) => format!("{}; tried on and off, and put back", switch.was()),
+            Ok(()) => format!("{}; measured on and off, then restored", switch.was()),
             Err(error) => format!("{state}; not switchable here: {error}"),
         })
     }
@@ -142,34 +141,6 @@ fn backing(remarks: &[Remark]) -> Backing {
     } else {
         Backing::Device
     }
-}
-
-fn document(target: &str, comparison: &LayerComparison) -> Value {
-    let layer = |speed: &LayerSpeed| {
-        let spread = speed.spread();
-        json!({
-            "layer": speed.layer.id(),
-            "status": if spread.is_some() { "found" } else { "unknown" },
-            "bytes_per_s": spread.map(|spread| spread.median),
-            "low": spread.map(|spread| spread.low),
-            "high": spread.map(|spread| spread.high),
-            "bytes": speed.bytes,
-            "carried_bytes": speed.transferred,
-            "holes_bytes": speed.holes,
-            "looked": speed.sampled,
-            "blank": speed.blank,
-            "cached": comparison.cached(speed),
-        })
-    };
-    json::document(json!({
-        "target": target,
-        "verdict": comparison.headline(),
-        "device_bytes_per_s": comparison.device().map(|device| device.median),
-        "layers": comparison.speeds.iter().map(layer).collect::<Vec<_>>(),
-        "write_cache": comparison.write_cache,
-        "why": comparison.reasons(),
-        "remarks": comparison.remarks,
-    }))
 }
 
 fn failed_to_open(error: OpenError) -> Failure {

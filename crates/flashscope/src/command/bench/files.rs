@@ -1,4 +1,4 @@
-//! `flashscope bench files`: many small files against one large file, in a folder on the stick.
+//! `flashscope bench files`: many small files compared with one large file, in a directory on the stick.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
-use crate::target::{Plugged, folder_failure as failure, instead, plugged};
+use crate::target::{Plugged, directory_failure as failure, instead, plugged};
 use crate::{duration, outputs};
 
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a folder that cannot be used so, 3 if writing or reading fails.
+/// Exit code 2 if the directory cannot be used, 3 if writing or reading fails.
 pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
-    outputs::permit(&arguments.output.files, Path::new(&arguments.folder))?;
-    let place = open(&arguments.folder)?;
+    outputs::permit(&arguments.output.files, Path::new(&arguments.directory))?;
+    let place = open(&arguments.directory)?;
     let model = Model::of(arguments, printer)?;
     place.check_space(&model.workload.sizes).map_err(failure)?;
     announce(arguments, &place, &model, printer);
@@ -46,18 +46,18 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
     }
 }
 
-fn open(folder: &str) -> Result<BenchDirectory, Failure> {
-    if let Some(stick) = folder.strip_prefix("sim:") {
+fn open(directory: &str) -> Result<BenchDirectory, Failure> {
+    if let Some(stick) = directory.strip_prefix("sim:") {
         let error = anyhow!(
-            "{folder} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {stick} --loop), make a \
-             filesystem on it, mount that, and name the folder"
+            "{directory} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {stick} --loop), make \
+             a filesystem on it, mount it, and name the directory"
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
-    BenchDirectory::open(Path::new(folder)).map_err(failure)
+    BenchDirectory::open(Path::new(directory)).map_err(failure)
 }
 
-/// The files to be written.
+/// The files to write.
 struct Model {
     name: String,
     workload: FilesWorkload,
@@ -66,7 +66,7 @@ struct Model {
 impl Model {
     fn of(arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
         match &arguments.like {
-            Some(folder) => Self::like(folder, arguments, printer),
+            Some(directory) => Self::like(directory, arguments, printer),
             None => Ok(Self::of_profile(arguments)),
         }
     }
@@ -78,16 +78,16 @@ impl Model {
         Self { name: profile.name().to_owned(), workload }
     }
 
-    fn like(folder: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
-        let scan = scan_directory(folder).map_err(failure)?;
+    fn like(directory: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
+        let scan = scan_directory(directory).map_err(failure)?;
         let found = u32::try_from(scan.sizes.len()).unwrap_or(u32::MAX);
         if scan.unreadable > 0 {
-            printer.remark(format!("note: {} folders in it could not be read", scan.unreadable));
+            printer.remark(format!("note: {} directories in it could not be read", scan.unreadable));
         }
         let count = arguments.count.unwrap_or(found.min(file_sizes::FileProfile::HelpPages.default_count()));
         let files_per_directory = (found / scan.directories.max(1)).max(1);
         let sizes = file_sizes::like(&scan.sizes, count, arguments.seed);
-        let name = format!("like {}", folder.display());
+        let name = format!("like {}", directory.display());
         Ok(Self { name, workload: workload(arguments, sizes, files_per_directory) })
     }
 }
@@ -113,23 +113,23 @@ fn in_clusters(sizes: &[Bytes], cluster: Bytes) -> Bytes {
     sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
 }
 
-/// Says what is measured and what it will take before it begins.
+/// Prints what will be measured and written.
 fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, printer: &Printer) {
-    let folder = &arguments.folder;
+    let directory = &arguments.directory;
     let ground = place.backing_filesystem();
     let on = if ground.source.is_empty() { String::new() } else { format!(" on {}", ground.source) };
     printer.remark(format!(
-        "{folder}: {} with clusters of {}{on}, {}",
+        "{directory}: {} with {} clusters{on}, {}",
         if ground.filesystem.is_empty() { "an unknown filesystem" } else { &ground.filesystem },
         ground.cluster,
         ground.options
     ));
     for instead in &ground.non_stick {
-        printer.remark(format!("note: {folder}: {}", crate::target::instead(*instead).text()));
+        printer.remark(format!("note: {directory}: {}", crate::target::instead(*instead).text()));
     }
     for left in place.left_over() {
         printer.remark(format!(
-            "note: {folder}/{left} was left behind by a measurement that was killed; remove it"
+            "note: {directory}/{left} was left behind by a measurement that was killed; remove it"
         ));
     }
     let workload = &model.workload;
@@ -138,15 +138,15 @@ fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, print
     let pilots: Bytes = workload.pilots().map(|sizes| in_clusters(sizes, ground.cluster)).sum();
     let most = round * u64::from(workload.rounds_max()) + pilots;
     printer.remark(format!(
-        "{} ({}) of {bytes} in all, then one file of as much; {}, so at most {most} of clusters will be written, and folders and \
-         tables beside them, in a folder of its own, which is removed. Small files may take minutes; after {} no new round begins",
+        "{} ({}), {bytes} in total, then one file of the same size; {}. At most {most} of clusters will be written, plus metadata, \
+         in a new directory, which is removed. Small files may take minutes. No round starts after {} (--time-budget)",
         counted(workload.count().into(), "file"),
         model.name,
         arguments.rounds.map_or_else(
             || format!("{ROUNDS_MIN} to {ROUNDS_MAX} rounds, until they agree"),
             |rounds| format!("up to {}", counted(rounds.into(), "round"))
         ),
-        duration::told(arguments.time_budget)
+        duration::exact(arguments.time_budget)
     ));
 }
 
@@ -159,13 +159,13 @@ fn print(event: FilesEvent<'_>, arguments: &BenchFiles, printer: &Printer) {
             printer.remark(format!("{}, so {count} will take about {expected_s:.0} s", pilots.join(" and ")));
         }
         FilesEvent::CountReduced { count } => printer.remark(format!(
-            "that is more than {} s, so only {count} of them are written; --count or --time-budget changes that",
+            "that exceeds {} s, so only {count} files are written; change it with --count or --time-budget",
             arguments.time_budget.as_secs_f64()
         )),
         FilesEvent::Round(number) => printer.detail(format!("round {number}")),
         FilesEvent::BudgetSpent { rounds, rounds_max } => printer.remark(format!(
-            "{rounds} of {rounds_max} rounds: another would take longer than {} in all (--time-budget)",
-            duration::told(arguments.time_budget)
+            "{rounds} of {rounds_max} rounds: another would exceed {} in total (--time-budget)",
+            duration::exact(arguments.time_budget)
         )),
     }
 }
@@ -191,7 +191,8 @@ fn data(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, plugged: 
     }
 }
 
-/// What was measured, also where it ended early; nothing where an error says that no round came to its end.
+/// Prints and stores the completed rounds. After an error without a completed round, the error alone is
+/// reported.
 fn show(
     arguments: &BenchFiles,
     data: FilesData,
@@ -208,18 +209,18 @@ fn show(
         }
     };
     let cost = cost(&data);
-    let seen = show::seen_by_bench(Data::Files(data), arguments.seed, ended);
-    let run = show::run_of_bench(&arguments.folder, plugged, seen, cost);
+    let seen = show::bench_observations(Data::Files(data), arguments.seed, ended);
+    let run = show::run_of_bench(&arguments.directory, plugged, seen, cost);
     show::bench(&run, &arguments.output.files, printer)
 }
 
-/// What all rounds wrote and read, in the requests that the kernel counted, else in files.
+/// The cost of all rounds: in requests, or in files if the kernel does not count requests.
 fn cost(data: &FilesData) -> Cost {
     let mut cost = Cost::default();
     for part in data.rounds.iter().flat_map(|round| [&round.small, &round.large]) {
         cost.writes += part.writes.map_or(part.files.into(), |writes| writes.requests);
         cost.reads += part.reads.map_or(part.files.into(), |reads| reads.requests);
-        // Where the kernel counts, folders, tables and whole blocks are in it.
+        // The kernel's counters include metadata and whole blocks.
         cost.bytes_written += part.writes.map_or(part.allocated, |writes| writes.bytes).max(part.bytes);
         cost.bytes_read += part.reads.map_or(part.bytes, |reads| reads.bytes).max(part.bytes);
         cost.device_time += Duration::from_secs_f64(part.durable_s() + part.read_s + part.removed_s);

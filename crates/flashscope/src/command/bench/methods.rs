@@ -1,4 +1,4 @@
-//! `flashscope bench methods`: the same writes as people do them, side by side.
+//! `flashscope bench methods`: common write methods compared.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::{confirm, duration, outputs};
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a target that cannot be used so, 3 if writing fails, 4 without permission to erase.
+/// Exit code 2 for a target that cannot be used, 3 if writing fails, 4 without permission to erase.
 pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure> {
     let name = &arguments.target;
     outputs::permit(&arguments.output.files, Path::new(name))?;
@@ -39,7 +39,8 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
     }
 }
 
-/// What was measured, also where it ended early; nothing where an error says that no round came to its end.
+/// Prints and stores the completed rounds. After an error without a completed round, the error alone is
+/// reported.
 fn show(
     arguments: &BenchMethods,
     place: &WriteTarget,
@@ -55,11 +56,11 @@ fn show(
         }
     };
     let name = &arguments.target;
-    let plugged = plugged(&below(Path::new(name)));
+    let plugged = plugged(&device_under(Path::new(name)));
     let cost = cost(&measured.claims, measured.pilot.as_ref());
     let (claims, link) = (measured.claims.clone(), Some(plugged.link.clone()));
     let data = MethodsData { claims, link, instead: instead(place) };
-    let seen = show::seen_by_bench(Data::Methods(data), 0, ended);
+    let seen = show::bench_observations(Data::Methods(data), 0, ended);
     let run = show::run_of_bench(name, plugged, seen, cost);
     show::bench(&run, &arguments.output.files, printer)
 }
@@ -69,8 +70,8 @@ const fn workload(arguments: &BenchMethods) -> WriteMethods {
     WriteMethods { size: *size, rounds: *rounds, time_budget: *time_budget }
 }
 
-/// What a directory lies on, as it was named when it was mounted; anything else itself.
-fn below(path: &Path) -> PathBuf {
+/// The device under a directory, as it was mounted; for anything else, the path itself.
+fn device_under(path: &Path) -> PathBuf {
     let ground = path.is_dir().then(|| BenchDirectory::open(path).ok()).flatten();
     ground.map_or_else(|| path.to_owned(), |place| PathBuf::from(&place.backing_filesystem().source))
 }
@@ -80,9 +81,9 @@ fn instead(place: &WriteTarget) -> Vec<Instead> {
     all.into_iter().filter_map(|(is_so, instead)| is_so.then_some(instead)).collect()
 }
 
-/// What was written, 1 MiB at a time.
-fn cost(claims: &[Claim], tried: Option<&Claim>) -> Cost {
-    let claims = || claims.iter().chain(tried);
+/// What was written. A write is 1 MiB.
+fn cost(claims: &[Claim], pilot: Option<&Claim>) -> Cost {
+    let claims = || claims.iter().chain(pilot);
     Cost {
         writes: claims().map(|claim| claim.bytes / Bytes::mib(1)).sum(),
         bytes_written: claims().map(|claim| claim.bytes).sum(),
@@ -91,20 +92,20 @@ fn cost(claims: &[Claim], tried: Option<&Claim>) -> Cost {
     }
 }
 
-/// A file of our own in a directory; or the target itself, which may be erased.
+/// A file of its own in a directory, or the target itself if it may be erased.
 fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Failure> {
     let name = &arguments.target;
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
-            "{name} is a virtual stick in virtual time: no page cache lies before it, so there is nothing to claim; serve it as a \
-             disk (flashscope sim serve {stick} --loop), and name that"
+            "{name} is a virtual stick in virtual time and has no page cache, so all methods are equal; serve it as a disk \
+             (flashscope sim serve {stick} --loop), and name that disk"
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
     let path = Path::new(name);
     if path.is_dir() {
         if arguments.erase.erase {
-            let error = anyhow!("--erase: in a directory only a file of our own is written; leave it out");
+            let error = anyhow!("--erase: in a directory, only a file of its own is written; leave it out");
             return Err(Failure { exit: Exit::Usage, error });
         }
         return WriteTarget::temporary_file(path).map_err(failure);
@@ -119,32 +120,30 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
     }
 }
 
-/// Says what it will take before it begins, and what is measured.
+/// Prints what will be measured and written.
 fn announce(arguments: &BenchMethods, place: &WriteTarget, printer: &Printer) {
     let (name, workload) = (&arguments.target, workload(arguments));
     let (size, most) = (workload.planned_size(), workload.rounds_max());
     let round = size * METHODS.len() as u64;
-    let tried = if arguments.size.is_none() { SIZE_MIN } else { Bytes::ZERO };
+    let pilot = if arguments.size.is_none() { SIZE_MIN } else { Bytes::ZERO };
     let further = match most {
         1 => String::new(),
         _ => format!(
-            "; behind the first, none begins that would end later than {} after the start (--time-budget)",
-            duration::told(arguments.time_budget)
+            "; after the first, none starts that would end later than {} after the start (--time-budget)",
+            duration::exact(arguments.time_budget)
         ),
     };
     printer.remark(format!(
-        "{name}: {} of five ways, {size} each{}, at most {} written in all; at 10 MB/s a round takes {} s{further}",
+        "{name}: {} of five methods, {size} each{}, at most {} in total; at 10 MB/s a round takes {} s{further}",
         if most == 1 { "one round".to_owned() } else { format!("at most {most} rounds") },
-        if tried > Bytes::ZERO { format!(" and less on a slow stick, as {tried} tell first") } else { String::new() },
-        round * u64::from(most) + tried,
+        if pilot > Bytes::ZERO { " (less on a slow stick)" } else { "" },
+        round * u64::from(most) + pilot,
         round.get() / 10_000_000 + 1,
     ));
     if place.is_in_memory() {
-        printer.remark(format!("note: {name} lies in memory (tmpfs): this measures memory, and no stick"));
+        printer.remark(format!("note: {name} is in memory (tmpfs): this measures memory, not a stick"));
     } else if place.is_on_system_disk() {
-        printer.remark(format!(
-            "note: {name} lies on the disk that the system runs from: this measures that disk"
-        ));
+        printer.remark(format!("note: {name} is on the system disk: this measures that disk"));
     }
 }
 
@@ -152,16 +151,16 @@ fn announce(arguments: &BenchMethods, place: &WriteTarget, printer: &Printer) {
 fn print(event: MethodsEvent, arguments: &BenchMethods, printer: &Printer) {
     match event {
         MethodsEvent::SizeReduced { pilot, size } => printer.remark(format!(
-            "{SIZE_MIN} took {:.1} s, so each method writes {size}; --size or --time-budget changes that",
+            "{SIZE_MIN} took {:.1} s: each method writes {size}; change it with --size or --time-budget",
             pilot.as_secs_f64()
         )),
         MethodsEvent::Round(number) => printer.detail(format!("round {number}")),
         MethodsEvent::Method(method) => printer.detail(method.command()),
         MethodsEvent::Refused(method) => printer
-            .remark(format!("note: {} is refused by this filesystem, and left out", method.command())),
+            .remark(format!("note: this filesystem refuses {}; it is left out", method.command())),
         MethodsEvent::BudgetSpent { rounds, rounds_max } => printer.remark(format!(
             "{rounds} of {rounds_max} rounds: another would end later than {} after the start (--time-budget)",
-            duration::told(arguments.time_budget)
+            duration::exact(arguments.time_budget)
         )),
     }
 }

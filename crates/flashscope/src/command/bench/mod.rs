@@ -1,39 +1,39 @@
-//! `flashscope bench`: how fast a target really is.
+//! `flashscope bench`: throughput, IOPS and latency.
 
 mod cache;
+mod directory;
 mod files;
-mod folder;
 mod methods;
-mod rows;
+mod speed;
 mod sustained;
 
-use rows::Writes;
+use speed::Writes;
 
-use crate::args::{Bench, BenchPart};
+use crate::args::{Bench, BenchCommand};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
-/// Runs the command, or one part of it.
+/// Runs the command or its subcommand.
 ///
 /// # Errors
-/// As the parts.
+/// Those of the subcommands.
 pub fn run(arguments: &Bench, printer: &Printer) -> Result<Exit, Failure> {
     use flashscope_record::observation::Direction::{Read, Write};
-    match &arguments.part {
-        Some(BenchPart::Read(read)) => rows::run(&read.target, &read.rows, None, &[Read], printer),
-        Some(BenchPart::Write(write)) => {
-            let writes = Some(Writes::of(&write.erase, &write.extent));
-            rows::run(&write.target, &write.rows, writes, &[Write], printer)
+    match &arguments.command {
+        Some(BenchCommand::Read(read)) => speed::run(&read.target, &read.tests, None, &[Read], printer),
+        Some(BenchCommand::Write(write)) => {
+            let writes = Some(Writes::new(&write.erase, &write.thorough));
+            speed::run(&write.target, &write.tests, writes, &[Write], printer)
         }
-        Some(BenchPart::Cache(cache)) => cache::run(cache, printer),
-        Some(BenchPart::Files(files)) => files::run(files, printer),
-        Some(BenchPart::Methods(methods)) => methods::run(methods, printer),
-        Some(BenchPart::Sustained(sustained)) => sustained::run(sustained, printer),
+        Some(BenchCommand::Cache(cache)) => cache::run(cache, printer),
+        Some(BenchCommand::Files(files)) => files::run(files, printer),
+        Some(BenchCommand::Methods(methods)) => methods::run(methods, printer),
+        Some(BenchCommand::Sustained(sustained)) => sustained::run(sustained, printer),
         None => {
-            // Without a part the definitions ask for a target.
+            // Without a subcommand, clap requires a target.
             let target = arguments.target.as_deref().unwrap_or_default();
-            let writes = Some(Writes::of(&arguments.erase, &arguments.extent));
-            rows::run(target, &arguments.rows, writes, &[Write, Read], printer)
+            let writes = Some(Writes::new(&arguments.erase, &arguments.thorough));
+            speed::run(target, &arguments.tests, writes, &[Write, Read], printer)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `flashscope bench sustained`: one long stream of writes, or samples spread over the target.
+//! `flashscope bench sustained`: one long sequential stream of writes, or samples spread over the target.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use flashscope_linux::{BackingFilesystem, FileSize, NonStickStorage};
 use flashscope_measure::Experiment;
 use flashscope_measure::experiment::{Samples, Sustained};
 
-use super::folder;
+use super::directory;
 use crate::args::BenchSustained;
-use crate::command::check::budget;
+use crate::budget::budget;
 use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -19,13 +19,14 @@ use crate::progress::Progress;
 use crate::target::{self, Target};
 use crate::{confirm, duration, outputs};
 
-/// No stick holds more: all the room there is.
-const CAPACITY_MAX: Bytes = Bytes::gib(1 << 20);
-/// Where a folder lies on no stick, nothing is worth filling nine tenths of it: others live there. Memory gets less.
-const ELSEWHERE_MAX: Bytes = Bytes::gib(4);
-const IN_MEMORY_MAX: Bytes = Bytes::mib(256);
-/// In a folder, a stream over less tells nothing of the long run.
-const FILE_MIN: Bytes = Bytes::mib(64);
+/// The largest file in a directory on a stick: 1 PiB, no limit.
+const FILE_SIZE_MAX: Bytes = Bytes::gib(1 << 20);
+/// The largest file in a directory that is not on a stick. Guess: other programs use that disk.
+const FILE_SIZE_OTHER_DISK_MAX: Bytes = Bytes::gib(4);
+/// The largest file in memory (tmpfs). Guess.
+const FILE_SIZE_MEMORY_MAX: Bytes = Bytes::mib(256);
+/// The smallest file for a stream. Guess: less says nothing about the sustained speed.
+const FILE_SIZE_MIN: Bytes = Bytes::mib(64);
 
 /// Runs the command.
 ///
@@ -43,42 +44,42 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
     announce(&target, experiment.as_ref(), arguments, printer);
     let mut progress = Progress::new(printer);
     let mut seen = experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress);
-    // A cache is that of the stick, and as large as the stick lets it be, however small the file.
-    seen.conditions.capacity = target.around.or(seen.conditions.capacity);
+    // The SLC cache belongs to the whole stick, not to the file.
+    seen.conditions.capacity = target.filesystem_capacity.or(seen.conditions.capacity);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, vec![seen]);
     let findings = flashscope_infer::relevant_findings_of(&run);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
-    folder::say_gone(&target, &run, printer);
+    directory::print_removed(&target, &run, printer);
     shown
 }
 
-/// The target itself; of a folder, a file of our own in it: as large as the room allows, or the samples need.
+/// The target itself, or a file of its own in a directory: as large as the free space, or as the samples.
 fn open(arguments: &BenchSustained, printer: &Printer) -> Result<Target, Failure> {
     let (name, budget) = (&arguments.target, budget(&arguments.budgets, None));
-    if folder::is_folder(name, Some(&arguments.erase))? {
+    if directory::is_directory(name, Some(&arguments.erase))? {
         let size = match arguments.samples {
             Some((count, size)) => FileSize { wanted: size * u64::from(count), minimum: size },
-            None => FileSize { wanted: CAPACITY_MAX, minimum: FILE_MIN },
+            None => FileSize { wanted: FILE_SIZE_MAX, minimum: FILE_SIZE_MIN },
         };
-        let size = folder::within(&budget, size, 1)?;
-        return target::open_in_folder(name, |ground| on(ground, size), budget, 1, None);
+        let size = directory::within(&budget, size, 1)?;
+        return target::open_in_directory(name, |ground| size_on(ground, size), budget, 1, None);
     }
     let consent = confirm::erase(name, &arguments.erase, printer)?;
     target::open(name, consent.as_ref(), budget)
 }
 
-/// What the ground of a folder is asked for: all that is left only of a stick.
-fn on(ground: &BackingFilesystem, size: FileSize) -> FileSize {
+/// The size of the file on this backing filesystem: all free space only on a stick.
+fn size_on(ground: &BackingFilesystem, size: FileSize) -> FileSize {
     let most = match ground.non_stick.as_slice() {
-        [] => CAPACITY_MAX,
-        instead if instead.contains(&NonStickStorage::Memory) => IN_MEMORY_MAX,
-        _ => ELSEWHERE_MAX,
+        [] => FILE_SIZE_MAX,
+        instead if instead.contains(&NonStickStorage::Memory) => FILE_SIZE_MEMORY_MAX,
+        _ => FILE_SIZE_OTHER_DISK_MAX,
     };
     FileSize { wanted: size.wanted.min(most.max(size.minimum)), ..size }
 }
 
-/// A folder holds no more samples than its file, one behind the other.
+/// The stream, or the samples; a file holds only a limited number of samples.
 fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment> {
     let seed = arguments.seed;
     match arguments.samples {
@@ -91,7 +92,7 @@ fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment
     }
 }
 
-/// Says what it will take before it begins.
+/// Prints what will be measured and written.
 fn announce(target: &Target, experiment: &dyn Experiment, arguments: &BenchSustained, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
     for remark in &target.remarks {
@@ -100,7 +101,7 @@ fn announce(target: &Target, experiment: &dyn Experiment, arguments: &BenchSusta
     printer.remark(cost(experiment.estimate(&target.device).bytes_written, target, arguments));
 }
 
-/// What it writes at most, and how long that takes: no more than the person allows.
+/// The largest amount written and the longest time, within the budgets.
 fn cost(most: Bytes, target: &Target, arguments: &BenchSustained) -> String {
     let left = target.device.left();
     let most = left.bytes_written.map_or(most, |left| left.min(most));
@@ -108,25 +109,28 @@ fn cost(most: Bytes, target: &Target, arguments: &BenchSustained) -> String {
     let (less, pauses) = match arguments.samples {
         Some(_) => (String::new(), String::new()),
         None if least >= most => (String::new(), pauses()),
-        None => (format!(", {least} where no cache is found, less behind a small one"), pauses()),
+        None => (format!(" ({least} if there is no SLC cache, less if it is small)"), pauses()),
     };
     let at = |bytes_per_s| {
         let seconds = most.get().div_ceil(bytes_per_s);
         if seconds <= 60 { minutes(1) } else { duration::about(Duration::from_secs(seconds)) }
     };
     let limits = match left.device_time {
-        Some(time) => format!("; it ends after {} s in any case, pauses included", time.as_secs_f64()),
-        None => " (--write-budget and --time-budget set limits)".to_owned(),
+        Some(time) => format!("; ends after {} s at the latest, pauses included", time.as_secs_f64()),
+        None => " (limit it with --write-budget and --time-budget)".to_owned(),
     };
     format!(
-        "at most {most} will be written{less}: at 10 MB/s that is {} at most, at 1 MB/s {}{pauses}{limits}",
+        "at most {most} will be written{less}: at most {} at 10 MB/s, {} at 1 MB/s{pauses}{limits}",
         at(10_000_000),
         at(1_000_000)
     )
 }
 
 fn pauses() -> String {
-    format!(", and {} of pauses where a cache is found", minutes(Sustained::pauses().as_secs().div_ceil(60)))
+    format!(
+        ", plus {} of pauses if there is an SLC cache",
+        minutes(Sustained::pauses().as_secs().div_ceil(60))
+    )
 }
 
 fn minutes(count: u64) -> String {

@@ -1,29 +1,29 @@
-//! Disks as text: a line for each, and its facts below.
+//! Disks as text: a headline and its facts.
 
 use std::fmt::Write as _;
 
 use flashscope_linux::{Disk, Listing};
 use flashscope_report::wrapped;
 
-use super::words;
+use crate::text::disk as text;
 
-/// The names of facts fit.
+/// Columns for the names of facts.
 const NAME_WIDTH: usize = 13;
 
-/// Below that, a line too long reads better than a column of single words.
+/// The narrowest column of text. Guess: below, an overlong line reads better than a column of single words.
 const TEXT_WIDTH_MIN: usize = 20;
 
-/// All of it, in lines of at most `columns`, if that is not less than can be read.
+/// All disks, in lines of at most `columns`.
 pub fn listing(listing: &Listing, columns: usize) -> String {
     let disks = listing.disks.iter().map(|found| disk(found, columns));
-    let idle = listing.missing.iter().map(|idle| paragraph(&words::idle(idle), columns));
+    let idle = listing.missing.iter().map(|idle| paragraph(&text::idle(idle), columns));
     disks.chain(idle).collect::<Vec<_>>().join("\n")
 }
 
-/// A disk.
+/// One disk.
 pub fn disk(disk: &Disk, columns: usize) -> String {
-    let mut text = paragraph(&words::headline(disk), columns);
-    for fact in words::facts(disk) {
+    let mut text = paragraph(&text::headline(disk), columns);
+    for fact in text::facts(disk) {
         let mut name = fact.name;
         for line in wrapped(&fact.text, columns.saturating_sub(NAME_WIDTH + 3).max(TEXT_WIDTH_MIN)) {
             let _infallible = writeln!(text, "  {name:NAME_WIDTH$} {line}");
@@ -48,18 +48,18 @@ mod tests {
     const MACHINES: [&str; 4] = ["desktop", "card-readers", "raspberry-pi", "hostile"];
 
     fn text(machine: &str, columns: usize) -> String {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(machine);
-        listing(&list(&Roots::copy(&folder)).unwrap(), columns)
+        let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(machine);
+        listing(&list(&Roots::copy(&copy)).unwrap(), columns)
     }
 
     #[test]
-    fn every_machine_fits_into_eighty_columns() {
+    fn listing_fits_eighty_columns() {
         let texts = MACHINES.map(|machine| text(machine, 80));
         insta::assert_snapshot!(texts.join("\n----\n"));
     }
 
     #[test]
-    fn no_line_is_too_long_and_no_escape_gets_through() {
+    fn lines_fit_the_terminal_and_hold_no_escapes() {
         for (machine, columns) in
             MACHINES.into_iter().flat_map(|machine| [(machine, 40), (machine, 80), (machine, 132)])
         {

@@ -1,70 +1,47 @@
-//! `flashscope list --watch`: what is plugged in, taken out, or changes.
+//! `flashscope list --watch`: prints what is plugged in, unplugged or changed.
 
 use std::io;
 
 use flashscope_linux::{Disk, Listing, Roots, WakeReason, Watch};
-use serde_json::json;
 
-use super::{layout, read, say_what_is_missing, words};
+use super::found::{print_hints, read};
+use super::layout;
 use crate::args::List;
+use crate::document::{EventKind as Event, ListEventDocument};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use crate::{interrupt, json, wall_clock};
+use crate::{interrupt, text};
 
-/// What happened to a disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Event {
-    /// It was there at the beginning.
-    Present,
-    /// It was plugged in.
-    Added,
-    /// It was taken out.
-    Removed,
-    /// It is the same, but not as it was: a card was put in, something was mounted.
-    Changed,
-}
-
-impl Event {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Present => "present",
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-        }
-    }
-}
-
-/// Goes on from `listing` until Ctrl-C, or until nobody reads any more.
+/// Prints `listing` and then each event, until Ctrl-C or until the reader of standard output is gone.
 ///
 /// # Errors
-/// As [`super::run`].
+/// Exit code 2 for a directory that is not a copy of /sys, 3 if the system has no list of disks.
 pub fn run(listing: Listing, roots: &Roots, arguments: &List, printer: &Printer) -> Result<Exit, Failure> {
     let interrupt = interrupt::on_interrupt()?;
     let watch = Watch::start(roots);
     for disk in &listing.disks {
-        say(Event::Present, disk, printer)?;
+        print(Event::Present, disk, printer)?;
     }
     if !printer.json {
-        say_what_is_missing(&listing, roots, arguments, printer);
+        print_hints(&listing, roots, arguments, printer);
     }
-    printer.remark("watching; Ctrl-C ends it");
-    // Read again at once: something may have come before the watch began.
-    let (mut before, mut woken) = (listing.disks, WakeReason::Changed);
-    while woken != WakeReason::ReaderGone && !interrupt.is_requested() {
-        if woken == WakeReason::Changed {
+    printer.remark("watching; stop with Ctrl-C");
+    // Reads again at once: a disk may have been plugged in before the watch started.
+    let (mut before, mut wake) = (listing.disks, WakeReason::Changed);
+    while wake != WakeReason::ReaderGone && !interrupt.is_requested() {
+        if wake == WakeReason::Changed {
             let now = read(roots, arguments)?.disks;
             for (event, disk) in events(&before, &now) {
-                say(event, disk, printer)?;
+                print(event, disk, printer)?;
             }
             before = now;
         }
-        woken = watch.wait(io::stdout());
+        wake = watch.wait(io::stdout());
     }
     Ok(Exit::Fine)
 }
 
-/// What happened between two lists: first what went, then what came or changed.
+/// The events between two lists: first removed disks, then added and changed ones.
 fn events<'a>(before: &'a [Disk], now: &'a [Disk]) -> Vec<(Event, &'a Disk)> {
     let is_in = |disk: &Disk, disks: &[Disk]| disks.iter().any(|other| is_same(disk, other));
     let removed = before.iter().filter(|disk| !is_in(disk, now)).map(|disk| (Event::Removed, disk));
@@ -75,20 +52,20 @@ fn events<'a>(before: &'a [Disk], now: &'a [Disk]) -> Vec<(Event, &'a Disk)> {
     removed.chain(of_now).collect()
 }
 
-/// Whether it is the same device, and was there all the time: one that is plugged in again has another number.
+/// Whether two entries are the same device, plugged in all the time: one that is plugged in again has
+/// another number.
 fn is_same(one: &Disk, other: &Disk) -> bool {
-    let way = |disk: &Disk| disk.usb.as_ref().map(|usb| (usb.path.name.clone(), usb.path.number));
-    (&one.name, &one.serial, way(one)) == (&other.name, &other.serial, way(other))
+    let usb_path = |disk: &Disk| disk.usb.as_ref().map(|usb| (usb.path.name.clone(), usb.path.number));
+    (&one.name, &one.serial, usb_path(one)) == (&other.name, &other.serial, usb_path(other))
 }
 
-fn say(event: Event, disk: &Disk, printer: &Printer) -> io::Result<()> {
+fn print(event: Event, disk: &Disk, printer: &Printer) -> io::Result<()> {
     if printer.json {
-        let fields = json!({ "event": event.as_str(), "at": wall_clock::now(), "disk": json::disk(disk) });
-        return printer.result(&format!("{}\n", json::document(fields)));
+        return printer.document_line(&ListEventDocument::now(event, disk));
     }
     printer.result(&match event {
         Event::Present => layout::disk(disk, printer.width()) + "\n",
-        Event::Removed => format!("removed: {}\n\n", words::headline(disk)),
+        Event::Removed => format!("removed: {}\n\n", text::disk::headline(disk)),
         Event::Added | Event::Changed => {
             format!("{}: {}\n", event.as_str(), layout::disk(disk, printer.width()))
         }
@@ -109,24 +86,24 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_goes_and_changes_is_told_apart() {
-        let (all, told) = (disks(), |before: &[Disk], now: &[Disk]| {
+    fn added_removed_and_changed_disks_are_distinguished() {
+        let (all, events_between) = (disks(), |before: &[Disk], now: &[Disk]| {
             events(before, now)
                 .into_iter()
                 .map(|(event, disk)| (event, disk.name.clone()))
                 .collect::<Vec<_>>()
         });
         let name = all[0].name.clone();
-        assert_eq!(told(&all, &all), []);
-        assert_eq!(told(&all, &all[1..]), [(Event::Removed, name.clone())]);
-        assert_eq!(told(&all[1..], &all), [(Event::Added, name.clone())]);
+        assert_eq!(events_between(&all, &all), []);
+        assert_eq!(events_between(&all, &all[1..]), [(Event::Removed, name.clone())]);
+        assert_eq!(events_between(&all[1..], &all), [(Event::Added, name.clone())]);
         let mut locked = all.clone();
         locked[0].is_read_only = true;
-        assert_eq!(told(&all, &locked), [(Event::Changed, name)]);
+        assert_eq!(events_between(&all, &locked), [(Event::Changed, name)]);
     }
 
     #[test]
-    fn a_stick_that_enumerates_again_went_and_came() {
+    fn a_stick_that_enumerates_again_is_removed_and_added() {
         let before: Vec<Disk> = disks().into_iter().filter(|disk| disk.usb.is_some()).take(1).collect();
         let mut now = before.clone();
         now[0].usb.as_mut().unwrap().path.number = Some(99);

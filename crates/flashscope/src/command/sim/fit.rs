@@ -1,22 +1,22 @@
-//! `flashscope sim fit`: a profile from a published log or a run file, and how well it fits.
+//! `flashscope sim fit`: fits a profile to a flashbench log or a run file.
 
 use std::path::Path;
 
 use flashscope_flashbench::parse::parse;
 use flashscope_record::run_file::RunFile;
-use flashscope_twin::{Compared, Fit, Measured, Options, Summary, fit};
-use serde_json::{Value, json};
+use flashscope_twin::{Compared, Fit, Measured, Options, fit};
 
 use crate::args::SimFit;
 use crate::destination::Destination;
+use crate::document::SimFitDocument;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
-use crate::{input, json, outputs};
+use crate::{input, outputs};
 
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a log that cannot be read or from which nothing can be fitted, or a profile that cannot be written.
+/// Exit code 2 for a log that cannot be read or fitted, or a profile that cannot be written.
 pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     let name = arguments.log.display().to_string();
     let outputs = arguments.output.as_slice();
@@ -34,13 +34,13 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     let fitted = fit(&measured, &options).or_exit_bare(Exit::Usage)?;
     show(&fitted, &measured, arguments, printer)?;
     let Some(path) = &arguments.output else { return Ok(()) };
-    let cannot = format!("cannot write {}; is there space, and may you write there?", path.display());
+    let cannot = format!("cannot write {}; check the free space and permissions", path.display());
     Destination::of(path)?.write(&fitted.toml).or_exit(Exit::Failed, cannot)?;
     printer.remark(format!("wrote {}", path.display()));
     Ok(())
 }
 
-/// A run file is JSON, a log is not.
+/// Reads a run file if it is JSON, else a log.
 fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         let text = String::from_utf8_lossy(bytes);
@@ -54,8 +54,8 @@ fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure
     Ok(Measured::from_log(name, &log, bytes))
 }
 
-/// The log's name as a profile's: small letters, digits and hyphens. Not the output's: the same log gives the same bytes,
-/// wherever they go.
+/// The name of the profile, from the log's file name: lower-case letters, digits and hyphens. The output's
+/// name is not used, so that the same log gives the same bytes.
 fn profile_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let stem = stem.trim_end_matches(".flashscope");
@@ -66,7 +66,8 @@ fn profile_name(path: &Path) -> String {
 
 fn show(fitted: &Fit, measured: &Measured, arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     if printer.json {
-        return Ok(printer.document(&json::document(document(fitted, measured, arguments)))?);
+        let document = SimFitDocument::new(fitted, measured, arguments.holdout, arguments.seed);
+        return Ok(printer.document(&document)?);
     }
     for cell in &fitted.comparison.cells {
         printer.detail(line(cell, measured));
@@ -90,29 +91,4 @@ fn line(cell: &Compared, measured: &Measured) -> String {
         "table at line {first:>4}  {share:<8}  {:<36} {measured_ms:>10.3} ms  simulated {simulated_ms:>10.3} ms  error {error:>5.1} %",
         cell.key.to_string()
     )
-}
-
-fn document(fitted: &Fit, measured: &Measured, arguments: &SimFit) -> Value {
-    let cell = |cell: &Compared| {
-        json!({
-            "line": measured.tables.get(cell.table).map(|table| *table.lines.start()),
-            "cell": cell.key.to_string(),
-            "measured_s": cell.measured_s,
-            "simulated_s": cell.simulated_s,
-            "error": cell.error(),
-            "held_out": cell.held_out,
-        })
-    };
-    let summary =
-        |summary: Summary| json!({ "cells": summary.cells, "median": summary.median, "p90": summary.p90 });
-    json!({
-        "log": measured.name,
-        "seed": arguments.seed,
-        "holdout": arguments.holdout,
-        "parameters": fitted.parameters,
-        "fitted": summary(fitted.comparison.summary(false)),
-        "held_out": summary(fitted.comparison.summary(true)),
-        "cells": fitted.comparison.cells.iter().map(cell).collect::<Vec<_>>(),
-        "profile": fitted.toml,
-    })
 }

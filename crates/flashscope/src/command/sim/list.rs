@@ -1,19 +1,18 @@
-//! `flashscope sim list`: the built-in profiles, a line each.
+//! `flashscope sim list`: the built-in profiles.
 
 use std::fmt::Write as _;
 
 use flashscope_report::wrapped;
 use flashscope_sim::Profile;
-use serde_json::json;
 
+use crate::document::SimListDocument;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::json;
 use crate::printer::Printer;
 
-// "9999 MiB" and "14.9 GiB" fit.
+/// "9999 MiB" and "14.9 GiB" fit.
 const CAPACITY_WIDTH: usize = 9;
 
-// Below that, a column beside names and sizes holds hardly more than single words: descriptions then go below.
+/// The narrowest column of descriptions. Guess: below, they are printed under the names.
 const DESCRIPTION_WIDTH_MIN: usize = 36;
 const INDENT: &str = "    ";
 
@@ -23,16 +22,12 @@ pub fn run(printer: &Printer) -> Result<(), Failure> {
         .collect::<Result<_, _>>()
         .or_exit_bare(Exit::Failed)?;
     if printer.json {
-        let profiles: Vec<_> = profiles
-            .iter()
-            .map(|profile| json!({ "name": profile.name, "description": profile.description, "capacity_bytes": profile.capacity }))
-            .collect();
-        return Ok(printer.document(&json::document(json!({ "profiles": profiles })))?);
+        return Ok(printer.document(&SimListDocument::from(profiles.as_slice()))?);
     }
     Ok(printer.result(&table(&profiles, printer.width()))?)
 }
 
-/// Names, sizes and descriptions; a description that does not fit goes on in its own column.
+/// Names, capacities and descriptions, wrapped in their column.
 fn table(profiles: &[Profile], columns: usize) -> String {
     let name_width = profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
     let description_width = columns.saturating_sub(name_width + CAPACITY_WIDTH + 4);
@@ -51,7 +46,7 @@ fn table(profiles: &[Profile], columns: usize) -> String {
     text
 }
 
-/// A profile on a narrow terminal: its description in lines of their own below.
+/// A profile on a narrow terminal, with the description below.
 fn paragraph(profile: &Profile, columns: usize) -> String {
     let below = wrapped(&profile.description, columns.saturating_sub(INDENT.len()));
     let below: String = below.iter().map(|line| format!("{INDENT}{line}\n")).collect();
@@ -63,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_fits_every_terminal_and_breaks_no_word() {
+    fn list_fits_the_terminal_and_breaks_no_word() {
         let profiles: Vec<Profile> =
             Profile::builtin_names().map(|name| Profile::builtin(name).unwrap()).collect();
         for columns in [40, 60, 80, 100, 132] {

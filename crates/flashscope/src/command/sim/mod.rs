@@ -1,4 +1,4 @@
-//! `flashscope sim`: the virtual sticks.
+//! `flashscope sim`: virtual sticks.
 
 mod fit;
 mod list;
@@ -13,7 +13,7 @@ use crate::printer::Printer;
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a profile that is not there or impossible.
+/// Exit code 2 for a profile that is missing or invalid.
 pub fn run(arguments: &Sim, printer: &Printer) -> Result<Exit, Failure> {
     match arguments {
         Sim::Fit(arguments) => fit::run(arguments, printer)?,

@@ -1,11 +1,10 @@
-//! `flashscope sim show`: one profile, with its sources and what is measured, fitted and assumed of it.
+//! `flashscope sim show`: a profile, and which of its numbers are measured, fitted or assumed.
 
 use flashscope_sim::Profile;
 use flashscope_sim::profile::Basis;
-use serde_json::json;
 
+use crate::document::SimShowDocument;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::json;
 use crate::printer::Printer;
 
 pub fn run(name: &str, printer: &Printer) -> Result<(), Failure> {
@@ -16,27 +15,13 @@ pub fn run(name: &str, printer: &Printer) -> Result<(), Failure> {
     };
     let profile = Profile::parse(&text).or_exit(Exit::Usage, name.to_owned())?;
     if printer.json {
-        let truth = profile.truth();
-        let truth = json!({
-            "erase_block_bytes": truth.erase_block,
-            "page_bytes": truth.page,
-            "open_units_linear": truth.open_units_linear,
-            "open_units_random": truth.open_units_random,
-            "fat_area_bytes": truth.fat_area,
-        });
-        let basis: Vec<_> = profile
-            .bases()
-            .iter()
-            .map(|(group, basis)| json!({ "group": group, "basis": basis.as_str() }))
-            .collect();
-        let document = json!({ "name": profile.name, "description": profile.description, "truth": truth, "basis": basis, "profile": text });
-        return Ok(printer.document(&json::document(document))?);
+        return Ok(printer.document(&SimShowDocument::new(&profile, text))?);
     }
-    Ok(printer.result(&format!("{}\n{}", text.trim_end(), how_found(&profile)))?)
+    Ok(printer.result(&format!("{}\n{}", text.trim_end(), bases_text(&profile)))?)
 }
 
-/// The groups by how their numbers were found, as comments, so that what is shown is still a profile.
-fn how_found(profile: &Profile) -> String {
+/// The groups by basis, as TOML comments, so that the output is still a valid profile.
+fn bases_text(profile: &Profile) -> String {
     let bases = profile.bases();
     let line = |basis: Basis| {
         let groups: Vec<&str> =
@@ -49,5 +34,5 @@ fn how_found(profile: &Profile) -> String {
             if count > 0 { ": " } else { "" }
         )
     };
-    format!("\n# How the numbers were found\n{}", Basis::ALL.map(line).concat())
+    format!("\n# Basis of the numbers\n{}", Basis::ALL.map(line).concat())
 }

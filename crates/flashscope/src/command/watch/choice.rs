@@ -1,4 +1,4 @@
-//! Which disks are watched.
+//! The disks to watch.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use flashscope_report::printable;
 
 use crate::exit::{Exit, Failure, OrExit};
 
-/// The disk that was named, or without a name every stick and card.
+/// The named disk; without a name, every stick and card.
 ///
 /// # Errors
 /// Exit code 2 if there is none, 3 if the system has no list of disks.
@@ -16,7 +16,7 @@ pub fn disks(device: Option<&Path>, roots: &Roots) -> Result<Vec<Disk>, Failure>
     let exit = if roots.are_live() { Exit::Failed } else { Exit::Usage };
     let mut disks = list(roots).or_exit_bare(exit)?.disks;
     disks.retain(|disk| match device {
-        Some(device) => is_meant(disk, device, roots),
+        Some(device) => is_named(disk, device, roots),
         None => disk.is_stick_or_card() && !disk.is_empty(),
     });
     if disks.is_empty() {
@@ -25,9 +25,9 @@ pub fn disks(device: Option<&Path>, roots: &Roots) -> Result<Vec<Disk>, Failure>
     Ok(disks)
 }
 
-/// By its device file (also through links such as those in /dev/disk/by-id), its name, one of its partitions, or the
-/// place where it is mounted.
-fn is_meant(disk: &Disk, device: &Path, roots: &Roots) -> bool {
+/// Whether `device` names this disk: by its device file (also a link such as /dev/disk/by-id), its kernel
+/// name, one of its partitions, or a directory where it is mounted.
+fn is_named(disk: &Disk, device: &Path, roots: &Roots) -> bool {
     let canonical = device.canonicalize().ok().filter(|_| roots.are_live());
     let device = canonical.as_deref().unwrap_or(device);
     let name = device.strip_prefix("/dev").unwrap_or(device);
@@ -39,11 +39,9 @@ fn is_meant(disk: &Disk, device: &Path, roots: &Roots) -> bool {
 
 fn nothing_to_watch(device: Option<&Path>) -> anyhow::Error {
     match device {
-        None => anyhow!(
-            "no stick or card is here to watch; plug one in, or name a disk: flashscope list --all shows them"
-        ),
+        None => anyhow!("no stick or card found; plug one in, or name a disk (flashscope list --all)"),
         Some(device) => anyhow!(
-            "{} is no disk, partition or mounted folder of one; flashscope list --all shows the disks",
+            "{} is not a disk, partition or mounted directory (flashscope list --all shows the disks)",
             printable(&device.to_string_lossy())
         ),
     }

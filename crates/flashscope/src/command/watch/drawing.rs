@@ -1,19 +1,19 @@
-//! The screen as a picture for the docs.
+//! The screen as SVG for the docs.
 
 use std::fmt::Write;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-/// A cell is so wide and so high.
+/// The width and height of a cell.
 const CELL: (f64, f64) = (8.4, 18.0);
 
-/// Around the cells.
+/// The margin around the cells.
 const MARGIN: f64 = 14.0;
 
-/// A terminal's own colours: paper and ink.
-const PAPER: &str = "#16191d";
-const INK: &str = "#d6dae0";
+/// The background and the text colour.
+const BACKGROUND: &str = "#16191d";
+const FOREGROUND: &str = "#d6dae0";
 
 /// `buffer` as SVG, described by `title`.
 pub fn svg(buffer: &Buffer, title: &str) -> String {
@@ -24,7 +24,7 @@ pub fn svg(buffer: &Buffer, title: &str) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" role=\"img\" shape-rendering=\"crispEdges\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" \
          font-size=\"14\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" shape-rendering=\"auto\" \
-         fill=\"{PAPER}\"/>\n",
+         fill=\"{BACKGROUND}\"/>\n",
         escaped(title)
     );
     for row in 0..area.height {
@@ -35,36 +35,36 @@ pub fn svg(buffer: &Buffer, title: &str) -> String {
     svg
 }
 
-/// Cells that look alike are one piece.
+/// Draws runs of equal cells as one element.
 fn draw_row(svg: &mut String, cells: &[&Cell], row: f64) {
     let mut column = 0;
-    for run in cells.chunk_by(|one, other| look(one) == look(other)) {
+    for run in cells.chunk_by(|one, other| appearance(one) == appearance(other)) {
         let text: String = run.iter().map(|cell| cell.symbol()).collect();
-        let place = (MARGIN + column as f64 * CELL.0, MARGIN + row * CELL.1);
+        let position = (MARGIN + column as f64 * CELL.0, MARGIN + row * CELL.1);
         let boxes = text.chars().next().map_or_else(Vec::new, boxes);
         if boxes.is_empty() && !text.trim().is_empty() {
-            draw_text(svg, run, place, &text);
+            draw_text(svg, run, position, &text);
         }
-        for part in boxes {
-            draw_box(svg, run, place, part);
+        for rectangle in boxes {
+            draw_box(svg, run, position, rectangle);
         }
         column += run.len();
     }
 }
 
-/// What tells one piece from the next: colour, weight, and the symbol, if that is drawn and not written.
-fn look(cell: &Cell) -> (Color, Modifier, Option<&str>) {
+/// What must be equal within a run: colour, weight, and the symbol if it is drawn as boxes.
+fn appearance(cell: &Cell) -> (Color, Modifier, Option<&str>) {
     let is_drawn = cell.symbol().chars().next().is_some_and(|symbol| !boxes(symbol).is_empty());
     (cell.fg, cell.modifier, is_drawn.then_some(cell.symbol()))
 }
 
-/// A part of a cell: left, top, width and height, each from 0 to 1.
-type Part = [f64; 4];
+/// A rectangle in a cell: left, top, width and height, each from 0 to 1.
+type Rectangle = [f64; 4];
 
-/// The parts of a cell that a block or the line of a frame fills: typefaces leave gaps between them.
-fn boxes(symbol: char) -> Vec<Part> {
-    let [left, right]: [Part; 2] = [[0.0, 0.47, 0.5, 0.06], [0.5, 0.47, 0.5, 0.06]];
-    let [upper, lower]: [Part; 2] = [[0.44, 0.0, 0.12, 0.5], [0.44, 0.5, 0.12, 0.5]];
+/// The rectangles of a block or frame character. Drawn, because fonts leave gaps between them.
+fn boxes(symbol: char) -> Vec<Rectangle> {
+    let [left, right]: [Rectangle; 2] = [[0.0, 0.47, 0.5, 0.06], [0.5, 0.47, 0.5, 0.06]];
+    let [upper, lower]: [Rectangle; 2] = [[0.44, 0.0, 0.12, 0.5], [0.44, 0.5, 0.12, 0.5]];
     match symbol {
         '─' => vec![[0.0, 0.47, 1.0, 0.06]],
         '│' => vec![upper, lower],
@@ -80,7 +80,7 @@ fn boxes(symbol: char) -> Vec<Part> {
     }
 }
 
-fn draw_box(svg: &mut String, run: &[&Cell], (x, y): (f64, f64), [left, top, wide, high]: Part) {
+fn draw_box(svg: &mut String, run: &[&Cell], (x, y): (f64, f64), [left, top, wide, high]: Rectangle) {
     let (x, y, color) = (x + left * CELL.0, y + top * CELL.1, color(run[0]));
     let (width, height) = ((run.len() as f64 - 1.0 + wide) * CELL.0, high * CELL.1);
     writeln!(
@@ -90,7 +90,7 @@ fn draw_box(svg: &mut String, run: &[&Cell], (x, y): (f64, f64), [left, top, wid
     .unwrap();
 }
 
-/// The length is given, so that columns stay where they are in any typeface.
+/// `textLength` keeps the columns aligned in any font.
 fn draw_text(svg: &mut String, run: &[&Cell], (x, y): (f64, f64), text: &str) {
     let (width, baseline, color) = (run.len() as f64 * CELL.0, y + CELL.1 * 0.74, color(run[0]));
     let has = |modifier| run[0].modifier.contains(modifier);
@@ -108,11 +108,11 @@ fn color(cell: &Cell) -> &'static str {
     match cell.fg {
         Color::Cyan => "#35b8c8",
         Color::Yellow => "#e5c07b",
-        _ => INK,
+        _ => FOREGROUND,
     }
 }
 
-/// Spaces at the ends of a piece count, which XML would drop.
+/// Non-breaking spaces, because XML drops spaces at the ends of a text.
 fn escaped(text: &str) -> String {
     [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), (' ', "\u{a0}")]
         .into_iter()
@@ -120,7 +120,7 @@ fn escaped(text: &str) -> String {
 }
 
 #[test]
-fn bars_and_text_are_drawn_apart_and_nothing_is_markup() {
+fn bars_and_text_are_separate_elements_and_escaped() {
     let mut buffer = Buffer::with_lines(["<a & b>  ▄▄█"]);
     buffer[(0, 0)].set_fg(Color::Yellow);
     let drawn = svg(&buffer, "A <title>");
@@ -128,6 +128,6 @@ fn bars_and_text_are_drawn_apart_and_nothing_is_markup() {
         drawn.contains("<title>A\u{a0}&lt;title&gt;</title>")
             && drawn.contains("fill=\"#e5c07b\">&lt;</text>")
     );
-    assert_eq!(drawn.matches("<rect").count(), 3, "paper, a run of half bars, a full one: {drawn}");
+    assert_eq!(drawn.matches("<rect").count(), 3, "background, half bars, full bar: {drawn}");
     assert!(drawn.contains("a\u{a0}&amp;\u{a0}b&gt;") && !drawn.contains("<a"));
 }

@@ -1,7 +1,7 @@
-//! Keys that are pressed while the screen is shown, and the end of a terminal that has gone.
+//! Keys on the screen of `watch`, and the hang-up of its terminal.
 //!
-//! The library that draws could read keys as well, but never comes back from a terminal that hangs up while it reads
-//! (crossterm 0.29): the end of it, and every error, is to it no reason to stop.
+//! crossterm 0.29 could read keys as well, but loops forever when the terminal hangs up: it ignores end of
+//! file and errors.
 
 use std::fs::File;
 use std::io;
@@ -11,35 +11,35 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// More than anybody presses in a tenth of a second; what is pasted comes in pieces.
-const PRESSED_BYTES_MAX: usize = 1024;
+/// The bytes read at a time. Guess: more than anybody types in 0.1 s; a paste takes several reads.
+const READ_BYTES: usize = 1024;
 
 const CONTROL_C: u8 = 0x03;
 const ESCAPE: u8 = 0x1b;
 
-/// Where keys come from.
+/// The source of keys.
 pub enum Keys {
     /// Standard input is the terminal.
     Input(io::Stdin),
-    /// It is something else; the terminal is that of the session.
+    /// Standard input is something else; keys come from the controlling terminal.
     Session(File),
 }
 
-/// What a wait for keys ended with.
+/// The result of waiting for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
-    /// The time has passed, a signal came, or a key that means nothing here.
-    Nothing,
-    /// Tab, so many times: the next disk.
+pub enum Key {
+    /// The time is over, a signal arrived, or the key has no meaning.
+    None,
+    /// Tab, this number of times: the next disk.
     Next(usize),
-    /// q, Esc or Ctrl-C: the end. On this screen Ctrl-C is a key like others.
-    End,
-    /// The terminal has gone.
-    Gone,
+    /// q, Esc or Ctrl-C, which is an ordinary key in raw mode.
+    Quit,
+    /// The terminal hung up.
+    HangUp,
 }
 
 impl Keys {
-    /// Of the terminal that this program was started in.
+    /// Opens the controlling terminal.
     ///
     /// # Errors
     /// If there is none.
@@ -52,12 +52,12 @@ impl Keys {
     }
 
     /// Waits for a key, but no longer than `duration`.
-    pub fn wait(&self, duration: Duration) -> Heard {
+    pub fn wait(&self, duration: Duration) -> Key {
         match self.poll(duration) {
-            Ok(flags) if flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => Heard::Gone,
+            Ok(flags) if flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => Key::HangUp,
             Ok(flags) if flags.contains(PollFlags::IN) => self.read(),
-            Ok(_) | Err(Errno::INTR) => Heard::Nothing,
-            Err(_) => Heard::Gone,
+            Ok(_) | Err(Errno::INTR) => Key::None,
+            Err(_) => Key::HangUp,
         }
     }
 
@@ -67,14 +67,14 @@ impl Keys {
         Ok(waiting[0].revents())
     }
 
-    /// Something is there to read, so that this does not wait.
-    fn read(&self) -> Heard {
-        let mut pressed = [0; PRESSED_BYTES_MAX];
+    /// Reads without blocking: [`Keys::poll`] reported data.
+    fn read(&self) -> Key {
+        let mut pressed = [0; READ_BYTES];
         match rustix::io::read(self.terminal(), &mut pressed) {
-            Ok(0) => Heard::Gone,
+            Ok(0) => Key::HangUp,
             Ok(length) => meaning(&pressed[..length]),
-            Err(Errno::INTR | Errno::AGAIN) => Heard::Nothing,
-            Err(_) => Heard::Gone,
+            Err(Errno::INTR | Errno::AGAIN) => Key::None,
+            Err(_) => Key::HangUp,
         }
     }
 
@@ -86,23 +86,23 @@ impl Keys {
     }
 }
 
-/// What all that was pressed means: the end, if one of the keys does.
-fn meaning(mut pressed: &[u8]) -> Heard {
+/// The meaning of all keys together: [`Key::Quit`] if one of them quits.
+fn meaning(mut pressed: &[u8]) -> Key {
     let mut tabs = 0;
     while let Some((first, rest)) = pressed.split_first() {
         pressed = rest;
         match (*first, rest.first()) {
-            (b'q' | CONTROL_C, _) | (ESCAPE, None | Some(&ESCAPE)) => return Heard::End,
+            (b'q' | CONTROL_C, _) | (ESCAPE, None | Some(&ESCAPE)) => return Key::Quit,
             (ESCAPE, Some(_)) => pressed = after_sequence(rest),
             (b'\t', _) => tabs += 1,
             _ => {}
         }
     }
-    if tabs == 0 { Heard::Nothing } else { Heard::Next(tabs) }
+    if tabs == 0 { Key::None } else { Key::Next(tabs) }
 }
 
-/// What follows a key that sends more than one byte, such as an arrow: `[`, parameters and a last byte (ECMA-48, 5.4), or
-/// `O` and one byte. With Alt, other keys are one byte.
+/// The bytes after an escape sequence, such as an arrow key: `[`, parameters and a final byte (ECMA-48,
+/// 5.4), or `O` and one byte. With Alt, other keys send one byte.
 fn after_sequence(sequence: &[u8]) -> &[u8] {
     let length = match sequence {
         [b'[', parameters @ ..] => {
@@ -120,17 +120,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_end_are_told_from_those_that_only_begin_like_them() {
+    fn quit_keys_are_distinguished_from_escape_sequences() {
         for pressed in
             ["q", "\u{3}", "\u{1b}", "\u{1b}\u{1b}", "xq", "\u{1b}[Aq", "\u{1b}[1;5Aq", "\u{1b}OPq"]
         {
-            assert_eq!(meaning(pressed.as_bytes()), Heard::End, "{pressed:?}");
+            assert_eq!(meaning(pressed.as_bytes()), Key::Quit, "{pressed:?}");
         }
         for pressed in
             ["x", "Q", "\u{e9}\n", "\u{1b}[A", "\u{1b}[Z", "\u{1b}[15~", "\u{1b}OQ", "\u{1b}x", "\u{1b}["]
         {
-            assert_eq!(meaning(pressed.as_bytes()), Heard::Nothing, "{pressed:?}");
+            assert_eq!(meaning(pressed.as_bytes()), Key::None, "{pressed:?}");
         }
-        assert_eq!((meaning(b"\t\x1b[A\t"), meaning(b"\tq")), (Heard::Next(2), Heard::End));
+        assert_eq!((meaning(b"\t\x1b[A\t"), meaning(b"\tq")), (Key::Next(2), Key::Quit));
     }
 }

@@ -1,7 +1,7 @@
-//! `flashscope watch`: what sticks and cards are doing, what waits in memory for them, and who writes.
+//! `flashscope watch`: shows what sticks and cards are doing, how much data waits in memory, and which
+//! processes write.
 
 mod choice;
-mod document;
 #[cfg(test)]
 mod drawing;
 mod facts;
@@ -12,7 +12,6 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod watched;
-mod words;
 
 use std::io::{self, IsTerminal};
 
@@ -20,13 +19,15 @@ use flashscope_report::Style;
 
 use self::session::{Session, Waited};
 use crate::args::Watch;
+use crate::document::WatchDocument;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
+use crate::text::activity as text;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 if there is nothing to watch, 3 if the last disk goes away.
+/// Exit code 2 if there is nothing to watch, 3 if the last disk is unplugged.
 pub fn run(arguments: &Watch, printer: &Printer) -> Result<Exit, Failure> {
     let mut session = Session::start(arguments)?;
     let ended = if arguments.once {
@@ -34,20 +35,20 @@ pub fn run(arguments: &Watch, printer: &Printer) -> Result<Exit, Failure> {
     } else if io::stdout().is_terminal() && !printer.json {
         screen::run(&mut session, printer.style() == Style::Ansi).map(|()| Exit::Fine)
     } else {
-        printer.remark("watching; Ctrl-C ends it");
+        printer.remark("watching; stop with Ctrl-C");
         lines(&mut session, printer).map(|()| Exit::Fine)
     };
-    say_who_has_gone(&mut session, printer);
+    print_unplugged(&mut session, printer);
     ended
 }
 
-/// One look after one interval, for which there is no need where nothing can be watched.
+/// Prints one interval. Does not wait if no disk can be watched.
 fn once(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
     if !session.watched.is_empty() && session.wait()? == Waited::Ended {
         return Ok(Exit::Interrupted);
     }
     if printer.json {
-        printer.document(&document::document(&session.watched))?;
+        printer.document(&document(session))?;
     } else {
         let texts = session.watched.iter().map(|one| facts::text(one, printer.width()));
         printer.result(&texts.collect::<Vec<_>>().join("\n"))?;
@@ -55,24 +56,29 @@ fn once(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// A line, or a document, for each look.
+/// Prints one line or document an interval.
 fn lines(session: &mut Session, printer: &Printer) -> Result<(), Failure> {
-    while session.wait()? == Waited::Looked {
-        say_who_has_gone(session, printer);
+    while session.wait()? == Waited::Sampled {
+        print_unplugged(session, printer);
         if printer.json {
-            printer.result(&format!("{}\n", document::document(&session.watched)))?;
+            printer.document_line(&document(session))?;
             continue;
         }
         for one in &session.watched {
-            let line = one.activity.as_ref().map(|activity| words::line(&one.disk, activity));
+            let line = one.activity.as_ref().map(|activity| text::line(&one.disk, activity));
             printer.result(&format!("{}\n", line.unwrap_or_default()))?;
         }
     }
     Ok(())
 }
 
-fn say_who_has_gone(session: &mut Session, printer: &Printer) {
-    for gone in session.take_gone() {
-        printer.remark(gone);
+fn document(session: &Session) -> WatchDocument {
+    let disks = session.watched.iter().filter_map(|one| Some((&one.disk, one.activity.as_ref()?)));
+    WatchDocument::now(disks)
+}
+
+fn print_unplugged(session: &mut Session, printer: &Printer) {
+    for message in session.take_unplugged() {
+        printer.remark(message);
     }
 }

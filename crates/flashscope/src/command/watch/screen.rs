@@ -1,40 +1,40 @@
-//! The live screen: draws after each look, takes keys in between, and leaves the terminal as it was.
+//! The live screen of `watch`: draws after each sample, reads keys in between, and restores the terminal.
 
 use std::io;
 
 use ratatui::DefaultTerminal;
 use rustix::io::Errno;
 
-use super::keys::{Heard, Keys};
+use super::keys::{Key, Keys};
 use super::picture;
 use super::session::Session;
 use super::watched::Watched;
 use crate::exit::{Exit, Failure, OrExit};
 
-/// Why the screen is not shown any longer.
+/// Why the screen was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
-    /// Somebody wanted it.
-    Asked,
-    /// The terminal has gone: nobody can want anything any more.
-    TerminalGone,
+    /// A key or a signal.
+    Quit,
+    /// The terminal hung up.
+    HangUp,
 }
 
-/// Shows the disks until a key, a signal, the end of the terminal, or the last disk has gone.
+/// Shows the disks until a key, a signal, a hang-up, or the last disk is unplugged.
 ///
 /// # Errors
-/// Exit code 3 if the terminal cannot be drawn on, or the last disk went away.
+/// Exit code 3 if the terminal cannot be drawn on, or the last disk is unplugged.
 pub fn run(session: &mut Session, is_styled: bool) -> Result<(), Failure> {
     let mut terminal = ratatui::try_init().or_exit(Exit::Failed, "cannot draw on this terminal")?;
     let ended = show(&mut terminal, session, is_styled);
     let restored = ratatui::try_restore();
-    if matches!(ended, Ok(Ended::TerminalGone)) || restored.as_ref().is_err_and(has_gone) {
-        // Its last act would be to show the cursor, or to say that it cannot, and to panic where that fails too.
+    if matches!(ended, Ok(Ended::HangUp)) || restored.as_ref().is_err_and(is_hang_up) {
+        // Dropping it would try to show the cursor, print an error, and panic if that fails as well.
         std::mem::forget(terminal);
         return ended.map(|_| ());
     }
     ended?;
-    restored.or_exit(Exit::Failed, "cannot restore the terminal; the command reset does")
+    restored.or_exit(Exit::Failed, "cannot restore the terminal; run: reset")
 }
 
 fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) -> Result<Ended, Failure> {
@@ -42,24 +42,24 @@ fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) 
     let mut shown = 0;
     while !session.interrupt.is_requested() {
         match draw(terminal, &session.watched, shown, is_styled) {
-            Err(error) if has_gone(&error) => return Ok(Ended::TerminalGone),
+            Err(error) if is_hang_up(&error) => return Ok(Ended::HangUp),
             drawn => drawn?,
         }
-        // A wait for keys ends when a signal comes, and never takes longer than to the next snapshot.
+        // PendingWrites for keys ends with a signal, or at the next snapshot.
         let wait = session.time_left();
         if wait.is_zero() {
-            session.go_on()?;
+            session.advance()?;
             shown = shown.min(session.watched.len().saturating_sub(1));
             continue;
         }
         match keys.wait(wait) {
-            Heard::Nothing => {}
-            Heard::Next(times) => shown = (shown + times) % session.watched.len().max(1),
-            Heard::End => return Ok(Ended::Asked),
-            Heard::Gone => return Ok(Ended::TerminalGone),
+            Key::None => {}
+            Key::Next(times) => shown = (shown + times) % session.watched.len().max(1),
+            Key::Quit => return Ok(Ended::Quit),
+            Key::HangUp => return Ok(Ended::HangUp),
         }
     }
-    Ok(Ended::Asked)
+    Ok(Ended::Quit)
 }
 
 fn draw(
@@ -71,7 +71,7 @@ fn draw(
     terminal.draw(|frame| picture::draw(frame, watched, shown, is_styled)).map(|_| ())
 }
 
-/// What a terminal that hung up answers.
-fn has_gone(error: &io::Error) -> bool {
+/// Whether the terminal hung up.
+fn is_hang_up(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::IO.raw_os_error())
 }

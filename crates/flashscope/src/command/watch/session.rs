@@ -1,4 +1,4 @@
-//! What goes on while watching: looks at every disk, and what is said of those that went away.
+//! The loop of `watch`: samples every disk, and reports disks that were unplugged.
 
 use std::io;
 use std::time::Duration;
@@ -15,91 +15,92 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::roots::roots;
 
-/// Between two looks, glances come so often: enough to see a stall of half a second begin and end, too few to be noticed.
-const GLANCES_APART: Duration = Duration::from_millis(100);
+/// The time between two glances at the counters. Short enough to see both ends of a stall of half a second.
+const GLANCE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What goes on while watching.
+/// The state of `watch`.
 pub struct Session {
-    /// The disks that are still there.
+    /// The disks that are still plugged in.
     pub watched: Vec<Watched>,
-    /// Raised by Ctrl-C.
+    /// Set by Ctrl-C.
     pub interrupt: Interrupt,
     sampler: Sampler,
     interval: Duration,
-    look_due: Instant,
+    sample_due: Instant,
     glance_due: Instant,
-    gone: Vec<String>,
+    /// Messages about disks that were unplugged, not yet printed.
+    unplugged: Vec<String>,
 }
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waited {
-    /// Every disk was looked at: an interval is over.
-    Looked,
-    /// Nobody wants to know any more.
+    /// Every disk was sampled: an interval is over.
+    Sampled,
+    /// Ctrl-C, or the reader of standard output is gone.
     Ended,
 }
 
 impl Session {
-    /// Begins to watch what was named. One look at whatever is there may find nothing that can be watched.
+    /// Starts watching. With `--once` and no device, it may be that no disk can be watched.
     ///
     /// # Errors
-    /// Exit code 2 if there is nothing to watch, 3 if nothing of it can be.
+    /// Exit code 2 if there is no disk, 3 if none can be watched.
     pub fn start(arguments: &Watch) -> Result<Self, Failure> {
-        // The disks themselves are left alone: one that hangs would hang whoever reads it.
+        // Never opens the disks: reading one that hangs would hang this program.
         let roots = Roots { devices: None, ..roots(&arguments.source)? };
         let disks = choice::disks(arguments.device.as_deref(), &roots)?;
         let interrupt = interrupt::on_interrupt()?;
         let sampler = Sampler::start(&roots);
-        let (mut watched, mut gone) = (Vec::new(), Vec::new());
+        let (mut watched, mut unplugged) = (Vec::new(), Vec::new());
         for disk in disks {
             match Watched::start(disk, &sampler) {
                 Ok(one) => watched.push(one),
-                Err(lost) => gone.push(lost.to_string()),
+                Err(lost) => unplugged.push(lost.to_string()),
             }
         }
         let interval = arguments.interval;
-        let (look_due, glance_due) = (sampler.now() + interval, sampler.now() + GLANCES_APART);
-        let mut session = Self { watched, interrupt, sampler, interval, look_due, glance_due, gone };
-        let may_have_none = arguments.once && arguments.device.is_none();
-        if !may_have_none {
-            session.must_have_some()?;
+        let (sample_due, glance_due) = (sampler.now() + interval, sampler.now() + GLANCE_INTERVAL);
+        let mut session = Self { watched, interrupt, sampler, interval, sample_due, glance_due, unplugged };
+        let may_be_empty = arguments.once && arguments.device.is_none();
+        if !may_be_empty {
+            session.require_disks()?;
         }
         Ok(session)
     }
 
-    /// Until the next look or snapshot.
+    /// The time until the next sample or snapshot.
     pub fn time_left(&self) -> Duration {
-        self.look_due.min(self.glance_due).since(self.sampler.now())
+        self.sample_due.min(self.glance_due).since(self.sampler.now())
     }
 
-    /// Takes the look or the snapshot that is due; true for a look.
+    /// Takes the sample or snapshot that is due; true for a sample.
     ///
     /// # Errors
-    /// Exit code 3 if the last disk went away.
-    pub fn go_on(&mut self) -> Result<bool, Failure> {
-        let is_look = self.look_due <= self.sampler.now();
-        if is_look {
-            self.each(Watched::look)?;
-            // After a pause of the machine, the looks that were missed are not made up for.
-            self.look_due = self.sampler.now() + self.interval;
+    /// Exit code 3 if the last disk was unplugged.
+    pub fn advance(&mut self) -> Result<bool, Failure> {
+        let is_sample = self.sample_due <= self.sampler.now();
+        if is_sample {
+            self.each(Watched::sample)?;
+            // Samples that were missed while the machine slept are skipped.
+            self.sample_due = self.sampler.now() + self.interval;
         } else {
             self.each(Watched::snapshot)?;
         }
-        self.glance_due = self.sampler.now() + GLANCES_APART;
-        Ok(is_look)
+        self.glance_due = self.sampler.now() + GLANCE_INTERVAL;
+        Ok(is_sample)
     }
 
     /// Waits until an interval is over.
     ///
     /// # Errors
-    /// As [`Session::go_on`].
+    /// As [`Session::advance`].
     pub fn wait(&mut self) -> Result<Waited, Failure> {
         while !self.interrupt.is_requested() {
             let left = self.time_left();
             if left.is_zero() {
-                if self.go_on()? {
-                    return Ok(Waited::Looked);
+                if self.advance()? {
+                    return Ok(Waited::Sampled);
                 }
             } else if wait_at_most(left, io::stdout()) == WakeReason::ReaderGone {
                 return Ok(Waited::Ended);
@@ -108,30 +109,30 @@ impl Session {
         Ok(Waited::Ended)
     }
 
-    /// What there is to say of disks that went away, once.
-    pub fn take_gone(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.gone)
+    /// Messages about disks that were unplugged since the last call.
+    pub fn take_unplugged(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unplugged)
     }
 
-    /// Looks at every disk. One that has gone is left out from then on.
+    /// Reads the counters of every disk. An unplugged disk is dropped.
     fn each(
         &mut self,
-        look: impl Fn(&mut Watched, &Sampler) -> Result<(), WatchError>,
+        read: impl Fn(&mut Watched, &Sampler) -> Result<(), WatchError>,
     ) -> Result<(), Failure> {
-        let (sampler, gone) = (&self.sampler, &mut self.gone);
+        let (sampler, unplugged) = (&self.sampler, &mut self.unplugged);
         self.watched.retain_mut(|one| {
-            let looked = look(one, sampler);
-            gone.extend(looked.as_ref().err().map(ToString::to_string));
-            looked.is_ok()
+            let result = read(one, sampler);
+            unplugged.extend(result.as_ref().err().map(ToString::to_string));
+            result.is_ok()
         });
-        self.must_have_some()
+        self.require_disks()
     }
 
-    fn must_have_some(&mut self) -> Result<(), Failure> {
+    fn require_disks(&mut self) -> Result<(), Failure> {
         if !self.watched.is_empty() {
             return Ok(());
         }
-        let error = self.gone.pop().unwrap_or_default();
+        let error = self.unplugged.pop().unwrap_or_default();
         Err(Failure { exit: Exit::Failed, error: anyhow!(error) })
     }
 }

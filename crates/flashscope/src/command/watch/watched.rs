@@ -1,27 +1,27 @@
-//! One disk that is watched: its last sample, and what came before.
+//! One watched disk: its last sample and its history.
 
 use flashscope_infer::activity::{Activity, History};
 use flashscope_linux::Disk;
 use flashscope_linux::activity::{DiskSample, Sampler, WatchError};
 use flashscope_record::activity::{Sample, Snapshot};
 
-/// One disk that is watched.
+/// One watched disk.
 pub struct Watched {
     /// The disk.
     pub disk: Disk,
-    /// What it has done.
+    /// Its past intervals.
     pub history: History,
-    /// What it is doing; `None` before the first interval is over.
+    /// Its last interval; `None` before the first has ended.
     pub activity: Option<Activity>,
     last: Sample,
     last_snapshot: Snapshot,
 }
 
 impl Watched {
-    /// Begins to watch `disk`.
+    /// Starts watching `disk`.
     ///
     /// # Errors
-    /// [`WatchError`] if it has gone already, or is not counted.
+    /// [`WatchError`] if it is already unplugged, or the kernel does not count its requests.
     pub fn start(disk: Disk, sampler: &Sampler) -> Result<Self, WatchError> {
         let last = sampler.sample(&disk)?;
         Ok(Self::from_sample(disk, last))
@@ -33,35 +33,35 @@ impl Watched {
         Self { disk, history: History::default(), activity: None, last_snapshot: last.snapshot, last }
     }
 
-    /// A short look between two intervals.
+    /// Reads the counters between two samples.
     ///
     /// # Errors
-    /// [`WatchError`] if it has gone, or another disk has taken its name: then nothing was taken.
+    /// [`WatchError`] if it is unplugged, or another disk has its name now.
     pub fn snapshot(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
-        let next = sampler.snapshot(&self.disk).map_err(going)?;
-        self.must_follow(&next)?;
+        let next = sampler.snapshot(&self.disk).map_err(unplugged)?;
+        self.require_same_disk(&next)?;
         self.take_snapshot(next);
         Ok(())
     }
 
-    /// Looks at the end of an interval.
+    /// Reads everything at the end of an interval.
     ///
     /// # Errors
     /// As [`Watched::snapshot`].
-    pub fn look(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
-        let next = sampler.sample(&self.disk).map_err(going)?;
-        self.must_follow(&next.sample.snapshot)?;
+    pub fn sample(&mut self, sampler: &Sampler) -> Result<(), WatchError> {
+        let next = sampler.sample(&self.disk).map_err(unplugged)?;
+        self.require_same_disk(&next.sample.snapshot)?;
         self.take(next);
         Ok(())
     }
 
-    /// Takes the next snapshot.
+    /// Adds the next snapshot.
     pub fn take_snapshot(&mut self, next: Snapshot) {
         self.history.snapshot(&self.last_snapshot, &next);
         self.last_snapshot = next;
     }
 
-    /// Takes the sample that ends an interval.
+    /// Adds the sample that ends an interval.
     pub fn take(&mut self, next: DiskSample) {
         let DiskSample { sample, mounts } = next;
         self.take_snapshot(sample.snapshot);
@@ -70,7 +70,7 @@ impl Watched {
         self.last = sample;
     }
 
-    fn must_follow(&self, next: &Snapshot) -> Result<(), WatchError> {
+    fn require_same_disk(&self, next: &Snapshot) -> Result<(), WatchError> {
         if next.follows(&self.last_snapshot) {
             return Ok(());
         }
@@ -78,8 +78,8 @@ impl Watched {
     }
 }
 
-/// Counters that were there go with their disk, and may be missed a moment before it is.
-fn going(lost: WatchError) -> WatchError {
+/// Counters that were there before vanish with their disk, sometimes a moment earlier.
+fn unplugged(lost: WatchError) -> WatchError {
     match lost {
         WatchError::NoCounters(path, _) => WatchError::Gone(path),
         lost => lost,

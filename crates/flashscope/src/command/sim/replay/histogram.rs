@@ -1,18 +1,18 @@
-//! Latencies as bars, recorded beside replayed: a line for each doubling.
+//! Latency histograms, recorded and replayed: one line for each power of two.
 
 use std::time::Duration;
 
 use super::summary::KindOutcome;
 
-/// The shortest line tells less than so many columns of bars.
-const BAR_LEAST: usize = 8;
+/// The narrowest bars. Guess: below, differences are invisible.
+const BAR_WIDTH_MIN: usize = 8;
 
-/// Columns beside the two bars: the bucket's name and the gaps.
-const BESIDE: usize = 26;
+/// Columns of the bucket's name and the gaps.
+const NAME_COLUMNS: usize = 26;
 
-/// A line for each bucket from the first to the last that holds a latency.
+/// One line a bucket, from the first to the last that is not empty.
 pub fn lines(recorded: &KindOutcome, replayed: &KindOutcome, width: usize) -> Vec<String> {
-    let bar_width = (width.saturating_sub(BESIDE) / 2).max(BAR_LEAST);
+    let bar_width = (width.saturating_sub(NAME_COLUMNS) / 2).max(BAR_WIDTH_MIN);
     let buckets = || recorded.sorted.iter().chain(&replayed.sorted).map(bucket);
     let (Some(first), Some(last)) = (buckets().min(), buckets().max()) else { return Vec::new() };
     let counts = |outcome: &KindOutcome, which| {
@@ -33,10 +33,10 @@ pub fn lines(recorded: &KindOutcome, replayed: &KindOutcome, width: usize) -> Ve
 
 /// The widths of the first column and of one bar, for a heading.
 pub fn columns(width: usize) -> (usize, usize) {
-    (22, (width.saturating_sub(BESIDE) / 2).max(BAR_LEAST) + 2)
+    (22, (width.saturating_sub(NAME_COLUMNS) / 2).max(BAR_WIDTH_MIN) + 2)
 }
 
-/// Which doubling of a microsecond: 0 below one, then 1 to 2, 2 to 4, …
+/// The bucket: 0 below 1 µs, 1 from 1 to 2 µs, 2 from 2 to 4 µs, …
 fn bucket(latency: &Duration) -> u32 {
     let microseconds = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
     u64::BITS - microseconds.leading_zeros()
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_doubling_has_a_line_and_bars_are_to_scale() {
+    fn each_power_of_two_has_a_line_and_bars_are_to_scale() {
         let outcome = |microseconds: &[u64]| KindOutcome {
             kind: OpKind::Read,
             failed: 0,

@@ -1,4 +1,4 @@
-//! Every request's latency as a table for other programs.
+//! The latency of every request as CSV.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use flashscope_device::trace::Played;
 use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
 
-/// Writes a line for each request, in order of submission.
+/// Writes one line a request, in order of submission.
 ///
 /// # Errors
 /// Exit code 3 if the file cannot be written.
@@ -31,6 +31,6 @@ pub fn write(file: &Path, played: &[Played]) -> Result<(), Failure> {
             one.succeeded
         );
     }
-    let cannot = format!("cannot write {}; is there space, and may you write there?", file.display());
+    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
     Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
 }

@@ -1,4 +1,4 @@
-//! `flashscope sim replay`: a trace on a virtual stick, in virtual time, beside what was recorded.
+//! `flashscope sim replay`: an I/O trace on a virtual stick, in virtual time, compared with the recording.
 
 mod histogram;
 mod latencies;
@@ -25,7 +25,7 @@ use crate::printer::Printer;
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a trace that cannot be read or does not fit the stick, 3 if the stick failed.
+/// Exit code 2 for a trace that cannot be read or does not fit the stick, 3 if the stick fails.
 pub fn run(arguments: &SimReplay, printer: &Printer) -> Result<(), Failure> {
     outputs::permit(arguments.latencies.as_slice(), &arguments.trace)?;
     let (header, playback) = read(&arguments.trace, printer)?;
@@ -54,7 +54,7 @@ fn read(path: &Path, printer: &Printer) -> Result<(TraceHeader, Playback), Failu
     if let Some(Ending::CutOff { position }) = reader.ending() {
         let count = records.len();
         printer.remark(format!(
-            "{name} was cut off after {position} bytes; its {count} whole requests are replayed"
+            "{name} was cut off after {position} bytes; its {count} complete requests are replayed"
         ));
     }
     let playback = Playback::new(records);

@@ -1,19 +1,20 @@
-//! The comparison as text and as a JSON document.
+//! The comparison as text and as JSON.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use flashscope_report::printable;
-use serde_json::{Value, json};
 
 use super::histogram;
 use super::summary::{Comparison, KindOutcome, Outcome};
-use crate::json;
+use crate::document::{
+    KindDocument, OutcomeDocument, SimReplayDocument, StatisticsDocument, StickDocument, TraceDocument,
+};
 
-/// Percentiles shown, in thousandths.
+/// The percentiles that are shown, in thousandths.
 const PERCENTILES: [usize; 4] = [500, 900, 990, 999];
 
-/// The comparison for people, in lines of `width` columns.
+/// The comparison as text, in lines of `width` columns.
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let mut text = String::new();
     let label = printable(&comparison.label);
@@ -24,23 +25,23 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
             comparison.trace, comparison.stick, comparison.seed
         ),
         String::new(),
-        format!("{:<10}{:>12}{:>12}{:>14}", "", "time", "moved", "throughput"),
+        format!("{:<10}{:>12}{:>12}{:>14}", "", "time", "data", "throughput"),
         total("recorded", &comparison.recorded),
         total("replayed", &comparison.replayed),
         String::new(),
         format!(
             "{:<16}{:>9}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
-            "", "requests", "failed", "mean", "p50", "p90", "p99", "p99.9", "longest"
+            "", "requests", "failed", "mean", "p50", "p90", "p99", "p99.9", "max"
         ),
     ];
     let rows = pairs(comparison).flat_map(|(left, right)| [row("recorded", left), row("replayed", right)]);
-    let lines = lines.into_iter().chain(rows).chain([String::new()]).chain(inside(comparison));
+    let lines = lines.into_iter().chain(rows).chain([String::new()]).chain(statistics(comparison));
     for line in lines {
         let _infallible = writeln!(text, "{}", line.trim_end());
     }
     for (left, right) in pairs(comparison) {
         let (name, bar) = histogram::columns(width);
-        let title = format!("Time of a {}", left.kind);
+        let title = format!("Latency of a {}", left.kind);
         let _infallible = writeln!(text, "\n{title:<name$}{:<bar$}replayed", "recorded");
         for line in histogram::lines(left, right, width) {
             let _infallible = writeln!(text, "{line}");
@@ -68,7 +69,7 @@ fn row(name: &str, outcome: &KindOutcome) -> String {
     line
 }
 
-fn inside(comparison: &Comparison) -> Vec<String> {
+fn statistics(comparison: &Comparison) -> Vec<String> {
     let statistics = &comparison.statistics;
     let amplification = comparison.write_amplification().map_or_else(
         || "nothing was written".to_owned(),
@@ -80,7 +81,7 @@ fn inside(comparison: &Comparison) -> Vec<String> {
     )]
 }
 
-/// Three digits and a fitting unit.
+/// Three digits and a unit.
 fn time(duration: Duration) -> String {
     let (value, unit) = match duration.as_secs_f64() {
         seconds if seconds < 1e-3 => (seconds * 1e6, "µs"),
@@ -91,49 +92,51 @@ fn time(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// The comparison for programs. Times are in nanoseconds.
-pub fn document(comparison: &Comparison) -> Value {
+/// The comparison as JSON.
+pub fn document(comparison: &Comparison) -> SimReplayDocument {
     let statistics = &comparison.statistics;
-    json::document(json!({
-        "trace": { "file": comparison.trace, "label": comparison.label, "requests": comparison.played.len() },
-        "stick": { "name": comparison.stick, "seed": comparison.seed },
-        "recorded": outcome(&comparison.recorded),
-        "replayed": outcome(&comparison.replayed),
-        "inside": {
-            "commands": statistics.commands,
-            "merges": statistics.merges,
-            "erases": statistics.erases,
-            "page_programs": statistics.page_programs,
-            "bytes_written": statistics.bytes_written,
-            "bytes_programmed": statistics.bytes_programmed,
-            "write_amplification": comparison.write_amplification(),
+    SimReplayDocument {
+        trace: TraceDocument {
+            file: comparison.trace.clone(),
+            label: comparison.label.clone(),
+            requests: comparison.played.len(),
         },
-    }))
+        stick: StickDocument { name: comparison.stick.clone(), seed: comparison.seed },
+        recorded: outcome(&comparison.recorded),
+        replayed: outcome(&comparison.replayed),
+        inside: StatisticsDocument {
+            commands: statistics.commands,
+            merges: statistics.merges,
+            erases: statistics.erases,
+            page_programs: statistics.page_programs,
+            bytes_written: statistics.bytes_written.get(),
+            bytes_programmed: statistics.bytes_programmed.get(),
+            write_amplification: comparison.write_amplification(),
+        },
+    }
 }
 
-fn outcome(outcome: &Outcome) -> Value {
-    let kinds: serde_json::Map<String, Value> =
-        outcome.kinds.iter().map(|one| (one.kind.to_string(), kind(one))).collect();
-    json!({
-        "time_ns": nanoseconds(outcome.time),
-        "bytes": outcome.bytes,
-        "bytes_per_s": outcome.bytes_per_s(),
-        "kinds": kinds,
-    })
+fn outcome(outcome: &Outcome) -> OutcomeDocument {
+    OutcomeDocument {
+        time_ns: nanoseconds(outcome.time),
+        bytes: outcome.bytes.get(),
+        bytes_per_s: outcome.bytes_per_s(),
+        kinds: outcome.kinds.iter().map(|one| (one.kind.to_string(), kind(one))).collect(),
+    }
 }
 
-fn kind(outcome: &KindOutcome) -> Value {
-    let [p50, p90, p99, p999] = PERCENTILES.map(|part| nanoseconds(outcome.percentile(part)));
-    json!({
-        "requests": outcome.sorted.len(),
-        "failed": outcome.failed,
-        "mean_ns": nanoseconds(outcome.mean()),
-        "p50_ns": p50,
-        "p90_ns": p90,
-        "p99_ns": p99,
-        "p999_ns": p999,
-        "longest_ns": nanoseconds(outcome.longest()),
-    })
+fn kind(outcome: &KindOutcome) -> KindDocument {
+    let [p50_ns, p90_ns, p99_ns, p999_ns] = PERCENTILES.map(|part| nanoseconds(outcome.percentile(part)));
+    KindDocument {
+        requests: outcome.sorted.len(),
+        failed: outcome.failed,
+        mean_ns: nanoseconds(outcome.mean()),
+        p50_ns,
+        p90_ns,
+        p99_ns,
+        p999_ns,
+        longest_ns: nanoseconds(outcome.longest()),
+    }
 }
 
 fn nanoseconds(duration: Duration) -> u64 {

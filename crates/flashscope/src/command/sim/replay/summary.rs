@@ -1,4 +1,4 @@
-//! What a trace amounts to, once as it was recorded and once as it was replayed.
+//! The result of a trace, recorded and replayed.
 
 use std::time::Duration;
 
@@ -22,27 +22,27 @@ pub struct Comparison {
     pub replayed: Outcome,
     /// What happened inside the virtual stick.
     pub statistics: Statistics,
-    /// Every request.
+    /// All requests.
     pub played: Vec<Played>,
 }
 
-/// How one device did.
+/// The result on one device.
 pub struct Outcome {
     /// From the first submission to the last completion.
     pub time: Duration,
     /// Bytes read and written by requests that succeeded.
     pub bytes: Bytes,
-    /// Its requests by kind; kinds that do not occur are left out.
+    /// By kind of request; missing kinds are left out.
     pub kinds: Vec<KindOutcome>,
 }
 
-/// How one device did at requests of one kind.
+/// The result of one kind of request.
 pub struct KindOutcome {
     /// The kind.
     pub kind: OpKind,
-    /// How many of them failed.
+    /// How many failed.
     pub failed: u64,
-    /// What they took, in rising order.
+    /// The latencies, sorted.
     pub sorted: Vec<Duration>,
 }
 
@@ -61,12 +61,12 @@ impl Outcome {
         Self::of(played, time, |one| (one.latency, one.succeeded))
     }
 
-    fn of(played: &[Played], time: Duration, how: impl Fn(&Played) -> (Duration, bool)) -> Self {
-        let moves = |kind| matches!(kind, OpKind::Read | OpKind::Write);
-        let moved = played.iter().filter(|one| moves(one.recorded.kind) && how(one).1);
+    fn of(played: &[Played], time: Duration, result_of: impl Fn(&Played) -> (Duration, bool)) -> Self {
+        let transfers = |kind| matches!(kind, OpKind::Read | OpKind::Write);
+        let moved = played.iter().filter(|one| transfers(one.recorded.kind) && result_of(one).1);
         let bytes = moved.fold(0u64, |sum, one| sum.saturating_add(one.recorded.range.length.get()));
         let kinds = KINDS.into_iter().map(|kind| {
-            let mine = || played.iter().filter(move |one| one.recorded.kind == kind).map(&how);
+            let mine = || played.iter().filter(move |one| one.recorded.kind == kind).map(&result_of);
             let mut sorted: Vec<Duration> = mine().map(|(latency, _)| latency).collect();
             sorted.sort_unstable();
             KindOutcome { kind, failed: mine().filter(|(_, succeeded)| !succeeded).count() as u64, sorted }
@@ -82,8 +82,8 @@ impl Outcome {
 }
 
 impl KindOutcome {
-    /// The latency that so many of a thousand requests do not exceed: the nearest rank (Hyndman and Fan, "Sample quantiles in
-    /// statistical packages", 1996, definition 1).
+    /// The latency that `of_thousand` of 1000 requests do not exceed: the nearest rank (Hyndman and Fan,
+    /// "Sample quantiles in statistical packages", 1996, definition 1).
     pub fn percentile(&self, of_thousand: usize) -> Duration {
         let rank = (self.sorted.len() * of_thousand).div_ceil(1000).max(1);
         self.sorted.get(rank - 1).copied().unwrap_or_default()
@@ -95,7 +95,7 @@ impl KindOutcome {
         sum.checked_div(u32::try_from(self.sorted.len()).unwrap_or(u32::MAX)).unwrap_or_default()
     }
 
-    /// The longest.
+    /// The longest latency.
     pub fn longest(&self) -> Duration {
         self.sorted.last().copied().unwrap_or_default()
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_latencies_that_occurred() {
+    fn percentiles_are_measured_latencies() {
         let outcome = |count: u64| KindOutcome {
             kind: OpKind::Read,
             failed: 0,

@@ -1,4 +1,4 @@
-//! `flashscope sim serve`: a virtual stick as a real disk, until somebody stops it.
+//! `flashscope sim serve`: serves a virtual stick as a real disk.
 
 mod account;
 mod stick;
@@ -9,21 +9,20 @@ use std::thread;
 use flashscope_device::layer::FaultLog;
 use flashscope_linux::serve::{ServeOptions, ServeSpeed, Serving, Stopped};
 use flashscope_sim::target::Target;
-use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::args::SimServe;
+use crate::document::{ServedDocument, ServingDocument};
 use crate::exit::{Exit, Failure, OrExit};
-use crate::json;
 use crate::printer::Printer;
 use stick::Stick;
 
-/// Why serving is to end.
+/// Why serving ends.
 enum End {
-    /// Ctrl-C, SIGTERM, or the terminal is gone.
+    /// Ctrl-C, SIGTERM, or a hang-up of the terminal.
     Signal,
-    /// Somebody else unmounted it.
+    /// It was unmounted from outside.
     Unmounted,
 }
 
@@ -31,9 +30,9 @@ pub fn run(arguments: &SimServe, printer: &Printer) -> Result<(), Failure> {
     let target = Target::parse(&arguments.stick).or_exit_bare(Exit::Usage)?;
     let (stick, faults) = stick::make(arguments, &target)?;
     let (ends, end) = mpsc::channel();
-    // From here on a signal is no sudden death: what gets mounted is unmounted again.
+    // From here on a signal unmounts the stick before the program ends.
     let mut signals =
-        Signals::new([SIGINT, SIGTERM, SIGHUP]).or_exit(Exit::Failed, "cannot watch for Ctrl-C")?;
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).or_exit(Exit::Failed, "cannot handle Ctrl-C")?;
     let unmounted = report(&ends, End::Unmounted);
     let serving = Serving::start(stick, &options(arguments), unmounted).or_exit_bare(Exit::Usage)?;
     let emergency = serving.forced_unmount();
@@ -46,10 +45,10 @@ pub fn run(arguments: &SimServe, printer: &Printer) -> Result<(), Failure> {
         }
     });
     ready(&serving, &target, printer)?;
-    // The sender lives as long as the signals' thread, which never ends.
+    // The thread that holds the sender never ends.
     let end = end.recv().unwrap_or(End::Signal);
     if matches!(end, End::Signal) {
-        printer.remark("stopping; press Ctrl-C again if that takes too long");
+        printer.remark("stopping; press Ctrl-C again if this takes too long");
     }
     finished(serving.stop(), &faults, printer)
 }
@@ -67,22 +66,12 @@ fn options(arguments: &SimServe) -> ServeOptions {
     }
 }
 
-/// Says where the disk is, at once: scripts wait for it.
+/// Prints the paths immediately: scripts wait for them.
 fn ready(serving: &Serving<Stick>, target: &Target, printer: &Printer) -> Result<(), Failure> {
     serving.remarks().iter().for_each(|remark| printer.remark(remark));
     if printer.json {
-        return line(
-            printer,
-            json!({
-                "serving": {
-                    "file": serving.file(),
-                    "block_device": serving.block_device(),
-                    "profile": target.profile.name,
-                    "seed": target.seed,
-                    "capacity_bytes": target.profile.capacity,
-                }
-            }),
-        );
+        let document = ServingDocument::new(serving.file(), serving.block_device(), target);
+        return Ok(printer.document_line(&document)?);
     }
     let paths = [Some(serving.file()), serving.block_device()];
     let lines = paths.into_iter().flatten().map(|path| format!("{}\n", path.display()));
@@ -91,28 +80,19 @@ fn ready(serving: &Serving<Stick>, target: &Target, printer: &Printer) -> Result
     Ok(())
 }
 
-/// Says what was served, how punctually, and what faults have cost.
+/// Prints what was served, how late completions were, and the faults that occurred.
 fn finished(stopped: Stopped<Stick>, faults: &FaultLog, printer: &Printer) -> Result<(), Failure> {
     stopped.remarks.iter().for_each(|remark| printer.remark(remark));
     let events = faults.events();
     if printer.json {
         let failure = stopped.failure.as_ref().map(ToString::to_string);
-        let faults: Vec<Value> = events.iter().map(account::fault).collect();
-        line(
-            printer,
-            json!({ "served": account::json(&stopped.statistics), "failure": failure, "faults": faults }),
-        )?;
+        printer.document_line(&ServedDocument::new(&stopped.statistics, failure, &events))?;
     } else {
         account::words(&stopped.statistics).iter().for_each(|line| printer.remark(line));
         events.iter().for_each(|event| printer.remark(event));
-        // A device that went away by a fault has said so among the events.
+        // A fault that removes the device is among the events.
         stopped.failure.iter().filter(|_| events.is_empty()).for_each(|failure| printer.remark(failure));
     }
     let trace = stopped.device.map_or(Ok(()), |stick| stick.into_inner().1.finish());
-    trace.or_exit(Exit::Failed, "the trace is not whole")
-}
-
-/// Documents of a line each, so that a script can read them as they come.
-fn line(printer: &Printer, fields: Value) -> Result<(), Failure> {
-    Ok(printer.result(&format!("{}\n", json::document(fields)))?)
+    trace.or_exit(Exit::Failed, "the trace is incomplete")
 }

@@ -1,4 +1,4 @@
-//! The stick that is served: the model, and around it its contents' file, its faults and its trace.
+//! The stick that is served: the model, its backing file, its faults and its trace.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,10 +16,10 @@ use crate::args::SimServe;
 use crate::destination::Destination;
 use crate::exit::{Exit, Failure, OrExit};
 
-/// A stick in all its layers. The trace is the outermost: it has what programs asked, and when that was done.
+/// A stick in its layers. The trace is outermost: it records what programs requested, and when it completed.
 pub type Stick = Trace<Faulty<'static>, Sink>;
 
-/// Where the trace goes, if one was asked for.
+/// The trace file, if any.
 #[derive(Debug)]
 pub struct Sink(Option<TraceFile<BufWriter<File>>>);
 
@@ -32,16 +32,16 @@ impl RecordSink for Sink {
 }
 
 impl Sink {
-    /// Ends the trace.
+    /// Finishes the trace.
     pub fn finish(self) -> io::Result<()> {
         self.0.map_or(Ok(()), |file| file.finish()?.flush())
     }
 }
 
-/// Makes the stick that `arguments` describe. What its faults do is in the log.
+/// Makes the stick that `arguments` describe, and the log of its faults.
 ///
 /// # Errors
-/// Exit code 2 for a fault that this stick cannot have or a file that cannot be used, 4 for one that is a disk.
+/// Exit code 2 for an invalid fault or a file that cannot be used, 4 for a file that is a disk.
 pub fn make(arguments: &SimServe, target: &Target) -> Result<(Stick, FaultLog), Failure> {
     let stick = VirtualStick::new(&target.profile, target.seed);
     let capabilities = stick.capabilities();
@@ -56,7 +56,7 @@ pub fn make(arguments: &SimServe, target: &Target) -> Result<(Stick, FaultLog), 
     Ok((Trace::into_sink(faulty, Sink(trace.transpose()?)), log))
 }
 
-/// Begins the trace. It is written as it grows, so that one of a process that was killed can still be read.
+/// Starts the trace. It is written continuously, so that it is readable even if the process is killed.
 fn trace(
     file: &Path,
     arguments: &SimServe,

@@ -1,0 +1,24 @@
+//! `flashscope import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::shared::Output;
+
+/// `flashscope import`
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The log; - for standard input. Several logs need --brief or --one-device.
+    #[arg(value_name = "LOG", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// Print one line for each log: its findings, or why there are none.
+    #[arg(long, conflicts_with_all = ["json", "files"])]
+    pub brief: bool,
+    /// Combine all logs: they are of the same device.
+    #[arg(long)]
+    pub one_device: bool,
+    /// Where results are written.
+    #[command(flatten)]
+    pub output: Output,
+}

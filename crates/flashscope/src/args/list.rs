@@ -1,0 +1,27 @@
+//! `flashscope list`.
+
+use clap::Args;
+
+use super::shared::Source;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  flashscope list                          what is plugged in
+  flashscope list --watch                  what is plugged in and unplugged, until Ctrl-C
+  flashscope list --all --json             every disk, for scripts
+  flashscope list --sysfs copy-of-a-machine";
+
+/// `flashscope list`
+#[derive(Debug, Args)]
+pub struct List {
+    /// List every disk, also internal disks, optical drives and loop devices.
+    #[arg(long)]
+    pub all: bool,
+    /// Keep running and print what is plugged in, unplugged or mounted, until Ctrl-C. With --json, one
+    /// document a line.
+    #[arg(long)]
+    pub watch: bool,
+    /// Where disks are looked for.
+    #[command(flatten)]
+    pub source: Source,
+}

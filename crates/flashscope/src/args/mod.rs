@@ -1,0 +1,155 @@
+//! The command line: one file a command. Help, reference pages and usage errors come from these definitions.
+
+mod bench;
+mod check;
+mod import;
+mod list;
+mod measure;
+mod report;
+mod shared;
+mod sim;
+mod value;
+mod watch;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use bench::{
+    Bench, BenchCache, BenchCommand, BenchFiles, BenchMethods, BenchSustained, FlushName, OrderName,
+    SpeedTests, Thorough,
+};
+pub use check::Check;
+pub use import::Import;
+pub use list::List;
+pub use measure::{ExperimentName, Format, Measure};
+pub use report::{Report, ReportCommand, ReportCompare};
+pub use shared::{Budgets, Erase, Source};
+pub use sim::{Sim, SimFit, SimReplay, SimServe};
+pub use watch::Watch;
+
+/// Find out why a USB stick or SD card is slow.
+#[derive(Debug, Parser)]
+#[command(name = "flashscope", version, propagate_version = true, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  flashscope list                               sticks, cards and readers
+  sudo flashscope check /dev/sdX                read only; the data stays
+  sudo flashscope check /dev/sdX --erase        all tests; all data is lost
+  flashscope bench /media/me/STICK              throughput, IOPS and latency; no root
+  flashscope check sim:patriot-xt-16g           all tests on a virtual stick
+  flashscope import flashbench.log              findings from a published log
+
+TARGET is one of:
+  /dev/sdX, /dev/mmcblk0                        a disk or partition
+  /media/me/STICK                               a directory on a mounted stick (bench)
+  stick.img                                     an image file
+  sim:NAME[?seed=7&...], sim:stick.toml         a virtual stick
+
+Exit codes:
+  0    no problem
+  1    a problem was found with the stick
+  2    wrong usage or target
+  3    the measurement failed
+  4    refused for safety
+  130  interrupted";
+
+/// The options of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Print one JSON document on standard output (schemas: docs/schema).
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print results and errors only.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print details, such as each failed request.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colour; `auto`: on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find out why a stick or card is slow.
+    ///
+    /// Measures the target and reports findings, the bottleneck and what to do. A real device is only read.
+    /// With --erase the write tests run as well, and all data on the device is lost. A virtual stick gets
+    /// all tests.
+    Check(Check),
+    /// Measure throughput, IOPS and latency.
+    ///
+    /// With a TARGET alone: runs write tests, if writing is allowed, then read tests. Each test ends when
+    /// its speed is known. The longest possible time is printed first.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Bench(Bench),
+    /// Run one experiment with your own parameters.
+    Measure(Measure),
+    /// Infer from a published flashbench log.
+    ///
+    /// Reads flashbench's tables (-a, --open-au, --find-fat) as they are found in mailing lists, wikis and
+    /// terminals, and infers what `check` would. With --brief, prints one line for each log.
+    Import(Import),
+    /// Work with virtual sticks.
+    #[command(subcommand)]
+    Sim(Sim),
+    /// Print a stored run, write it as an HTML page, or compare runs.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Report(Report),
+    /// List sticks, cards and readers.
+    ///
+    /// Prints for each: link speed and capability, driver, write cache, request limits, mounts and
+    /// partition alignment. Needs no root. With root, also prints cluster sizes and the bus mode of cards.
+    #[command(after_help = list::EXAMPLES)]
+    List(List),
+    /// Show live what a stick is doing and when it can be unplugged.
+    ///
+    /// Data that a program writes waits in memory before it reaches the stick. Shows how much data waits
+    /// and for how long, throughput, IOPS, latency, queue depth, stalls with their cause, and the processes
+    /// with open files. Without DEVICE, watches every stick and card. Without a terminal, prints one line
+    /// an interval.
+    ///
+    /// Reads /proc and /sys, never the stick. Needs no root. With root, counts waiting data for each disk
+    /// (debugfs) and sees the processes of all users.
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(Watch),
+    /// Print the JSON Schema of a document; without NAME, print the names.
+    #[command(hide = true)]
+    Schema {
+        /// A file in docs/schema, without .json.
+        name: Option<String>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

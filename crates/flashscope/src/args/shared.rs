@@ -1,0 +1,52 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use flashscope_device::Bytes;
+
+use super::value;
+use crate::duration;
+
+/// Where disks are looked for.
+#[derive(Debug, Args)]
+pub struct Source {
+    /// Read DIR instead of this machine: a copy of /sys, or a directory with sys, proc, run and dev in it.
+    #[arg(long, value_name = "DIR", env = "FLASHSCOPE_SYSFS")]
+    pub sysfs: Option<PathBuf>,
+    /// Read mounts from FILE, a copy of /proc/self/mountinfo or /proc/mounts.
+    #[arg(long, value_name = "FILE")]
+    pub mounts: Option<PathBuf>,
+}
+
+/// Where results are written besides standard output.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Also write FILE: an HTML page (.html) or a run file with all observations (.json). May be repeated.
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = value::output_file)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Permission to write.
+#[derive(Debug, Args)]
+pub struct Erase {
+    /// Run write tests too. All data on the stick, card or image file is lost; asks first. Refuses other
+    /// disks and mounted ones.
+    #[arg(long)]
+    pub erase: bool,
+    /// Do not ask before erasing. A disk must be named by /dev/disk/by-id.
+    #[arg(long, requires = "erase")]
+    pub yes: bool,
+}
+
+/// Limits of a measurement.
+#[derive(Debug, Args)]
+pub struct Budgets {
+    /// Write at most SIZE. Default: 2 GiB; bench and --sustained print what they write instead.
+    #[arg(long, value_name = "SIZE")]
+    pub write_budget: Option<Bytes>,
+    /// Measure for at most TIME on the device's clock: seconds, or a time such as 90s, 5m or 1h30m.
+    #[arg(long, value_name = "TIME", value_parser = duration::budget)]
+    pub time_budget: Option<Duration>,
+}

@@ -1,0 +1,32 @@
+//! `flashscope watch`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::shared::Source;
+use crate::duration;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  flashscope watch                         every stick and card, until q or Ctrl-C
+  sudo flashscope watch /dev/sdX           one disk, with its own waiting data
+  flashscope watch /media/stick --once     one sample, over one second
+  flashscope watch --once --json           the same for scripts";
+
+/// `flashscope watch`
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// A disk, one of its partitions, or the directory where it is mounted.
+    pub device: Option<PathBuf>,
+    /// Print one interval and exit.
+    #[arg(long)]
+    pub once: bool,
+    /// The length of an interval, from 0.1 s to 1 minute: seconds, or a time such as 500ms.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::interval)]
+    pub interval: Duration,
+    /// Where disks are looked for.
+    #[command(flatten)]
+    pub source: Source,
+}

@@ -1,0 +1,163 @@
+//! The document of `bench methods`.
+
+use flashscope_infer::diagnose;
+use flashscope_infer::files::comparison::Spread;
+use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
+use flashscope_record::observation::{Ended, Observations};
+use flashscope_record::observation::{MethodsData, Way};
+use flashscope_record::run_file::RunFile;
+use flashscope_report::words;
+use flashscope_report::write_methods::reasons;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::backing::{BackingDocument, LinkLimitDocument};
+use super::body::Body;
+use super::bottleneck::BottleneckDocument;
+use super::ended::EndedDocument;
+use super::spread::SpreadDocument;
+
+/// The same bytes written with several methods: the speed each claims, and the speed at which the data
+/// became durable.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BenchMethodsDocument {
+    /// The target as it was typed.
+    pub target: String,
+    /// When it was measured (UTC, RFC 3339).
+    pub measured_at: String,
+    /// The true write speed, bytes per second; null without a round.
+    pub true_bytes_per_s: Option<f64>,
+    /// The same with its interval.
+    #[serde(rename = "true")]
+    pub truth: Option<SpreadDocument>,
+    /// The speed limit of the path to the device; null if unknown.
+    pub link: Option<LinkLimitDocument>,
+    /// What was measured instead of a removable device; empty for a removable device.
+    pub instead: Vec<BackingDocument>,
+    /// What limits the device.
+    pub bottleneck: BottleneckDocument,
+    /// The methods.
+    #[serde(rename = "ways")]
+    pub methods: Vec<MethodDocument>,
+    /// How the measurement ended.
+    pub ended: [EndedDocument; 1],
+}
+
+/// The result of one write method.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MethodDocument {
+    /// The method.
+    #[serde(rename = "way")]
+    pub method: MethodId,
+    /// The command that people type for it.
+    pub command: &'static str,
+    /// How many rounds were completed.
+    pub rounds: usize,
+    /// How many bytes it writes in a round.
+    pub bytes: Option<u64>,
+    /// The time until the command ends, the median.
+    pub claimed_seconds: f64,
+    /// The speed the command claims, the median, bytes per second.
+    pub claimed_bytes_per_s: f64,
+    /// The same with its interval.
+    pub claimed: SpreadDocument,
+    /// The time until the data was durable, the median.
+    pub durable_seconds: f64,
+    /// The speed until the data was durable, the median, bytes per second.
+    pub durable_bytes_per_s: f64,
+    /// The same with its interval.
+    pub durable: SpreadDocument,
+    /// The speed of the data source alone, bytes per second; null if it takes no time.
+    pub source_bytes_per_s: Option<f64>,
+    /// The claimed speed divided by the durable speed.
+    pub times_really: SpreadDocument,
+    /// The claimed speed divided by the true write speed; null if that is unknown.
+    pub times_truth: Option<f64>,
+    /// Why even the durable speed is a cache's; null if it is not.
+    pub cached: Option<String>,
+    /// Why the claim differs from the truth, one sentence each.
+    pub why: Vec<String>,
+}
+
+/// A write method.
+#[derive(Debug, Serialize, JsonSchema)]
+pub enum MethodId {
+    /// Zeros through the page cache.
+    #[serde(rename = "buffered_zeros")]
+    Zeros,
+    /// Random bytes through the page cache.
+    #[serde(rename = "buffered_random")]
+    Random,
+    /// Through the page cache, with one flush at the end.
+    #[serde(rename = "fdatasync_at_end")]
+    FlushAtEnd,
+    /// With a flush after each write.
+    #[serde(rename = "o_sync")]
+    FlushEach,
+    /// Without the page cache.
+    #[serde(rename = "o_direct")]
+    Direct,
+}
+
+impl Body for BenchMethodsDocument {
+    const NAME: &'static str = "bench-methods";
+    const COMMANDS: &'static str = "bench methods, and report for its run files";
+}
+
+impl BenchMethodsDocument {
+    /// The document of `data`, which `seen` holds.
+    pub fn new(run: &RunFile, seen: &Observations, data: &MethodsData) -> Self {
+        let (truth, methods) = (truth(data), ways(data));
+        let ended: &Ended = &seen.ended;
+        Self {
+            target: run.target.clone(),
+            measured_at: run.measured_at.clone(),
+            true_bytes_per_s: truth.map(|truth| truth.median),
+            truth: truth.map(SpreadDocument::from),
+            link: data.link.as_ref().map(LinkLimitDocument::from),
+            instead: data.instead.iter().map(BackingDocument::from).collect(),
+            bottleneck: BottleneckDocument::from(&diagnose(&run.observations, &[], &run.attachment)),
+            methods: methods
+                .iter()
+                .map(|method| MethodDocument::new(method, &methods, truth, data))
+                .collect(),
+            ended: [EndedDocument::from(ended)],
+        }
+    }
+}
+
+impl MethodDocument {
+    fn new(method: &WaySpeed, all: &[WaySpeed], truth: Option<Spread>, data: &MethodsData) -> Self {
+        let claim = data.claims.iter().find(|claim| claim.way == method.way);
+        let why = truth.map(|truth| reasons(all, method, &truth)).unwrap_or_default();
+        Self {
+            method: MethodId::from(method.way),
+            command: method.way.command(),
+            rounds: method.rounds,
+            bytes: claim.map(|claim| claim.bytes.get()),
+            claimed_seconds: method.claimed_s,
+            claimed_bytes_per_s: method.claimed.median,
+            claimed: method.claimed.into(),
+            durable_seconds: method.durable_s,
+            durable_bytes_per_s: method.durable.median,
+            durable: method.durable.into(),
+            source_bytes_per_s: method.source.map(|source| source.median),
+            times_really: method.times.into(),
+            times_truth: truth.map(|truth| method.claimed.median / truth.median),
+            cached: cached(data, method).as_ref().map(words::cached),
+            why: why.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl From<Way> for MethodId {
+    fn from(method: Way) -> Self {
+        match method {
+            Way::Zeros => Self::Zeros,
+            Way::Random => Self::Random,
+            Way::FlushAtEnd => Self::FlushAtEnd,
+            Way::FlushEach => Self::FlushEach,
+            Way::Direct => Self::Direct,
+        }
+    }
+}

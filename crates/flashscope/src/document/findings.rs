@@ -1,0 +1,131 @@
+//! The document of a check, a measurement, an import or a stored run.
+
+use flashscope_device::layer::Cost;
+use flashscope_infer::streams::sustained::so_far;
+use flashscope_infer::streams::throughput_profile::throughput_profile;
+use flashscope_record::finding::Finding;
+use flashscope_record::run_file::RunFile;
+use flashscope_report::{Advice, Report, advice};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::body::Body;
+use super::bottleneck::{BottleneckDocument, GainDocument};
+use super::ended::EndedDocument;
+use super::finding::FindingDocument;
+use super::identity::Identity;
+use super::results::ResultsDocument;
+use super::speed::SpeedDocument;
+use super::throughput::ThroughputDocument;
+
+/// What was found about a device, what limits it, and what to do.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FindingsDocument {
+    /// The target as it was typed, or the file that was imported.
+    pub target: String,
+    /// What the target is; null for a stored run.
+    pub identity: Option<Identity>,
+    /// When it was measured (UTC, RFC 3339); empty for an imported log.
+    pub measured_at: String,
+    /// The findings.
+    pub findings: Vec<FindingDocument>,
+    /// What limits the device.
+    pub bottleneck: BottleneckDocument,
+    /// What to do, the most useful first.
+    pub advice: Vec<AdviceDocument>,
+    /// The speed over one long stream of writes. Only if one was measured.
+    #[serde(rename = "course", skip_serializing_if = "Option::is_none")]
+    pub throughput_profile: Option<ThroughputDocument>,
+    /// The results of experiments without findings. Only if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultsDocument>,
+    /// The result of each speed test. Only if there were any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<SpeedDocument>,
+    /// What the measurement cost.
+    pub cost: CostDocument,
+    /// How each experiment ended.
+    pub ended: Vec<EndedDocument>,
+    /// What to know about the target and how it was opened.
+    pub remarks: Vec<String>,
+}
+
+/// Something to do.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AdviceDocument {
+    /// A short name that does not change between versions.
+    pub id: &'static str,
+    /// What to do.
+    pub text: String,
+    /// The finding behind it, and how sure it is.
+    pub because: String,
+    /// How many times faster the everyday copy gets; null if not measured.
+    pub gain: Option<GainDocument>,
+}
+
+/// What a measurement cost.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CostDocument {
+    /// How many reads.
+    pub reads: u64,
+    /// How many writes.
+    pub writes: u64,
+    /// How many bytes were read.
+    pub bytes_read: u64,
+    /// How many bytes were written.
+    pub bytes_written: u64,
+    /// How long it took on the device's clock.
+    pub device_seconds: f64,
+}
+
+impl Body for FindingsDocument {
+    const NAME: &'static str = "findings";
+    const COMMANDS: &'static str =
+        "check, measure, import, report, bench, bench read, bench write, bench sustained";
+}
+
+impl FindingsDocument {
+    /// The document of a run.
+    pub fn new(run: &RunFile, findings: &[Finding], identity: Option<Identity>) -> Self {
+        let report = Report { run, findings }.without_memory_findings();
+        let speeds = flashscope_report::speeds(run);
+        Self {
+            target: run.target.clone(),
+            identity,
+            measured_at: run.measured_at.clone(),
+            findings: report.findings.iter().map(FindingDocument::from).collect(),
+            bottleneck: BottleneckDocument::from(&report.diagnosis()),
+            advice: advice(&report).iter().map(AdviceDocument::from).collect(),
+            throughput_profile: flashscope_report::sustained_write(&report)
+                .map(|stream| ThroughputDocument::new(&throughput_profile(stream), so_far(stream))),
+            results: run.observations.iter().filter_map(ResultsDocument::new).collect(),
+            speeds: speeds.iter().map(|(case, speed)| SpeedDocument::new(*case, speed.as_ref())).collect(),
+            cost: CostDocument::from(&run.cost),
+            ended: run.observations.iter().map(|seen| EndedDocument::from(&seen.ended)).collect(),
+            remarks: run.remarks.clone(),
+        }
+    }
+}
+
+impl From<&Advice> for AdviceDocument {
+    fn from(advice: &Advice) -> Self {
+        Self {
+            id: advice.id,
+            text: advice.text.as_str().to_owned(),
+            because: advice.reason.as_str().to_owned(),
+            gain: advice.gain.map(GainDocument::from),
+        }
+    }
+}
+
+impl From<&Cost> for CostDocument {
+    fn from(cost: &Cost) -> Self {
+        Self {
+            reads: cost.reads,
+            writes: cost.writes,
+            bytes_read: cost.bytes_read.get(),
+            bytes_written: cost.bytes_written.get(),
+            device_seconds: cost.device_time.as_secs_f64(),
+        }
+    }
+}

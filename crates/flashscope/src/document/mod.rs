@@ -1,0 +1,48 @@
+//! The documents of `--json`: one file a document, each a struct with a JSON Schema.
+//!
+//! [`Document`] puts `format` and `flashscope` first. [`Body`] names the schema, so a command cannot print
+//! a document that has none.
+
+mod backing;
+mod bench_cache;
+mod bench_files;
+mod bench_methods;
+mod body;
+mod bottleneck;
+mod card;
+mod compare;
+mod disk;
+mod ended;
+mod finding;
+mod findings;
+mod identity;
+mod list;
+mod results;
+pub mod schema;
+mod sim_fit;
+mod sim_list;
+mod sim_replay;
+mod sim_serve;
+mod sim_show;
+mod speed;
+mod spread;
+mod throughput;
+mod usb;
+mod watch;
+
+pub use bench_cache::BenchCacheDocument;
+pub use bench_files::BenchFilesDocument;
+pub use bench_methods::BenchMethodsDocument;
+pub use body::{Body, Document, VERSION};
+pub use compare::{CompareDocument, ComparedDocument};
+pub use findings::FindingsDocument;
+pub use identity::{DiskIdentity, Identity};
+pub use list::{EventKind, ListDocument, ListEventDocument};
+pub use sim_fit::SimFitDocument;
+pub use sim_list::SimListDocument;
+pub use sim_replay::{
+    KindDocument, OutcomeDocument, SimReplayDocument, StatisticsDocument, StickDocument, TraceDocument,
+};
+pub use sim_serve::{ServedDocument, ServingDocument};
+pub use sim_show::SimShowDocument;
+pub use watch::WatchDocument;

@@ -1,0 +1,14 @@
+//! From TARGET on the command line to a device that can be measured.
+
+mod attachment;
+mod describe;
+mod directory;
+mod link;
+mod open;
+mod opened;
+
+pub use attachment::slow_cause;
+pub use directory::{failure as directory_failure, instead, open_in_directory};
+pub use link::{Plugged, link, memory, plugged};
+pub use open::{file, open, open_queued};
+pub use opened::{Measured, Target};

@@ -1,0 +1,128 @@
+//! Opens disks, partitions, image files and virtual sticks.
+
+use std::path::Path;
+
+use flashscope_device::layer::{Budget, Fence, Interrupt, ReadOnly};
+use flashscope_device::{Consent, Device};
+use flashscope_linux::{Access, OpenOptions, Remark, Roots, identify};
+use flashscope_record::attachment::Attachment;
+use flashscope_record::observation::LinkLimit;
+use flashscope_sim::target::Target as SimTarget;
+
+use super::describe::describe;
+use super::opened::{Target, layered};
+use super::{attachment, link::link};
+use crate::document::Identity;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt;
+
+/// The file behind a target: the disk or image file, or the profile of a virtual stick.
+pub fn file(text: &str) -> &Path {
+    let profile = text.strip_prefix("sim:").map(|name| name.split('?').next().unwrap_or(name));
+    Path::new(profile.unwrap_or(text))
+}
+
+/// Opens a target for one request at a time.
+///
+/// # Errors
+/// Exit code 2 if it is missing or not a target, 4 if it must not be written.
+pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Target, Failure> {
+    open_queued(text, consent, budget, 1)
+}
+
+/// Opens a target for up to `queue_depth` requests at a time.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_queued(
+    text: &str,
+    consent: Option<&Consent>,
+    budget: Budget,
+    queue_depth: u32,
+) -> Result<Target, Failure> {
+    let interrupt = interrupt::on_interrupt()?;
+    match text.strip_prefix("sim:") {
+        Some(name) => open_virtual(text, name, budget, interrupt),
+        None => {
+            let access = consent.map_or(Access::ReadOnly, Access::Erase);
+            let options = OpenOptions { access, queue_depth, ..OpenOptions::default() };
+            open_real(text, &options, budget, interrupt)
+        }
+    }
+}
+
+fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) -> Result<Target, Failure> {
+    let target = SimTarget::parse(name).or_exit_bare(Exit::Usage)?;
+    let stick = target.device().or_exit_bare(Exit::Usage)?;
+    let faults: Vec<String> = target.faults.iter().map(ToString::to_string).collect();
+    let identity = Identity::VirtualStick {
+        name: target.profile.name.clone(),
+        description: target.profile.description.clone(),
+        capacity_bytes: stick.capabilities().capacity.get(),
+        seed: target.seed,
+        faults: faults.clone(),
+    };
+    let mut remarks = vec![format!(
+        "a virtual stick in virtual time (profile {}, seed {}): no hardware was measured",
+        target.profile.name, target.seed
+    )];
+    remarks.extend(faults.iter().map(|fault| format!("fault: {fault}")));
+    let link = LinkLimit {
+        bytes_per_s: target.profile.truth().link_bytes_per_s,
+        name: "the virtual stick's link".to_owned(),
+    };
+    Ok(Target {
+        text: text.to_owned(),
+        link: Some(link),
+        filesystem_capacity: None,
+        is_buffered: false,
+        name: format!("virtual stick: {}", target.profile.description),
+        identity,
+        attachment: attachment::of_virtual(&target),
+        remarks,
+        writable: true,
+        is_virtual: true,
+        failed_requests: 0,
+        device: layered(Box::new(stick), &interrupt, budget),
+        interrupt,
+    })
+}
+
+fn open_real(
+    text: &str,
+    options: &OpenOptions<'_>,
+    budget: Budget,
+    interrupt: Interrupt,
+) -> Result<Target, Failure> {
+    let path = Path::new(text);
+    let may_write = matches!(options.access, Access::Erase(_));
+    let opened = flashscope_linux::open(path, options);
+    let exit = match &opened {
+        Err(error) if error.is_for_safety() => Exit::Refused,
+        _ => Exit::Usage,
+    };
+    let device = opened.or_exit_bare(exit)?;
+    let is_buffered = device.remarks().contains(&Remark::Buffered);
+    let in_memory = device.remarks().contains(&Remark::InMemory);
+    let remarks = device.remarks().iter().map(ToString::to_string).collect();
+    let whole = device.capabilities().whole();
+    let writable = device.capabilities().writable;
+    let fenced = Fence::new(device, whole);
+    let device: Box<dyn Device> = if may_write { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
+    let identity = identify(path, &Roots::default());
+    Ok(Target {
+        text: text.to_owned(),
+        name: identity.name.clone(),
+        identity: describe(&identity, whole.length.get()),
+        link: link(&identity),
+        filesystem_capacity: None,
+        is_buffered,
+        attachment: Attachment { in_memory, ..attachment::of_real(&identity) },
+        remarks,
+        writable: writable && may_write,
+        is_virtual: false,
+        failed_requests: 0,
+        device: layered(device, &interrupt, budget),
+        interrupt,
+    })
+}

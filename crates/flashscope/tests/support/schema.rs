@@ -1,0 +1,61 @@
+//! Documents against their JSON Schemas.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::{flashscope, stdout};
+
+/// Commands and the names of their schemas. The first command that fits counts.
+const SCHEMAS: [(&[&str], &str); 12] = [
+    (&["bench", "cache"], "bench-cache"),
+    (&["bench", "files"], "bench-files"),
+    (&["bench", "methods"], "bench-methods"),
+    (&["report", "compare"], "report-compare"),
+    (&["sim", "fit"], "sim-fit"),
+    (&["sim", "list"], "sim-list"),
+    (&["sim", "replay"], "sim-replay"),
+    (&["sim", "show"], "sim-show"),
+    (&["list", "--watch"], "list-event"),
+    (&["list"], "list"),
+    (&["watch"], "watch"),
+    (&[], "findings"),
+];
+
+/// The schemas of the program under test, by name.
+static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
+    let names = stdout(&flashscope(&["schema"]));
+    let validator = |name: &str| {
+        let schema: Value = serde_json::from_str(&stdout(&flashscope(&["schema", name]))).unwrap();
+        (name.to_owned(), jsonschema::draft202012::new(&schema).unwrap())
+    };
+    names.lines().map(validator).collect()
+});
+
+/// The names of all schemas.
+pub fn names() -> Vec<&'static str> {
+    VALIDATORS.keys().map(String::as_str).collect()
+}
+
+/// The name of the schema for the document of a command. A stored run of `bench files` or `bench methods`
+/// keeps its own.
+pub fn name_of(arguments: &[&str], document: &Value) -> &'static str {
+    if arguments.first() == Some(&"report") && document.get("rounds").is_some() {
+        return "bench-files";
+    }
+    if arguments.first() == Some(&"report") && document.get("ways").is_some() {
+        return "bench-methods";
+    }
+    SCHEMAS.iter().find(|(command, _)| arguments.starts_with(command)).unwrap().1
+}
+
+/// Fails if a document does not match its schema.
+pub fn assert_valid(name: &str, document: &Value) {
+    let errors: Vec<String> = VALIDATORS[name]
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
+}
