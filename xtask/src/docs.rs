@@ -1,4 +1,5 @@
-//! `cargo xtask docs`: one reference page per command, from the binary's own help, and the JSON Schema of each document.
+//! `cargo xtask docs`: one reference page per command, from the binary's own help, and the JSON Schema of
+//! each document.
 
 use std::collections::BTreeMap;
 use std::fs;
