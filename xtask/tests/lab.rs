@@ -175,10 +175,10 @@ mkfs.vfat -n PHOTOS /dev/sda > /dev/null
 mkfs.vfat -n OTHER /dev/sdb > /dev/null
 first=$(sum /dev/sda)
 second=$(sum /dev/sdb)
-try 'standard input is no terminal' $bench /dev/sda
-try 'it has no such name here' $bench --yes /dev/sda
+try 'standard input is not a terminal' $bench /dev/sda
+try 'it has no persistent name here' $bench --yes /dev/sda
 ln -s ../../sda /dev/disk/by-id/usb-LAB
-try 'name it /dev/disk/by-id/usb-LAB' $bench --yes /dev/sda
+try 'use /dev/disk/by-id/usb-LAB' $bench --yes /dev/sda
 mount /dev/sda /mnt
 try 'sda is mounted at /mnt; unmount it first' $bench --yes /dev/disk/by-id/usb-LAB
 umount /mnt
