@@ -50,8 +50,8 @@ const UNCHANGED: f64 = 1.25;
 impl SlowClassifier {
     /// From the latencies of writes without a merge; `None` of none.
     #[must_use]
-    pub fn beyond(unmerged: &[Duration]) -> Option<Self> {
-        let seconds: Vec<f64> = unmerged.iter().map(Duration::as_secs_f64).collect();
+    pub fn from_baseline(baseline_classifier: &[Duration]) -> Option<Self> {
+        let seconds: Vec<f64> = baseline_classifier.iter().map(Duration::as_secs_f64).collect();
         let typical_seconds = median(&seconds).filter(|seconds| *seconds > 0.0)?;
         let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;
@@ -80,14 +80,14 @@ impl SlowClassifier {
 
     /// The same if part of a step shows and small steps count: a log may complete less than usual.
     #[must_use]
-    pub fn for_parts_of_steps(self) -> Self {
+    pub fn for_partial_steps(self) -> Self {
         let limit = if self.is_small { f64::midpoint(1.0, self.limit) } else { self.limit };
         Self { limit, ..self }
     }
 
     /// The same for writes in random order.
     #[must_use]
-    pub const fn out_of_order(self) -> Self {
+    pub const fn for_random_order(self) -> Self {
         Self { limit: self.limit.max(LIMIT_RANDOM), ..self }
     }
 
@@ -99,14 +99,14 @@ impl SlowClassifier {
 
     /// The same with a threshold of at least this multiple.
     #[must_use]
-    pub const fn beyond_stalls(self, limit: f64) -> Self {
+    pub const fn with_threshold_min(self, limit: f64) -> Self {
         Self { limit: self.limit.max(limit), ..self }
     }
 
     /// The same with at least the threshold of another, or for small steps if that is.
     #[must_use]
-    pub fn as_firm_as(self, other: Self) -> Self {
-        if other.is_small { self.for_small_steps() } else { self.beyond_stalls(other.limit) }
+    pub fn at_least_as_strict_as(self, other: Self) -> Self {
+        if other.is_small { self.for_small_steps() } else { self.with_threshold_min(other.limit) }
     }
 
     /// The same if merges are known to add this time, seconds: the threshold is the geometric mean.
@@ -156,7 +156,7 @@ impl SlowClassifier {
     /// The probability that a write of this latency is slow, with equal priors.
     #[must_use]
     pub fn probability(self, latency: Duration) -> f64 {
-        let over = (latency.as_secs_f64() / self.limit_seconds()).max(1e-9).ln();
+        let over = (latency.as_secs_f64() / self.threshold_seconds()).max(1e-9).ln();
         let odds = (over / self.firm() * ODDS_MAX).clamp(-ODDS_MAX, ODDS_MAX);
         1.0 / (1.0 + (-odds).exp())
     }
@@ -166,10 +166,10 @@ impl SlowClassifier {
     #[must_use]
     pub fn changed(self, now: &[Duration]) -> Option<f64> {
         let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
-        let (typical, quickest) = (median(&seconds)?, lower_quartile(&seconds)?);
+        let (typical, fastest) = (median(&seconds)?, lower_quartile(&seconds)?);
         let changed = self.limit.min(CHANGED);
         let is_slow =
-            quickest > self.typical_seconds * changed && quickest * changed.sqrt() > self.limit_seconds();
+            fastest > self.typical_seconds * changed && fastest * changed.sqrt() > self.threshold_seconds();
         let is_fast =
             typical * CHANGED < self.typical_seconds && typical * CHANGED.sqrt() < self.least_seconds();
         (is_slow || is_fast).then_some(typical)
@@ -190,14 +190,14 @@ impl SlowClassifier {
 
     /// The threshold, seconds.
     #[must_use]
-    pub fn limit_seconds(self) -> f64 {
+    pub fn threshold_seconds(self) -> f64 {
         self.typical_seconds * self.limit
     }
 
     /// Whether a write of this latency is more likely slow than fast.
     #[must_use]
     pub fn is_slow(self, latency: Duration) -> bool {
-        latency.as_secs_f64() > self.limit_seconds()
+        latency.as_secs_f64() > self.threshold_seconds()
     }
 }
 
@@ -210,11 +210,12 @@ mod tests {
         let of = |tenths: &[u64]| {
             let times: Vec<Duration> =
                 tenths.iter().map(|tenths| Duration::from_micros(tenths * 100)).collect();
-            SlowClassifier::beyond(&times).unwrap()
+            SlowClassifier::from_baseline(&times).unwrap()
         };
         let quiet = of(&[40, 40, 40]);
-        let probability =
-            |slowness: SlowClassifier, tenths: u64| slowness.probability(Duration::from_micros(tenths * 100));
+        let probability = |classifier: SlowClassifier, tenths: u64| {
+            classifier.probability(Duration::from_micros(tenths * 100))
+        };
         assert!(probability(quiet, 40) < 0.001 && probability(quiet, 80) > 0.97);
         assert!((0.1..0.9).contains(&probability(quiet, 60)));
         assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
@@ -233,9 +234,9 @@ mod tests {
     #[test]
     fn writes_with_their_former_latency_are_unchanged() {
         let milliseconds = |times: [u64; 4]| times.map(Duration::from_millis);
-        let slowness = SlowClassifier::beyond(&milliseconds([10, 10, 11, 10])).unwrap();
-        assert!(slowness.is_unchanged(&milliseconds([10, 11, 12, 9])));
-        assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 14])), "one of them may be a stall");
-        assert!(!slowness.is_unchanged(&milliseconds([10, 10, 10, 6])));
+        let classifier = SlowClassifier::from_baseline(&milliseconds([10, 10, 11, 10])).unwrap();
+        assert!(classifier.is_unchanged(&milliseconds([10, 11, 12, 9])));
+        assert!(!classifier.is_unchanged(&milliseconds([10, 10, 10, 14])), "one of them may be a stall");
+        assert!(!classifier.is_unchanged(&milliseconds([10, 10, 10, 6])));
     }
 }

@@ -169,17 +169,17 @@ impl BlockPosterior {
     /// The posterior after the stored writes; `None` if the slots were never all taken.
     #[must_use]
     pub fn of(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Option<Self> {
-        let slowness = slowness(&data.openings)?;
-        (is_full(&data.openings, slowness) || some_merge(&data.openings, slowness)).then_some(())?;
-        let slowness = limit(&data.openings, slowness, merge_seconds(&data.openings, slowness)?);
+        let classifier = classifier(&data.openings)?;
+        (is_full(&data.openings, classifier) || some_merge(&data.openings, classifier)).then_some(())?;
+        let classifier = limit(&data.openings, classifier, merge_seconds(&data.openings, classifier)?);
         let mut posterior = Self::new(data, reads);
-        data.crossings.iter().for_each(|crossing| posterior.take(crossing, slowness));
+        data.crossings.iter().for_each(|crossing| posterior.take(crossing, classifier));
         Some(posterior)
     }
 
     /// Takes two adjacent writes into account.
-    fn take(&mut self, crossing: &Crossing, slowness: SlowClassifier) {
-        let fast = |latency| 1.0 - slowness.probability(latency);
+    fn take(&mut self, crossing: &Crossing, classifier: SlowClassifier) {
+        let fast = |latency| 1.0 - classifier.probability(latency);
         let slow = 1.0 - fast(crossing.before) * fast(crossing.after);
         self.seen.push((crossing.offset, slow > 0.5));
         for hypothesis in &mut self.hypotheses {
@@ -265,39 +265,39 @@ impl BlockPosterior {
 
 /// The classifier by writes without a merge: the second one into each erase block.
 #[must_use]
-pub fn slowness(openings: &[Opening]) -> Option<SlowClassifier> {
+pub fn classifier(openings: &[Opening]) -> Option<SlowClassifier> {
     let second: Vec<f64> = openings.iter().map(|opening| opening.second.as_secs_f64()).collect();
-    SlowClassifier::beyond(&[Duration::try_from_secs_f64(median(&second)?).ok()?])
+    SlowClassifier::from_baseline(&[Duration::try_from_secs_f64(median(&second)?).ok()?])
 }
 
 /// The classifier with a threshold for merges. Blocks with little data have shorter merges than the last
 /// openings. So the threshold is the lowest that few writes without a merge exceed, and at most that for
 /// equal merges.
-fn limit(openings: &[Opening], slowness: SlowClassifier, merge_s: f64) -> SlowClassifier {
-    let equal = slowness.for_equal_merges(merge_s);
+fn limit(openings: &[Opening], classifier: SlowClassifier, merge_s: f64) -> SlowClassifier {
+    let equal = classifier.for_equal_merges(merge_s);
     let is_rare = |limit: &SlowClassifier| {
         share(openings.iter().map(|opening| limit.is_slow(opening.second))) <= BEYOND_LIMIT_MAX
     };
     let limits = std::iter::successors(Some(LIMIT_MIN), |limit| Some(limit * LIMIT_STEP));
-    let limits = limits.map(|limit| slowness.beyond_stalls(limit));
-    let low = limits.take_while(|limit| limit.limit_seconds() < equal.limit_seconds()).find(is_rare);
+    let limits = limits.map(|limit| classifier.with_threshold_min(limit));
+    let low = limits.take_while(|limit| limit.threshold_seconds() < equal.threshold_seconds()).find(is_rare);
     low.unwrap_or(equal)
 }
 
 /// Whether all slots are taken: more openings in a row merged than writes are slow by chance.
 #[must_use]
-pub fn is_full(openings: &[Opening], slowness: SlowClassifier) -> bool {
-    let in_a_row = merged_in_a_row(openings, slowness);
+pub fn is_full(openings: &[Opening], classifier: SlowClassifier) -> bool {
+    let in_a_row = merged_in_a_row(openings, classifier);
     let before = openings.get(..openings.len() - in_a_row).unwrap_or_default();
-    let seconds = share(openings.iter().map(|opening| slowness.is_slow(opening.second)));
-    let firsts = share(before.iter().map(|opening| slowness.is_slow(opening.first)));
+    let seconds = share(openings.iter().map(|opening| classifier.is_slow(opening.second)));
+    let firsts = share(before.iter().map(|opening| classifier.is_slow(opening.first)));
     let stalls = seconds.max(firsts);
     in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= CHANCE_MAX
 }
 
 /// The number of last openings in a row that merged.
-fn merged_in_a_row(openings: &[Opening], slowness: SlowClassifier) -> usize {
-    openings.iter().rev().take_while(|opening| slowness.is_slow(opening.first)).count()
+fn merged_in_a_row(openings: &[Opening], classifier: SlowClassifier) -> usize {
+    openings.iter().rev().take_while(|opening| classifier.is_slow(opening.first)).count()
 }
 
 /// The share that is true, with half a pseudo-count.
@@ -308,22 +308,22 @@ fn share(each: impl Iterator<Item = bool> + Clone) -> f64 {
 /// Whether openings merge more often than writes are slow by chance, even if not in a row: some blocks hold
 /// nothing to copy, or only a run from a block's start has a log of its own.
 #[must_use]
-pub fn some_merge(openings: &[Opening], slowness: SlowClassifier) -> bool {
+pub fn some_merge(openings: &[Opening], classifier: SlowClassifier) -> bool {
     let slow = |time: fn(&Opening) -> Duration| {
-        openings.iter().filter(|opening| slowness.is_slow(time(opening))).count()
+        openings.iter().filter(|opening| classifier.is_slow(time(opening))).count()
     };
     slow(|opening| opening.first) >= TAKEN + 2 * slow(|opening| opening.second)
 }
 
 /// The lower quartile of the last merging openings, less a write, seconds: stalls only add time.
-fn merge_seconds(openings: &[Opening], slowness: SlowClassifier) -> Option<f64> {
+fn merge_seconds(openings: &[Opening], classifier: SlowClassifier) -> Option<f64> {
     let merged = openings.iter().rev().map(|opening| opening.first);
     let last: Vec<f64> = merged
-        .filter(|first| slowness.is_slow(*first))
-        .take(merged_in_a_row(openings, slowness).max(TAKEN))
+        .filter(|first| classifier.is_slow(*first))
+        .take(merged_in_a_row(openings, classifier).max(TAKEN))
         .map(|first| first.as_secs_f64())
         .collect();
-    quantile(&last, MERGES_QUANTILE).map(|seconds| seconds - slowness.typical_seconds())
+    quantile(&last, MERGES_QUANTILE).map(|seconds| seconds - classifier.typical_seconds())
 }
 
 #[cfg(test)]
@@ -430,9 +430,9 @@ mod tests {
             ..opening
         });
         data.openings = openings.collect();
-        let slowness = slowness(&data.openings).unwrap();
-        assert!(!is_full(&data.openings, slowness));
-        assert!(some_merge(&data.openings, slowness));
+        let classifier = classifier(&data.openings).unwrap();
+        assert!(!is_full(&data.openings, classifier));
+        assert!(some_merge(&data.openings, classifier));
     }
 
     /// Merges of 90 ms for blocks with data, of 20 ms for blocks without, and both at the ends of blocks of

@@ -1,173 +1,188 @@
-//! Which write tells most of how many units can be open, for the time it takes.
+//! Which write gives the most information about the number of open units per second.
 //!
-//! Where the unit written longest ago has to go, a single write decides whether as many fit as were written since: so the
-//! search bisects with what is open already. Where any has to go, only whole turns tell.
+//! Under LRU eviction, a write into the least recently written unit decides alone whether as many units fit as
+//! were written since. So the search bisects with the units that are open already. Under random eviction only
+//! whole round-robin turns are informative.
 
-use crate::open_blocks::laws::Law;
+use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::{DECIDED, OPEN_MAX};
-use crate::open_blocks::posterior::Belief;
+use crate::open_blocks::posterior::Posterior;
 use crate::statistics::{count, entropy, median};
 
-/// One more than any that is told from more.
+/// One more than the largest number that is distinguished from more.
 const BEYOND_ALL: u32 = OPEN_MAX + 1;
-/// Among few units one that goes by chance is mostly the one written longest ago: there it takes less.
+/// Up to this number of units, a random eviction often hits the least recently written one and looks like LRU, ...
 const FEW: u32 = 4;
+/// ... so that [`DECIDED`] is this instead. Guess.
 const DECIDED_OF_FEW: f64 = 0.0001;
-/// While fewer than are open now are no more plausible than this, more are opened rather than these written again.
+/// The search opens more units while the probability that fewer fit than are open is at most this. Guess.
 const GROWS_BELOW: f64 = 0.05;
-/// Once units took whole turns because any may have to go, they go on so until that is less likely than this.
-const STAYS_ANY: f64 = 0.1;
-/// Where any unit may have to go, a number is given up once it is no more likely than this.
+/// Whole turns continue until the probability of random eviction is below this. Guess.
+const STAYS_RANDOM: f64 = 0.1;
+/// Under random eviction, a number is given up below this probability. Guess.
 const GIVEN_UP: f64 = 0.002;
-/// Of up to so many even less: what held a place before goes by chance, a few more merges cost little there, and one that stays for as
-/// many as are usual makes the number one too small.
-const FEW_OF_ANY: u32 = 10;
+/// Up to this number of units the limit is lower: more merges cost little there, and a foreign block that stays
+/// open unusually long would make the result one too small.
+const FEW_RANDOM: u32 = 10;
+/// The limit for up to [`FEW_RANDOM`] units. Guess.
 const GIVEN_UP_OF_FEW: f64 = 0.0005;
-/// Where stalls come in between, as many as were found need not be seen open at once: after so many turns it is enough.
+/// With stalls, the number found need not be seen open at once after more than this number of turns. Guess.
 const TURNS_TO_PROVE: u32 = 2;
-/// So many stalls come in between, and then a number fits that is as likely as this, unless it is that sure that any may have to go.
+/// That holds above this share of stalls, ...
 const STALLS: f64 = 0.005;
-const FITS_BY_STALLS: f64 = 0.95;
-const ANY_BY_STALLS: f64 = 0.9;
-/// From so many open units on the search gallops: most cards have fewer.
-const GALLOP_FROM: u32 = 8;
-/// And as long as half as many again fit with more than this probability.
-const GALLOP_OPEN: f64 = 0.3;
-/// So many units must have been opened before their mean tells what opening one costs.
+/// ... above this probability that the number fits, ...
+const FITS_DESPITE_STALLS: f64 = 0.95;
+/// ... and below this probability of random eviction. Guess.
+const RANDOM_DESPITE_STALLS: f64 = 0.9;
+/// From this number of open units on, the search grows by half each time: most cards have fewer.
+const GALLOP_MIN: u32 = 8;
+/// It does so while half as many again fit with more than this probability. Guess.
+const GALLOP_PROBABILITY: f64 = 0.3;
+/// The fewest openings whose mean predicts the cost of the next one. Guess.
 const OPENINGS_MIN: usize = 3;
-/// Until one was seen, a merge is taken to cost as much as so many writes.
-const MERGE_GUESS: f64 = 60.0;
-/// So many merges in a row tell that a number is too large.
-const MERGES_TO_TELL: u32 = 4;
-/// What to write next.
+/// The assumed cost of a merge before the first one, in writes. Guess.
+const MERGE_WRITES: f64 = 60.0;
+/// The merges in a row that show that a number is too large. Guess.
+const MERGES_TO_DECIDE: u32 = 4;
+
+/// The next writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Fresh units, until so many were written.
+    /// Fresh units, until this number is open.
     Open(u32),
-    /// So many writes, each into the unit written longest ago of this `number` of units.
+    /// Round-robin writes, each into the least recently written of `number` units.
     Turn {
-        /// How many units take turns.
+        /// The number of units.
         number: u32,
-        /// How many writes.
+        /// The number of writes.
         writes: u32,
     },
 }
 
-impl Belief {
-    /// What to write next; `None` once the number is decided, or if only more than `most` units would tell.
+impl Posterior {
+    /// The next writes; `None` once the number is decided, or if only more than `most` units would decide it.
     #[must_use]
     pub fn next(&self, most: u32) -> Option<Step> {
-        if self.law(Law::Any) > if self.whole_turns { STAYS_ANY } else { 0.5 } {
-            return self.next_where_any_goes(most).map(|number| self.all_of(number));
+        if self.eviction_probability(EvictionLaw::Random)
+            > if self.is_whole_turn { STAYS_RANDOM } else { 0.5 }
+        {
+            return self.next_under_random_eviction(most).map(|number| self.whole_turn(number));
         }
         let fewer = self.fewer();
-        let opened = self.opened().min(most);
+        let opened = self.writable_units().min(most);
         let is_open_question = |number: u32| {
             let decided = if number <= FEW { DECIDED_OF_FEW } else { DECIDED };
             (decided..=1.0 - decided).contains(&fewer[number as usize])
         };
         let may_grow = (opened + 1..=most.min(BEYOND_ALL)).any(is_open_question);
         let far = opened * 3 / 2;
-        // Out of order hardly more fit than in order.
-        let far =
-            self.most_likely().filter(|likely| opened <= *likely).map_or(far, |likely| far.min(likely + 1));
+        // In random order more units than in sequential order are unlikely to fit.
+        let far = self
+            .sequential_count()
+            .filter(|likely| opened <= *likely)
+            .map_or(far, |likely| far.min(likely + 1));
         let grow = Step::Open((opened + 1).max(far).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
             return Some(grow);
         }
-        let merge = self.merge_costs_seconds();
-        let told = |number: u32| {
-            let cost = self.slowness().typical_seconds() * 2.0 + fewer[number as usize] * merge;
+        let merge = self.slow_write_seconds();
+        let information = |number: u32| {
+            let cost = self.classifier().typical_seconds() * 2.0 + fewer[number as usize] * merge;
             entropy(fewer[number as usize]) / cost
         };
         let best = (1..=opened)
             .filter(|number| is_open_question(*number))
-            .max_by(|one, other| told(*one).total_cmp(&told(*other)));
+            .max_by(|one, other| information(*one).total_cmp(&information(*other)));
         match best {
             Some(number) => Some(Step::Turn { number, writes: 1 }),
             None if may_grow => Some(grow),
-            None => self.unproven(most).map(|number| self.all_of(number)).or_else(|| self.untried(most)),
+            None => self.unproven(most).map(|number| self.whole_turn(number)).or_else(|| self.untried(most)),
         }
     }
 
-    /// One more than the number found, if no more were ever opened: what is held impossible has to be seen.
+    /// One more than the number found, if it was never tried: that it is too large has to be seen.
     fn untried(&self, most: u32) -> Option<Step> {
         let number = self.verdict().number;
-        let is_untried = number > 0 && number < most.min(BEYOND_ALL) && self.ever_opened() <= number;
+        let is_untried = number > 0 && number < most.min(BEYOND_ALL) && self.written_units() <= number;
         is_untried.then_some(Step::Open(number + 1))
     }
 
-    /// Each of so many units once, or what has to be opened for that.
+    /// One write into each of `number` units, or the openings needed before.
     #[must_use]
-    pub fn all_of(&self, number: u32) -> Step {
-        if number > self.opened() { Step::Open(number) } else { Step::Turn { number, writes: number } }
+    pub fn whole_turn(&self, number: u32) -> Step {
+        if number > self.writable_units() {
+            Step::Open(number)
+        } else {
+            Step::Turn { number, writes: number }
+        }
     }
 
-    /// Where any unit may have to go, those that take turns hold all places only once everything else had to go, and that takes
-    /// as many merges as there are places: so a number is kept until it was seen open at once, or is hardly possible any more.
-    fn next_where_any_goes(&self, most: u32) -> Option<u32> {
+    /// The next number under random eviction. The round-robin units hold all slots only once all other blocks were
+    /// evicted, which takes at least as many merges as there are slots. So a number is kept until it was seen open
+    /// at once, or is nearly impossible.
+    fn next_under_random_eviction(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
         let fits = |number: u32| 1.0 - fewer[number as usize];
         let may_fit =
-            |number: u32| fits(number) > if number <= FEW_OF_ANY { GIVEN_UP_OF_FEW } else { GIVEN_UP };
-        let proven = self.most_proven();
-        // A stall looks like a merge, and what was seen open has to be seen anew.
-        let by_stalls = self.stalls() > STALLS
-            && self.law(Law::Any) < ANY_BY_STALLS
+            |number: u32| fits(number) > if number <= FEW_RANDOM { GIVEN_UP_OF_FEW } else { GIVEN_UP };
+        let proven = self.open_at_once_max();
+        // A stall looks like a merge: the units would have to be seen open again.
+        let is_settled = self.stall_share() > STALLS
+            && self.eviction_probability(EvictionLaw::Random) < RANDOM_DESPITE_STALLS
             && self.turns > TURNS_TO_PROVE
-            && fits(self.turning) > FITS_BY_STALLS;
-        if self.turning > proven && self.turning <= most && may_fit(self.turning) && !by_stalls {
-            return Some(self.turning);
+            && fits(self.turn_units) > FITS_DESPITE_STALLS;
+        if self.turn_units > proven && self.turn_units <= most && may_fit(self.turn_units) && !is_settled {
+            return Some(self.turn_units);
         }
-        let proven = if by_stalls { proven.max(self.turning) } else { proven };
+        let proven = if is_settled { proven.max(self.turn_units) } else { proven };
         let larger = proven + 1..=most.min(BEYOND_ALL);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
         let next = || larger.clone().next().filter(|number| may_fit(*number));
-        // Where merges may hide, what was seen open at once is not proven.
-        let hardly = |number: &u32| (GIVEN_UP..1.0 - GIVEN_UP).contains(&fits(*number));
-        // What is held impossible by what fewer did has to be seen too many by itself.
-        let untried = || larger.clone().next().filter(|number| *number > self.most_turned);
-        likely.or_else(next).or_else(|| (1..=proven.min(most)).rev().find(hardly)).or_else(untried)
+        // If merges may be hidden, units seen open at once are no proof.
+        let undecided = |number: &u32| (GIVEN_UP..1.0 - GIVEN_UP).contains(&fits(*number));
+        // That a number is too large has to be seen with that number itself.
+        let untried = || larger.clone().next().filter(|number| *number > self.turn_units_max);
+        likely.or_else(next).or_else(|| (1..=proven.min(most)).rev().find(undecided)).or_else(untried)
     }
 
-    /// So many units take turns from now on, for so many writes.
-    pub fn turn(&mut self, number: u32, writes: u32) {
-        self.whole_turns = writes > 1;
-        if self.whole_turns {
-            self.most_turned = self.most_turned.max(number);
+    /// Starts a round-robin turn of `number` units with `writes` writes.
+    pub fn start_turn(&mut self, number: u32, writes: u32) {
+        self.is_whole_turn = writes > 1;
+        if self.is_whole_turn {
+            self.turn_units_max = self.turn_units_max.max(number);
         }
-        self.turns = if self.turning == number { self.turns + 1 } else { 0 };
-        self.turning = number;
+        self.turns = if self.turn_units == number { self.turns + 1 } else { 0 };
+        self.turn_units = number;
     }
 
-    /// Whether it is hardly likely that fewer fit than were opened.
+    /// Whether all open units fit, with at least 95 % probability.
     #[must_use]
     pub fn all_fit_so_far(&self) -> bool {
-        self.fewer()[self.opened().min(BEYOND_ALL) as usize] < GROWS_BELOW
+        self.fewer()[self.writable_units().min(BEYOND_ALL) as usize] < GROWS_BELOW
     }
 
-    /// Whether many units take whole turns, because any may have to go, and some are full before that tells.
+    /// Whether units become full during the whole turns that random eviction needs.
     #[must_use]
-    pub fn whole_turns_end(&self) -> bool {
-        self.whole_turns && self.turning > GALLOP_FROM && self.has_retired()
+    pub fn fills_blocks_in_turns(&self) -> bool {
+        self.is_whole_turn && self.turn_units > GALLOP_MIN && self.has_retired()
     }
 
-    /// How many units to write in turn next: the number of which a round tells most per second. `None` once that is
-    /// decided, or if only more than `most` would tell.
+    /// The number of units for the next round-robin turn: the one with the most information per second. `None` once
+    /// it is decided, or if only more than `most` units would decide it.
     #[must_use]
     pub fn next_round(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
-        let merge = self.merge_costs_seconds();
-        let least = if self.is_open() { self.most_proven() } else { 0 };
-        let told =
+        let merge = self.slow_write_seconds();
+        let least = if self.is_open() { self.open_at_once_max() } else { 0 };
+        let information =
             |number: u32| entropy(fewer[number as usize]) / self.cost(number, fewer[number as usize], merge);
         let best = (least + 1..=most.min(BEYOND_ALL))
             .filter(|number| (DECIDED..=1.0 - DECIDED).contains(&fewer[*number as usize]))
-            .max_by(|one, other| told(*one).total_cmp(&told(*other)));
+            .max_by(|one, other| information(*one).total_cmp(&information(*other)));
         best.map(|number| self.at_least_half_more(number).min(most)).or_else(|| self.unproven(most))
     }
 
-    /// The probability that fewer units fit than this index says, from 0 to [`OPEN_MAX`] + 1.
+    /// For each number from 0 to [`OPEN_MAX`] + 1, the probability that fewer units fit.
     fn fewer(&self) -> Vec<f64> {
         let mut below = 0.0;
         let sum = |number: f64| {
@@ -178,41 +193,43 @@ impl Belief {
         self.numbers().into_iter().map(sum).collect()
     }
 
-    /// While no number of units is known to be too many, a larger step costs little more than a small one.
+    /// Half as many again as were seen open, while no number is known to be too large: a large step costs little
+    /// more than a small one.
     fn at_least_half_more(&self, number: u32) -> u32 {
-        if self.is_open() { number.max(self.most_proven() * 3 / 2) } else { number }
+        if self.is_open() { number.max(self.open_at_once_max() * 3 / 2) } else { number }
     }
 
-    /// Whether many were seen open at once, and half as many again may well be.
+    /// Whether at least eight units were seen open at once, and half as many again may fit.
     fn is_open(&self) -> bool {
-        let proven = self.most_proven();
+        let proven = self.open_at_once_max();
         let far = (proven * 3 / 2).min(OPEN_MAX);
-        proven >= GALLOP_FROM && self.numbers().iter().skip(far as usize).sum::<f64>() > GALLOP_OPEN
+        proven >= GALLOP_MIN && self.numbers().iter().skip(far as usize).sum::<f64>() > GALLOP_PROBABILITY
     }
 
-    /// The number found, if so many were not yet seen to be open at once.
+    /// The number found, if it was not yet seen open at once.
     fn unproven(&self, most: u32) -> Option<u32> {
         let verdict = self.verdict();
-        let is_tried =
-            self.law(Law::Any) < 0.5 && self.turning == verdict.number && self.turns > TURNS_TO_PROVE;
-        (verdict.tells(most + 1) && self.most_proven() < verdict.number && !is_tried)
+        let is_tried = self.eviction_probability(EvictionLaw::Random) < 0.5
+            && self.turn_units == verdict.number
+            && self.turns > TURNS_TO_PROVE;
+        (verdict.is_found(most + 1) && self.open_at_once_max() < verdict.number && !is_tried)
             .then_some(verdict.number)
     }
 
-    /// What a slow write takes, seconds: as seen, or a guess.
-    fn merge_costs_seconds(&self) -> f64 {
-        median(&self.slow_seconds).unwrap_or(self.slowness().typical_seconds() * MERGE_GUESS)
+    /// The median latency of slow writes, seconds, or a guess before the first.
+    fn slow_write_seconds(&self) -> f64 {
+        median(&self.slow_seconds).unwrap_or(self.classifier().typical_seconds() * MERGE_WRITES)
     }
 
-    /// What a round of `number` writes takes, seconds, if it is too many with the probability `fewer`.
+    /// The expected time of a turn of `number` units, seconds, if they are too many with the probability `fewer`.
     fn cost(&self, number: u32, fewer: f64, merge: f64) -> f64 {
-        let writes = f64::from(number) * self.slowness().typical_seconds();
-        let merges = fewer * f64::from(number.min(MERGES_TO_TELL)) * merge;
-        let opening = match self.openings_seconds.len() {
+        let writes = f64::from(number) * self.classifier().typical_seconds();
+        let merges = fewer * f64::from(number.min(MERGES_TO_DECIDE)) * merge;
+        let opening = match self.opening_seconds.len() {
             0..OPENINGS_MIN => merge / 2.0,
-            seen => self.openings_seconds.iter().sum::<f64>() / count(seen),
+            seen => self.opening_seconds.iter().sum::<f64>() / count(seen),
         };
-        let openings = f64::from(number.saturating_sub(self.ever_opened())) * opening;
+        let openings = f64::from(number.saturating_sub(self.written_units())) * opening;
         writes * 2.0 + merges + openings + merge
     }
 }
@@ -226,68 +243,68 @@ mod tests {
     use crate::slow_classifier::SlowClassifier;
     use flashscope_record::observation::Order;
 
-    const QUICK: Duration = Duration::from_millis(2);
+    const FAST: Duration = Duration::from_millis(2);
     const SLOW: Duration = Duration::from_millis(90);
 
-    /// A controller with so many places, all of them taken by others at first.
+    /// A controller whose slots are all taken by foreign blocks at first.
     struct Controller {
-        placed: Vec<u32>,
-        /// Draws which one has to go; without it the one written longest ago.
-        chance: Option<u64>,
+        open: Vec<u32>,
+        /// The state of the generator for random eviction; `None` for LRU eviction.
+        generator: Option<u64>,
     }
 
     impl Controller {
         fn write(&mut self, unit: u32) -> Duration {
-            let place = self.placed.iter().position(|other| *other == unit);
-            let latency = if place.is_some() { QUICK } else { SLOW };
-            let goes = place.unwrap_or_else(|| match &mut self.chance {
+            let index = self.open.iter().position(|other| *other == unit);
+            let latency = if index.is_some() { FAST } else { SLOW };
+            let evicted = index.unwrap_or_else(|| match &mut self.generator {
                 None => 0,
                 Some(state) => {
                     *state =
                         state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    (*state >> 33) as usize % self.placed.len()
+                    (*state >> 33) as usize % self.open.len()
                 }
             });
-            self.placed.remove(goes);
-            self.placed.push(unit);
+            self.open.remove(evicted);
+            self.open.push(unit);
             latency
         }
     }
 
-    /// Searches, and says what was found after how many writes.
-    fn search(places: u32, chance: Option<u64>) -> (u32, usize) {
-        let mut controller = Controller { placed: (1000..1000 + places).collect(), chance };
-        let slowness = SlowClassifier::beyond(&[QUICK; 5]).unwrap();
-        let mut belief = Belief::new(Order::Linear, slowness, Prior::Linear);
-        while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.writes() < 10_000) {
+    /// Runs a search; returns the number found and the number of writes.
+    fn search(slots: u32, generator: Option<u64>) -> (u32, usize) {
+        let mut controller = Controller { open: (1000..1000 + slots).collect(), generator };
+        let classifier = SlowClassifier::from_baseline(&[FAST; 5]).unwrap();
+        let mut posterior = Posterior::new(Order::Linear, classifier, Prior::Linear);
+        while let Some(step) = posterior.next(BEYOND_ALL).filter(|_| posterior.writes() < 10_000) {
             match step {
-                Step::Open(number) => (belief.opened()..number).for_each(|unit| {
+                Step::Open(number) => (posterior.writable_units()..number).for_each(|unit| {
                     let latency = controller.write(unit);
-                    belief.write(unit, latency);
+                    posterior.write(unit, latency);
                 }),
                 Step::Turn { number, writes } => {
-                    belief.turn(number, writes);
+                    posterior.start_turn(number, writes);
                     for _ in 0..writes {
-                        let (unit, _) = belief.longest_ago_of(number).unwrap();
-                        belief.write(unit, controller.write(unit));
+                        let (unit, _) = posterior.least_recent_of(number).unwrap();
+                        posterior.write(unit, controller.write(unit));
                     }
                 }
             }
         }
-        (belief.verdict().number, belief.writes())
+        (posterior.verdict().number, posterior.writes())
     }
 
     #[test]
-    fn where_the_oldest_goes_a_few_writes_for_each_place_tell_their_number() {
-        for places in (1..=12).chain([17, 31, 64, 100, 127, 128]) {
-            let (found, writes) = search(places, None);
-            assert_eq!(found, places);
-            assert!(writes <= 40 + 4 * places as usize, "{places}: {writes} writes");
+    fn under_lru_eviction_slots_are_counted_with_a_few_writes_each() {
+        for slots in (1..=12).chain([17, 31, 64, 100, 127, 128]) {
+            let (found, writes) = search(slots, None);
+            assert_eq!(found, slots);
+            assert!(writes <= 40 + 4 * slots as usize, "{slots}: {writes} writes");
         }
     }
 
     #[test]
-    fn where_any_of_many_goes_some_three_merges_a_place_more_than_all_need_tell() {
+    fn under_random_eviction_40_slots_are_counted_with_less_than_8000_writes() {
         for seed in 1..=3 {
             let (found, writes) = search(40, Some(seed * 977 + 5));
             assert_eq!(found, 40, "after {writes} writes");
@@ -296,30 +313,31 @@ mod tests {
     }
 
     #[test]
-    fn where_any_goes_it_is_found_mostly() {
-        let wrong = (1..=8).flat_map(|places| (0..4).map(move |seed| (places, seed)));
+    fn under_random_eviction_the_number_is_mostly_found() {
+        let wrong = (1..=8).flat_map(|slots| (0..4).map(move |seed| (slots, seed)));
         let wrong: Vec<_> =
-            wrong.filter(|(places, seed)| search(*places, Some(seed * 977 + 5)).0 != *places).collect();
+            wrong.filter(|(slots, seed)| search(*slots, Some(seed * 977 + 5)).0 != *slots).collect();
         assert!(wrong.len() <= 2, "{wrong:?}");
     }
 
     #[test]
-    fn out_of_order_hardly_more_are_opened_than_fit_in_order() {
-        let prior = Prior::Random { linear: Some(50), every_switch: 0.98, hides: 0.02 };
-        let mut belief = Belief::new(Order::Random, SlowClassifier::beyond(&[QUICK; 5]).unwrap(), prior);
+    fn random_order_tries_one_unit_more_than_fit_in_sequential_order() {
+        let prior = Prior::Random { linear: Some(50), lru: 0.98, hidden_ratio: 0.02 };
+        let mut posterior =
+            Posterior::new(Order::Random, SlowClassifier::from_baseline(&[FAST; 5]).unwrap(), prior);
         let mut opened = Vec::new();
-        while let Some(step) = belief.next(BEYOND_ALL).filter(|_| belief.opened() < 60) {
+        while let Some(step) = posterior.next(BEYOND_ALL).filter(|_| posterior.writable_units() < 60) {
             let units = match step {
                 Step::Open(number) => {
                     opened.push(number);
-                    belief.opened()..number
+                    posterior.writable_units()..number
                 }
                 Step::Turn { number, .. } => {
-                    let (unit, _) = belief.longest_ago_of(number).unwrap();
+                    let (unit, _) = posterior.least_recent_of(number).unwrap();
                     unit..unit + 1
                 }
             };
-            units.for_each(|unit| (0..2).for_each(|_| belief.write(unit, QUICK)));
+            units.for_each(|unit| (0..2).for_each(|_| posterior.write(unit, FAST)));
         }
         assert!(opened.contains(&51) && opened.len() > 8, "{opened:?}");
     }

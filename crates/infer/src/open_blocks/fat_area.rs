@@ -62,7 +62,7 @@ fn merged(tables: &[&FatAreaData]) -> FatAreaData {
 /// The time of a write at first and at the end, seconds, if all but the fastest quarter became as slow as a
 /// merge would make them. A few stalls do not do that.
 fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
-    let before = data.baseline.as_ref().and_then(unmerged)?;
+    let before = data.baseline.as_ref().and_then(baseline_classifier)?;
     let Some(Times::Each(control)) = &data.control else { return None };
     let seconds: Vec<f64> = control.iter().map(Duration::as_secs_f64).collect();
     let after = lower_quartile(&seconds)?;
@@ -71,37 +71,41 @@ fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
 
 /// From our own measurement: blocks opened one after another, ordinary ones and those at the start.
 fn from_begun(data: &FatAreaData) -> Finding {
-    let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else { return not_measured() };
-    let going_on = match &data.baseline {
+    let Some(classifier) = data.baseline.as_ref().and_then(baseline_classifier) else {
+        return not_measured();
+    };
+    let baseline = match &data.baseline {
         Some(Times::Each(times)) => times.as_slice(),
         _ => &[],
     };
-    let mut belief = FirstBlocks::new(slowness, going_on, data.merges);
-    data.opened.iter().for_each(|block| belief.begin(block.unit, block.time));
-    if !belief.are_places_taken() {
+    let mut posterior = FirstBlocks::new(classifier, baseline, data.merges);
+    data.opened.iter().for_each(|block| posterior.open(block.unit, block.time));
+    if !posterior.are_slots_taken() {
         return Finding::unknown(
             ID,
             Reason::NothingEvicted,
             [WouldDecide::QuieterMachine, WouldDecide::Fill],
         );
     }
-    let ((end, probability), asked) = (belief.end(), belief.asked());
-    if asked == 0 {
+    let ((end, probability), tested) = (posterior.end(), posterior.tested());
+    if tested == 0 {
         let reason = Reason::NotMeasured(Measurement::FirstBlocks);
         return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Budget)]);
     }
-    if end >= asked {
-        let reason = Reason::AreaGoesOn { blocks: asked };
+    if end >= tested {
+        let reason = Reason::AreaGoesOn { blocks: tested };
         return Finding::unknown(ID, reason, [WouldDecide::More(Sample::FirstBlocks)]);
     }
-    area(data, end, probability, slowness)
+    area(data, end, probability, classifier)
 }
 
 /// From openings on a controller that takes one sequential run: a block that evicts another when it is opened
 /// is ordinary.
 fn from_beginnings(data: &FatAreaData) -> Finding {
-    let Some(slowness) = data.baseline.as_ref().and_then(unmerged) else { return not_measured() };
-    let slow = |block: &Vec<Duration>| block.iter().filter(|latency| slowness.is_slow(**latency)).count();
+    let Some(classifier) = data.baseline.as_ref().and_then(baseline_classifier) else {
+        return not_measured();
+    };
+    let slow = |block: &Vec<Duration>| block.iter().filter(|latency| classifier.is_slow(**latency)).count();
     let fine = data.beginnings.iter().take_while(|block| slow(block) == 0).count();
     match data.beginnings.get(fine) {
         Some(block) if slow(block) + 1 >= block.len() => {
@@ -109,7 +113,7 @@ fn from_beginnings(data: &FatAreaData) -> Finding {
             let evidence = Evidence::FirstBlocks(FatEvidence::Evicts {
                 block: blocks(fine),
                 opening_s: median(&seconds).unwrap_or(0.0),
-                write_s: slowness.typical_seconds(),
+                write_s: classifier.typical_seconds(),
             });
             let value = Value::Bytes(data.erase_block * fine as u64);
             Finding::exact(ID, value, Confidence::new(BY_OPENINGS), evidence)
@@ -139,7 +143,7 @@ fn blocks(number: usize) -> u32 {
 }
 
 /// The area that ends before block `end`.
-fn area(data: &FatAreaData, end: u32, probability: f64, slowness: SlowClassifier) -> Finding {
+fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifier) -> Finding {
     let value = Value::Bytes(data.erase_block * u64::from(end));
     if probability < SURE_ENOUGH {
         let reason = Reason::Likely { value, confidence: Confidence::new(probability), because: None };
@@ -154,7 +158,7 @@ fn area(data: &FatAreaData, end: u32, probability: f64, slowness: SlowClassifier
     let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
     if end == 0 {
         let evidence =
-            FatEvidence::Evicts { block: 0, opening_s: next_s, write_s: slowness.typical_seconds() };
+            FatEvidence::Evicts { block: 0, opening_s: next_s, write_s: classifier.typical_seconds() };
         return Finding::exact(ID, value, confidence, Evidence::FirstBlocks(evidence));
     }
     let evidence = FatEvidence::UsesNoSlot { blocks: end, opening_s, next_s };
@@ -163,9 +167,9 @@ fn area(data: &FatAreaData, end: u32, probability: f64, slowness: SlowClassifier
 }
 
 /// The classifier from the writes into one block alone, which contain no merge.
-fn unmerged(baseline: &Times) -> Option<SlowClassifier> {
+fn baseline_classifier(baseline: &Times) -> Option<SlowClassifier> {
     match baseline {
-        Times::Each(times) => SlowClassifier::beyond(times),
+        Times::Each(times) => SlowClassifier::from_baseline(times),
         Times::Mean { .. } => None,
     }
 }

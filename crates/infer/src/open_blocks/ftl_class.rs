@@ -8,9 +8,11 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::{OpenUnitsData, Order};
 
-use crate::open_blocks::laws::Law;
-use crate::open_blocks::open_units::{BY_SHARED_LOGS, Kind, Search, Undecidable, evidence, of_shared_logs};
-use crate::open_blocks::openings::{self, closes_quickly, one_run_confidence};
+use crate::open_blocks::eviction::EvictionLaw;
+use crate::open_blocks::open_units::{
+    BY_SHARED_LOGS, LayerKind, Search, Undecidable, evidence, of_shared_logs,
+};
+use crate::open_blocks::openings::{self, closes_fast, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
 use crate::thresholds::SURE_ENOUGH;
@@ -57,7 +59,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>)
     if search.fits(Order::Random) == Some(0) {
         return linear_only(search, above);
     }
-    if search.kind == Kind::Blocks && !search.is_tried(Order::Random) {
+    if search.kind == LayerKind::Blocks && !search.is_tried(Order::Random) {
         let reason = Reason::NotMeasured(Measurement::RandomWrites);
         return Finding::unknown(ID, reason, [WouldDecide::WholeMeasurement]);
     }
@@ -67,15 +69,15 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>)
 /// The class of layers that do not keep a number of blocks open.
 fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding> {
     let (class, confidence, evidence) = match search.kind {
-        Kind::Blocks => return None,
-        Kind::OneRun => {
-            let class = if closes_quickly(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
+        LayerKind::Blocks => return None,
+        LayerKind::OneRun => {
+            let class = if closes_fast(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
             (class, one_run_confidence(search), openings::evidence(search))
         }
-        Kind::SharedLogs(logs) => {
+        LayerKind::SharedLogs(logs) => {
             (FtlClass::HybridLog, Confidence::new(BY_SHARED_LOGS), of_shared_logs(logs))
         }
-        Kind::Log => {
+        LayerKind::Log => {
             let confidence = match (search.is_over_data(), data.groups.is_empty()) {
                 (_, false) => BY_GROUPS,
                 (true, true) => OVER_DATA,
@@ -86,15 +88,15 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
             let evidence = BlockEvidence::ShortMerge { is_random: false, extra_s };
             (FtlClass::LogStructured, Confidence::new(confidence), Evidence::Blocks(evidence))
         }
-        Kind::Completed(extra_s) => {
+        LayerKind::Completed(extra_s) => {
             let evidence = BlockEvidence::ShortMerge { is_random: true, extra_s };
             (FtlClass::LogStructured, Confidence::new(BY_SHORT_MERGES), Evidence::Blocks(evidence))
         }
-        Kind::Whole(request) => {
+        LayerKind::Whole(request) => {
             let evidence = BlockEvidence::FreeRequests { request };
             (FtlClass::LogStructured, Confidence::new(BY_FREE_REQUESTS), Evidence::Blocks(evidence))
         }
-        Kind::Collected(collection) => {
+        LayerKind::Collected(collection) => {
             let evidence = BlockEvidence::Collection { every: collection.every, extra_s: collection.seconds };
             (FtlClass::PageMapped, Confidence::new(BY_COLLECTION), Evidence::Blocks(evidence))
         }
@@ -105,14 +107,14 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
 /// The class if the number of open units is unknown, by writes into any number of blocks that is surely too
 /// many.
 fn without_number(search: &Search<'_>) -> Finding {
-    if search.kind == Kind::Blocks && search.fits(Order::Random) == Some(0) {
+    if search.kind == LayerKind::Blocks && search.fits(Order::Random) == Some(0) {
         return linear_only(search, None);
     }
     if let Some(finding) = by_random_order(search) {
         return finding;
     }
     let posterior::Verdict { low, high, .. } = search.linear.verdict();
-    if search.kind != Kind::Blocks || !search.shows_merges(Order::Linear) || high > posterior::OPEN_MAX {
+    if search.kind != LayerKind::Blocks || !search.shows_merges(Order::Linear) || high > posterior::OPEN_MAX {
         return Finding::unknown(ID, Reason::NoUpperCount, [WouldDecide::More(Sample::Blocks)]);
     }
     let takes_linear_only = search.random.numbers()[0];
@@ -132,8 +134,8 @@ fn without_number(search: &Search<'_>) -> Finding {
 /// The class if nothing merges in sequential order, as on a new stick that has nothing to copy, and every
 /// switch does in random order.
 fn by_random_order(search: &Search<'_>) -> Option<Finding> {
-    let fits = search.fits(Order::Random).filter(|_| search.kind == Kind::Blocks)?;
-    let every = search.random.law(Law::LeastRecent);
+    let fits = search.fits(Order::Random).filter(|_| search.kind == LayerKind::Blocks)?;
+    let every = search.random.eviction_probability(EvictionLaw::Lru);
     if every < SURE_ENOUGH {
         return None;
     }
@@ -145,7 +147,7 @@ fn by_random_order(search: &Search<'_>) -> Option<Finding> {
 
 /// The more probable eviction rule, LRU or random, as a class with its probability.
 fn law(search: &Search<'_>) -> (FtlClass, f64) {
-    let every = search.linear.law(Law::LeastRecent);
+    let every = search.linear.eviction_probability(EvictionLaw::Lru);
     if every >= 0.5 { (FtlClass::OpenBlock, every) } else { (FtlClass::LogStructured, 1.0 - every) }
 }
 
@@ -176,7 +178,7 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
             .with_caveat(Caveat::LogLooksTheSame);
     }
     if probability < SURE_ENOUGH {
-        let every_switch = Some(search.linear.law(Law::LeastRecent));
+        let every_switch = Some(search.linear.eviction_probability(EvictionLaw::Lru));
         let reason = Reason::BetweenRules { low: linear, high: linear, extra_s: merge_s, every_switch };
         return Finding::unknown(ID, reason, [WouldDecide::More(Sample::Rounds)]);
     }
@@ -189,14 +191,14 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
     let first_cell = if data.led { data.larger.first() } else { data.cells.first() };
     let request = first_cell?.request;
-    let slowness = search.slowness.scaled(SMALL_TAKE_LONGER);
+    let classifier = search.classifier.scaled(SMALL_TAKE_LONGER);
     // A shorter merge would not show in a small request.
-    search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > slowness.limit_seconds())?;
+    search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > classifier.threshold_seconds())?;
     let surveyed = data.cells.iter().filter(|cell| {
         cell.order == Order::Linear && cell.open_units == linear + 1 && cell.request < request
     });
     let escapes = surveyed.filter(|cell| {
-        let slow = cell.writes().filter(|(_, latency)| slowness.is_slow(*latency)).count();
+        let slow = cell.writes().filter(|(_, latency)| classifier.is_slow(*latency)).count();
         count(slow) <= 0.02 * count(cell.writes().count())
     });
     escapes.map(|cell| cell.request).max()

@@ -1,123 +1,130 @@
-//! One number of places under one law, and how well it explains each write.
+//! A hypothesis: a number of slots under one eviction law, with its weight for each pair of error rates.
 
-use crate::open_blocks::laws::{Places, Second, Touch, UNFORESEEN};
+use crate::open_blocks::eviction::{BlockWrite, PAIR_PROBABILITY_MIN, SecondWriteMerge};
+use crate::open_blocks::slots::Slots;
 
-/// What blurs the picture: how often a write is slow without a merge, from a quiet stick to one that stalls at every third
-/// write; how many merges do not show at least; and how plausible that is before anything was seen. A merge hides where it
-/// was done before, behind the transfer, or, in a log that maps several pages at once, where a run stops at the end of them.
-pub(super) const BLURS: [Blur; 11] = [
-    Blur { stalls: 0.0005, hidden: 0.01, plausible: 0.3 },
-    Blur { stalls: 0.002, hidden: 0.01, plausible: 0.27 },
-    Blur { stalls: 0.01, hidden: 0.01, plausible: 0.18 },
-    Blur { stalls: 0.04, hidden: 0.01, plausible: 0.09 },
-    Blur { stalls: 0.12, hidden: 0.01, plausible: 0.04 },
-    Blur { stalls: 0.2, hidden: 0.01, plausible: 0.03 },
-    Blur { stalls: 0.35, hidden: 0.01, plausible: 0.02 },
-    Blur { stalls: 0.5, hidden: 0.01, plausible: 0.01 },
-    Blur { stalls: 0.0005, hidden: 0.4, plausible: 0.06 },
-    Blur { stalls: 0.01, hidden: 0.4, plausible: 0.03 },
-    Blur { stalls: 0.12, hidden: 0.4, plausible: 0.01 },
+/// The error rates that are tried, from a device without stalls to one that stalls at every second write, with
+/// 1 % or 40 % of merges hidden. A merge is hidden if it was done earlier or during the transfer, or, in a log
+/// that maps several pages at once, if a run stops at the end of them. Rates and priors: guess.
+pub(super) const ERROR_RATES: [ErrorRates; 11] = [
+    ErrorRates { stalls: 0.0005, hidden: 0.01, prior: 0.3 },
+    ErrorRates { stalls: 0.002, hidden: 0.01, prior: 0.27 },
+    ErrorRates { stalls: 0.01, hidden: 0.01, prior: 0.18 },
+    ErrorRates { stalls: 0.04, hidden: 0.01, prior: 0.09 },
+    ErrorRates { stalls: 0.12, hidden: 0.01, prior: 0.04 },
+    ErrorRates { stalls: 0.2, hidden: 0.01, prior: 0.03 },
+    ErrorRates { stalls: 0.35, hidden: 0.01, prior: 0.02 },
+    ErrorRates { stalls: 0.5, hidden: 0.01, prior: 0.01 },
+    ErrorRates { stalls: 0.0005, hidden: 0.4, prior: 0.06 },
+    ErrorRates { stalls: 0.01, hidden: 0.4, prior: 0.03 },
+    ErrorRates { stalls: 0.12, hidden: 0.4, prior: 0.01 },
 ];
 
-/// One way in which the picture is blurred.
+/// The share of writes that are slow without a merge, the least share of merges that do not show, and the prior
+/// probability of both.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Blur {
+pub(super) struct ErrorRates {
     pub(super) stalls: f64,
     hidden: f64,
-    pub(super) plausible: f64,
+    pub(super) prior: f64,
 }
 
-impl Blur {
-    /// Whether many merges do not show.
-    pub(super) fn hides(self) -> bool {
-        self.hidden > HIDES
+impl ErrorRates {
+    /// Whether a large share of merges is hidden.
+    pub(super) fn hides_merges(self) -> bool {
+        self.hidden > HIDDEN_LARGE
     }
 }
 
-/// A logarithm for each write would take longer than all else: after so many writes one is taken of what they multiplied.
-pub(super) const GATHERED: usize = 8;
+/// The number of writes whose likelihoods are multiplied before one logarithm is taken: the logarithms would
+/// take most of the time. A product of eight factors stays far above the smallest double.
+pub(super) const WRITES_PER_LOGARITHM: usize = 8;
 
-/// Of so many merges one or two hide in any case.
-const HIDES: f64 = 0.1;
+/// The share of hidden merges that separates the two groups of [`ERROR_RATES`], 1 % and 40 %.
+const HIDDEN_LARGE: f64 = 0.1;
 
-/// One number of places under one law, with the logarithm of its weight for each blur.
+/// A number of slots under one law, with the logarithm of its weight for each of [`ERROR_RATES`].
 #[derive(Debug, Clone)]
 pub(super) struct Hypothesis {
-    pub(super) places: Places,
-    weights: [f64; BLURS.len()],
-    /// What the writes since they were gathered last make of these weights.
-    factors: [f64; BLURS.len()],
+    pub(super) slots: Slots,
+    log_weights: [f64; ERROR_RATES.len()],
+    /// The likelihoods since the last logarithm.
+    factors: [f64; ERROR_RATES.len()],
 }
 
 impl Hypothesis {
-    /// These places, with this weight before the first write, and where many merges do not show so many times that.
-    pub(super) fn new(places: Places, weight: f64, hides: f64) -> Self {
-        let of_blur = |blur: Blur| weight * blur.plausible * if blur.hides() { hides } else { 1.0 };
-        Self { places, weights: BLURS.map(|blur| of_blur(blur).ln()), factors: [1.0; BLURS.len()] }
+    /// These slots with this prior weight, times `hidden_ratio` if a large share of merges is hidden.
+    pub(super) fn new(slots: Slots, weight: f64, hidden_ratio: f64) -> Self {
+        let prior =
+            |rates: ErrorRates| weight * rates.prior * if rates.hides_merges() { hidden_ratio } else { 1.0 };
+        let log_weights = ERROR_RATES.map(|rates| prior(rates).ln());
+        Self { slots, log_weights, factors: [1.0; ERROR_RATES.len()] }
     }
 
-    /// The logarithm of its weight for each blur.
-    pub(super) fn weights(&self) -> [f64; BLURS.len()] {
-        std::array::from_fn(|blur| self.weights[blur] + self.factors[blur].ln())
+    /// The logarithm of the weight for each of [`ERROR_RATES`].
+    pub(super) fn log_weights(&self) -> [f64; ERROR_RATES.len()] {
+        std::array::from_fn(|index| self.log_weights[index] + self.factors[index].ln())
     }
 
-    /// The largest of its weights. To be asked after [`GATHERED`] writes at the latest, before a product of so many becomes too small.
-    pub(super) fn gather(&mut self) -> f64 {
-        self.weights = self.weights();
-        self.factors = [1.0; BLURS.len()];
-        self.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    /// Adds the logarithms of the likelihoods to the weights, and returns the largest weight. At the latest due
+    /// after [`WRITES_PER_LOGARITHM`] writes.
+    pub(super) fn collect_factors(&mut self) -> f64 {
+        self.log_weights = self.log_weights();
+        self.factors = [1.0; ERROR_RATES.len()];
+        self.log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Multiplies each of its weights.
+    /// Multiplies each weight.
     pub(super) fn multiply(&mut self, factor: f64) {
         self.factors.iter_mut().for_each(|each| *each *= factor);
     }
 
-    /// The quicker one of two writes into a unit holds no merge, if a unit can be open at all.
-    pub(super) fn weigh_quicker(&mut self, slow: f64, hidden: f64) {
-        let merges = match self.places.second() {
-            _ if self.places.count() == 0 => 1.0,
-            // Both may have to make room, now and then.
-            Second::PaysIfFull(_) => UNFORESEEN,
+    /// Weighs the faster one of two writes into a unit: it contains no merge, if a unit can be open at all.
+    pub(super) fn weigh_faster(&mut self, slow: f64, hidden: f64) {
+        let merges = match self.slots.second_write_merge() {
+            _ if self.slots.count() == 0 => 1.0,
+            // Both may evict a block, rarely.
+            SecondWriteMerge::IfFull(_) => PAIR_PROBABILITY_MIN,
             _ => 0.0,
         };
         self.weigh_by(merges, slow, hidden);
     }
 
-    /// Takes a write into account that is slow with this probability, where merges hide with this one at least.
-    pub(super) fn weigh(&mut self, touch: Touch, slow: f64, hidden: f64) {
-        self.places.expect(touch);
-        match touch.halves {
-            Some(halves) if touch.before == 0 => self.weigh_opening(touch, slow, halves, hidden),
-            Some((_, second)) => self.weigh_half(self.places.chance(touch), slow, second, hidden),
-            None => self.weigh_by(self.places.chance(touch), slow, hidden),
+    /// Weighs a write that is slow with this probability, if at least the share `hidden` of merges is hidden.
+    pub(super) fn weigh(&mut self, write: BlockWrite, slow: f64, hidden: f64) {
+        self.slots.expect(write);
+        match write.pair_slow {
+            Some(pair_slow) if write.writes_before == 0 => self.weigh_opening(write, slow, pair_slow, hidden),
+            Some((_, second)) => self.weigh_pair(self.slots.merge_probability(write), slow, second, hidden),
+            None => self.weigh_by(self.slots.merge_probability(write), slow, hidden),
         }
-        self.places.take(touch, slow);
+        self.slots.update(write, slow);
     }
 
-    /// Two writes into a unit that was opened before: a merge goes with either of them like those that opened units, a stall with any.
-    fn weigh_half(&mut self, merges: f64, slow: f64, second: f64, hidden: f64) {
-        let goes_so = match self.places.second() {
-            Second::PaysNothing => 1.0 - second * (1.0 - UNFORESEEN),
-            Second::PaysIfFull(full) => full * second + (1.0 - full) * (1.0 - second),
-            Second::OrTheFirst => 0.5,
+    /// Weighs two writes into a unit that was opened before. A merge is in the same one of them as in openings,
+    /// a stall in either.
+    fn weigh_pair(&mut self, merges: f64, slow: f64, second: f64, hidden: f64) {
+        let position = match self.slots.second_write_merge() {
+            SecondWriteMerge::Never => 1.0 - second * (1.0 - PAIR_PROBABILITY_MIN),
+            SecondWriteMerge::IfFull(full) => full * second + (1.0 - full) * (1.0 - second),
+            SecondWriteMerge::Either => 0.5,
         };
-        self.weigh_with(merges, (slow * goes_so, slow / 2.0), 1.0 - slow, hidden);
+        self.weigh_with(merges, (slow * position, slow / 2.0), 1.0 - slow, hidden);
     }
 
-    /// The first two writes into a unit.
-    fn weigh_opening(&mut self, touch: Touch, slow: f64, (first, second): (f64, f64), hidden: f64) {
-        let factor = match self.places.second() {
-            Second::PaysNothing => {
-                self.weigh_by(self.places.chance(touch), first, hidden);
-                1.0 - second * (1.0 - UNFORESEEN)
+    /// Weighs the first two writes into a unit.
+    fn weigh_opening(&mut self, write: BlockWrite, slow: f64, (first, second): (f64, f64), hidden: f64) {
+        let factor = match self.slots.second_write_merge() {
+            SecondWriteMerge::Never => {
+                self.weigh_by(self.slots.merge_probability(write), first, hidden);
+                1.0 - second * (1.0 - PAIR_PROBABILITY_MIN)
             }
-            Second::PaysIfFull(full) => {
+            SecondWriteMerge::IfFull(full) => {
                 self.weigh_by(full, second, hidden);
-                touch.first_opens_slowly * first + (1.0 - touch.first_opens_slowly) * (1.0 - first)
+                write.first_opening_slow * first + (1.0 - write.first_opening_slow) * (1.0 - first)
             }
-            Second::OrTheFirst => {
-                self.weigh_by(self.places.chance(touch), slow, hidden);
+            SecondWriteMerge::Either => {
+                self.weigh_by(self.slots.merge_probability(write), slow, hidden);
                 1.0 - slow / 2.0
             }
         };
@@ -128,12 +135,13 @@ impl Hypothesis {
         self.weigh_with(merges, (slow, slow), 1.0 - slow, hidden);
     }
 
-    /// How likely it is slow by a merge, and by a stall, and that it is not.
-    fn weigh_with(&mut self, merges: f64, (merge, stall): (f64, f64), quick: f64, hidden: f64) {
-        for (factor, blur) in self.factors.iter_mut().zip(BLURS) {
-            let hidden = hidden.max(blur.hidden);
-            let with_merge = (1.0 - hidden) * merge + hidden * quick;
-            let without = blur.stalls * stall + (1.0 - blur.stalls) * quick;
+    /// Multiplies by the likelihood of a write: `merges` is the probability of a merge, and the others are those
+    /// of the latency with a merge, with a stall, and with neither.
+    fn weigh_with(&mut self, merges: f64, (merge, stall): (f64, f64), fast: f64, hidden: f64) {
+        for (factor, rates) in self.factors.iter_mut().zip(ERROR_RATES) {
+            let hidden = hidden.max(rates.hidden);
+            let with_merge = (1.0 - hidden) * merge + hidden * fast;
+            let without = rates.stalls * stall + (1.0 - rates.stalls) * fast;
             *factor *= merges * with_merge + (1.0 - merges) * without;
         }
     }

@@ -52,7 +52,7 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
         merges: merges.len(),
         fits,
         typical_s: typical,
-        write_s: search.slowness.typical_seconds(),
+        write_s: search.classifier.typical_seconds(),
         p10_s: short,
         p90_s: long,
     });
@@ -60,7 +60,7 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
         return Finding::unknown(ID, Reason::MergesDiffer(evidence), [WouldDecide::QuieterMachine]);
     }
     let (low, high) = interval(merges, typical, variation(search));
-    let stalls = search.linear.stalls();
+    let stalls = search.linear.stall_share();
     let probability = search.linear.verdict().probability * (1.0 - MODEL_DOUBT) * (1.0 - stalls);
     Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), evidence)
         .within(Value::Seconds(low), Value::Seconds(high))
@@ -73,12 +73,12 @@ fn merges(search: &Search<'_>, fits: u32) -> Vec<f64> {
     let searched = |cell: &&OpenUnitsCell| cell.order == Order::Linear && Some(cell.request) == request;
     let share = request.map_or(0.0, |request| request.as_f64() / data.erase_block.as_f64().max(1.0));
     let mut open = Open::new(fits, share);
-    let slowness = search.slowness_in_order();
+    let classifier = search.sequential_classifier();
     let writes = data.cells.iter().filter(searched).flat_map(OpenUnitsCell::writes);
     let costs = writes.filter_map(|(unit, latency)| {
         let lacks = open.write(unit)?;
-        let extra = latency.as_secs_f64() - slowness.typical_seconds();
-        (slowness.is_slow(latency) && lacks >= LACKS_MIN).then_some(extra / lacks)
+        let extra = latency.as_secs_f64() - classifier.typical_seconds();
+        (classifier.is_slow(latency) && lacks >= LACKS_MIN).then_some(extra / lacks)
     });
     costs.collect()
 }
@@ -120,10 +120,10 @@ impl Open {
 fn variation(search: &Search<'_>) -> f64 {
     let linear = search.data().cells.iter().filter(|cell| cell.order == Order::Linear);
     let fast =
-        linear.flat_map(OpenUnitsCell::writes).filter(|(_, latency)| !search.slowness.is_slow(*latency));
+        linear.flat_map(OpenUnitsCell::writes).filter(|(_, latency)| !search.classifier.is_slow(*latency));
     let fast: Vec<f64> = fast.map(|(_, latency)| latency.as_secs_f64()).collect();
     let apart = quantile(&fast, 0.9).zip(quantile(&fast, 0.1)).map_or(0.0, |(long, short)| long - short);
-    apart / search.slowness.typical_seconds()
+    apart / search.classifier.typical_seconds()
 }
 
 /// The 95 % interval of the median by order statistics (H. David and H. Nagaraja, "Order Statistics", 2003,

@@ -1,21 +1,22 @@
-//! The number of erase blocks that a controller keeps open, from round-robin writes into them. The measuring
-//! search and the inference weigh every write by the same model. See docs/statistics.md.
+//! The number of erase blocks that a controller keeps open, from round-robin writes into them. Search and
+//! inference weigh every write by the same model; see docs/methods/open-units.md.
 
 pub mod choice;
-pub mod collection;
+mod count_distribution;
+pub mod eviction;
 pub mod evidence;
 pub mod fat_area;
 pub mod first_blocks;
 pub mod ftl_class;
-pub mod hypothesis;
-pub mod laws;
+pub mod garbage_collection;
+mod hypothesis;
 mod limits;
+mod lru_eviction;
 pub mod merge;
 pub mod open_units;
 mod openings;
 pub mod posterior;
 pub mod prior;
-pub mod random_eviction;
-pub mod recent;
+mod random_eviction;
 mod search;
-pub mod spread;
+mod slots;

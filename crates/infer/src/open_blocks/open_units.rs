@@ -7,8 +7,8 @@ use flashscope_record::finding::{
 use flashscope_record::observation::Order;
 
 use crate::open_blocks::openings;
-use crate::open_blocks::posterior::Belief;
-pub use crate::open_blocks::search::{Collection, Kind, Search, Undecidable};
+use crate::open_blocks::posterior::Posterior;
+pub use crate::open_blocks::search::{Collection, LayerKind, Search, Undecidable};
 
 /// The probability that all blocks share logs beside one sequential run, if that shows. Guess.
 pub const BY_SHARED_LOGS: f64 = 0.9;
@@ -27,18 +27,18 @@ pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Fin
     if let Some(finding) = of_special_kind(search, id, order) {
         return finding;
     }
-    let belief = search.belief(order);
+    let posterior = search.posterior(order);
     if !search.is_tried(order) {
         let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
         return Finding::unknown(id, reason, [WouldDecide::WriteTests]);
     }
-    if belief.stalls_too_often() {
+    if posterior.stalls_too_often() {
         let would_decide = [WouldDecide::QuieterMachine, WouldDecide::Rest];
         return Finding::unknown(id, Reason::StallsHideMerges, would_decide);
     }
-    let verdict = belief.verdict();
+    let verdict = posterior.verdict();
     if search.fits(order).is_none() {
-        return undecided(id, belief, search.most(order));
+        return undecided(id, posterior, search.most(order));
     }
     let confidence = Confidence::new(verdict.probability * (1.0 - search.doubt(order)));
     Finding::exact(id, Value::Count(verdict.number), confidence, evidence(search, order, verdict.number))
@@ -49,17 +49,19 @@ pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Fin
 fn of_special_kind(search: &Search<'_>, id: FindingId, order: Order) -> Option<Finding> {
     let pays_everywhere = |cost| Some(Finding::unknown(id, Reason::PaysEverywhere(cost), []));
     match (search.kind, order) {
-        (Kind::OneRun, Order::Linear) => {
+        (LayerKind::OneRun, Order::Linear) => {
             let (confidence, evidence) = (openings::one_run_confidence(search), openings::evidence(search));
             Some(Finding::exact(id, Value::Count(1), confidence, evidence))
         }
-        (Kind::SharedLogs(logs), Order::Linear) => {
+        (LayerKind::SharedLogs(logs), Order::Linear) => {
             let confidence = Confidence::new(BY_SHARED_LOGS);
             Some(Finding::exact(id, Value::Count(1), confidence, of_shared_logs(logs)))
         }
-        (Kind::OneRun | Kind::SharedLogs(_), Order::Random) => pays_everywhere(SharedCost::SharedLogs),
+        (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Random) => {
+            pays_everywhere(SharedCost::SharedLogs)
+        }
         (kind, Order::Random) if kind.is_log() => pays_everywhere(SharedCost::Log),
-        (Kind::Collected(Collection { every, seconds }), _) => {
+        (LayerKind::Collected(Collection { every, seconds }), _) => {
             pays_everywhere(SharedCost::Collection { every, extra_s: seconds })
         }
         _ => None,
@@ -71,9 +73,9 @@ pub const fn of_shared_logs(logs: Collection) -> Evidence {
     Evidence::Blocks(BlockEvidence::SharedLogs { every: logs.every, extra_s: logs.seconds })
 }
 
-fn undecided(id: FindingId, belief: &Belief, most: u32) -> Finding {
-    let verdict = belief.verdict();
-    let open_at_once = belief.most_proven();
+fn undecided(id: FindingId, posterior: &Posterior, most: u32) -> Finding {
+    let verdict = posterior.verdict();
+    let open_at_once = posterior.open_at_once_max();
     if verdict.number >= most {
         let would_decide = [
             WouldDecide::More(Sample::Blocks),
@@ -98,7 +100,7 @@ pub fn evidence(search: &Search<'_>, order: Order, fits: u32) -> Evidence {
         None => BlockEvidence::OneIsSlow {
             order,
             write_s: beyond_s,
-            sequential_s: search.slowness.typical_seconds(),
+            sequential_s: search.classifier.typical_seconds(),
         },
     })
 }
@@ -115,23 +117,23 @@ mod tests {
 
     /// Sequential writes are fast into any number of blocks, and every random write takes 27 ms longer.
     fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
-        let (quick, slow) = (Duration::from_micros(14_200), Duration::from_micros(41_200));
+        let (fast, slow) = (Duration::from_micros(14_200), Duration::from_micros(41_200));
         let mut cells = Vec::new();
         let mut write = |order, number, unit, latency| {
             OpenUnitsCell::keep(&mut cells, (order, number, Bytes::kib(64)), unit, latency);
         };
-        (0..12).for_each(|_| write(Order::Linear, 1, 0, quick));
-        (1..128).for_each(|unit| write(Order::Linear, unit + 1, unit, quick));
-        (0..256).for_each(|index| write(Order::Linear, 128, index % 128, quick));
+        (0..12).for_each(|_| write(Order::Linear, 1, 0, fast));
+        (1..128).for_each(|unit| write(Order::Linear, unit + 1, unit, fast));
+        (0..256).for_each(|index| write(Order::Linear, 128, index % 128, fast));
         (0..12).for_each(|_| write(Order::Random, 1, 0, slow));
         OpenUnitsData { erase_block, cells, ..OpenUnitsData::default() }
     }
 
     #[test]
     fn an_undecided_number_is_bounded_or_not_reached() {
-        let fast = SlowClassifier::beyond(&[Duration::from_millis(2); 5]).unwrap();
-        let belief = Belief::new(Order::Linear, fast, crate::open_blocks::prior::Prior::Linear);
-        let reason = |most| undecided(FindingId::OpenUnitsLinear, &belief, most).reason().cloned();
+        let fast = SlowClassifier::from_baseline(&[Duration::from_millis(2); 5]).unwrap();
+        let posterior = Posterior::new(Order::Linear, fast, crate::open_blocks::prior::Prior::Linear);
+        let reason = |most| undecided(FindingId::OpenUnitsLinear, &posterior, most).reason().cloned();
         assert_eq!(reason(0), Some(Reason::NoMergeUpTo(0)));
         let bounded = reason(129);
         assert!(
@@ -163,9 +165,13 @@ mod tests {
     fn a_random_write_too_fast_to_copy_a_block_shows_a_log() {
         let kind = |erase_block| Search::new(&slow_out_of_order(erase_block)).ok().map(|search| search.kind);
         assert!(
-            matches!(kind(Bytes::mib(32)), Some(Kind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
+            matches!(kind(Bytes::mib(32)), Some(LayerKind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
         );
-        assert_eq!(kind(Bytes::mib(8)), Some(Kind::Blocks), "300 MB/s would be fast, but not impossible");
+        assert_eq!(
+            kind(Bytes::mib(8)),
+            Some(LayerKind::Blocks),
+            "300 MB/s would be fast, but not impossible"
+        );
     }
 
     #[test]
@@ -179,7 +185,7 @@ mod tests {
         });
         let cut = OpenUnitsData { cells: begun.collect(), larger: all.cells, ..all };
         let Ok(search) = Search::new(&cut) else { panic!("nothing is known") };
-        assert!(search.linear.most_proven() >= 128);
+        assert!(search.linear.open_at_once_max() >= 128);
     }
 
     /// Round-robin writes over data: the number of blocks, and the times in milliseconds, repeated.
@@ -224,22 +230,22 @@ mod tests {
 
     #[test]
     fn slow_openings_show_one_sequential_run_despite_rare_longer_stalls() {
-        let (quick, merge, rare) =
+        let (fast, merge, rare) =
             (Duration::from_millis(8), Duration::from_millis(240), Duration::from_secs(4));
         let mut cells = Vec::new();
         let mut write = |number, unit, latency| {
             OpenUnitsCell::keep(&mut cells, (Order::Linear, number, Bytes::kib(32)), unit, latency);
         };
-        (0..12).for_each(|_| write(1, 0, quick));
+        (0..12).for_each(|_| write(1, 0, fast));
         (1..30).for_each(|unit| write(unit + 1, unit, merge));
-        (0..300).for_each(|index| write(30, index % 30, if index % 13 == 12 { rare } else { quick }));
-        let pair = OpeningPair { alone: quick, behind: merge };
+        (0..300).for_each(|index| write(30, index % 30, if index % 13 == 12 { rare } else { fast }));
+        let pair = OpeningPair { alone: fast, behind: merge };
         let kind = |beginnings| {
             let (erase_block, cells) = (Bytes::mib(1), cells.clone());
             let data = OpenUnitsData { erase_block, cells, beginnings, ..OpenUnitsData::default() };
             Search::new(&data).ok().map(|search| search.kind)
         };
-        assert_eq!(kind(vec![pair; 3]), Some(Kind::OneRun));
-        assert_ne!(kind(vec![OpeningPair { alone: merge, ..pair }; 3]), Some(Kind::OneRun));
+        assert_eq!(kind(vec![pair; 3]), Some(LayerKind::OneRun));
+        assert_ne!(kind(vec![OpeningPair { alone: merge, ..pair }; 3]), Some(LayerKind::OneRun));
     }
 }

@@ -22,12 +22,12 @@ pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
         0 | 1 => ONE_RUN_BY_ONE_PAIR,
         _ => ONE_RUN,
     };
-    Confidence::new(probability - if closes_quickly(search) { SHORTER_THAN_ERASING } else { 0.0 })
+    Confidence::new(probability - if closes_fast(search) { SHORTER_THAN_ERASING } else { 0.0 })
 }
 
 /// Whether closing one block for another takes less than erasing one: then a log completes what it maps at
 /// once.
-pub fn closes_quickly(search: &Search<'_>) -> bool {
+pub fn closes_fast(search: &Search<'_>) -> bool {
     let (free, closing) = typical_openings(search);
     free.zip(closing).is_some_and(|(free, closing)| closing - free < ERASE_SECONDS)
 }

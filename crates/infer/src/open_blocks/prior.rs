@@ -1,90 +1,96 @@
-//! Which numbers of open units are plausible before anything was seen.
+//! The prior over the number of open units.
 
-use crate::open_blocks::laws::Law;
+use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::OPEN_MAX;
-use crate::open_blocks::posterior::Belief;
 
-/// How plausible it is that one block too many costs a merge at every switch, before anything was seen.
-const LEAST_RECENT: f64 = 0.7;
-/// What holds in one order holds in the other but this seldom.
-const ANOTHER_LAW: f64 = 0.02;
+/// The prior probability of LRU eviction in sequential order. Guess: random eviction is the rarer law.
+const LRU: f64 = 0.7;
+/// The probability that a result in sequential order does not hold in random order: the least and, below 1, the
+/// most that a posterior counts there. Guess.
+pub(super) const DIFFERS_BY_ORDER: f64 = 0.02;
+/// The prior weight of more than [`OPEN_MAX`] units. Guess.
+const MORE_THAN_MAX: f64 = 0.04;
+/// The factor on numbers above the sequential one in random order. Guess.
+const MORE_THAN_SEQUENTIAL: f64 = 0.02;
+/// The weight that the numbers below the sequential one share evenly in random order, so that none is excluded.
+/// Guess.
+const FEWER_THAN_SEQUENTIAL: f64 = 0.1;
+/// The weight of no open unit in random order. Guess.
+const NONE_IN_RANDOM_ORDER: f64 = 0.4;
+/// The weight of the sequential number in random order. Guess.
+const SAME_AS_SEQUENTIAL: f64 = 0.5;
+/// The factor on powers of two, which are common in controllers. Guess.
+const POWER_OF_TWO: f64 = 2.0;
+/// The weight of K falls with (K + 2) to minus this power. Guess: most cards have one to eight open units (A.
+/// Bergmann, LWN 428584).
+const FALL: f64 = 1.5;
 
-/// More than [`OPEN_MAX`], or none at all.
-const MORE: f64 = 0.04;
-/// What does not fit in linear order fits out of order this seldom.
-const MORE_THAN_LINEAR: f64 = 0.02;
-
-/// Where fewer fit than in linear order any number may, beside that small ones are frequent.
-const ANY_FEWER: f64 = 0.1;
-
-/// What is taken for plausible before the first write.
+/// The probability of each number before the first write, up to a factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prior {
-    /// In linear order at least one unit is open. Most cards have one to eight (A. Bergmann, LWN 428584); powers of two
-    /// are common.
+    /// In sequential order at least one unit is open.
     Linear,
-    /// Out of order there are as many as in linear order, fewer, or none.
+    /// In random order there are as many as in sequential order, fewer, or none.
     Random {
-        /// What was found in linear order, if anything was.
+        /// The number in sequential order, if it was found.
         linear: Option<u32>,
-        /// How likely it is by the linear order that every switch merges with one block too many.
-        every_switch: f64,
-        /// How likely it is by the linear order that many merges do not show, against before anything was seen.
-        hides: f64,
+        /// The probability of LRU eviction after the sequential search.
+        lru: f64,
+        /// The ratio of posterior to prior probability that a large share of merges is hidden.
+        hidden_ratio: f64,
     },
 }
 
 impl Prior {
-    /// The prior of random order after the search in linear order.
-    #[must_use]
-    pub fn after(linear: &Belief) -> Self {
-        let verdict = linear.verdict();
-        let every_switch = linear.law(Law::LeastRecent).clamp(ANOTHER_LAW, 1.0 - ANOTHER_LAW);
-        let hides = linear.hides().clamp(ANOTHER_LAW, 1.0);
-        Self::Random { linear: verdict.tells(OPEN_MAX + 1).then_some(verdict.number), every_switch, hides }
-    }
-
-    /// How plausible it is that one block too many costs a merge at every switch: one controller chooses alike in both orders.
-    pub(super) const fn every_switch(self) -> f64 {
+    /// The prior probability of LRU eviction: a controller follows one law in both orders.
+    pub(super) const fn lru(self) -> f64 {
         match self {
-            Self::Linear => LEAST_RECENT,
-            Self::Random { every_switch, .. } => every_switch,
+            Self::Linear => LRU,
+            Self::Random { lru, .. } => lru,
         }
     }
 
-    /// The largest number that is at all likely.
-    pub(super) const fn most_likely(self) -> Option<u32> {
+    /// The number found in sequential order; more are improbable in random order.
+    pub(super) const fn sequential_count(self) -> Option<u32> {
         match self {
             Self::Linear => None,
             Self::Random { linear, .. } => linear,
         }
     }
 
-    /// How much less plausible it is under a law that many merges do not show: what hides them in one order does in the other. Where any
-    /// has to go, fewer units of which merges hide look much like more.
-    pub(super) const fn hides(self, law: Law) -> f64 {
+    /// The factor on hypotheses with a large share of hidden merges: both orders hide the same merges. Under
+    /// random eviction, fewer units with hidden merges look like more units.
+    pub(super) const fn hidden_ratio(self, law: EvictionLaw) -> f64 {
         match (self, law) {
             (Self::Linear, _) => 1.0,
-            (Self::Random { hides, .. }, Law::Any) if hides <= ANOTHER_LAW => 0.0,
-            (Self::Random { hides, .. }, _) => hides,
+            (Self::Random { hidden_ratio, .. }, EvictionLaw::Random) if hidden_ratio <= DIFFERS_BY_ORDER => {
+                0.0
+            }
+            (Self::Random { hidden_ratio, .. }, _) => hidden_ratio,
         }
     }
 
-    /// How plausible this number is, up to a factor.
+    /// The prior weight of this number.
     pub(super) fn weight(self, number: u32) -> f64 {
-        let powers = if number.is_power_of_two() { 2.0 } else { 1.0 };
-        let falling = powers / f64::from(number + 2).powf(1.5);
+        let powers = if number.is_power_of_two() { POWER_OF_TWO } else { 1.0 };
+        let falling = powers / f64::from(number + 2).powf(FALL);
         match (self, number) {
-            (Self::Random { linear: Some(_), .. }, number) if number > OPEN_MAX => MORE * MORE_THAN_LINEAR,
-            (_, number) if number > OPEN_MAX => MORE,
+            (Self::Random { linear: Some(_), .. }, number) if number > OPEN_MAX => {
+                MORE_THAN_MAX * MORE_THAN_SEQUENTIAL
+            }
+            (_, number) if number > OPEN_MAX => MORE_THAN_MAX,
             (Self::Linear, 0) => 0.0,
             (Self::Linear, _) => falling,
-            (Self::Random { .. }, 0) => 0.4,
-            (Self::Random { linear: Some(linear), .. }, number) if number == linear => 0.5 + falling,
-            (Self::Random { linear: Some(linear), .. }, number) if number > linear => {
-                falling * MORE_THAN_LINEAR
+            (Self::Random { .. }, 0) => NONE_IN_RANDOM_ORDER,
+            (Self::Random { linear: Some(linear), .. }, number) if number == linear => {
+                SAME_AS_SEQUENTIAL + falling
             }
-            (Self::Random { linear: Some(linear), .. }, _) => falling + ANY_FEWER / f64::from(linear),
+            (Self::Random { linear: Some(linear), .. }, number) if number > linear => {
+                falling * MORE_THAN_SEQUENTIAL
+            }
+            (Self::Random { linear: Some(linear), .. }, _) => {
+                falling + FEWER_THAN_SEQUENTIAL / f64::from(linear)
+            }
             _ => falling,
         }
     }

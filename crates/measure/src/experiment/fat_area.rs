@@ -168,10 +168,10 @@ impl Run<'_, '_> {
     /// The baseline, the openings, and the control.
     fn run(&mut self, first_units: u32) -> Result<(), Stop> {
         let before = self.write_alone()?;
-        let slowness = SlowClassifier::beyond(&before);
+        let classifier = SlowClassifier::from_baseline(&before);
         self.data.baseline = Some(Times::Each(before.clone()));
-        let Some(slowness) = slowness else { return Ok(()) };
-        self.test_first_blocks(first_units, slowness, &before)?;
+        let Some(classifier) = classifier else { return Ok(()) };
+        self.test_first_blocks(first_units, classifier, &before)?;
         self.data.control = Some(Times::Each(self.write_alone()?));
         Ok(())
     }
@@ -180,23 +180,23 @@ impl Run<'_, '_> {
     fn test_first_blocks(
         &mut self,
         first_units: u32,
-        slowness: SlowClassifier,
+        classifier: SlowClassifier,
         baseline: &[Duration],
     ) -> Result<(), Stop> {
         if self.experiment.merges.is_some_and(|merges| merges.is_one_run) {
-            return self.open_each_first_block(first_units, slowness);
+            return self.open_each_first_block(first_units, classifier);
         }
-        let mut posterior = FirstBlocks::new(slowness, baseline, self.experiment.merges);
+        let mut posterior = FirstBlocks::new(classifier, baseline, self.experiment.merges);
         // If openings stay fast for too long, ordinary blocks never evict another one.
         let mut fast_openings = 0;
         while let Some(unit) =
             posterior.next(first_units).filter(|unit| self.is_affordable(*unit, &posterior))
         {
-            fast_openings = if posterior.are_places_taken() { 0 } else { fast_openings + 1 };
+            fast_openings = if posterior.are_slots_taken() { 0 } else { fast_openings + 1 };
             if fast_openings > ROUNDS_MAX * self.ordinary_blocks {
                 return Ok(());
             }
-            let block = (posterior.is_ready() && posterior.others_before(unit) == 0).then_some(unit);
+            let block = (posterior.is_ready() && posterior.openings_before(unit) == 0).then_some(unit);
             if !self.open(block, &mut posterior)? {
                 return Ok(());
             }
@@ -206,7 +206,7 @@ impl Run<'_, '_> {
 
     /// Whether the bytes and the time to test this block are left.
     fn is_affordable(&self, unit: u32, posterior: &FirstBlocks) -> bool {
-        let others = posterior.others_before(unit);
+        let others = posterior.openings_before(unit);
         let takes = self.experiment.merges.and_then(|merges| merges.takes).unwrap_or_default();
         !self.is_spent()
             && self.failed <= FAILED_MAX
@@ -234,7 +234,7 @@ impl Run<'_, '_> {
         match time {
             Some(time) => {
                 self.data.opened.push(OpenedBlock { unit, time });
-                posterior.begin(unit, time);
+                posterior.open(unit, time);
             }
             None => self.failed += 1,
         }
@@ -257,7 +257,7 @@ impl Run<'_, '_> {
 
     /// For a controller with a single sequential log: opens a filled block, and then a first block, which
     /// evicts the filled one if it is ordinary itself.
-    fn open_each_first_block(&mut self, first_units: u32, slowness: SlowClassifier) -> Result<(), Stop> {
+    fn open_each_first_block(&mut self, first_units: u32, classifier: SlowClassifier) -> Result<(), Stop> {
         let Some(ordinary) = self.blocks.take() else { return Ok(()) };
         let (erase_block, request) = (self.experiment.erase_block, self.experiment.request);
         fill(&mut self.session, ByteRange::new(ordinary, erase_block.min(FILLED_MAX)))?;
@@ -267,7 +267,7 @@ impl Run<'_, '_> {
                 self.session.write_through(range(ordinary, request))?;
                 times.extend(self.session.write_through(range(erase_block * u64::from(unit), request))?);
             }
-            let is_fast = !times.iter().any(|latency| slowness.is_slow(*latency));
+            let is_fast = !times.iter().any(|latency| classifier.is_slow(*latency));
             self.data.beginnings.push(times);
             if !is_fast {
                 break;

@@ -5,7 +5,7 @@ use flashscope_device::Bytes;
 use flashscope_record::observation::Order;
 
 use super::weighed::Search;
-use crate::open_blocks::laws::Law;
+use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::{evidence, posterior};
 
 /// The laws are wrong in a way their posterior does not know. Guess.
@@ -30,10 +30,14 @@ impl Search<'_> {
     /// The probability of an error that the posterior does not know. Under random eviction it follows the
     /// controller on average only; in blocks of few writes, merges of nearly full ones do not show.
     pub fn doubt(&self, order: Order) -> f64 {
-        let request = self.parts.last().map_or(1.0, |part| part.request.as_f64());
+        let request = self.sequences.last().map_or(1.0, |sequence| sequence.request.as_f64());
         let writes = self.data.erase_block.as_f64() / request;
         let few = if writes < FEW_WRITES { 1.0 / writes } else { 0.0 };
-        let vague = if self.hides_merges() { 1.0 } else { self.belief(order).law(Law::Any) };
+        let vague = if self.hides_merges() {
+            1.0
+        } else {
+            self.posterior(order).eviction_probability(EvictionLaw::Random)
+        };
         MODEL_DOUBT
             + VAGUE_DOUBT * vague
             + few
@@ -44,7 +48,7 @@ impl Search<'_> {
 
     /// If nothing merges in sequential order, the cost of random order may be a cache that fills up.
     fn doubt_of_order(&self, order: Order) -> f64 {
-        let is_beyond = order == Order::Random && self.linear.is_beyond(posterior::OPEN_MAX + 1);
+        let is_beyond = order == Order::Random && self.linear.exceeds_max(posterior::OPEN_MAX + 1);
         if is_beyond { NOTHING_IN_ORDER } else { 0.0 }
     }
 
@@ -52,16 +56,16 @@ impl Search<'_> {
     fn doubt_of_switches(&self) -> f64 {
         let one = self.fits(Order::Linear).filter(|fits| *fits == 1 && !self.is_over_data);
         let seconds = one.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
-        let request = self.parts.last().map_or(Bytes::ZERO, |part| part.request);
+        let request = self.sequences.last().map_or(Bytes::ZERO, |sequence| sequence.request);
         let is_short =
-            |seconds| evidence::hardly_copies(seconds, self.slowness, request, self.data.erase_block);
+            |seconds| evidence::hardly_copies_block(seconds, self.classifier, request, self.data.erase_block);
         if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
     }
 
     /// Whether more blocks than fit were written round-robin without a visible merge: then some merges are
     /// hidden.
     fn hides_merges(&self) -> bool {
-        !self.is_over_data && self.linear.most_proven() > self.linear.verdict().number
+        !self.is_over_data && self.linear.open_at_once_max() > self.linear.verdict().number
     }
 
     /// The probability that slow writes are no merges. Each merge erases a block. In random order, if every
@@ -70,7 +74,7 @@ impl Search<'_> {
         let fits = self.fits(order);
         let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
         let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
-        let writes = request / self.slowness.typical_seconds();
+        let writes = request / self.classifier.typical_seconds();
         let is_too_fast = self.data.erase_block.as_f64() > seconds * writes * COPIES_QUICKLY;
         if seconds < ERASE_SECONDS || (order == Order::Random && fits == Some(0) && is_too_fast) {
             SHORTER_THAN_ERASING

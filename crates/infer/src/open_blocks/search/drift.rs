@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_record::finding::Reason;
 use flashscope_record::observation::OpenUnitsData;
 
-use crate::open_blocks::posterior::Belief;
+use crate::open_blocks::posterior::Posterior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::lower_quartile;
 
@@ -13,12 +13,16 @@ use crate::statistics::lower_quartile;
 const LIKE_A_MERGE: f64 = 0.6;
 
 /// The change, if the same writes took another time at the end than at the start.
-pub fn drift(data: &OpenUnitsData, slowness: SlowClassifier) -> Option<Reason> {
-    data.controls.iter().find_map(|control| Some(changed(slowness, slowness.changed(control.each())?)))
+pub fn drift(data: &OpenUnitsData, classifier: SlowClassifier) -> Option<Reason> {
+    data.controls.iter().find_map(|control| Some(changed(classifier, classifier.changed(control.each())?)))
 }
 
 /// The change, if all but the fastest quarter of the same writes changed by as much as a merge takes.
-pub fn drift_like_merges(data: &OpenUnitsData, linear: &Belief, at_start: SlowClassifier) -> Option<Reason> {
+pub fn drift_like_merges(
+    data: &OpenUnitsData,
+    linear: &Posterior,
+    at_start: SlowClassifier,
+) -> Option<Reason> {
     let are_the_same = data.larger.is_empty() && data.free.is_empty();
     let merge_seconds = linear.merge_seconds().filter(|_| are_the_same)?;
     data.controls.iter().find_map(|control| {

@@ -2,9 +2,9 @@
 
 use flashscope_record::observation::Order;
 
-use super::kind::Kind;
+use super::kind::LayerKind;
 use super::weighed::Search;
-use crate::open_blocks::laws::Law;
+use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
 use crate::statistics::count;
 
@@ -30,8 +30,8 @@ impl Search<'_> {
     /// Whether the last round into as many units as fit was fast again, after a round into more was slow.
     /// Otherwise the device changed meanwhile, e.g. a cache filled up. Under random eviction, some of the
     /// writes into one too many are fast.
-    fn is_fast_again(&self, fits: u32) -> bool {
-        let is_random_eviction = self.linear.law(Law::Any) > 0.5;
+    fn ends_fast(&self, fits: u32) -> bool {
+        let is_random_eviction = self.linear.eviction_probability(EvictionLaw::Random) > 0.5;
         let writes = self.judged(Order::Linear).into_iter();
         let judged = writes.map(|(open_units, merge)| (open_units, merge.is_some()));
         let after = judged.skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
@@ -49,8 +49,8 @@ impl Search<'_> {
     /// same in blocks of a wrong size.
     pub fn maps_less(&self) -> bool {
         match self.kind {
-            Kind::Log | Kind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
-            Kind::Collected(_) => true,
+            LayerKind::Log | LayerKind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
+            LayerKind::Collected(_) => true,
             _ => false,
         }
     }
@@ -58,13 +58,15 @@ impl Search<'_> {
     /// The number of units that fit, if one was found.
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
-            (Kind::OneRun | Kind::SharedLogs(_), Order::Linear) => return Some(1),
-            (Kind::OneRun | Kind::SharedLogs(_), Order::Random) | (Kind::Collected(_), _) => return None,
+            (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Linear) => return Some(1),
+            (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Random) | (LayerKind::Collected(_), _) => {
+                return None;
+            }
             (kind, Order::Random) if kind.is_log() => return None,
             _ => {}
         }
-        let belief = self.belief(order);
-        let verdict = belief.verdict();
+        let posterior = self.posterior(order);
+        let verdict = posterior.verdict();
         // No more fit in random order than in sequential order, so that more need not be tried.
         let most = match order {
             Order::Linear => self.most(order),
@@ -76,32 +78,33 @@ impl Search<'_> {
         // Under LRU eviction each write decides for itself. Under random eviction the posterior follows the
         // controller on average only, and as many must have been seen open at once, or nearly as many if it
         // is sure.
-        let is_seen = belief.is_seen_open()
-            || (order == Order::Random && (self.without_want.is_some() || self.agrees_with_order(verdict)))
+        let is_seen = posterior.is_seen_open()
+            || (order == Order::Random && (self.freed_cells.is_some() || self.agrees_with_order(verdict)))
             || (order == Order::Linear && self.is_sure_in_both_orders(verdict))
             || (verdict.probability > SURE_WITHOUT_PROOF
-                && verdict.number - belief.most_proven().min(verdict.number)
+                && verdict.number - posterior.open_at_once_max().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
         // Under random eviction only the sequential result separates merges from stalls, and no more fit than
         // there. If none fits, each write merges under either rule.
         let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
             || in_order().or(self.open_in_sequence()).map_or(
-                verdict.number == 0 || belief.law(Law::Any) < 0.5,
+                verdict.number == 0 || posterior.eviction_probability(EvictionLaw::Random) < 0.5,
                 |linear| {
                     let is_near = (1..=linear / NEAR_SHARE).contains(&(linear - verdict.number.min(linear)));
-                    let is_vague =
-                        is_near && belief.law(Law::Any) > 0.5 && belief.most_proven() < verdict.number;
-                    verdict.number <= linear && (self.without_want.is_some() || !is_vague)
+                    let is_vague = is_near
+                        && posterior.eviction_probability(EvictionLaw::Random) > 0.5
+                        && posterior.open_at_once_max() < verdict.number;
+                    verdict.number <= linear && (self.freed_cells.is_some() || !is_vague)
                 },
             );
         // What hides merges in random order hides them in sequential order.
         let fits_in_order = || self.fits(Order::Linear);
         let is_plain = order == Order::Linear
-            || !belief.hides_many()
-            || fits_in_order().is_some_and(|linear| self.linear.hides_many() || linear == verdict.number);
-        let is_found = verdict.tells(most) && is_seen && is_clear && is_plain;
-        (is_found && (order == Order::Random || self.is_fast_again(verdict.number))).then_some(verdict.number)
+            || !posterior.hides_merges()
+            || fits_in_order().is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
+        let is_found = verdict.is_found(most) && is_seen && is_clear && is_plain;
+        (is_found && (order == Order::Random || self.ends_fast(verdict.number))).then_some(verdict.number)
     }
 
     /// Whether the same number is sure in random order as was found in sequential order: two counts that
@@ -121,25 +124,27 @@ impl Search<'_> {
     /// The number seen open at once in sequential order, if the search was too short to find how many fit,
     /// and merges show in random order.
     fn open_in_sequence(&self) -> Option<u32> {
-        let is_short = !self.linear.is_beyond(posterior::OPEN_MAX + 1) && self.linear.stalls() <= FEW_STALLS;
-        (is_short && self.shows_merges(Order::Random)).then(|| self.linear.most_proven())
+        let is_short =
+            !self.linear.exceeds_max(posterior::OPEN_MAX + 1) && self.linear.stall_share() <= FEW_STALLS;
+        (is_short && self.shows_merges(Order::Random)).then(|| self.linear.open_at_once_max())
     }
 
     /// The interval of the number of units that fit, if no single number is sure, but one is surely too many
     /// and was tried in both orders.
     pub fn between(&self, order: Order) -> Option<(u32, u32)> {
-        let belief = self.belief(order);
-        let verdict = belief.verdict();
-        let beyond: f64 = belief.numbers().iter().skip(self.most(order) as usize).sum();
+        let posterior = self.posterior(order);
+        let verdict = posterior.verdict();
+        let beyond: f64 = posterior.numbers().iter().skip(self.most(order) as usize).sum();
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 
     /// Whether merges show clearly, whatever the number of units that fit, and random order was tried.
     pub fn shows_merges(&self, order: Order) -> bool {
-        let belief = self.belief(order);
-        let merges = self.merge(order, belief.verdict().low).map_or(0, |(_, merges)| merges);
+        let posterior = self.posterior(order);
+        let merges = self.merge(order, posterior.verdict().low).map_or(0, |(_, merges)| merges);
         // If every write merges, the sequential ones show how many stall.
-        let stalls = if belief.verdict().number == 0 { self.linear.stalls() } else { belief.stalls() };
+        let stalls =
+            if posterior.verdict().number == 0 { self.linear.stall_share() } else { posterior.stall_share() };
         merges >= MERGES_MIN && stalls <= FEW_STALLS && self.is_tried(Order::Random)
     }
 }

@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 
 /// The kind of translation layer by the tests beside the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum LayerKind {
     /// Erase blocks that are open or closed.
     Blocks,
     /// A log that maps less than an erase block at once.
@@ -23,7 +23,7 @@ pub enum Kind {
     Collected(Collection),
 }
 
-impl Kind {
+impl LayerKind {
     /// Whether it is a log: random writes pay there, into however many blocks.
     pub const fn is_log(self) -> bool {
         matches!(self, Self::Log | Self::Completed(_) | Self::Whole(_))

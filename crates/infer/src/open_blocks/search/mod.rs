@@ -10,5 +10,5 @@ mod weighed;
 mod writes;
 
 pub use self::doubt::{ERASE_SECONDS, SHORTER_THAN_ERASING};
-pub use self::kind::{Collection, Kind};
+pub use self::kind::{Collection, LayerKind};
 pub use self::weighed::{Search, Undecidable};

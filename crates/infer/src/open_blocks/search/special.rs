@@ -6,10 +6,10 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
-use super::kind::{Collection, Kind};
+use super::kind::{Collection, LayerKind};
 use super::weighed::Search;
-use crate::open_blocks::evidence::Part;
-use crate::open_blocks::{collection, evidence};
+use crate::open_blocks::evidence::WriteSequence;
+use crate::open_blocks::{evidence, garbage_collection};
 use crate::statistics::{count, lower_quartile, median};
 
 /// Over data, the number of units is unknown if more than this share of the writes is slow whatever the
@@ -47,17 +47,18 @@ const SCATTERED_FREE: f64 = 1.25;
 
 impl<'a> Search<'a> {
     /// The kind, if slow writes do not depend on the blocks that are written.
-    pub(super) fn independent_of_blocks(&self) -> Option<Kind> {
+    pub(super) fn independent_of_blocks(&self) -> Option<LayerKind> {
         let data = self.data;
         if let Some(collection) = collected_in_one_run(data) {
-            return Some(Kind::Collected(collection));
+            return Some(LayerKind::Collected(collection));
         }
-        let part = self.parts.last()?;
-        let each = collection::slow_each(part, self.slowness_in_order())?;
-        let every = part.request * each;
+        let sequence = self.sequences.last()?;
+        let each = garbage_collection::even_slow_interval(sequence, self.sequential_classifier())?;
+        let every = sequence.request * each;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
         if data.one_run.is_empty() {
-            return (every <= data.erase_block).then_some(Kind::Collected(Collection { every, seconds }));
+            return (every <= data.erase_block)
+                .then_some(LayerKind::Collected(Collection { every, seconds }));
         }
         let fills_logs = |every: &Bytes| {
             let blocks = every.as_f64() / data.erase_block.as_f64();
@@ -65,13 +66,13 @@ impl<'a> Search<'a> {
         };
         // A request of less than a page uses a whole page of a log; those at the start of the search have
         // pages.
-        let largest = self.parts.first().map_or(part.request, |first| first.request);
+        let largest = self.sequences.first().map_or(sequence.request, |first| first.request);
         let every = [every, largest * each].into_iter().find(fills_logs)?;
-        let is_long = seconds > self.slowness_in_order().typical_seconds() * MERGE_WRITES_MIN;
+        let is_long = seconds > self.sequential_classifier().typical_seconds() * MERGE_WRITES_MIN;
         let expected = written_in(&data.one_run).as_f64() / every.as_f64();
         let is_free_in_one_run =
-            count(collection::collections(&data.one_run).len()) < expected * STALLS_SHARE_MAX;
-        (is_long && is_free_in_one_run).then_some(Kind::SharedLogs(Collection { every, seconds }))
+            count(garbage_collection::collection_times_s(&data.one_run).len()) < expected * STALLS_SHARE_MAX;
+        (is_long && is_free_in_one_run).then_some(LayerKind::SharedLogs(Collection { every, seconds }))
     }
 
     /// The smallest request that costs nothing more into however many blocks, if smaller ones do.
@@ -83,25 +84,25 @@ impl<'a> Search<'a> {
     /// The same with the search over data instead, if that found a number.
     pub(super) fn over_data(&self) -> Option<Self> {
         let (data, cells) = (self.data, &self.data.rewritten);
-        let slowness = evidence::unmerged(cells)?;
-        let linear = evidence::over_data(cells, slowness);
-        let slowness = linear.slowness();
+        let classifier = evidence::baseline_classifier(cells)?;
+        let linear = evidence::over_data_posterior(cells, classifier);
+        let classifier = linear.classifier();
         let over = Self {
             data,
-            parts: vec![Part::new(cells, slowness)],
+            sequences: vec![WriteSequence::new(cells, classifier)],
             is_over_data: true,
-            without_want: self.without_want,
-            slowness,
-            kind: Kind::Log,
+            freed_cells: self.freed_cells,
+            classifier,
+            kind: LayerKind::Log,
             linear,
             random: self.random.clone(),
         };
-        let fits = over.fits(Order::Linear).filter(|_| over.linear.stalls() <= STALLS_OVER_DATA_MAX)?;
+        let fits = over.fits(Order::Linear).filter(|_| over.linear.stall_share() <= STALLS_OVER_DATA_MAX)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
-        let typical = slowness.typical_seconds();
+        let typical = classifier.typical_seconds();
         // A log completes as much each time; a disk's head that has to move takes a different time each.
         let is_step = seconds > typical * SMALL_STEP
-            || (over.merges_are_alike(fits) && !evidence::wavers(&over.seconds_in_order()));
+            || (over.merges_are_alike(fits) && !evidence::drifts(&over.seconds_in_order()));
         (seconds < typical * COMPLETION_WRITES_MAX && is_step).then_some(over)
     }
 
@@ -117,26 +118,27 @@ impl<'a> Search<'a> {
 
     /// The extra time of a random write into one block, seconds, if that is too short to copy an erase block:
     /// it completes something smaller.
-    pub(super) fn completion_out_of_order(&self) -> Option<f64> {
+    pub(super) fn random_completion(&self) -> Option<f64> {
         if self.fits(Order::Random)? > 0 {
             return None;
         }
         let (seconds, _) = self.merge(Order::Random, 0)?;
         let request = self.data.cells.first()?.request;
-        evidence::copies_less(seconds, self.slowness, request, self.data.erase_block).then_some(seconds)
+        evidence::copies_less_than_block(seconds, self.classifier, request, self.data.erase_block)
+            .then_some(seconds)
     }
 }
 
 /// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and
 /// random pages cost nothing more.
 fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
-    let own = collection::collections(&data.one_run);
+    let own = garbage_collection::collection_times_s(&data.one_run);
     let seconds = median(&own).filter(|_| own.len() >= COLLECTIONS_MIN)?;
     // One request may wait for two collections.
     let is_alike =
         |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_TOLERANCE);
     let alike = own.iter().filter(is_alike).count();
-    if collection::unevenness(&data.one_run).is_some_and(|unevenness| unevenness > UNEVENNESS_MAX) {
+    if garbage_collection::unevenness(&data.one_run).is_some_and(|unevenness| unevenness > UNEVENNESS_MAX) {
         return None;
     }
     let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();

@@ -4,11 +4,11 @@ use flashscope_record::finding::{Finding, FindingId, Measurement, Reason, WouldD
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use super::drift::{drift, drift_like_merges};
-use super::kind::Kind;
-use super::writes::most_in_turn;
+use super::kind::LayerKind;
+use super::writes::round_robin_max;
 use crate::open_blocks::evidence;
-use crate::open_blocks::evidence::Part;
-use crate::open_blocks::posterior::Belief;
+use crate::open_blocks::evidence::WriteSequence;
+use crate::open_blocks::posterior::Posterior;
 use crate::slow_classifier::SlowClassifier;
 
 /// Why the writes decide nothing, and what would.
@@ -32,18 +32,18 @@ impl Undecidable {
 pub struct Search<'a> {
     pub(super) data: &'a OpenUnitsData,
     /// The sequential writes that count: those of the search by request size, or those over data.
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) sequences: Vec<WriteSequence<'a>>,
     pub(super) is_over_data: bool,
     /// Random writes into units that lacked no slot unless they were too many, if they show how many fit.
-    pub(super) without_want: Option<&'a [OpenUnitsCell]>,
+    pub(super) freed_cells: Option<&'a [OpenUnitsCell]>,
     /// Which writes are slow.
-    pub slowness: SlowClassifier,
+    pub classifier: SlowClassifier,
     /// The kind of the layer.
-    pub kind: Kind,
+    pub kind: LayerKind,
     /// The posterior in sequential order.
-    pub linear: Belief,
+    pub linear: Posterior,
     /// The posterior in random order.
-    pub random: Belief,
+    pub random: Posterior,
 }
 
 impl<'a> Search<'a> {
@@ -52,31 +52,34 @@ impl<'a> Search<'a> {
     /// # Errors
     /// Why they decide nothing.
     pub fn new(data: &'a OpenUnitsData) -> Result<Self, Undecidable> {
-        let Some(linear) = evidence::linear(data) else {
+        let Some(linear) = evidence::sequential_posterior(data) else {
             let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
             return Err(Undecidable { reason, would_decide: WouldDecide::WriteTests });
         };
         let linear = evidence::with_whole_requests(linear, data);
-        let parts = evidence::parts(data);
-        let slowness = linear.slowness();
-        let at_start = parts.first().map_or(slowness, |part| part.slowness.as_firm_as(slowness));
-        let as_much_as_a_merge = || drift_like_merges(data, &linear, parts.first()?.slowness);
+        let sequences = evidence::write_sequences(data);
+        let classifier = linear.classifier();
+        let at_start = sequences
+            .first()
+            .map_or(classifier, |sequence| sequence.classifier.at_least_as_strict_as(classifier));
+        let as_much_as_a_merge = || drift_like_merges(data, &linear, sequences.first()?.classifier);
         if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
             return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
         }
-        let most = most_in_turn(&parts, Order::Linear);
-        let without_want = [&data.continued, &data.freed].into_iter().find_map(|cells| {
-            evidence::given_back_tells(cells, &linear, most).map(|random| (cells.as_slice(), random))
+        let most = round_robin_max(&sequences, Order::Linear);
+        let freed_cells = [&data.continued, &data.freed].into_iter().find_map(|cells| {
+            evidence::found_with_freed_slots(cells, &linear, most).map(|random| (cells.as_slice(), random))
         });
-        let (without_want, random) = match without_want {
+        let (freed_cells, random) = match freed_cells {
             Some((cells, random)) => (Some(cells), random),
-            None => (None, evidence::random(&data.cells, &linear, most)),
+            None => (None, evidence::random_posterior(&data.cells, &linear, most)),
         };
         let is_no_log = evidence::is_no_log(data, &linear);
-        let is_log = evidence::is_slow_over_data(data, slowness) && !is_no_log;
-        let kind = if is_log { Kind::Log } else { Kind::Blocks };
-        let is_one_run = evidence::shows_one_run(data, slowness);
-        let search = Self { data, parts, is_over_data: false, without_want, slowness, kind, linear, random };
+        let is_log = evidence::is_slow_over_data(data, classifier) && !is_no_log;
+        let kind = if is_log { LayerKind::Log } else { LayerKind::Blocks };
+        let is_one_run = evidence::takes_one_run(data, classifier);
+        let search =
+            Self { data, sequences, is_over_data: false, freed_cells, classifier, kind, linear, random };
         // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer
         // seem to fit.
         let fits_more_in_random_order = |log: &Self| {
@@ -88,9 +91,9 @@ impl<'a> Search<'a> {
         if let Some(log) = search.over_data().filter(|log| !is_no_log && !fits_more_in_random_order(log)) {
             return Ok(log);
         }
-        let special = if is_one_run { Some(Kind::OneRun) } else { search.independent_of_blocks() };
-        let whole = || search.free_request().map(Kind::Whole);
-        let completed = || search.completion_out_of_order().map(Kind::Completed);
+        let special = if is_one_run { Some(LayerKind::OneRun) } else { search.independent_of_blocks() };
+        let whole = || search.free_request().map(LayerKind::Whole);
+        let completed = || search.random_completion().map(LayerKind::Completed);
         Ok(Self { kind: special.or_else(whole).or_else(completed).unwrap_or(kind), ..search })
     }
 
@@ -105,7 +108,7 @@ impl<'a> Search<'a> {
     }
 
     /// The posterior in one order.
-    pub const fn belief(&self, order: Order) -> &Belief {
+    pub const fn posterior(&self, order: Order) -> &Posterior {
         match order {
             Order::Linear => &self.linear,
             Order::Random => &self.random,

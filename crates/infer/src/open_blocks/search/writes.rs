@@ -5,32 +5,34 @@ use std::time::Duration;
 
 use flashscope_record::observation::{Merges, Order};
 
-use super::kind::Kind;
+use super::kind::LayerKind;
 use super::weighed::Search;
-use crate::open_blocks::evidence::Part;
-use crate::open_blocks::laws::Law;
+use crate::open_blocks::eviction::EvictionLaw;
+use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
 
 impl<'a> Search<'a> {
     /// The most units that were written round-robin.
     pub fn most(&self, order: Order) -> u32 {
-        most_in_turn(&self.of(order), order)
+        round_robin_max(&self.of(order), order)
     }
 
     /// The classifier for the last requests of the sequential search.
-    pub fn slowness_in_order(&self) -> SlowClassifier {
-        let last = self.parts.last().filter(|_| self.data.led);
-        last.map_or(self.slowness, |part| part.slowness.for_any_merges(self.linear.merge_seconds()))
+    pub fn sequential_classifier(&self) -> SlowClassifier {
+        let last = self.sequences.last().filter(|_| self.data.led);
+        last.map_or(self.classifier, |sequence| {
+            sequence.classifier.for_any_merges(self.linear.merge_seconds())
+        })
     }
 
     /// The parts of the search in this order.
-    fn of(&self, order: Order) -> Cow<'_, [Part<'a>]> {
+    fn of(&self, order: Order) -> Cow<'_, [WriteSequence<'a>]> {
         match order {
-            Order::Linear => Cow::Borrowed(&self.parts),
+            Order::Linear => Cow::Borrowed(&self.sequences),
             Order::Random => {
-                let cells = self.without_want.unwrap_or(&self.data.cells);
-                Cow::Owned(vec![Part::new(cells, self.slowness)])
+                let cells = self.freed_cells.unwrap_or(&self.data.cells);
+                Cow::Owned(vec![WriteSequence::new(cells, self.classifier)])
             }
         }
     }
@@ -38,12 +40,12 @@ impl<'a> Search<'a> {
     /// All writes of the search: the number of units of their round, and the duration of each merge among
     /// them, seconds.
     pub(super) fn judged(&self, order: Order) -> Vec<(u32, Option<f64>)> {
-        let of_part = |part: &Part<'a>| {
-            let slowness = part.slowness.as_firm_as(self.slowness);
+        let of_part = |sequence: &WriteSequence<'a>| {
+            let classifier = sequence.classifier.at_least_as_strict_as(self.classifier);
             let merge = move |latency: Duration| {
-                slowness.is_slow(latency).then(|| latency.as_secs_f64() - slowness.typical_seconds())
+                classifier.is_slow(latency).then(|| latency.as_secs_f64() - classifier.typical_seconds())
             };
-            part.writes(order).map(move |(open_units, _, latency)| (open_units, merge(latency)))
+            sequence.writes(order).map(move |(open_units, _, latency)| (open_units, merge(latency)))
         };
         self.of(order).iter().flat_map(of_part).collect()
     }
@@ -51,7 +53,9 @@ impl<'a> Search<'a> {
     /// The last writes of the search, of one size, with the number of units of their round.
     fn searched(&self, order: Order) -> impl Iterator<Item = (u32, Duration)> + '_ {
         let last = self.of(order).last().copied();
-        last.into_iter().flat_map(move |part| part.writes(order)).map(|(units, _, latency)| (units, latency))
+        last.into_iter()
+            .flat_map(move |sequence| sequence.writes(order))
+            .map(|(units, _, latency)| (units, latency))
     }
 
     /// The times of the last sequential writes, seconds.
@@ -84,9 +88,9 @@ impl<'a> Search<'a> {
             None => self.linear.merge_seconds(),
         };
         Merges {
-            every_switch: self.linear.law(Law::LeastRecent),
+            every_switch: self.linear.eviction_probability(EvictionLaw::Lru),
             takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
-            is_one_run: matches!(self.kind, Kind::OneRun | Kind::SharedLogs(_)),
+            is_one_run: matches!(self.kind, LayerKind::OneRun | LayerKind::SharedLogs(_)),
             too_many: linear.or(self.between(Order::Linear).map(|(_, high)| high)).map(|fits| fits + 1),
         }
     }
@@ -105,6 +109,11 @@ impl<'a> Search<'a> {
 }
 
 /// The most units that were written round-robin.
-pub fn most_in_turn(parts: &[Part<'_>], order: Order) -> u32 {
-    parts.iter().flat_map(|part| part.writes(order)).map(|(open_units, ..)| open_units).max().unwrap_or(0)
+pub fn round_robin_max(sequences: &[WriteSequence<'_>], order: Order) -> u32 {
+    sequences
+        .iter()
+        .flat_map(|sequence| sequence.writes(order))
+        .map(|(open_units, ..)| open_units)
+        .max()
+        .unwrap_or(0)
 }

@@ -3,10 +3,10 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::choice::Step;
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::evidence::Part;
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::evidence::WriteSequence;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
@@ -36,17 +36,17 @@ impl Search<'_, '_> {
     pub(super) fn search(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         units_max: u32,
     ) -> Result<(), Stop> {
-        let base = posterior.slowness();
+        let base = posterior.classifier();
         for _ in 0..REPEATS_MAX {
             self.search_once(pool, posterior, units_max, base)?;
-            let known = posterior.slowness();
+            let known = posterior.classifier();
             if !self.over_data {
                 *posterior = self.without_stalls(posterior, pool.order, base);
             }
-            if posterior.slowness() == known {
+            if posterior.classifier() == known {
                 break;
             }
         }
@@ -55,18 +55,23 @@ impl Search<'_, '_> {
 
     /// The posterior with the classifier that fits all writes so far. `base` is the classifier from the
     /// baseline.
-    pub(super) fn without_stalls(&self, posterior: &Belief, order: Order, base: SlowClassifier) -> Belief {
-        let parts = match order {
-            Order::Linear => evidence::parts(self.data),
-            Order::Random => vec![Part::new(&self.data.cells, base)],
+    pub(super) fn without_stalls(
+        &self,
+        posterior: &Posterior,
+        order: Order,
+        base: SlowClassifier,
+    ) -> Posterior {
+        let sequences = match order {
+            Order::Linear => evidence::write_sequences(self.data),
+            Order::Random => vec![WriteSequence::new(&self.data.cells, base)],
         };
-        evidence::beyond_stalls(posterior.clone(), &parts)
+        evidence::with_best_threshold(posterior.clone(), &sequences)
     }
 
     fn search_once(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         mut units_max: u32,
         base: SlowClassifier,
     ) -> Result<(), Stop> {
@@ -80,8 +85,8 @@ impl Search<'_, '_> {
                 break;
             };
             if pool.order == Order::Linear && self.should_open_pairs(posterior) {
-                self.open_pairs(posterior.slowness())?;
-                if self.has_one_sequential_log(posterior.slowness()) {
+                self.open_pairs(posterior.classifier())?;
+                if self.has_one_sequential_log(posterior.classifier()) {
                     break;
                 }
                 self.reopen(pool, posterior)?;
@@ -89,13 +94,13 @@ impl Search<'_, '_> {
             if pool.order == Order::Linear && self.should_open_alternately(posterior) {
                 self.may_open_alternately = false;
                 self.open_alternately(pool, posterior)?;
-                if self.has_one_sequential_log(posterior.slowness()) {
+                if self.has_one_sequential_log(posterior.classifier()) {
                     break;
                 }
                 continue;
             }
             if !self.step(pool, step, posterior)? {
-                units_max = posterior.opened();
+                units_max = posterior.writable_units();
             }
             if !self.over_data && posterior.writes() >= next_check {
                 next_check = posterior.writes() * 3 / 2;
@@ -112,7 +117,7 @@ impl Search<'_, '_> {
     }
 
     /// The next step. Over data all blocks of a round start again together, so that whole rounds are chosen.
-    fn next(&self, posterior: &Belief, units_max: u32) -> Option<Step> {
+    fn next(&self, posterior: &Posterior, units_max: u32) -> Option<Step> {
         if self.over_data {
             return posterior.next_round(units_max).map(|number| Step::Turn { number, writes: number });
         }
@@ -124,7 +129,7 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         step: Step,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
         match step {
             Step::Turn { number, .. } if self.over_data => self.round_over_data(pool, number, posterior),
@@ -138,14 +143,14 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         number: u32,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
-        for opened in posterior.opened()..number {
+        for opened in posterior.writable_units()..number {
             let index = pool.len();
             if !self.write_and_update(pool, (opened + 1, index), posterior)? {
                 return Ok(false);
             }
-            if pool.order == Order::Random && posterior.hardly_fit(opened + 1) {
+            if pool.order == Order::Random && posterior.is_unlikely_to_fit(opened + 1) {
                 break;
             }
         }
@@ -158,11 +163,11 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         (number, writes): (u32, u32),
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
-        posterior.turn(number, writes);
+        posterior.start_turn(number, writes);
         for _ in 0..writes {
-            let Some((unit, since)) = posterior.longest_ago_of(number) else { break };
+            let Some((unit, since)) = posterior.least_recent_of(number) else { break };
             let Some((index, true)) = pool.member_of(unit) else {
                 posterior.retire(unit);
                 OpenUnitsCell::pass_over(self.cells_mut(), pool.order, unit);
@@ -183,7 +188,7 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         (number, index): (u32, usize),
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
         for _ in 0..if pool.order == Order::Random { 2 } else { 1 } {
             if !self.write_once_and_update(pool, (number, index), posterior)? {
@@ -200,13 +205,16 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         (number, index): (u32, usize),
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
         let Some(written) = self.write(pool, number, index)? else { return Ok(false) };
         if let Some(latency) = written.latency {
             posterior.write(written.unit, latency);
         }
-        if pool.has_room(index) || self.over_data || posterior.law(Law::Any) < RANDOM_EVICTION_SURE {
+        if pool.has_room(index)
+            || self.over_data
+            || posterior.eviction_probability(EvictionLaw::Random) < RANDOM_EVICTION_SURE
+        {
             return Ok(true);
         }
         if !pool.write_rest(&mut self.session, index)? {
@@ -226,7 +234,7 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         number: u32,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
         pool.prepare(&mut self.session, &mut self.blocks, number)?;
         for index in 0..number as usize {
@@ -241,7 +249,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether pairs should be tested: every opening was slow, and no other write. Once only.
-    fn should_open_pairs(&self, posterior: &Belief) -> bool {
+    fn should_open_pairs(&self, posterior: &Posterior) -> bool {
         let enough =
             if self.experiment.erase_block > SMALL_BLOCK { SLOW_OPENINGS_LARGE } else { SLOW_OPENINGS };
         self.affords_whole_pair()
@@ -252,7 +260,7 @@ impl Search<'_, '_> {
 
     /// The same question for blocks too large to be written in pairs, or if a stall may have fallen into a
     /// pair.
-    fn should_open_alternately(&self, posterior: &Belief) -> bool {
+    fn should_open_alternately(&self, posterior: &Posterior) -> bool {
         (!self.affords_whole_pair() || !self.data.beginnings.is_empty())
             && self.may_open_alternately
             && !self.over_data
@@ -262,15 +270,15 @@ impl Search<'_, '_> {
 
     /// Whether a single sequential log may explain the number found: such a log merges now and then,
     /// whichever block is opened.
-    pub(super) fn may_have_rare_merges(&self, posterior: &Belief, number: u32) -> bool {
+    pub(super) fn may_have_rare_merges(&self, posterior: &Posterior, number: u32) -> bool {
         self.experiment.erase_block <= SMALL_BLOCK
             && self.affords_whole_pair()
             && self.data.beginnings.is_empty()
-            && posterior.opens_quickly_beyond(number)
+            && posterior.opens_fast_beyond(number)
     }
 }
 
 /// Whether more writes can decide more: not all blocks fit, and stalls do not hide the number for good.
-pub(super) fn is_worthwhile(posterior: &Belief, units_max: u32) -> bool {
-    !posterior.fits_all(units_max) && !posterior.is_in_vain()
+pub(super) fn is_worthwhile(posterior: &Posterior, units_max: u32) -> bool {
+    !posterior.fits_all(units_max) && !posterior.is_hopeless()
 }

@@ -2,8 +2,8 @@
 //! random one.
 
 use flashscope_infer::open_blocks::choice::Step;
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
+use flashscope_infer::open_blocks::posterior::Posterior;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_MAX, Search};
@@ -28,7 +28,7 @@ impl Search<'_, '_> {
     pub(super) fn decide_and_confirm(
         &mut self,
         pool: &mut BlockPool,
-        sequential: &mut Belief,
+        sequential: &mut Posterior,
         units_max: u32,
     ) -> Result<(), Stop> {
         self.decide_rule(pool, sequential, units_max)?;
@@ -41,19 +41,19 @@ impl Search<'_, '_> {
     pub(super) fn confirm(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         units_max: u32,
     ) -> Result<(), Stop> {
         let verdict = posterior.verdict();
         // Under random eviction fast writes among the last merges confirm the number already.
-        let is_lru = verdict.tells(units_max) && posterior.law(Law::Any) < 0.5;
+        let is_lru = verdict.is_found(units_max) && posterior.eviction_probability(EvictionLaw::Random) < 0.5;
         for round in 0..if is_lru { ROUNDS_MAX } else { 0 } {
             // Slow writes of a whole round may be stalls. Before the first round they may be evictions.
             let stalls = if round == 0 { 0 } else { verdict.number / WRITES_PER_STALL };
-            if posterior.is_quick_again(verdict.number, stalls) || self.is_spent(pool.order) {
+            if posterior.has_recovered(verdict.number, stalls) || self.is_spent(pool.order) {
                 break;
             }
-            self.step(pool, posterior.all_of(verdict.number), posterior)?;
+            self.step(pool, posterior.whole_turn(verdict.number), posterior)?;
         }
         Ok(())
     }
@@ -62,7 +62,7 @@ impl Search<'_, '_> {
     pub(super) fn decide_rule(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         units_max: u32,
     ) -> Result<(), Stop> {
         let number = posterior.verdict().number;
@@ -79,21 +79,22 @@ impl Search<'_, '_> {
     pub(super) fn test_rule(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         units_max: u32,
         number_max: u32,
     ) -> Result<(), Stop> {
         let verdict = posterior.verdict();
-        if !verdict.tells(units_max) || verdict.number > number_max {
+        if !verdict.is_found(units_max) || verdict.number > number_max {
             return Ok(());
         }
         let number = verdict.number + 1;
         for _ in 0..TEST_ROUNDS_MAX {
-            let is_undecided = (UNDECIDED..1.0 - UNDECIDED).contains(&posterior.law(Law::Any));
+            let is_undecided =
+                (UNDECIDED..1.0 - UNDECIDED).contains(&posterior.eviction_probability(EvictionLaw::Random));
             if !is_undecided || self.is_spent(pool.order) {
                 break;
             }
-            let step = match posterior.all_of(number) {
+            let step = match posterior.whole_turn(number) {
                 Step::Turn { writes, .. } => Step::Turn { number, writes: writes.min(NUMBER_MAX + 1) },
                 open => open,
             };

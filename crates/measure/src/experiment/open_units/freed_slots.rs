@@ -4,14 +4,14 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::Order;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{FILL_REQUEST, Stop, fill, range};
 
-/// The smallest number of open blocks for this test. Fewer are found quickly by round-robin writes.
+/// The smallest number of open blocks for this test. Fewer are found fast by round-robin writes.
 const NUMBER_MIN: u32 = 3;
 /// Blocks filled beyond the number open, as some were closed before.
 const SPARE: u32 = 2;
@@ -39,7 +39,7 @@ impl Search<'_, '_> {
     pub(super) fn open_into_freed_slots(
         &mut self,
         pool: &BlockPool,
-        sequential: &Belief,
+        sequential: &Posterior,
         number: u32,
     ) -> Result<bool, Stop> {
         if number < NUMBER_MIN || self.blocks.left() == 0 {
@@ -50,13 +50,13 @@ impl Search<'_, '_> {
         self.data.freed = std::mem::replace(&mut self.data.cells, cells);
         let Some((mut opened, may_decide)) = opened? else { return Ok(false) };
         let units_max = self.experiment.units_max;
-        let decided = || evidence::given_back_tells(&self.data.freed, sequential, units_max);
+        let decided = || evidence::found_with_freed_slots(&self.data.freed, sequential, units_max);
         if may_decide && decided().is_some() {
             return Ok(true);
         }
         self.data.cells.append(&mut self.data.freed);
         self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
-        let mut random = evidence::random(&self.data.cells, sequential, units_max);
+        let mut random = evidence::random_posterior(&self.data.cells, sequential, units_max);
         self.search(&mut opened, &mut random, units_max)?;
         Ok(true)
     }
@@ -66,7 +66,7 @@ impl Search<'_, '_> {
     fn fill_and_open(
         &mut self,
         pool: &BlockPool,
-        sequential: &Belief,
+        sequential: &Posterior,
         number: u32,
     ) -> Result<Option<(BlockPool, bool)>, Stop> {
         let erase_block = self.experiment.erase_block;
@@ -82,18 +82,18 @@ impl Search<'_, '_> {
             self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         }
         // Fill all of them first: filling one may close another.
-        let latest = sequential.latest().filter_map(of_pool);
+        let latest = sequential.most_recent_first().filter_map(of_pool);
         for offset in others_open.iter().copied().chain(latest).take(plan.filled as usize) {
             fill(&mut self.session, range(offset, erase_block))?;
         }
         let mut opened = self.pool(Order::Random);
-        let mut random = evidence::given_back(&[], sequential, self.experiment.units_max);
+        let mut random = evidence::posterior_with_freed_slots(&[], sequential, self.experiment.units_max);
         let mut more = SLOW_OPENINGS;
         for number in 1..=plan.opened_max {
             if !self.open(&mut opened, number, &mut random)? {
                 break;
             }
-            random.settle();
+            random.finish_pair();
             let is_sure = random.verdict().probability > SURE;
             if random.openings_were_slow(SLOW_OPENINGS) && (is_sure || more == 0) {
                 break;
@@ -124,10 +124,10 @@ impl Search<'_, '_> {
     }
 
     /// Whether any of the last openings was slow with the first of its two writes.
-    fn first_is_slow(&self, random: &Belief) -> bool {
+    fn first_is_slow(&self, random: &Posterior) -> bool {
         let last = self.data.cells.iter().rev().take(SLOW_OPENINGS as usize);
         let first = last.filter_map(|cell| cell.writes().next());
-        first.into_iter().any(|(_, latency)| random.slowness().is_slow(latency))
+        first.into_iter().any(|(_, latency)| random.classifier().is_slow(latency))
     }
 }
 

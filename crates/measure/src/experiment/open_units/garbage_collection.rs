@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::open_blocks::collection::collections;
-use flashscope_infer::open_blocks::posterior::Belief;
-use flashscope_infer::open_blocks::{collection, evidence};
+use flashscope_infer::open_blocks::garbage_collection::collection_times_s;
+use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::open_blocks::{evidence, garbage_collection};
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
@@ -49,14 +49,14 @@ pub(super) const REQUESTS_MAX: u64 = WRITES_MAX + SCATTERED;
 
 impl Search<'_, '_> {
     /// Whether slow writes of the search came so evenly that they may be collections.
-    pub(super) fn is_evenly_slow(&self, sequential: &Belief) -> bool {
-        evidence::parts(self.data)
-            .last()
-            .is_some_and(|part| collection::slow_each(part, sequential.slowness()).is_some())
+    pub(super) fn is_evenly_slow(&self, sequential: &Posterior) -> bool {
+        evidence::write_sequences(self.data).last().is_some_and(|part| {
+            garbage_collection::even_slow_interval(part, sequential.classifier()).is_some()
+        })
     }
 
     /// Whether writes into one block alone, in the baseline and the controls, were slow too often for stalls.
-    pub(super) fn is_slow_in_one_block(&self, slowness: SlowClassifier) -> bool {
+    pub(super) fn is_slow_in_one_block(&self, classifier: SlowClassifier) -> bool {
         if !self.data.larger.is_empty() || !self.data.appended.is_empty() {
             return false;
         }
@@ -66,7 +66,7 @@ impl Search<'_, '_> {
         let in_baseline = first.flat_map(|cell| cell.writes().skip(1).map(|(_, latency)| latency));
         let in_controls = self.data.controls.iter().flat_map(Times::each).copied();
         let slow: Vec<bool> =
-            in_baseline.chain(in_controls).map(|latency| slowness.is_slow(latency)).collect();
+            in_baseline.chain(in_controls).map(|latency| classifier.is_slow(latency)).collect();
         let number = slow.iter().filter(|slow| **slow).count();
         number >= SLOW_ALONE_MIN && number * WRITES_PER_SLOW_ALONE >= slow.len()
     }
@@ -75,7 +75,7 @@ impl Search<'_, '_> {
     /// were seen. Then writes separate pages of one block from its end to its start.
     pub(super) fn provoke_collections(&mut self) -> Result<(), Stop> {
         self.write_sequentially()?;
-        if collections(&self.data.one_run).is_empty() {
+        if collection_times_s(&self.data.one_run).is_empty() {
             return Ok(());
         }
         let (page, erase_block) = (self.experiment.mapping_unit_min(), self.experiment.erase_block);
@@ -98,7 +98,7 @@ impl Search<'_, '_> {
         }
         let (mut writes_of_size, mut writes) = (0, 0);
         while writes < WRITES_MAX && self.session.device_time() < time_before + TIME_MAX {
-            let seen = collections(&self.data.one_run).len();
+            let seen = collection_times_s(&self.data.one_run).len();
             let may_see_more = UNDECIDED.contains(&seen) && erase_block <= BLOCK_MAX;
             let bytes_max = if may_see_more { left } else { left.min(BYTES_USUAL) };
             let is_spent = self.session.bytes_written() + pool.request > bytes_before + bytes_max;
@@ -114,7 +114,7 @@ impl Search<'_, '_> {
             writes_of_size += 1;
             if writes_of_size == WRITES_PER_SIZE {
                 writes_of_size = 0;
-                let seen = self.data.one_run.last().map_or(0, |last| collections([last]).len());
+                let seen = self.data.one_run.last().map_or(0, |last| collection_times_s([last]).len());
                 if seen < COLLECTIONS_PER_SIZE && pool.request * 2 <= REQUEST_MAX.min(erase_block / 4) {
                     pool.set_request(pool.request * 2);
                 }

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{Group, Order};
 
 use crate::experiment::block_pool::BlockPool;
@@ -35,25 +35,25 @@ pub(super) const REQUESTS_MAX: u64 = RANDOM_WRITES as u64 + GROUPS * 2;
 
 impl Search<'_, '_> {
     /// The tests over data, if the merges found are short, or none was found.
-    pub(super) fn test_mapping_unit(&mut self, sequential: &Belief) -> Result<(), Stop> {
-        if sequential.is_beyond(self.experiment.units_max) {
+    pub(super) fn test_mapping_unit(&mut self, sequential: &Posterior) -> Result<(), Stop> {
+        if sequential.exceeds_max(self.experiment.units_max) {
             let is_log = self.search_over_data(true)?;
             // All blocks that were opened fit, though stalls may have come in between.
             let slots_are_free =
-                self.affords_whole_pair() || sequential.opened() >= self.experiment.units_max;
+                self.affords_whole_pair() || sequential.writable_units() >= self.experiment.units_max;
             if self.data.beginnings.is_empty() && !is_log && slots_are_free {
-                self.open_pairs(sequential.slowness())?;
+                self.open_pairs(sequential.classifier())?;
             }
             return Ok(());
         }
-        let short = sequential.slowness().typical_seconds() * SHORT_MERGE_WRITES;
+        let short = sequential.classifier().typical_seconds() * SHORT_MERGE_WRITES;
         if sequential.shortest_merges_seconds().is_some_and(|seconds| seconds < short) {
             let mut pool = self.pool(Order::Random).with_prewritten(2 * RANDOM_WRITES + 2);
             for _ in 0..RANDOM_WRITES {
                 let written = pool.write(&mut self.session, &mut self.blocks, 0)?;
                 self.data.out_of_order.extend(written.and_then(|written| written.latency));
             }
-            if evidence::is_slow_over_data(self.data, sequential.slowness()) {
+            if evidence::is_slow_over_data(self.data, sequential.classifier()) {
                 self.write_groups()?;
                 if !evidence::is_no_log(self.data, sequential) {
                     self.search_over_data(false)?;
@@ -102,8 +102,8 @@ impl Search<'_, '_> {
         self.over_data = true;
         let mut is_found = false;
         self.rounds(&mut pool, 1, positions.saturating_sub(2))?;
-        if let Some(slowness) = evidence::unmerged(self.cells()) {
-            let mut posterior = evidence::over_data(&self.data.rewritten, slowness);
+        if let Some(classifier) = evidence::baseline_classifier(self.cells()) {
+            let mut posterior = evidence::over_data_posterior(&self.data.rewritten, classifier);
             let mut units_max = u32::try_from(units_max).unwrap_or(u32::MAX);
             self.search(&mut pool, &mut posterior, units_max)?;
             if is_long && posterior.surely_fit(units_max) {
@@ -114,7 +114,7 @@ impl Search<'_, '_> {
                 pool = pool.with_prewritten(few);
                 self.search(&mut pool, &mut posterior, units_max)?;
             }
-            is_found = posterior.verdict().tells(units_max);
+            is_found = posterior.verdict().is_found(units_max);
             self.confirm(&mut pool, &mut posterior, units_max)?;
         }
         self.over_data = false;

@@ -4,7 +4,7 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenedApart, OpeningPair};
 
@@ -39,7 +39,7 @@ pub(super) const REQUESTS_MAX: u64 = PAIRS_MAX * (4 + PAIRS_MAX);
 impl Search<'_, '_> {
     /// Writes two blocks to their ends, which frees their slots, and opens both again. If the second opening
     /// evicts the first block, the controller has a single sequential log.
-    pub(super) fn open_pairs(&mut self, slowness: SlowClassifier) -> Result<(), Stop> {
+    pub(super) fn open_pairs(&mut self, classifier: SlowClassifier) -> Result<(), Stop> {
         let erase_block = self.experiment.erase_block;
         let is_whole = self.affords_whole_pair();
         let pairs_min = if erase_block <= TWICE_MAX { PAIRS_MIN } else { 1 };
@@ -53,7 +53,7 @@ impl Search<'_, '_> {
             // A block with a gap keeps its slot.
             if self.fill_pair((one, other), is_whole)? {
                 self.open_pair((one, other), pair, is_whole)?;
-                if !self.has_one_sequential_log(slowness) && !evidence::seems_one_run(self.data) {
+                if !self.has_one_sequential_log(classifier) && !evidence::may_take_one_run(self.data) {
                     break;
                 }
             }
@@ -105,14 +105,14 @@ impl Search<'_, '_> {
     pub(super) fn open_alternately(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
     ) -> Result<(), Stop> {
-        let slowness = posterior.slowness();
+        let classifier = posterior.classifier();
         let mut slow = 0;
         for _ in 0..ALTERNATIONS {
             let apart = pool.open_randomly(&mut self.session, &mut self.blocks)?;
             let index = pool.len();
-            let written = self.write(pool, posterior.opened() + 1, index)?;
+            let written = self.write(pool, posterior.writable_units() + 1, index)?;
             let Some((unit, in_order)) = written.and_then(|written| Some((written.unit, written.latency?)))
             else {
                 break;
@@ -120,12 +120,12 @@ impl Search<'_, '_> {
             posterior.write(unit, in_order);
             let Some(apart) = apart else { break };
             self.data.apart.push(OpenedApart { apart, in_order });
-            slow += u32::from(slowness.is_slow(apart));
+            slow += u32::from(classifier.is_slow(apart));
             if slow == SLOW_RANDOM_MAX {
                 break;
             }
         }
-        if self.has_one_sequential_log(slowness) { Ok(()) } else { self.reopen(pool, posterior) }
+        if self.has_one_sequential_log(classifier) { Ok(()) } else { self.reopen(pool, posterior) }
     }
 
     /// Whether two whole blocks can be written for a pair.
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether the openings so far show a single sequential log.
-    pub(super) fn has_one_sequential_log(&self, slowness: SlowClassifier) -> bool {
-        evidence::shows_one_run(self.data, slowness)
+    pub(super) fn has_one_sequential_log(&self, classifier: SlowClassifier) -> bool {
+        evidence::takes_one_run(self.data, classifier)
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::{Belief, OPEN_MAX};
+use flashscope_infer::open_blocks::posterior::{OPEN_MAX, Posterior};
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Order, Times};
 
@@ -26,15 +26,15 @@ const CONTROL_STEPS_MAX: usize = 4;
 const SLOW_OPENINGS: u32 = 4;
 
 /// The most requests of baselines and controls.
-pub(super) const REQUESTS_MAX: u64 =
-    (BASELINE + BASELINE * evidence::IN_TURN) as u64 + (2 * CONTROL_STEP * CONTROL_STEPS_MAX) as u64;
+pub(super) const REQUESTS_MAX: u64 = (BASELINE + BASELINE * evidence::ROUND_ROBIN_UNITS) as u64
+    + (2 * CONTROL_STEP * CONTROL_STEPS_MAX) as u64;
 
 /// The outcome of the sequential tests.
 struct Sequential {
     pool: BlockPool,
-    posterior: Belief,
+    posterior: Posterior,
     /// The largest request that costs no merge, if there is one.
-    unmerged: Option<Bytes>,
+    baseline_classifier: Option<Bytes>,
     /// Whether the random test was made already, among the sequential ones.
     is_random_tested: bool,
 }
@@ -44,25 +44,26 @@ impl Search<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), Stop> {
         let units_max = self.experiment.units_max;
         let Some((pool, posterior)) = self.search_sequentially(units_max)? else { return Ok(()) };
-        let Sequential { mut pool, posterior, unmerged, mut is_random_tested } =
+        let Sequential { mut pool, posterior, baseline_classifier, mut is_random_tested } =
             self.test_sequentially(pool, posterior, units_max)?;
         let verdict = posterior.verdict();
-        let is_decided = verdict.tells(units_max);
+        let is_decided = verdict.is_found(units_max);
         self.control()?;
         // If larger requests cost nothing, it is a log.
-        if self.has_one_sequential_log(posterior.slowness()) || (is_decided && !self.data.free.is_empty()) {
+        if self.has_one_sequential_log(posterior.classifier()) || (is_decided && !self.data.free.is_empty()) {
             return Ok(());
         }
         self.test_mapping_unit(&posterior)?;
-        if is_decided && posterior.law(Law::Any) < 0.5 {
-            self.request = self.affordable_request(verdict.number, unmerged);
+        if is_decided && posterior.eviction_probability(EvictionLaw::Random) < 0.5 {
+            self.request = self.affordable_request(verdict.number, baseline_classifier);
             is_random_tested = posterior.is_seen_open() && self.continue_randomly(&mut pool, &posterior)?;
         }
         if !is_random_tested {
             self.search_randomly(&posterior, units_max)?;
         }
         self.control()?;
-        let may_collect = self.is_evenly_slow(&posterior) || self.is_slow_in_one_block(posterior.slowness());
+        let may_collect =
+            self.is_evenly_slow(&posterior) || self.is_slow_in_one_block(posterior.classifier());
         if is_decided && posterior.is_seen_open() && !posterior.stalls_too_often() && !may_collect {
             return Ok(());
         }
@@ -70,10 +71,10 @@ impl Search<'_, '_> {
     }
 
     /// The sequential search, with smaller requests if need be. `None` if the baseline failed.
-    fn search_sequentially(&mut self, units_max: u32) -> Result<Option<(BlockPool, Belief)>, Stop> {
+    fn search_sequentially(&mut self, units_max: u32) -> Result<Option<(BlockPool, Posterior)>, Stop> {
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(mut posterior) = evidence::linear(self.data) else { return Ok(None) };
+        let Some(mut posterior) = evidence::sequential_posterior(self.data) else { return Ok(None) };
         self.search(&mut pool, &mut posterior, units_max)?;
         if let Some(retried) = self.retry_with_smaller_requests(&posterior, units_max)? {
             (pool, posterior) = retried;
@@ -85,14 +86,14 @@ impl Search<'_, '_> {
                 && is_worthwhile(&posterior, units_max)
                 && self.shrink(&mut pool, &posterior)?
             {
-                let Some(shrunk) = evidence::linear(self.data) else { return Ok(None) };
+                let Some(shrunk) = evidence::sequential_posterior(self.data) else { return Ok(None) };
                 posterior = shrunk;
             }
             self.search(&mut pool, &mut posterior, units_max)?;
         }
         self.decide_and_confirm(&mut pool, &mut posterior, units_max)?;
         // All writes together may decide on another number than the search did.
-        if let Some(of_all) = evidence::linear(self.data)
+        if let Some(of_all) = evidence::sequential_posterior(self.data)
             && of_all.verdict().number != posterior.verdict().number
         {
             posterior = of_all;
@@ -113,73 +114,73 @@ impl Search<'_, '_> {
     fn test_sequentially(
         &mut self,
         mut pool: BlockPool,
-        mut posterior: Belief,
+        mut posterior: Posterior,
         units_max: u32,
     ) -> Result<Sequential, Stop> {
         let mut verdict = posterior.verdict();
-        let mut is_decided = verdict.tells(units_max);
+        let mut is_decided = verdict.is_found(units_max);
         if is_decided && self.may_have_rare_merges(&posterior, verdict.number) {
-            self.open_pairs(posterior.slowness())?;
+            self.open_pairs(posterior.classifier())?;
         }
         // Under random eviction other blocks keep slots until they are evicted: test random writes before
         // them.
         let is_random_tested = is_decided
-            && !self.has_one_sequential_log(posterior.slowness())
+            && !self.has_one_sequential_log(posterior.classifier())
             && posterior.is_seen_open()
-            && posterior.law(Law::Any) > 0.5
+            && posterior.eviction_probability(EvictionLaw::Random) > 0.5
             && (self.continue_randomly(&mut pool, &posterior)?
                 || self.open_into_freed_slots(&pool, &posterior, verdict.number)?);
-        let mut unmerged =
+        let mut baseline_classifier =
             if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
-        if unmerged.is_some()
+        if baseline_classifier.is_some()
             && let Some(retried) = self.retry_with_fresh_blocks(&mut pool, &posterior, units_max)?
         {
             (pool, posterior) = retried;
-            (verdict, is_decided) = (posterior.verdict(), posterior.verdict().tells(units_max));
-            unmerged =
+            (verdict, is_decided) = (posterior.verdict(), posterior.verdict().is_found(units_max));
+            baseline_classifier =
                 if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
         }
         let is_doubtful = is_decided
-            && unmerged.is_none()
+            && baseline_classifier.is_none()
             && self.survey_suggests_random_eviction(&posterior, verdict.number);
         if is_doubtful {
             self.recheck_eviction_rule(&mut pool, &mut posterior, units_max)?;
-            is_decided = posterior.verdict().tells(units_max);
+            is_decided = posterior.verdict().is_found(units_max);
         }
         let is_found = is_decided && posterior.is_seen_open();
         if !is_found && self.data.beginnings.is_empty() && self.affords_whole_pair() {
-            self.open_pairs(posterior.slowness())?;
+            self.open_pairs(posterior.classifier())?;
         }
-        Ok(Sequential { pool, posterior, unmerged, is_random_tested })
+        Ok(Sequential { pool, posterior, baseline_classifier, is_random_tested })
     }
 
     /// The random search.
-    fn search_randomly(&mut self, sequential: &Belief, units_max: u32) -> Result<(), Stop> {
+    fn search_randomly(&mut self, sequential: &Posterior, units_max: u32) -> Result<(), Stop> {
         let verdict = sequential.verdict();
-        let is_decided = verdict.tells(units_max);
+        let is_decided = verdict.is_found(units_max);
         // A small stick has no fresh blocks left. Blocks for random writes need not be fresh.
         let left = self.blocks.left();
         if left == 0 || (is_decided && left <= u64::from(verdict.number)) {
             self.blocks.restart();
         }
-        if sequential.is_beyond(units_max) {
+        if sequential.exceeds_max(units_max) {
             return self.open_randomly(sequential, units_max);
         }
         self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
-        let mut random = evidence::random(&[], sequential, units_max);
+        let mut random = evidence::random_posterior(&[], sequential, units_max);
         let mut pool = self.pool(Order::Random);
         self.search(&mut pool, &mut random, units_max)
     }
 
     /// Opens blocks at random if nothing merged sequentially, as on a new stick, which has nothing to copy.
     /// If the last openings are slow, the search and the test of the eviction rule follow.
-    fn open_randomly(&mut self, sequential: &Belief, units_max: u32) -> Result<(), Stop> {
-        let mut random = evidence::random(&[], sequential, units_max);
+    fn open_randomly(&mut self, sequential: &Posterior, units_max: u32) -> Result<(), Stop> {
+        let mut random = evidence::random_posterior(&[], sequential, units_max);
         let mut pool = self.pool(Order::Random);
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let affordable = u32::try_from(left / (self.request * 2)).unwrap_or(u32::MAX);
         self.open(&mut pool, units_max.min(affordable), &mut random)?;
-        random = self.without_stalls(&random, Order::Random, random.slowness());
+        random = self.without_stalls(&random, Order::Random, random.classifier());
         if random.openings_were_slow(SLOW_OPENINGS) {
             self.search(&mut pool, &mut random, units_max)?;
             self.test_rule(&mut pool, &mut random, units_max, OPEN_MAX)?;
@@ -192,9 +193,9 @@ impl Search<'_, '_> {
     fn control(&mut self) -> Result<(), Stop> {
         let first = self.data.larger.first().or(self.data.cells.first());
         let request = first.map_or(self.request, |cell| cell.request);
-        let baseline = evidence::parts(self.data).first().map(|part| part.slowness);
+        let baseline = evidence::write_sequences(self.data).first().map(|part| part.classifier);
         let mut pool = BlockPool::new(self.experiment.erase_block, request, Order::Linear);
-        let units = if self.data.appended.is_empty() { 1 } else { evidence::IN_TURN as usize };
+        let units = if self.data.appended.is_empty() { 1 } else { evidence::ROUND_ROBIN_UNITS as usize };
         for index in 0..units {
             pool.write(&mut self.session, &mut self.blocks, index)?;
         }
@@ -206,11 +207,11 @@ impl Search<'_, '_> {
                 latencies.push(written.and_then(|written| written.latency));
             }
             let known: Vec<Duration> = latencies.iter().copied().flatten().collect();
-            let is_decided = |slowness: SlowClassifier| {
+            let is_decided = |classifier: SlowClassifier| {
                 if writes == CONTROL_UNCHANGED {
-                    slowness.is_unchanged(&known)
+                    classifier.is_unchanged(&known)
                 } else {
-                    slowness.changed(&known).is_none()
+                    classifier.changed(&known).is_none()
                 }
             };
             if baseline.is_none_or(is_decided) {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::experiment::block_pool::BlockPool;
@@ -48,18 +48,18 @@ impl Search<'_, '_> {
     pub(super) fn continue_randomly(
         &mut self,
         pool: &mut BlockPool,
-        sequential: &Belief,
+        sequential: &Posterior,
     ) -> Result<bool, Stop> {
         let (number, units_max) = (sequential.verdict().number, self.experiment.units_max);
         // A log that completes small steps merges every random write. A controller that writes small requests
         // elsewhere does so with requests that fill a gap, too: then blocks are open at random that should be
         // open sequentially.
-        let leaves_gaps = self.data.led && sequential.law(Law::Any) > 0.5;
+        let leaves_gaps = self.data.led && sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         let rounds = self.request * u64::from(number) * ROUNDS_AFFORDED;
         if number < NUMBER_MIN
             || leaves_gaps
             || self.session.bytes_written() + rounds > self.experiment.bytes_max
-            || sequential.slowness().is_small()
+            || sequential.classifier().is_small()
             || !self.reopen_all(pool, sequential, number)?
         {
             return Ok(false);
@@ -68,17 +68,17 @@ impl Search<'_, '_> {
         let result = self.continue_each(pool, sequential, number);
         self.data.continued = std::mem::replace(&mut self.data.cells, cells);
         result?;
-        Ok(evidence::given_back_tells(&self.data.continued, sequential, units_max).is_some())
+        Ok(evidence::found_with_freed_slots(&self.data.continued, sequential, units_max).is_some())
     }
 
     /// Continues the blocks of the search. Some may be full, or slow because of earlier writes or a gap left
     /// by smaller requests. Then fresh random openings decide under LRU eviction. Under random eviction
     /// repeated rounds decide whether all are as slow.
-    fn continue_each(&mut self, pool: &BlockPool, sequential: &Belief, number: u32) -> Result<(), Stop> {
-        let mut random = evidence::given_back(&[], sequential, self.experiment.units_max);
-        let mut units: Vec<u32> = sequential.latest().take(number as usize).collect();
+    fn continue_each(&mut self, pool: &BlockPool, sequential: &Posterior, number: u32) -> Result<(), Stop> {
+        let mut random = evidence::posterior_with_freed_slots(&[], sequential, self.experiment.units_max);
+        let mut units: Vec<u32> = sequential.most_recent_first().take(number as usize).collect();
         units.reverse();
-        let (sizes, slow_openings) = (self.sizes(), slow_openings(sequential.stalls()));
+        let (sizes, slow_openings) = (self.sizes(), slow_openings(sequential.stall_share()));
         let (mut continued, mut slow, mut is_full) = (0, 0, false);
         for (opened, unit) in (0..).zip(&units) {
             let Some(latencies) = pool.continue_randomly(&mut self.session, *unit, sizes, 0)? else {
@@ -88,7 +88,7 @@ impl Search<'_, '_> {
             self.others_open.extend(pool.offset_of(*unit));
             self.record_pair(opened + 1, opened, latencies, &mut random);
             continued += 1;
-            slow += usize::from(random.slowness().is_slow(latencies.0.max(latencies.1)));
+            slow += usize::from(random.classifier().is_slow(latencies.0.max(latencies.1)));
             if random.openings_were_slow(slow_openings) {
                 break;
             }
@@ -97,7 +97,7 @@ impl Search<'_, '_> {
             let opened = self.pool(Order::Random).numbered_from(number);
             return self.open_beyond(opened, (number, slow_openings), &mut random);
         }
-        let is_random = sequential.law(Law::Any) > 0.5;
+        let is_random = sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         if is_random && !is_full && self.evictions_repeat(pool, &units[..continued], slow, &mut random)? {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl Search<'_, '_> {
         pool: &BlockPool,
         units: &[u32],
         evicted: usize,
-        random: &mut Belief,
+        random: &mut Posterior,
     ) -> Result<bool, Stop> {
         let sizes = self.sizes();
         if units.len() <= SLOW_OPENINGS as usize {
@@ -138,7 +138,7 @@ impl Search<'_, '_> {
                 let Some(latencies) = pool.continue_randomly(&mut self.session, *unit, sizes, round)? else {
                     return Ok(false);
                 };
-                slow += usize::from(random.slowness().is_slow(latencies.0.max(latencies.1)));
+                slow += usize::from(random.classifier().is_slow(latencies.0.max(latencies.1)));
                 self.record_pair(number, index, latencies, random);
             }
             if slow < evicted {
@@ -150,9 +150,9 @@ impl Search<'_, '_> {
 
     /// Opens fresh blocks at random, which closes all others, and continues them. The two writes into each
     /// need another slot only if fewer slots take random writes.
-    fn open_fresh_randomly(&mut self, sequential: &Belief, number: u32) -> Result<(), Stop> {
-        let mut random = evidence::given_back(&[], sequential, self.experiment.units_max);
-        let slow_openings = slow_openings(sequential.stalls());
+    fn open_fresh_randomly(&mut self, sequential: &Posterior, number: u32) -> Result<(), Stop> {
+        let mut random = evidence::posterior_with_freed_slots(&[], sequential, self.experiment.units_max);
+        let slow_openings = slow_openings(sequential.stall_share());
         let mut pool = self.pool(Order::Random);
         for index in 0..number as usize {
             pool.write(&mut self.session, &mut self.blocks, index)?;
@@ -178,7 +178,7 @@ impl Search<'_, '_> {
         &mut self,
         mut pool: BlockPool,
         (number, more): (u32, u32),
-        random: &mut Belief,
+        random: &mut Posterior,
     ) -> Result<(), Stop> {
         for opened in number + 1..=number + more {
             if !self.open(&mut pool, opened, random)? {
@@ -190,24 +190,29 @@ impl Search<'_, '_> {
     }
 
     /// Whether enough fresh blocks are left, and the time to open them.
-    fn affords_fresh_blocks(&self, sequential: &Belief, number: u32) -> bool {
-        let opening = sequential.merge_seconds().unwrap_or(0.0) + sequential.slowness().typical_seconds();
+    fn affords_fresh_blocks(&self, sequential: &Posterior, number: u32) -> bool {
+        let opening = sequential.merge_seconds().unwrap_or(0.0) + sequential.classifier().typical_seconds();
         let time = Duration::try_from_secs_f64(opening * f64::from(number)).unwrap_or(Duration::MAX);
-        self.blocks.left() >= u64::from(number + slow_openings(sequential.stalls()))
+        self.blocks.left() >= u64::from(number + slow_openings(sequential.stall_share()))
             && self.session.device_time() + time < TIME_MAX
     }
 
     /// Writes into `number` blocks round-robin until all are open. Under LRU eviction one round is enough.
     /// Under random eviction the block too many is filled first. Whether all are open in the end.
-    fn reopen_all(&mut self, pool: &mut BlockPool, sequential: &Belief, number: u32) -> Result<bool, Stop> {
+    fn reopen_all(
+        &mut self,
+        pool: &mut BlockPool,
+        sequential: &Posterior,
+        number: u32,
+    ) -> Result<bool, Stop> {
         let erase_block = self.experiment.erase_block;
-        let is_random = sequential.law(Law::Any) > 0.5;
+        let is_random = sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         let mut rounds = ROUNDS;
         let surveyed = oldest_first(pool, sequential, number as usize + 1);
         pool.fill_gaps(&mut self.session, surveyed, self.request)?;
         pool.set_request(self.request);
         if is_random {
-            let too_many = sequential.longest_ago_of(number + 1);
+            let too_many = sequential.least_recent_of(number + 1);
             match too_many.and_then(|(unit, _)| pool.offset_of(unit)) {
                 Some(offset) if erase_block <= WHOLE_MAX => {
                     fill(&mut self.session, range(offset, erase_block))?;
@@ -217,17 +222,17 @@ impl Search<'_, '_> {
         }
         // Other blocks were opened in between, so that the posterior is not updated. Blocks that are still
         // open come first, so that reopening the others closes none of them.
-        let units = sequential.latest().take(number as usize);
+        let units = sequential.most_recent_first().take(number as usize);
         let Some(indices) = units.map(|unit| Some(pool.member_of(unit)?.0)).collect::<Option<Vec<usize>>>()
         else {
             return Ok(false);
         };
         if is_random {
-            return self.open_round_robin(pool, &indices, rounds + 1, sequential.slowness());
+            return self.open_round_robin(pool, &indices, rounds + 1, sequential.classifier());
         }
         let have_room = indices.iter().all(|index| pool.has_room(*index));
         if have_room {
-            self.open_round_robin(pool, &indices, 1, sequential.slowness())?;
+            self.open_round_robin(pool, &indices, 1, sequential.classifier())?;
         }
         Ok(have_room)
     }
@@ -238,7 +243,7 @@ impl Search<'_, '_> {
         number: u32,
         unit: u32,
         (one, other): (Duration, Duration),
-        random: &mut Belief,
+        random: &mut Posterior,
     ) {
         for latency in [one.min(other), one.max(other)] {
             let key = (Order::Random, number, self.request);

@@ -2,9 +2,9 @@
 
 use flashscope_device::{Bytes, SECTOR};
 
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::experiment::block_pool::BlockPool;
@@ -26,9 +26,9 @@ impl Search<'_, '_> {
     /// `None` if that finds no number either. Then the data is unchanged.
     pub(super) fn retry_with_smaller_requests(
         &mut self,
-        posterior: &Belief,
+        posterior: &Posterior,
         units_max: u32,
-    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+    ) -> Result<Option<(BlockPool, Posterior)>, Stop> {
         let is_possible =
             |size: &Bytes| *size >= self.experiment.request_min() && size.is_multiple_of(SECTOR);
         let smaller = self.experiment.smaller.filter(is_possible);
@@ -39,9 +39,9 @@ impl Search<'_, '_> {
         self.data.free = std::mem::take(&mut self.data.cells);
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        if let Some(mut retried) = evidence::linear(self.data) {
+        if let Some(mut retried) = evidence::sequential_posterior(self.data) {
             self.search(&mut pool, &mut retried, units_max)?;
-            if retried.verdict().tells(units_max) {
+            if retried.verdict().is_found(units_max) {
                 return Ok(Some((pool, retried)));
             }
         }
@@ -55,14 +55,14 @@ impl Search<'_, '_> {
     /// blocks. `None` if none come. Then the data is unchanged.
     pub(super) fn retry_above_switch_cost(
         &mut self,
-        posterior: &Belief,
+        posterior: &Posterior,
         units_max: u32,
-    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+    ) -> Result<Option<(BlockPool, Posterior)>, Stop> {
         let verdict = posterior.verdict();
-        let is_one = verdict.tells(units_max) && verdict.number == 1;
+        let is_one = verdict.is_found(units_max) && verdict.number == 1;
         if !is_one
             || !self.merges_are_short(posterior)
-            || self.has_one_sequential_log(posterior.slowness())
+            || self.has_one_sequential_log(posterior.classifier())
             || !self.data.larger.is_empty()
         {
             return Ok(None);
@@ -72,15 +72,16 @@ impl Search<'_, '_> {
             self.blocks.restart();
         }
         let mut pool = self.pool(Order::Linear);
-        self.rounds(&mut pool, evidence::IN_TURN, BASELINE)?;
-        if let Some(mut retried) = evidence::linear(self.data) {
+        self.rounds(&mut pool, evidence::ROUND_ROBIN_UNITS, BASELINE)?;
+        if let Some(mut retried) = evidence::sequential_posterior(self.data) {
             self.search(&mut pool, &mut retried, units_max)?;
             self.decide_rule(&mut pool, &mut retried, units_max)?;
             self.confirm(&mut pool, &mut retried, units_max)?;
             let verdict = retried.verdict();
             // Rare slow writes that are too short to copy a block may have any cause.
-            let is_lru = retried.law(Law::LeastRecent) > 0.5;
-            let is_decided = is_lru && verdict.tells(units_max) && verdict.number >= evidence::IN_TURN;
+            let is_lru = retried.eviction_probability(EvictionLaw::Lru) > 0.5;
+            let is_decided =
+                is_lru && verdict.is_found(units_max) && verdict.number >= evidence::ROUND_ROBIN_UNITS;
             if is_decided || (retried.merges() >= MERGES_MIN && !self.merges_are_short(&retried)) {
                 return Ok(Some((pool, retried)));
             }
@@ -90,10 +91,10 @@ impl Search<'_, '_> {
     }
 
     /// Whether the merges found are too short to copy an erase block.
-    fn merges_are_short(&self, posterior: &Belief) -> bool {
+    fn merges_are_short(&self, posterior: &Posterior) -> bool {
         posterior.merge_seconds().is_some_and(|seconds| {
             let erase_block = self.experiment.erase_block;
-            evidence::hardly_copies(seconds, posterior.slowness(), self.request, erase_block)
+            evidence::hardly_copies_block(seconds, posterior.classifier(), self.request, erase_block)
         })
     }
 
@@ -103,9 +104,9 @@ impl Search<'_, '_> {
     pub(super) fn retry_with_fresh_blocks(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &Belief,
+        posterior: &Posterior,
         units_max: u32,
-    ) -> Result<Option<(BlockPool, Belief)>, Stop> {
+    ) -> Result<Option<(BlockPool, Posterior)>, Stop> {
         let too_many = posterior.verdict().number + 1;
         // The last blocks of a small stick may lie in its FAT area, where nothing merges.
         let has_fresh = self.blocks.left() >= u64::from(2 * too_many);
@@ -119,14 +120,14 @@ impl Search<'_, '_> {
         for index in indices {
             let written = pool.write(&mut self.session, &mut self.blocks, index)?;
             let latency = written.and_then(|written| written.latency);
-            if latency.is_none_or(|latency| posterior.slowness().is_slow(latency)) {
+            if latency.is_none_or(|latency| posterior.classifier().is_slow(latency)) {
                 return Ok(None);
             }
         }
         let before = std::mem::take(&mut self.data.cells);
         let mut pool = self.pool(Order::Linear);
         self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(mut retried) = evidence::linear(self.data) else {
+        let Some(mut retried) = evidence::sequential_posterior(self.data) else {
             self.data.cells = before;
             return Ok(None);
         };
@@ -139,17 +140,17 @@ impl Search<'_, '_> {
 
     /// Whether smaller requests into one block too many merged only now and then. Under LRU eviction each of
     /// them would merge.
-    pub(super) fn survey_suggests_random_eviction(&self, posterior: &Belief, number: u32) -> bool {
+    pub(super) fn survey_suggests_random_eviction(&self, posterior: &Posterior, number: u32) -> bool {
         let is_surveyed = |cell: &&OpenUnitsCell| {
             cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
         };
         // A block that all others were written after is not open any more.
         let is_mixed = |cell: &OpenUnitsCell| {
             let slow: Vec<bool> =
-                cell.writes().map(|(_, latency)| posterior.slowness().is_slow(latency)).collect();
+                cell.writes().map(|(_, latency)| posterior.classifier().is_slow(latency)).collect();
             slow.contains(&true) && slow.iter().skip(number as usize + 1).any(|slow| !slow)
         };
-        posterior.law(Law::LeastRecent) > 0.5
+        posterior.eviction_probability(EvictionLaw::Lru) > 0.5
             && number <= NUMBER_MAX
             && !self.data.led
             && self.data.cells.iter().filter(is_surveyed).any(is_mixed)
@@ -160,7 +161,7 @@ impl Search<'_, '_> {
     pub(super) fn recheck_eviction_rule(
         &mut self,
         pool: &mut BlockPool,
-        posterior: &mut Belief,
+        posterior: &mut Posterior,
         units_max: u32,
     ) -> Result<(), Stop> {
         let too_many = posterior.verdict().number + 1;
@@ -172,7 +173,7 @@ impl Search<'_, '_> {
             pool.write(&mut self.session, &mut self.blocks, index)?;
         }
         for _ in 0..RECHECK_ROUNDS {
-            self.step(pool, posterior.all_of(too_many), posterior)?;
+            self.step(pool, posterior.whole_turn(too_many), posterior)?;
         }
         self.search(pool, posterior, units_max)?;
         self.decide_rule(pool, posterior, units_max)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
@@ -125,9 +125,9 @@ impl<'a, 'b> Search<'a, 'b> {
 
     /// Reopens the blocks of the pool, as far as they fit, after others were opened. The order is that of the
     /// posterior, so that the blocks it takes for open are open.
-    pub(super) fn reopen(&mut self, pool: &mut BlockPool, posterior: &Belief) -> Result<(), Stop> {
+    pub(super) fn reopen(&mut self, pool: &mut BlockPool, posterior: &Posterior) -> Result<(), Stop> {
         let all = oldest_first(pool, posterior, pool.len());
-        self.open_round_robin(pool, &all, ROUNDS_MAX, posterior.slowness())?;
+        self.open_round_robin(pool, &all, ROUNDS_MAX, posterior.classifier())?;
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl<'a, 'b> Search<'a, 'b> {
         pool: &mut BlockPool,
         indices: &[usize],
         rounds: u32,
-        slowness: SlowClassifier,
+        classifier: SlowClassifier,
     ) -> Result<bool, Stop> {
         for _ in 0..rounds {
             let (mut slow, mut is_full) = (0, false);
@@ -150,7 +150,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 }
                 let written = pool.write(&mut self.session, &mut self.blocks, *index)?;
                 let latency = written.and_then(|written| written.latency);
-                slow += usize::from(latency.is_none_or(|latency| slowness.is_slow(latency)));
+                slow += usize::from(latency.is_none_or(|latency| classifier.is_slow(latency)));
             }
             if slow == 0 {
                 return Ok(!is_full);
@@ -193,7 +193,7 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// Whether the sequential search is so nearly decided that it may exceed its time, though not its bytes.
-    pub(super) fn may_finish(&self, order: Order, posterior: &Belief) -> bool {
+    pub(super) fn may_finish(&self, order: Order, posterior: &Posterior) -> bool {
         let verdict = posterior.verdict();
         let time_max = SEQUENTIAL_TIME_MAX.mul_f64(SMALLER_TIME_FACTOR * FINISHING_TIME_FACTOR);
         self.is_first(order)
@@ -203,15 +203,15 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// The request, halved up to twice until `blocks` blocks can be searched under LRU eviction with the
-    /// bytes left. It stays above `unmerged`, the size that costs no merge.
-    pub(super) fn affordable_request(&self, blocks: u32, unmerged: Option<Bytes>) -> Bytes {
+    /// bytes left. It stays above `baseline_classifier`, the size that costs no merge.
+    pub(super) fn affordable_request(&self, blocks: u32, baseline_classifier: Option<Bytes>) -> Bytes {
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let writes = u64::from(blocks + 1) * WRITES_PER_BLOCK_LRU;
         let mut size = self.request;
         while size * writes > left
             && size * CUT_FACTOR_MAX > self.request
             && (size / 2).is_multiple_of(SURVEY_REQUEST_MIN)
-            && unmerged.is_none_or(|unmerged| size / 2 > unmerged)
+            && baseline_classifier.is_none_or(|baseline_classifier| size / 2 > baseline_classifier)
         {
             size = size / 2;
         }
@@ -220,9 +220,9 @@ impl<'a, 'b> Search<'a, 'b> {
 }
 
 /// The `number` members of the pool that were written last, the least recently written first.
-pub(super) fn oldest_first(pool: &BlockPool, posterior: &Belief, number: usize) -> Vec<usize> {
+pub(super) fn oldest_first(pool: &BlockPool, posterior: &Posterior, number: usize) -> Vec<usize> {
     let mut members: Vec<usize> =
-        posterior.latest().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
+        posterior.most_recent_first().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
     members.reverse();
     members
 }

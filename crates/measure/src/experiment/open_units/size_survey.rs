@@ -2,8 +2,8 @@
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
+use flashscope_infer::open_blocks::posterior::Posterior;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
@@ -31,11 +31,11 @@ impl Search<'_, '_> {
         &mut self,
         pool: &mut BlockPool,
         too_many: u32,
-        sequential: &Belief,
+        sequential: &Posterior,
     ) -> Result<Option<Bytes>, Stop> {
-        let slowness = sequential.slowness();
+        let classifier = sequential.classifier();
         let rounds = match too_many - 1 {
-            _ if sequential.law(Law::Any) > 0.5 => ROUNDS_RANDOM,
+            _ if sequential.eviction_probability(EvictionLaw::Random) > 0.5 => ROUNDS_RANDOM,
             0..=NUMBER_MAX => ROUNDS,
             _ => 1,
         };
@@ -51,7 +51,7 @@ impl Search<'_, '_> {
             let mut slow = 0;
             for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
                 let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
-                slow += usize::from(written.latency.is_some_and(|latency| slowness.is_slow(latency)));
+                slow += usize::from(written.latency.is_some_and(|latency| classifier.is_slow(latency)));
                 if slow >= SLOW_MIN {
                     break;
                 }

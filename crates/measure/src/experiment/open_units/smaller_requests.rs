@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::open_blocks::laws::Law;
-use flashscope_infer::open_blocks::posterior::Belief;
+use flashscope_infer::open_blocks::eviction::EvictionLaw;
+use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::Order;
 
 use crate::experiment::block_pool::BlockPool;
@@ -40,22 +40,26 @@ enum MergingWrite {
 
 impl Search<'_, '_> {
     /// Whether the sequential search has written so much that smaller requests are worth a try.
-    pub(super) fn should_shrink(&self, order: Order, posterior: &Belief) -> bool {
+    pub(super) fn should_shrink(&self, order: Order, posterior: &Posterior) -> bool {
         let writes = u64::try_from(posterior.writes()).unwrap_or(u64::MAX);
-        let most = if posterior.law(Law::Any) > 0.5 { BYTES_BEFORE } else { BYTES_BEFORE_LRU };
+        let most = if posterior.eviction_probability(EvictionLaw::Random) > 0.5 {
+            BYTES_BEFORE
+        } else {
+            BYTES_BEFORE_LRU
+        };
         self.is_first(order)
             && self.may_shrink
             && self.request > self.experiment.request_min()
-            && (self.request * writes >= most || posterior.whole_turns_end())
+            && (self.request * writes >= most || posterior.fills_blocks_in_turns())
     }
 
     /// Continues with the smallest request that still merges. False if there is none. Under LRU eviction the
     /// openings of the test would be evidence themselves, so one smaller size is taken untested, and only if
     /// all blocks fit so far.
-    pub(super) fn shrink(&mut self, pool: &mut BlockPool, posterior: &Belief) -> Result<bool, Stop> {
+    pub(super) fn shrink(&mut self, pool: &mut BlockPool, posterior: &Posterior) -> Result<bool, Stop> {
         let larger = self.request;
         let smallest = self.experiment.request_min();
-        let is_tested = posterior.law(Law::Any) > 0.5;
+        let is_tested = posterior.eviction_probability(EvictionLaw::Random) > 0.5;
         let sizes: Vec<Bytes> = if is_tested {
             let doubled = std::iter::successors(Some(smallest), |size| Some(*size * 2));
             doubled.take_while(|size| *size < larger).collect()
@@ -70,7 +74,7 @@ impl Search<'_, '_> {
         for size in sizes {
             self.continue_with(pool, size, false)?;
             let merging = if is_tested {
-                self.merging_write(pool, posterior.opened())?
+                self.merging_write(pool, posterior.writable_units())?
             } else {
                 Some(MergingWrite::First)
             };

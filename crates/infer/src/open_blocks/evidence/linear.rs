@@ -1,0 +1,161 @@
+//! The posterior of the search in sequential order.
+
+use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order, Times};
+
+use super::random::random_classifier;
+use super::replay::replay;
+use super::sequence::{WriteSequence, write_sequences};
+use super::threshold::{THRESHOLD_NATS, best_of_thresholds, with_best_threshold, with_stall_thresholds};
+use crate::open_blocks::posterior::{OPEN_MAX, Posterior};
+use crate::open_blocks::prior::Prior;
+use crate::slow_classifier::SlowClassifier;
+
+/// Below this probability of the number found, another threshold may make it more probable. Guess.
+const SURE: f64 = 0.97;
+/// The fewest slow openings in a row that show that all slots are taken. Guess.
+const SLOTS_TAKEN_MIN: usize = 2;
+
+/// The posterior after all writes of the search in sequential order; `None` without any.
+#[must_use]
+pub fn sequential_posterior(data: &OpenUnitsData) -> Option<Posterior> {
+    let sequences = write_sequences(data);
+    let classifier = sequences.first()?.classifier;
+    let prior = Posterior::new(Order::Linear, classifier, Prior::Linear).with_erase_block(data.erase_block);
+    let posterior = replay(&prior, &sequences, SlowClassifier::clone);
+    // If the control is slower by a small step, small steps are no merges.
+    let has_changed = |control: &Times| match control {
+        Times::Each(times) => classifier.for_small_steps().changed(times).is_some(),
+        Times::Mean { .. } => false,
+    };
+    let mut posterior = if data.controls.iter().any(has_changed) {
+        with_stall_thresholds(posterior, &sequences)
+    } else {
+        with_best_threshold(posterior, &sequences)
+    };
+    if posterior.verdict().probability < SURE {
+        posterior = with_surer_threshold(&posterior, &sequences).unwrap_or(posterior);
+    }
+    let slots = [&data.freed, &data.continued].map(|cells| slots_filled(cells, &posterior));
+    slots.into_iter().flatten().for_each(|number| posterior.require_slots(number));
+    Some(posterior)
+}
+
+/// The posterior with a threshold that makes the number more probable, if there is one. Stalls that called for
+/// it during the search may be rare among all writes. If the number stays, no higher evidence is needed.
+fn with_surer_threshold(posterior: &Posterior, sequences: &[WriteSequence<'_>]) -> Option<Posterior> {
+    let known = posterior.verdict();
+    let nats_min = |other: &Posterior| {
+        let verdict = other.verdict();
+        let nats = if verdict.number == known.number { 0.0 } else { THRESHOLD_NATS };
+        (verdict.is_found(OPEN_MAX + 1) && verdict.probability > known.probability).then_some(nats)
+    };
+    best_of_thresholds(posterior, sequences, f64::INFINITY, nats_min)
+}
+
+/// The number of units with two fast random writes each, while slots were free for them, if all later ones were
+/// slow. There are at least as many slots in sequential order.
+fn slots_filled(cells: &[OpenUnitsCell], linear: &Posterior) -> Option<u32> {
+    // A stall among a few merges raises the threshold for merges above some of them.
+    let classifiers = [linear.classifier(), random_classifier(linear, OPEN_MAX + 1)];
+    let is_slow = |cell: &OpenUnitsCell| {
+        cell.writes().any(|(_, latency)| classifiers.iter().any(|classifier| classifier.is_slow(latency)))
+    };
+    let fast = cells.iter().take_while(|cell| !is_slow(cell));
+    let are_pairs = fast.clone().all(|cell| cell.writes().count() == 2);
+    let fast = fast.count();
+    let beyond = &cells[fast..];
+    (are_pairs && beyond.len() >= SLOTS_TAKEN_MIN && beyond.iter().all(is_slow))
+        .then(|| u32::try_from(fast).unwrap_or(u32::MAX))
+}
+
+/// The same posterior for further requests as large as at the start, if the search used smaller ones.
+#[must_use]
+pub fn with_whole_requests(mut linear: Posterior, data: &OpenUnitsData) -> Posterior {
+    if let Some(sequence) = write_sequences(data).first().filter(|_| data.led) {
+        let classifier = sequence.classifier.at_least_as_strict_as(linear.classifier());
+        linear.continue_with(classifier, sequence.request);
+    }
+    linear
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    /// Two random writes into each unit, the second one with these latencies, milliseconds.
+    fn twice_each(milliseconds: impl Iterator<Item = u64>) -> Vec<OpenUnitsCell> {
+        let mut cells = Vec::new();
+        for (unit, second) in (0..).zip(milliseconds) {
+            for latency in [2, second] {
+                let kept = (Order::Random, unit + 1, Bytes::kib(4));
+                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(latency));
+            }
+        }
+        cells
+    }
+
+    /// Round-robin turns of 54 blocks with 50 slots, random eviction and merges of 300 ms. One write in
+    /// `stalls_once_in` stalls for 8 ms.
+    fn turns_among_stalls(turns: u32, stalls_once_in: u32) -> OpenUnitsData {
+        let (mut state, mut open) = (5_u32, Vec::new());
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        let mut cells = Vec::new();
+        for _ in 0..12 {
+            OpenUnitsCell::keep(&mut cells, (Order::Linear, 1, Bytes::kib(4)), 0, Duration::from_millis(2));
+        }
+        for unit in (0..turns).flat_map(|_| 0..54) {
+            let is_open = open.contains(&unit);
+            let merges = !is_open && open.len() == 50;
+            if merges {
+                open.swap_remove(draw(50) as usize);
+            }
+            if !is_open {
+                open.push(unit);
+            }
+            let milliseconds = match draw(stalls_once_in) {
+                _ if merges => 300,
+                0 => 8,
+                _ => 2,
+            };
+            let kept = (Order::Linear, 54, Bytes::kib(4));
+            OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
+        }
+        OpenUnitsData { erase_block: Bytes::mib(64), cells, ..OpenUnitsData::default() }
+    }
+
+    #[test]
+    fn a_number_stays_probable_despite_rare_stalls() {
+        let verdict = sequential_posterior(&turns_among_stalls(40, 80)).unwrap().verdict();
+        // With the lower threshold alone it has 84 %.
+        assert!(verdict.number == 50 && verdict.probability > 0.9, "{verdict:?}");
+    }
+
+    /// Eight units fit, by turns of nine. Merges take 12 to 15 ms, but two of them stalled.
+    #[test]
+    fn two_stalls_among_few_merges_do_not_raise_the_number() {
+        let mut cells = Vec::new();
+        let mut write = |units, unit, milliseconds| {
+            let kept = (Order::Linear, units, Bytes::kib(4));
+            OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
+        };
+        (0..12).for_each(|_| write(1, 0, 2));
+        for unit in (0..4).flat_map(|_| 0..8) {
+            write(8, unit, 2);
+        }
+        for (unit, milliseconds) in [(8, 320), (0, 12), (1, 327), (2, 15)] {
+            write(9, unit, milliseconds);
+        }
+        let continued = twice_each([2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310].into_iter());
+        let data =
+            OpenUnitsData { erase_block: Bytes::mib(24), cells, continued, ..OpenUnitsData::default() };
+        let verdict = sequential_posterior(&data).unwrap().verdict();
+        assert!(verdict.number == 8 && verdict.probability > 0.9, "{verdict:?}");
+    }
+}

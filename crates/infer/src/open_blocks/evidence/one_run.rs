@@ -1,0 +1,208 @@
+//! Whether the controller takes one sequential run only, and closes it as soon as another block is opened.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use flashscope_record::observation::{OpenUnitsData, OpenedApart, OpeningPair, Order};
+
+use super::sequence::{WriteSequence, write_sequences};
+use crate::slow_classifier::SlowClassifier;
+use crate::statistics::{count, median};
+
+/// The fewest pairs of blocks that show one run, whatever else is slow. Guess.
+const PAIRS_MIN: usize = 2;
+/// At most this number of pairs may meet a full log at their first opening. Guess.
+const UNCLEAR_MAX: usize = 1;
+/// Closing a block takes at least this many times as long as a stall at the opening before. Guess.
+const FAR_LONGER: f64 = 8.0;
+/// The fewest slow openings for their usual extra time. Guess.
+const OPENINGS_MIN: usize = 4;
+/// Openings with less than this share of that time close no block. Guess.
+const FAR_SHORTER: f64 = 0.25;
+/// The fewest continued blocks for a judgement. Guess.
+const CONTINUED_MIN: usize = 8;
+/// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
+const AS_SLOW: f64 = 0.5;
+/// More than this share of the writes that switch between open blocks is as slow, if each closes the other. Guess.
+const SWITCHED_SLOW: f64 = 0.5;
+/// More than this share of the writes in one block is as slow, if slow writes do not depend on blocks. Guess.
+const CONTINUED_SLOW: f64 = 0.2;
+/// The fewest openings of either kind, at the start of a block and elsewhere. Guess.
+const APART_MIN: usize = 5;
+
+/// Whether pairs of blocks show that one sequential run is taken only. The threshold of the search may be far
+/// above the time of closing a block, if one merge in many is far longer.
+#[must_use]
+pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
+    let in_pairs = is_one_run(&data.beginnings, classifier)
+        || (data.beginnings.len() >= PAIRS_MIN && may_take_one_run(data));
+    (in_pairs && !continues_as_slowly(data) && !is_far_shorter(data))
+        || is_one_run_apart(&data.apart, classifier)
+}
+
+/// The same by the classifier of the first writes only.
+#[must_use]
+pub fn may_take_one_run(data: &OpenUnitsData) -> bool {
+    write_sequences(data).first().is_some_and(|sequence| is_one_run(&data.beginnings, sequence.classifier))
+}
+
+/// Whether each second opening of a pair closes a block, though the slots of both were free.
+fn is_one_run(beginnings: &[OpeningPair], classifier: SlowClassifier) -> bool {
+    let is_clear = |pair: &&OpeningPair| {
+        let is_stall = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
+        is_stall || !classifier.is_slow(pair.alone)
+    };
+    let clear = beginnings.iter().filter(is_clear).count();
+    let unclear = beginnings.len() - clear;
+    let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
+    clear > 0 && are_clear && beginnings.iter().all(|pair| classifier.is_slow(pair.behind))
+}
+
+/// Whether blocks that are opened at their start close another one, and blocks opened elsewhere do not: a log
+/// takes the latter. One of the former may be fast, and a third of the latter may stall.
+fn is_one_run_apart(opened: &[OpenedApart], classifier: SlowClassifier) -> bool {
+    let slow = |time: fn(&OpenedApart) -> Duration| {
+        opened.iter().filter(|pair| classifier.is_slow(time(pair))).count()
+    };
+    let (in_order, apart) = (slow(|pair| pair.in_order), slow(|pair| pair.apart));
+    opened.len() >= APART_MIN && in_order + 1 >= opened.len() && apart * 3 <= opened.len()
+}
+
+/// Whether the second openings of pairs took far less than openings of fresh blocks: then they were stalls, and
+/// closed no block.
+fn is_far_shorter(data: &OpenUnitsData) -> bool {
+    let Some((sequence, second)) = second_opening(data) else { return false };
+    let mut opened = HashSet::new();
+    let openings = sequence.writes(Order::Linear).filter(|(_, unit, _)| opened.insert(*unit)).skip(1);
+    let slow: Vec<f64> = openings
+        .filter(|(_, _, latency)| sequence.classifier.is_slow(*latency))
+        .map(|(_, _, latency)| sequence.extra_seconds(latency))
+        .collect();
+    let usual = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
+    usual.is_some_and(|opening| second < opening * FAR_SHORTER)
+}
+
+/// The first sequence of the search, and the median extra time of the second opening of a pair, seconds.
+fn second_opening(data: &OpenUnitsData) -> Option<(WriteSequence<'_>, f64)> {
+    let sequence = write_sequences(data).first().copied()?;
+    let second: Vec<f64> = data.beginnings.iter().map(|pair| sequence.extra_seconds(pair.behind)).collect();
+    Some((sequence, median(&second)?))
+}
+
+/// Whether continuing costs as much as the second opening of a pair. In a block opened before another one this
+/// is frequent if each closes the other. In the same block it is rarer, if slow writes do not depend on blocks.
+fn continues_as_slowly(data: &OpenUnitsData) -> bool {
+    let Some((sequence, second)) = second_opening(data) else { return false };
+    let as_slow = second * AS_SLOW;
+    let (mut opened, mut last) = (HashSet::new(), None);
+    let (mut switched, mut continued) = (Vec::new(), Vec::new());
+    for (_, unit, latency) in sequence.writes(Order::Linear) {
+        let is_slow = sequence.extra_seconds(latency) > as_slow;
+        match last.replace(unit) {
+            Some(before) if before == unit => continued.push(is_slow),
+            _ if opened.contains(&unit) => switched.push(is_slow),
+            _ => {}
+        }
+        opened.insert(unit);
+    }
+    let are_slow = |writes: &[bool], share: f64| {
+        let slow = writes.iter().filter(|slow| **slow).count();
+        writes.len() >= CONTINUED_MIN && count(slow) > count(writes.len()) * share
+    };
+    are_slow(&switched, SWITCHED_SLOW) || are_slow(&continued, CONTINUED_SLOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::observation::OpenUnitsCell;
+
+    use super::*;
+
+    #[test]
+    fn a_stall_before_a_second_opening_does_not_hide_one_run() {
+        let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(2); 5]).unwrap();
+        let pair = |(alone, behind)| OpeningPair {
+            alone: Duration::from_millis(alone),
+            behind: Duration::from_millis(behind),
+        };
+        assert!(is_one_run(&[(2, 174), (2, 170)].map(pair), classifier));
+        assert!(is_one_run(&[(2, 174), (19, 170)].map(pair), classifier), "far shorter than closing a block");
+        assert!(!is_one_run(&[(2, 174), (90, 170)].map(pair), classifier), "both may close a block");
+        assert!(is_one_run(&[(2, 174), (90, 170), (2, 172)].map(pair), classifier), "a log was full");
+        assert!(!is_one_run(&[(2, 174), (2, 2)].map(pair), classifier));
+        assert!(!is_one_run(&[], classifier));
+    }
+
+    #[test]
+    fn blocks_that_close_at_every_switch_are_not_one_run() {
+        let milliseconds = Duration::from_millis;
+        let pair = OpeningPair { alone: milliseconds(3), behind: milliseconds(6) };
+        let is_one_run = |continued: u64| {
+            let mut data = OpenUnitsData { beginnings: vec![pair; 2], ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(8));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 3));
+            (0..12).for_each(|index| write(2, (index + 1) % 2, if index == 0 { 6 } else { continued }));
+            takes_one_run(&data, write_sequences(&data)[0].classifier)
+        };
+        assert!(is_one_run(3), "continuing costs nothing");
+        assert!(!is_one_run(6));
+    }
+
+    #[test]
+    fn a_stall_at_a_second_opening_is_not_one_run() {
+        let milliseconds = Duration::from_millis;
+        let is_one_run = |behind: u64| {
+            let pair = OpeningPair { alone: milliseconds(8), behind: milliseconds(behind) };
+            let mut data = OpenUnitsData { beginnings: vec![pair], ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(80));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 8));
+            (1..8).for_each(|unit| [200, 8].iter().for_each(|latency| write(unit + 1, unit, *latency)));
+            takes_one_run(&data, write_sequences(&data)[0].classifier)
+        };
+        assert!(is_one_run(180));
+        assert!(!is_one_run(29), "opening others took 200 ms");
+    }
+
+    #[test]
+    fn pairs_show_one_run_below_the_threshold_of_the_search() {
+        let milliseconds = Duration::from_millis;
+        let write = |latency| (0, milliseconds(latency));
+        let mut data = OpenUnitsData::default();
+        for (unit, latency) in [2; 8].map(write) {
+            OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 1, Bytes::kib(16)), unit, latency);
+        }
+        let pair = OpeningPair { alone: milliseconds(2), behind: milliseconds(59) };
+        let far_slower = SlowClassifier::from_baseline(&[milliseconds(100); 5]).unwrap();
+        data.beginnings.push(pair);
+        assert!(may_take_one_run(&data) && !takes_one_run(&data, far_slower));
+        data.beginnings.push(pair);
+        assert!(takes_one_run(&data, far_slower), "two of them");
+        data.beginnings.push(OpeningPair { alone: milliseconds(2), behind: milliseconds(2) });
+        assert!(!may_take_one_run(&data) && !takes_one_run(&data, far_slower));
+    }
+
+    #[test]
+    fn openings_that_are_slow_only_at_the_start_of_a_block_show_one_run() {
+        let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(3); 5]).unwrap();
+        let is_one_run = |in_order: &[u64], apart: &[u64]| {
+            let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| OpenedApart {
+                apart: Duration::from_millis(*apart),
+                in_order: Duration::from_millis(*in_order),
+            });
+            is_one_run_apart(&pairs.collect::<Vec<_>>(), classifier)
+        };
+        assert!(is_one_run(&[900; 6], &[3; 6]));
+        assert!(is_one_run(&[900, 900, 3, 900, 900, 900], &[3, 90, 3, 3, 80, 3]), "stalls");
+        assert!(!is_one_run(&[900; 6], &[900; 6]), "either takes a slot");
+        assert!(!is_one_run(&[3; 6], &[3; 6]));
+        assert!(!is_one_run(&[900; 3], &[3; 3]), "too few");
+        assert!(!takes_one_run(&OpenUnitsData::default(), classifier));
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether the controller is a log: writes over data, and groups of pages written backwards.
+
+use std::time::Duration;
+
+use flashscope_record::observation::{Group, OpenUnitsCell, OpenUnitsData, Order};
+
+use super::sequence::write_sequences;
+use crate::open_blocks::posterior::Posterior;
+use crate::open_blocks::prior::Prior;
+use crate::slow_classifier::SlowClassifier;
+use crate::statistics::{count, median};
+
+/// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at the
+/// end of them, and nothing has to be copied. Guess.
+const HIDDEN_OVER_DATA: f64 = 0.1;
+/// The first two random writes may open the block, and do not count.
+const OPENING_WRITES: usize = 2;
+/// The extra time of a group that is merged whole, as a share of a merge: a log may have to copy one page. Guess.
+const WHOLE_MERGE_SHARE: f64 = 0.6;
+/// At least this share of the groups is merged whole, if the controller is no log. Guess.
+const WHOLE_GROUPS: f64 = 0.75;
+/// A merge shows in a group if it takes more than this share of the time of the group. Guess.
+const VISIBLE_SHARE: f64 = 0.1;
+/// The fewest groups for a judgement. Guess.
+const GROUPS_MIN: usize = 2;
+/// The first backward groups do not count: one may open the block, the other follows data that was just written.
+const GROUPS_SKIPPED: usize = 2;
+
+/// The posterior after writes of a few pages over data.
+#[must_use]
+pub fn over_data_posterior(cells: &[OpenUnitsCell], classifier: SlowClassifier) -> Posterior {
+    let classifier = classifier.for_small_steps();
+    let mut posterior =
+        Posterior::new(Order::Linear, classifier, Prior::Linear).with_hidden(HIDDEN_OVER_DATA);
+    for (unit, latency) in cells.iter().flat_map(|cell| cell.writes()) {
+        posterior.write(unit, latency);
+    }
+    posterior
+}
+
+/// Whether random writes into an open block are slow: then the controller maps less than a block at once. They
+/// are compared with the control just before, since an exhausted cache makes all writes slower.
+#[must_use]
+pub fn is_slow_over_data(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
+    let control = data
+        .controls
+        .first()
+        .and_then(|times| median(&times.each().iter().map(Duration::as_secs_f64).collect::<Vec<_>>()));
+    let at_start = write_sequences(data).first().map(|sequence| sequence.classifier.typical_seconds());
+    let slower = control.zip(at_start).map_or(1.0, |(now, at_start)| (now / at_start).max(1.0));
+    let classifier = classifier.scaled(slower).for_partial_steps();
+    let after = data.out_of_order.get(OPENING_WRITES..).unwrap_or_default();
+    let slow = after.iter().filter(|latency| classifier.is_slow(**latency)).count();
+    !after.is_empty() && slow * 3 >= after.len() * 2
+}
+
+/// Whether the controller is no log, though its merges are short.
+#[must_use]
+pub fn is_no_log(data: &OpenUnitsData, linear: &Posterior) -> bool {
+    linear.merge_seconds().and_then(|seconds| merges_whole_groups(&data.groups, seconds)) == Some(true)
+}
+
+/// Whether groups of pages as large as a log maps at once cost a merge if they are written backwards: a log has
+/// nothing to copy there. `None` if there are too few, or if merges are too short to show. Remains of older runs
+/// may have to be copied after some groups.
+fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
+    let seconds = |of: fn(&Group) -> Duration| groups.iter().map(move |group| of(group).as_secs_f64());
+    // The fastest one contains no stall.
+    let sequential = seconds(|group| group.in_order).reduce(f64::min)?;
+    let backward: Vec<f64> = seconds(|group| group.backward).skip(GROUPS_SKIPPED).collect();
+    let shows = backward.len() >= GROUPS_MIN && merge_seconds > sequential * VISIBLE_SHARE;
+    let is_merged = |seconds: &&f64| **seconds - sequential > merge_seconds * WHOLE_MERGE_SHARE;
+    let merged = backward.iter().filter(is_merged).count();
+    shows.then(|| count(merged) >= count(backward.len()) * WHOLE_GROUPS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_merge_when_written_backwards_exclude_a_log() {
+        let milliseconds = |(in_order, backward)| Group {
+            in_order: Duration::from_millis(in_order),
+            backward: Duration::from_millis(backward),
+        };
+        // The last sequential group opens the block, the first backward one follows its opening.
+        let merged = [(20, 36), (20, 20), (20, 36), (20, 36), (38, 36)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&merged, 0.019), Some(true));
+        assert_eq!(merges_whole_groups(&merged[..3], 0.019), None);
+        let stalled = [(52, 36), (20, 20), (20, 36), (41, 36), (38, 52)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&stalled, 0.019), Some(true), "most sequential groups stalled");
+        let completed = [(20, 31), (20, 20), (20, 21), (20, 20), (38, 20)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&completed, 0.019), Some(false));
+        let remains = [(25, 25), (26, 31), (26, 31), (26, 26), (26, 104), (25, 25)].map(milliseconds);
+        assert_eq!(merges_whole_groups(&remains, 0.0065), Some(false), "two copied remains of older runs");
+    }
+}
