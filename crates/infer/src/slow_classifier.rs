@@ -12,7 +12,7 @@ use crate::statistics::{lower_quartile, median};
 pub struct SlowClassifier {
     typical_seconds: f64,
     /// The threshold, in multiples of the typical time.
-    limit: f64,
+    threshold: f64,
     /// The distance of the median of writes without a merge from their least, as a share of that.
     spread: f64,
     /// The latency of writes with a merge in multiples of the typical time, if merges are all alike.
@@ -22,20 +22,20 @@ pub struct SlowClassifier {
 }
 
 /// The lowest threshold: writes take longer by this factor for other reasons than a merge. Guess.
-const LIMIT_MIN: f64 = 1.5;
+const THRESHOLD_MIN: f64 = 1.5;
 /// The lowest threshold if small steps count. Guess.
-const LIMIT_SMALL_MIN: f64 = 1.13;
+const THRESHOLD_SMALL_MIN: f64 = 1.13;
 /// The highest threshold, whatever the spread. Guess.
-const LIMIT_MAX: f64 = 3.0;
+const THRESHOLD_MAX: f64 = 3.0;
 /// The lowest and highest threshold if the duration of merges is known. Guess.
-const LIMIT_KNOWN_MIN: f64 = 1.3;
-const LIMIT_KNOWN_MAX: f64 = 15.0;
+const THRESHOLD_KNOWN_MIN: f64 = 1.3;
+const THRESHOLD_KNOWN_MAX: f64 = 15.0;
 /// If all merges are alike, none takes less than this share of the typical one. Guess.
 const MERGE_SHARE: f64 = 0.4;
 /// The highest threshold if some merges may be much shorter than those seen. Guess.
-const LIMIT_ANY_MAX: f64 = 4.0;
+const THRESHOLD_ANY_MAX: f64 = 4.0;
 /// The lowest threshold in random order, where writes alone take longer on some cards. Guess.
-const LIMIT_RANDOM: f64 = 2.2;
+const THRESHOLD_RANDOM: f64 = 2.2;
 /// Exponential noise exceeds this many times the distance from its least to its median with probability
 /// 0.001.
 const SPREADS: f64 = 10.0;
@@ -57,7 +57,7 @@ impl SlowClassifier {
         let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;
         Some(Self {
             typical_seconds,
-            limit: (1.0 + SPREADS * spread).clamp(LIMIT_MIN, LIMIT_MAX),
+            threshold: (1.0 + SPREADS * spread).clamp(THRESHOLD_MIN, THRESHOLD_MAX),
             spread,
             merges: None,
             is_small: false,
@@ -68,8 +68,8 @@ impl SlowClassifier {
     /// alone.
     #[must_use]
     pub fn for_small_steps(self) -> Self {
-        let limit = (1.0 + SPREADS * self.spread).clamp(LIMIT_SMALL_MIN, self.limit);
-        Self { limit, is_small: true, ..self }
+        let threshold = (1.0 + SPREADS * self.spread).clamp(THRESHOLD_SMALL_MIN, self.threshold);
+        Self { threshold, is_small: true, ..self }
     }
 
     /// Whether small steps count.
@@ -81,14 +81,14 @@ impl SlowClassifier {
     /// The same if part of a step shows and small steps count: a log may complete less than usual.
     #[must_use]
     pub fn for_partial_steps(self) -> Self {
-        let limit = if self.is_small { f64::midpoint(1.0, self.limit) } else { self.limit };
-        Self { limit, ..self }
+        let threshold = if self.is_small { f64::midpoint(1.0, self.threshold) } else { self.threshold };
+        Self { threshold, ..self }
     }
 
     /// The same for writes in random order.
     #[must_use]
     pub const fn for_random_order(self) -> Self {
-        Self { limit: self.limit.max(LIMIT_RANDOM), ..self }
+        Self { threshold: self.threshold.max(THRESHOLD_RANDOM), ..self }
     }
 
     /// The same for writes of this many times the typical time.
@@ -99,14 +99,14 @@ impl SlowClassifier {
 
     /// The same with a threshold of at least this multiple.
     #[must_use]
-    pub const fn with_threshold_min(self, limit: f64) -> Self {
-        Self { limit: self.limit.max(limit), ..self }
+    pub const fn with_threshold_min(self, threshold: f64) -> Self {
+        Self { threshold: self.threshold.max(threshold), ..self }
     }
 
     /// The same with at least the threshold of another, or for small steps if that is.
     #[must_use]
     pub fn at_least_as_strict_as(self, other: Self) -> Self {
-        if other.is_small { self.for_small_steps() } else { self.with_threshold_min(other.limit) }
+        if other.is_small { self.for_small_steps() } else { self.with_threshold_min(other.threshold) }
     }
 
     /// The same if merges are known to add this time, seconds: the threshold is the geometric mean.
@@ -114,37 +114,40 @@ impl SlowClassifier {
     pub fn for_merges(self, seconds: Option<f64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let middle = (1.0 + seconds / self.typical_seconds).max(1.0).sqrt();
-        let limit = middle.clamp(LIMIT_KNOWN_MIN, LIMIT_KNOWN_MAX);
+        let threshold = middle.clamp(THRESHOLD_KNOWN_MIN, THRESHOLD_KNOWN_MAX);
         // A higher threshold was chosen since stalls reach that far.
-        Self { limit: if self.limit > LIMIT_MAX { limit.max(self.limit) } else { limit }, ..self }
+        Self {
+            threshold: if self.threshold > THRESHOLD_MAX { threshold.max(self.threshold) } else { threshold },
+            ..self
+        }
     }
 
     /// The same if all merges add about this time, seconds: less than [`MERGE_SHARE`] of it is none.
     #[must_use]
     pub fn for_equal_merges(self, seconds: f64) -> Self {
         let beside = (seconds / self.typical_seconds).max(0.0);
-        let limit = (1.0 + MERGE_SHARE * beside).max(LIMIT_KNOWN_MIN);
-        Self { limit, merges: Some(1.0 + beside), ..self }
+        let threshold = (1.0 + MERGE_SHARE * beside).max(THRESHOLD_KNOWN_MIN);
+        Self { threshold, merges: Some(1.0 + beside), ..self }
     }
 
     /// The distance from the threshold, as a logarithm, from which a latency is firmly slow or fast.
     fn firm(self) -> f64 {
         let to_merges =
-            self.merges.map_or(f64::INFINITY, |merges| (merges / self.limit).max(LIMIT_KNOWN_MIN));
-        self.limit.min(to_merges).ln()
+            self.merges.map_or(f64::INFINITY, |merges| (merges / self.threshold).max(THRESHOLD_KNOWN_MIN));
+        self.threshold.min(to_merges).ln()
     }
 
     /// The same if merges typically add this time, seconds, and some may be shorter.
     #[must_use]
     pub fn for_any_merges(self, seconds: Option<f64>) -> Self {
         let known = self.for_merges(seconds);
-        Self { limit: known.limit.min(LIMIT_ANY_MAX), ..known }
+        Self { threshold: known.threshold.min(THRESHOLD_ANY_MAX), ..known }
     }
 
     /// The same in random order if merges are far shorter there.
     #[must_use]
     pub fn for_shorter_merges(self) -> Self {
-        Self { limit: self.limit.min(LIMIT_RANDOM), merges: None, ..self }
+        Self { threshold: self.threshold.min(THRESHOLD_RANDOM), merges: None, ..self }
     }
 
     /// The typical latency of a write without a merge, seconds.
@@ -167,7 +170,7 @@ impl SlowClassifier {
     pub fn changed(self, now: &[Duration]) -> Option<f64> {
         let seconds: Vec<f64> = now.iter().map(Duration::as_secs_f64).collect();
         let (typical, fastest) = (median(&seconds)?, lower_quartile(&seconds)?);
-        let changed = self.limit.min(CHANGED);
+        let changed = self.threshold.min(CHANGED);
         let is_slow =
             fastest > self.typical_seconds * changed && fastest * changed.sqrt() > self.threshold_seconds();
         let is_fast =
@@ -191,7 +194,7 @@ impl SlowClassifier {
     /// The threshold, seconds.
     #[must_use]
     pub fn threshold_seconds(self) -> f64 {
-        self.typical_seconds * self.limit
+        self.typical_seconds * self.threshold
     }
 
     /// Whether a write of this latency is more likely slow than fast.

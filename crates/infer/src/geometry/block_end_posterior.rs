@@ -17,15 +17,16 @@ use crate::statistics::{count, entropy, median, quantile};
 
 /// The prior probability that no size explains where writes merge. Guess.
 const NONE: f64 = 0.15;
-/// The prior weight of three times a power of two, which SD cards may state, and of five or seven times,
-/// relative to a power of two. Guess.
+/// The prior weight of three times a power of two, which SD cards may state, relative to a power of two.
+/// Guess.
 const OF_THREE: f64 = 0.2;
+/// The same for five or seven times. Guess.
 const OF_MORE: f64 = 0.02;
 /// The weight of the posterior of reads; the rest is spread over all sizes. Guess.
 const READS_TRUSTED: f64 = 0.8;
-/// Probabilities of a stall in two writes, and of a merge that does not show: from a quiet device to a busy
-/// one. Guess.
+/// Probabilities of a stall in two writes, from a quiet device to a busy one. Guess.
 const STALLS: [f64; 5] = [0.002, 0.02, 0.08, 0.25, 0.45];
+/// Probabilities that a merge does not show. Guess.
 const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
 /// The prior weight of an erase block that is no multiple of the page, or of fewer than [`PAGES_MIN`] pages.
 /// Guess.
@@ -33,24 +34,26 @@ const NOT_OF_PAGES: f64 = 0.01;
 /// The prior weight of an erase block that holds everything written: opening blocks would merge nothing.
 /// Guess.
 const NOT_OF_DEVICE: f64 = 0.001;
-/// The fewest pages of an erase block.
+/// The fewest pages of an erase block. Guess.
 const PAGES_MIN: u64 = 8;
-/// All slots are taken once this many openings in a row merged, or more if other writes are slow as well:
+/// All slots are taken once this number of openings in a row merged, ...
 pub const TAKEN: usize = 4;
-/// such a row occurs by chance with at most this probability.
-const CHANCE_MAX: f64 = 0.002;
-/// The thresholds for slow writes that are tried, in times of a write, and the largest share of writes
-/// without a merge above them.
-const LIMIT_MIN: f64 = 2.0;
-const LIMIT_STEP: f64 = 1.5;
-const BEYOND_LIMIT_MAX: f64 = 0.06;
+/// ... or more if other writes are slow as well: such a row of random events has at most this probability.
+/// Guess.
+const RANDOM_ROW_MAX: f64 = 0.002;
+/// The lowest threshold for slow writes, in multiples of a write, ...
+const THRESHOLD_MIN: f64 = 2.0;
+/// ... the factor from one threshold to the next, ...
+const THRESHOLD_STEP: f64 = 1.5;
+/// ... and the largest share of writes without a merge above it. Guess.
+const ABOVE_THRESHOLD_MAX: f64 = 0.06;
 /// A controller may keep most of its erase blocks open if there are at most this many. Guess.
 const FEW: u64 = 32;
-/// The quantile of merges that contains no stall.
+/// The quantile of merges that contains no stall. Guess.
 const MERGES_QUANTILE: f64 = 0.25;
-/// The posterior probability from which a size, or none, is decided.
+/// The posterior probability from which a size, or none, is decided. Guess.
 const DECIDED: f64 = 0.997;
-/// The fewest merges at its end, and pairs without one elsewhere, before a search is over.
+/// The fewest merges at its end, and pairs without one elsewhere, before a search is over. Guess.
 const SEEN_MIN: usize = 3;
 
 /// Where the second of two adjacent writes costs a merge.
@@ -171,7 +174,8 @@ impl BlockPosterior {
     pub fn of(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Option<Self> {
         let classifier = classifier(&data.openings)?;
         (is_full(&data.openings, classifier) || some_merge(&data.openings, classifier)).then_some(())?;
-        let classifier = limit(&data.openings, classifier, merge_seconds(&data.openings, classifier)?);
+        let classifier =
+            with_lowest_threshold(&data.openings, classifier, merge_seconds(&data.openings, classifier)?);
         let mut posterior = Self::new(data, reads);
         data.crossings.iter().for_each(|crossing| posterior.take(crossing, classifier));
         Some(posterior)
@@ -186,8 +190,8 @@ impl BlockPosterior {
             let merges = hypothesis.rule.merges(crossing.offset, self.request, &self.written);
             for (weights, stalls) in hypothesis.weights.iter_mut().zip(STALLS) {
                 for (weight, hidden) in weights.iter_mut().zip(HIDDEN) {
-                    let chance = merges * (1.0 - hidden) + (1.0 - merges) * stalls;
-                    *weight += (chance * slow + (1.0 - chance) * (1.0 - slow)).ln();
+                    let likelihood = merges * (1.0 - hidden) + (1.0 - merges) * stalls;
+                    *weight += (likelihood * slow + (1.0 - likelihood) * (1.0 - slow)).ln();
                 }
             }
         }
@@ -200,9 +204,9 @@ impl BlockPosterior {
     pub fn information_at(&self, offset: Bytes, blocks: &[(Option<Bytes>, f64)]) -> f64 {
         let (mut merges, mut left_open) = (0.0, 0.0);
         for (each, (_, probability)) in self.hypotheses.iter().zip(blocks) {
-            let chance = each.rule.merges(offset, self.request, &self.written);
-            merges += chance * probability;
-            left_open += entropy(chance) * probability;
+            let merge = each.rule.merges(offset, self.request, &self.written);
+            merges += merge * probability;
+            left_open += entropy(merge) * probability;
         }
         entropy(merges) - left_open
     }
@@ -273,14 +277,16 @@ pub fn classifier(openings: &[Opening]) -> Option<SlowClassifier> {
 /// The classifier with a threshold for merges. Blocks with little data have shorter merges than the last
 /// openings. So the threshold is the lowest that few writes without a merge exceed, and at most that for
 /// equal merges.
-fn limit(openings: &[Opening], classifier: SlowClassifier, merge_s: f64) -> SlowClassifier {
+fn with_lowest_threshold(openings: &[Opening], classifier: SlowClassifier, merge_s: f64) -> SlowClassifier {
     let equal = classifier.for_equal_merges(merge_s);
-    let is_rare = |limit: &SlowClassifier| {
-        share(openings.iter().map(|opening| limit.is_slow(opening.second))) <= BEYOND_LIMIT_MAX
+    let is_rare = |threshold: &SlowClassifier| {
+        share(openings.iter().map(|opening| threshold.is_slow(opening.second))) <= ABOVE_THRESHOLD_MAX
     };
-    let limits = std::iter::successors(Some(LIMIT_MIN), |limit| Some(limit * LIMIT_STEP));
-    let limits = limits.map(|limit| classifier.with_threshold_min(limit));
-    let low = limits.take_while(|limit| limit.threshold_seconds() < equal.threshold_seconds()).find(is_rare);
+    let thresholds = std::iter::successors(Some(THRESHOLD_MIN), |threshold| Some(threshold * THRESHOLD_STEP));
+    let thresholds = thresholds.map(|threshold| classifier.with_threshold_min(threshold));
+    let low = thresholds
+        .take_while(|threshold| threshold.threshold_seconds() < equal.threshold_seconds())
+        .find(is_rare);
     low.unwrap_or(equal)
 }
 
@@ -292,7 +298,7 @@ pub fn is_full(openings: &[Opening], classifier: SlowClassifier) -> bool {
     let seconds = share(openings.iter().map(|opening| classifier.is_slow(opening.second)));
     let firsts = share(before.iter().map(|opening| classifier.is_slow(opening.first)));
     let stalls = seconds.max(firsts);
-    in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= CHANCE_MAX
+    in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= RANDOM_ROW_MAX
 }
 
 /// The number of last openings in a row that merged.
@@ -390,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_slow_openings_in_a_row_are_chance_if_many_writes_are_slow() {
+    fn a_few_slow_openings_in_a_row_are_random_if_many_writes_are_slow() {
         let mut data = data(Vec::new());
         data.openings.extend(data.openings.clone());
         data.openings.iter_mut().step_by(3).for_each(|opening| opening.second = Duration::from_millis(80));

@@ -14,34 +14,35 @@ use crate::statistics::{count, median};
 
 /// The smallest page: raw pages of 2 KiB are the smallest since there are USB sticks.
 const PAGE_MIN: Bytes = Bytes::kib(2);
-/// The largest page that is searched for.
+/// The largest page that is searched for. Guess.
 const PAGE_MAX: Bytes = Bytes::mib(1);
 /// The extra time of a write across a boundary, as a share of those beside it. Up to 1 if each part of a page
 /// costs a program; more if the writes beside it stay in the controller's memory until the page is full.
+/// Steps: guess.
 const EXCESSES: [f64; 13] = [0.012, 0.02, 0.035, 0.06, 0.1, 0.15, 0.22, 0.32, 0.45, 0.65, 0.9, 2.0, 6.0];
 /// The relative deviation of that extra time between boundaries; the steps above differ by as much.
 const SPREAD: f64 = 0.15;
-/// The noise of that share.
+/// The noise of that share. Guess.
 const NOISES: [f64; 9] = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 1.0];
 /// The probability of an outlier: on a quiet device, and on a busy one. Guess.
 const OUTLIERS: [f64; 2] = [0.03, 0.15];
 /// The least probability of an outlier across a boundary. Guess.
 const OUTLIERS_AT_EDGE: f64 = 0.15;
-/// The fewest writes across a page's boundaries, and beside them, before it is accepted.
+/// The fewest writes across a page's boundaries, and beside them, before it is accepted. Guess.
 const TRIED_MIN: usize = 3;
-/// Writes beside boundaries are compared over this many recent boundaries: devices drift more slowly.
+/// Writes beside boundaries are compared over this many recent boundaries: devices drift more slowly. Guess.
 const LAST: usize = 5;
 /// The prior probability that no page shows. Guess.
 const NONE: f64 = 0.1;
-/// The prior weight of three times a power of two, which TLC makes common, and of five or seven times,
-/// relative to a power of two. Guess.
+/// The prior weight of three times a power of two, which TLC makes common, relative to a power of two. Guess.
 const OF_THREE: f64 = 0.2;
+/// The same for five or seven times. Guess.
 const OF_MORE: f64 = 0.04;
 /// The prior weight of a page that does not divide the erase block found by reads. Guess.
 const DOES_NOT_DIVIDE: f64 = 0.01;
-/// The posterior probability from which a page, or none, is decided.
+/// The posterior probability from which a page, or none, is decided. Guess.
 const DECIDED: f64 = 0.998;
-/// Pages below this posterior probability are ignored.
+/// Pages below this posterior probability are ignored. Guess.
 const IMPLAUSIBLE: f64 = 1e-4;
 
 /// What has to be tried before a page is accepted.

@@ -1,8 +1,8 @@
 //! Which write gives the most information about the number of open units per second.
 //!
-//! Under LRU eviction, a write into the least recently written unit decides alone whether as many units fit as
-//! were written since. So the search bisects with the units that are open already. Under random eviction only
-//! whole round-robin turns are informative.
+//! Under LRU eviction, a write into the least recently written unit decides alone whether as many units fit
+//! as were written since. So the search bisects with the units that are open already. Under random eviction
+//! only whole round-robin turns are informative.
 
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::{DECIDED, OPEN_MAX};
@@ -11,7 +11,8 @@ use crate::statistics::{count, entropy, median};
 
 /// One more than the largest number that is distinguished from more.
 const BEYOND_ALL: u32 = OPEN_MAX + 1;
-/// Up to this number of units, a random eviction often hits the least recently written one and looks like LRU, ...
+/// Up to this number of units, a random eviction often hits the least recently written one and looks like
+/// LRU, ...
 const FEW: u32 = 4;
 /// ... so that [`DECIDED`] is this instead. Guess.
 const DECIDED_OF_FEW: f64 = 0.0001;
@@ -21,8 +22,8 @@ const GROWS_BELOW: f64 = 0.05;
 const STAYS_RANDOM: f64 = 0.1;
 /// Under random eviction, a number is given up below this probability. Guess.
 const GIVEN_UP: f64 = 0.002;
-/// Up to this number of units the limit is lower: more merges cost little there, and a foreign block that stays
-/// open unusually long would make the result one too small.
+/// Up to this number of units the limit is lower: more merges cost little there, and a foreign block that
+/// stays open unusually long would make the result one too small.
 const FEW_RANDOM: u32 = 10;
 /// The limit for up to [`FEW_RANDOM`] units. Guess.
 const GIVEN_UP_OF_FEW: f64 = 0.0005;
@@ -79,8 +80,8 @@ impl Posterior {
         // In random order more units than in sequential order are unlikely to fit.
         let far = self
             .sequential_count()
-            .filter(|likely| opened <= *likely)
-            .map_or(far, |likely| far.min(likely + 1));
+            .filter(|sequential| opened <= *sequential)
+            .map_or(far, |sequential| far.min(sequential + 1));
         let grow = Step::Open((opened + 1).max(far).min(most));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
             return Some(grow);
@@ -117,9 +118,9 @@ impl Posterior {
         }
     }
 
-    /// The next number under random eviction. The round-robin units hold all slots only once all other blocks were
-    /// evicted, which takes at least as many merges as there are slots. So a number is kept until it was seen open
-    /// at once, or is nearly impossible.
+    /// The next number under random eviction. The round-robin units hold all slots only once all other blocks
+    /// were evicted, which takes at least as many merges as there are slots. So a number is kept until it was
+    /// seen open at once, or is nearly impossible.
     fn next_under_random_eviction(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
         let fits = |number: u32| 1.0 - fewer[number as usize];
@@ -167,8 +168,8 @@ impl Posterior {
         self.is_whole_turn && self.turn_units > GALLOP_MIN && self.has_retired()
     }
 
-    /// The number of units for the next round-robin turn: the one with the most information per second. `None` once
-    /// it is decided, or if only more than `most` units would decide it.
+    /// The number of units for the next round-robin turn: the one with the most information per second.
+    /// `None` once it is decided, or if only more than `most` units would decide it.
     #[must_use]
     pub fn next_round(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
@@ -193,8 +194,8 @@ impl Posterior {
         self.numbers().into_iter().map(sum).collect()
     }
 
-    /// Half as many again as were seen open, while no number is known to be too large: a large step costs little
-    /// more than a small one.
+    /// Half as many again as were seen open, while no number is known to be too large: a large step costs
+    /// little more than a small one.
     fn at_least_half_more(&self, number: u32) -> u32 {
         if self.is_open() { number.max(self.open_at_once_max() * 3 / 2) } else { number }
     }
@@ -221,7 +222,8 @@ impl Posterior {
         median(&self.slow_seconds).unwrap_or(self.classifier().typical_seconds() * MERGE_WRITES)
     }
 
-    /// The expected time of a turn of `number` units, seconds, if they are too many with the probability `fewer`.
+    /// The expected time of a turn of `number` units, seconds, if they are too many with the probability
+    /// `fewer`.
     fn cost(&self, number: u32, fewer: f64, merge: f64) -> f64 {
         let writes = f64::from(number) * self.classifier().typical_seconds();
         let merges = fewer * f64::from(number.min(MERGES_TO_DECIDE)) * merge;

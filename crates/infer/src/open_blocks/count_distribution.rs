@@ -3,7 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-/// Counts below this probability are left out: several improbable writes in a row do not bring them back. Guess.
+/// Counts below this probability are left out: several improbable writes in a row do not bring them back.
+/// Guess.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The probability of each count.

@@ -27,8 +27,8 @@ pub(super) enum SlotUse {
 }
 
 impl SlotUse {
-    /// Whether this can be modelled under the law. Under random eviction the evicted unit is unknown, and so is
-    /// whether this is its first eviction.
+    /// Whether this can be modelled under the law. Under random eviction the evicted unit is unknown, and so
+    /// is whether this is its first eviction.
     pub(super) const fn is_compatible(self, law: EvictionLaw) -> bool {
         !matches!(
             (self, law),
@@ -53,8 +53,8 @@ impl SlotUse {
 pub(super) enum SecondWriteMerge {
     /// It never does: the slot was taken with the first write.
     Never,
-    /// It merges if no slot for random order is free, which has this probability. The first write takes a slot
-    /// for sequential order.
+    /// It merges if no slot for random order is free, which has this probability. The first write takes a
+    /// slot for sequential order.
     IfFull(f64),
     /// Either of the two writes may merge.
     Either,

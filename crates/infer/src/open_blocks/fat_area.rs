@@ -30,7 +30,7 @@ pub fn infer(data: &FatAreaData) -> Finding {
         return from_beginnings(data);
     }
     match (data.opened.is_empty(), data.cells.is_empty()) {
-        (false, _) => from_begun(data),
+        (false, _) => from_openings(data),
         (true, true) => not_measured(),
         (true, false) => from_speeds(data),
     }
@@ -70,7 +70,7 @@ fn drift(data: &FatAreaData) -> Option<(f64, f64)> {
 }
 
 /// From our own measurement: blocks opened one after another, ordinary ones and those at the start.
-fn from_begun(data: &FatAreaData) -> Finding {
+fn from_openings(data: &FatAreaData) -> Finding {
     let Some(classifier) = data.baseline.as_ref().and_then(baseline_classifier) else {
         return not_measured();
     };

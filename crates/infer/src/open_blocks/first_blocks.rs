@@ -1,5 +1,5 @@
-//! The end of the FAT area, the finely mapped erase blocks at the start of a device, by the cost of opening each
-//! of them.
+//! The end of the FAT area, the finely mapped erase blocks at the start of a device, by the cost of opening
+//! each of them.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use flashscope_record::observation::Merges;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::quantile;
 
-/// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported, but
-/// blocks grow.
+/// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported,
+/// but blocks grow.
 pub const FIRST_BLOCKS: u32 = 10;
 /// The prior probability of a FAT area: most cards and sticks have none. Guess.
 const AREA: f64 = 0.25;
 /// The prior probability that an area includes the next block, too. Guess.
 const NEXT: f64 = 0.5;
-/// The probabilities that an opening which evicts a block is slow, with their priors: the evicted block may be
-/// merged already, or nearly full. Guess.
+/// The probabilities that an opening which evicts a block is slow, with their priors: the evicted block may
+/// be merged already, or nearly full. Guess.
 const MERGE_SHOWS: [(f64, f64); 4] = [(0.999, 0.6), (0.99, 0.2), (0.9, 0.15), (0.5, 0.05)];
 /// The probabilities of a stall, with their priors. Guess.
 const STALLS: [(f64, f64); 5] = [(0.0005, 0.4), (0.002, 0.3), (0.01, 0.2), (0.05, 0.07), (0.2, 0.03)];
 /// The slow openings of ordinary blocks in a row that show that all slots are taken. Guess.
 const TAKEN: u32 = 3;
-/// The posterior probability from which an end is decided: with one stall in 500 writes, a single slow opening
-/// does not decide it.
+/// The posterior probability from which an end is decided: with one stall in 500 writes, a single slow
+/// opening does not decide it.
 const DECIDED: f64 = 0.998;
-/// The ordinary blocks opened after one of the first blocks: the first of them may evict that block, which may
-/// cost nothing.
+/// The ordinary blocks opened after one of the first blocks: the first of them may evict that block, which
+/// may cost nothing.
 const ORDINARY_BETWEEN: u32 = 2;
-/// After this number of fast ordinary openings in a row, the earlier slow ones had another cause, such as foreign
-/// open blocks, unless one of the first blocks evicted a block as well. Guess.
+/// After this number of fast ordinary openings in a row, the earlier slow ones had another cause, such as
+/// foreign open blocks, unless one of the first blocks evicted a block as well. Guess.
 const FAST_MAX: u32 = 6;
 /// The number of blocks that are tested after the first ordinary one. Guess.
 const TESTED_AFTER: u32 = 2;
@@ -69,8 +69,8 @@ pub struct FirstBlocks {
 }
 
 impl FirstBlocks {
-    /// The posterior before the first opening. `baseline` are writes that continue in one block: slow ones are
-    /// stalls.
+    /// The posterior before the first opening. `baseline` are writes that continue in one block: slow ones
+    /// are stalls.
     #[must_use]
     pub fn new(classifier: SlowClassifier, baseline: &[Duration], merges: Option<Merges>) -> Self {
         let takes = merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64());
@@ -169,14 +169,15 @@ impl FirstBlocks {
         self.tests = [0; FIRST_BLOCKS as usize];
     }
 
-    /// Whether the next opening evicts one of the first blocks after its first opening: that may cost nothing.
+    /// Whether the next opening evicts one of the first blocks after its first opening: that may cost
+    /// nothing.
     fn is_next_free(&self) -> bool {
         let slots = (self.too_many.max(2) - 1) as usize;
         self.slot_takers.len().checked_sub(slots).is_some_and(|evicted| self.slot_takers[evicted])
     }
 
-    /// The probability that this opening was slow, compared with the evictions so far: a stall takes less time, and
-    /// an ordinary block may take less than elsewhere.
+    /// The probability that this opening was slow, compared with the evictions so far: a stall takes less
+    /// time, and an ordinary block may take less than elsewhere.
     fn slow(&self, block: Option<u32>, latency: Duration) -> f64 {
         let typical = self.classifier.typical_seconds();
         let merges = quantile(&self.slow_seconds, SHORTEST_QUANTILE).map(|seconds| seconds - typical);
@@ -192,12 +193,13 @@ impl FirstBlocks {
         let open = block.map_or(0.0, |block| self.open_probability(block));
         for (end, shows, stalls, weight) in &mut self.weights {
             let ordinary = *shows * (1.0 - open) + *stalls * open;
-            let likely = if block.is_some_and(|block| block < *end) { *stalls } else { ordinary };
-            *weight += (likely * slow + (1.0 - likely) * (1.0 - slow)).ln();
+            let likelihood = if block.is_some_and(|block| block < *end) { *stalls } else { ordinary };
+            *weight += (likelihood * slow + (1.0 - likelihood) * (1.0 - slow)).ln();
         }
     }
 
-    /// The probability that one of the first blocks is still open, if it is ordinary: then it evicts no block.
+    /// The probability that one of the first blocks is still open, if it is ordinary: then it evicts no
+    /// block.
     fn open_probability(&self, block: u32) -> f64 {
         let since = self.since.get(block as usize).copied().flatten();
         since.map_or(0.0, |since| self.open_after(since))
@@ -211,7 +213,8 @@ impl FirstBlocks {
         self.lru * under_lru + (1.0 - self.lru) * under_random
     }
 
-    /// Whether enough ordinary blocks were opened since one of the first, and the last of them evicted a block.
+    /// Whether enough ordinary blocks were opened since one of the first, and the last of them evicted a
+    /// block.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.are_slots_taken()
@@ -220,7 +223,8 @@ impl FirstBlocks {
             && !self.is_next_free()
     }
 
-    /// The least number of ordinary blocks to open before a test of this one of the first blocks is informative.
+    /// The least number of ordinary blocks to open before a test of this one of the first blocks is
+    /// informative.
     #[must_use]
     pub fn openings_before(&self, block: u32) -> u32 {
         let Some(since) = self.since.get(block as usize).copied().flatten() else { return 0 };
@@ -272,7 +276,8 @@ impl FirstBlocks {
         (0..last).find(|block| self.tests[*block as usize] == 0).or_else(|| self.again(count))
     }
 
-    /// The one of `count` first blocks to test again: the two most probable ends predict different costs for it.
+    /// The one of `count` first blocks to test again: the two most probable ends predict different costs for
+    /// it.
     fn again(&self, count: u32) -> Option<u32> {
         let (end, probability) = self.end();
         if probability >= DECIDED {

@@ -76,8 +76,8 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     if between.count() > own.len() { Vec::new() } else { own }
 }
 
-/// The number of writes from one slow sequential write to the next, if that is too regular to depend on the blocks
-/// written. Under random eviction, or with one block too many, merges are irregular.
+/// The number of writes from one slow sequential write to the next, if that is too regular to depend on the
+/// blocks written. Under random eviction, or with one block too many, merges are irregular.
 #[must_use]
 pub fn even_slow_interval(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> Option<u64> {
     let writes = || sequence.writes(Order::Linear).map(|(.., latency)| latency);

@@ -3,9 +3,9 @@
 use crate::open_blocks::eviction::{BlockWrite, PAIR_PROBABILITY_MIN, SecondWriteMerge};
 use crate::open_blocks::slots::Slots;
 
-/// The error rates that are tried, from a device without stalls to one that stalls at every second write, with
-/// 1 % or 40 % of merges hidden. A merge is hidden if it was done earlier or during the transfer, or, in a log
-/// that maps several pages at once, if a run stops at the end of them. Rates and priors: guess.
+/// The error rates that are tried, from a device without stalls to one that stalls at every second write,
+/// with 1 % or 40 % of merges hidden. A merge is hidden if it was done earlier or during the transfer, or, in
+/// a log that maps several pages at once, if a run stops at the end of them. Rates and priors: guess.
 pub(super) const ERROR_RATES: [ErrorRates; 11] = [
     ErrorRates { stalls: 0.0005, hidden: 0.01, prior: 0.3 },
     ErrorRates { stalls: 0.002, hidden: 0.01, prior: 0.27 },
@@ -20,8 +20,8 @@ pub(super) const ERROR_RATES: [ErrorRates; 11] = [
     ErrorRates { stalls: 0.12, hidden: 0.4, prior: 0.01 },
 ];
 
-/// The share of writes that are slow without a merge, the least share of merges that do not show, and the prior
-/// probability of both.
+/// The share of writes that are slow without a merge, the least share of merges that do not show, and the
+/// prior probability of both.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ErrorRates {
     pub(super) stalls: f64,
@@ -37,7 +37,7 @@ impl ErrorRates {
 }
 
 /// The number of writes whose likelihoods are multiplied before one logarithm is taken: the logarithms would
-/// take most of the time. A product of eight factors stays far above the smallest double.
+/// take most of the time. A product of far more factors could underflow.
 pub(super) const WRITES_PER_LOGARITHM: usize = 8;
 
 /// The share of hidden merges that separates the two groups of [`ERROR_RATES`], 1 % and 40 %.
@@ -66,8 +66,8 @@ impl Hypothesis {
         std::array::from_fn(|index| self.log_weights[index] + self.factors[index].ln())
     }
 
-    /// Adds the logarithms of the likelihoods to the weights, and returns the largest weight. At the latest due
-    /// after [`WRITES_PER_LOGARITHM`] writes.
+    /// Adds the logarithms of the likelihoods to the weights, and returns the largest weight. At the latest
+    /// due after [`WRITES_PER_LOGARITHM`] writes.
     pub(super) fn collect_factors(&mut self) -> f64 {
         self.log_weights = self.log_weights();
         self.factors = [1.0; ERROR_RATES.len()];
@@ -101,8 +101,8 @@ impl Hypothesis {
         self.slots.update(write, slow);
     }
 
-    /// Weighs two writes into a unit that was opened before. A merge is in the same one of them as in openings,
-    /// a stall in either.
+    /// Weighs two writes into a unit that was opened before. A merge is in the same one of them as in
+    /// openings, a stall in either.
     fn weigh_pair(&mut self, merges: f64, slow: f64, second: f64, hidden: f64) {
         let position = match self.slots.second_write_merge() {
             SecondWriteMerge::Never => 1.0 - second * (1.0 - PAIR_PROBABILITY_MIN),
@@ -135,8 +135,8 @@ impl Hypothesis {
         self.weigh_with(merges, (slow, slow), 1.0 - slow, hidden);
     }
 
-    /// Multiplies by the likelihood of a write: `merges` is the probability of a merge, and the others are those
-    /// of the latency with a merge, with a stall, and with neither.
+    /// Multiplies by the likelihood of a write: `merges` is the probability of a merge, and the others are
+    /// those of the latency with a merge, with a stall, and with neither.
     fn weigh_with(&mut self, merges: f64, (merge, stall): (f64, f64), fast: f64, hidden: f64) {
         for (factor, rates) in self.factors.iter_mut().zip(ERROR_RATES) {
             let hidden = hidden.max(rates.hidden);

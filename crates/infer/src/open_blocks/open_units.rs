@@ -116,7 +116,7 @@ mod tests {
     use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, OpeningPair, Times};
 
     /// Sequential writes are fast into any number of blocks, and every random write takes 27 ms longer.
-    fn slow_out_of_order(erase_block: Bytes) -> OpenUnitsData {
+    fn slow_in_random_order(erase_block: Bytes) -> OpenUnitsData {
         let (fast, slow) = (Duration::from_micros(14_200), Duration::from_micros(41_200));
         let mut cells = Vec::new();
         let mut write = |order, number, unit, latency| {
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_drift_as_long_as_a_merge_leaves_the_search_undecidable() {
         let milliseconds = Duration::from_millis;
-        let is_told = |control: u64| {
+        let is_decidable = |control: u64| {
             let mut data = OpenUnitsData { erase_block: Bytes::mib(20), ..OpenUnitsData::default() };
             let mut write = |number, unit, latency| {
                 let kept = (Order::Linear, number, Bytes::kib(32));
@@ -157,13 +157,14 @@ mod tests {
             data.controls = vec![Times::Each(vec![milliseconds(control); 7])];
             Search::new(&data).is_ok()
         };
-        assert!(is_told(41));
-        assert!(!is_told(60), "changed by as much as a merge takes");
+        assert!(is_decidable(41));
+        assert!(!is_decidable(60), "changed by as much as a merge takes");
     }
 
     #[test]
     fn a_random_write_too_fast_to_copy_a_block_shows_a_log() {
-        let kind = |erase_block| Search::new(&slow_out_of_order(erase_block)).ok().map(|search| search.kind);
+        let kind =
+            |erase_block| Search::new(&slow_in_random_order(erase_block)).ok().map(|search| search.kind);
         assert!(
             matches!(kind(Bytes::mib(32)), Some(LayerKind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
         );
@@ -176,21 +177,21 @@ mod tests {
 
     #[test]
     fn blocks_seen_open_by_large_requests_count_after_an_interrupted_search() {
-        let all = slow_out_of_order(Bytes::mib(32));
-        let begun = all.cells.iter().take(1).map(|cell| OpenUnitsCell {
+        let all = slow_in_random_order(Bytes::mib(32));
+        let started = all.cells.iter().take(1).map(|cell| OpenUnitsCell {
             request: Bytes::kib(4),
             times: Times::Each(vec![Duration::from_millis(2)]),
             units: vec![0],
             ..cell.clone()
         });
-        let cut = OpenUnitsData { cells: begun.collect(), larger: all.cells, ..all };
+        let cut = OpenUnitsData { cells: started.collect(), larger: all.cells, ..all };
         let Ok(search) = Search::new(&cut) else { panic!("nothing is known") };
         assert!(search.linear.open_at_once_max() >= 128);
     }
 
     /// Round-robin writes over data: the number of blocks, and the times in milliseconds, repeated.
     fn over_data(rounds: &[(u32, &[f64])]) -> OpenUnitsData {
-        let mut all = slow_out_of_order(Bytes::mib(32));
+        let mut all = slow_in_random_order(Bytes::mib(32));
         for (number, milliseconds) in rounds {
             for unit in 0..*number {
                 let each = milliseconds[unit as usize % milliseconds.len()];

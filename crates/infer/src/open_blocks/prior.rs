@@ -5,15 +5,15 @@ use crate::open_blocks::limits::OPEN_MAX;
 
 /// The prior probability of LRU eviction in sequential order. Guess: random eviction is the rarer law.
 const LRU: f64 = 0.7;
-/// The probability that a result in sequential order does not hold in random order: the least and, below 1, the
-/// most that a posterior counts there. Guess.
+/// The probability that a result in sequential order does not hold in random order: the least and, below 1,
+/// the most that a posterior counts there. Guess.
 pub(super) const DIFFERS_BY_ORDER: f64 = 0.02;
 /// The prior weight of more than [`OPEN_MAX`] units. Guess.
 const MORE_THAN_MAX: f64 = 0.04;
 /// The factor on numbers above the sequential one in random order. Guess.
 const MORE_THAN_SEQUENTIAL: f64 = 0.02;
-/// The weight that the numbers below the sequential one share evenly in random order, so that none is excluded.
-/// Guess.
+/// The weight that the numbers below the sequential one share evenly in random order, so that none is
+/// excluded. Guess.
 const FEWER_THAN_SEQUENTIAL: f64 = 0.1;
 /// The weight of no open unit in random order. Guess.
 const NONE_IN_RANDOM_ORDER: f64 = 0.4;

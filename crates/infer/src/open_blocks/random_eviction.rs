@@ -16,8 +16,8 @@ use crate::statistics::count;
 
 /// The lowest probability of any event: the model is no better. Guess.
 const PROBABILITY_MIN: f64 = 1e-4;
-/// The share of writes that are slow without a merge, and of merges that do not show, in the update of the slots.
-/// Guess.
+/// The share of writes that are slow without a merge, and of merges that do not show, in the update of the
+/// slots. Guess.
 const ERROR_RATE: f64 = 0.005;
 /// The share of first writes into a unit that are slow by a stall, not by an eviction. Guess.
 const OPENING_STALLS: f64 = 0.01;
@@ -45,8 +45,8 @@ pub(super) struct RandomEviction {
     log_survival_at_write: Vec<f64>,
     /// The expected number of slots held by blocks that were open before.
     foreign: f64,
-    /// The number of writes since a round-robin unit took the slot of another one, itself included; `None` if the
-    /// round-robin units have changed since.
+    /// The number of writes since a round-robin unit took the slot of another one, itself included; `None` if
+    /// the round-robin units have changed since.
     since_merge: Option<usize>,
 }
 
@@ -102,7 +102,8 @@ impl RandomEviction {
         self.elsewhere.largest()
     }
 
-    /// The probability of a merge in a write into a unit that was written before; see [`RandomEviction::expect`].
+    /// The probability of a merge in a write into a unit that was written before; see
+    /// [`RandomEviction::expect`].
     pub(super) fn merge_probability(&self, write: BlockWrite) -> f64 {
         if self.is_informative(write) {
             self.oldest_is_closed().clamp(PROBABILITY_MIN, 1.0 - PROBABILITY_MIN)
@@ -111,7 +112,8 @@ impl RandomEviction {
         }
     }
 
-    /// The probability of a merge in the first write into a unit: 1 if all slots were taken by our units since.
+    /// The probability of a merge in the first write into a unit: 1 if all slots were taken by our units
+    /// since.
     pub(super) fn opening_merge_probability(&self, write: BlockWrite) -> f64 {
         if write.distance >= self.slots() {
             return 1.0;
@@ -120,8 +122,8 @@ impl RandomEviction {
         none_left + (1.0 - none_left) * write.opening_slow
     }
 
-    /// The probability that no separate slot is free, so that the second write into a unit evicts a block; `None`
-    /// without separate slots.
+    /// The probability that no separate slot is free, so that the second write into a unit evicts a block;
+    /// `None` without separate slots.
     pub(super) fn full_probability(&self) -> Option<f64> {
         self.separate.as_ref().map(|separate| separate.free.of(0))
     }
@@ -131,8 +133,8 @@ impl RandomEviction {
         self.takes_slot_second
     }
 
-    /// Whether the write shows that its unit lost its slot. If slots are taken with the second write, only a pair
-    /// of writes does.
+    /// Whether the write shows that its unit lost its slot. If slots are taken with the second write, only a
+    /// pair of writes does.
     const fn is_informative(&self, write: BlockWrite) -> bool {
         write.distance > 0 && (write.is_pair || !self.takes_slot_second)
     }
@@ -161,8 +163,9 @@ impl RandomEviction {
         self.round_robin = self.round_robin.saturating_sub(1);
     }
 
-    /// Adds the most recently written other unit to the round-robin units. Whether it holds a slot follows from
-    /// the merges since its last write, and from the number of slots elsewhere compared with its expectation.
+    /// Adds the most recently written other unit to the round-robin units. Whether it holds a slot follows
+    /// from the merges since its last write, and from the number of slots elsewhere compared with its
+    /// expectation.
     fn join(&mut self) {
         let others = &self.writable[..self.writable.len() - self.round_robin];
         let expected = others.iter().map(|unit| self.open_probability(*unit)).sum::<f64>() + self.foreign;
@@ -253,7 +256,8 @@ impl RandomEviction {
         self.foreign = (self.foreign - (1.0 - slow)).max(0.0);
     }
 
-    /// Opens a unit in random order: the first of two writes may evict any block, the second one takes a slot.
+    /// Opens a unit in random order: the first of two writes may evict any block, the second one takes a
+    /// slot.
     fn open_separate(&mut self, first: f64, second: f64) {
         let slots = self.slots();
         if let Some(mut separate) = self.separate.take() {
@@ -315,7 +319,8 @@ struct RoundRobinUnits {
 }
 
 impl RoundRobinUnits {
-    /// The probability that the least recently written unit has lost its slot, if others hold `elsewhere` slots.
+    /// The probability that the least recently written unit has lost its slot, if others hold `elsewhere`
+    /// slots.
     fn oldest_is_closed_if(self, elsewhere: usize) -> f64 {
         let closed = (self.units + elsewhere).saturating_sub(self.slots);
         match self.since_merge {
@@ -326,12 +331,13 @@ impl RoundRobinUnits {
     }
 }
 
-/// The probability that the least recently written of the round-robin units is closed, if `closed` of them are.
+/// The probability that the least recently written of the round-robin units is closed, if `closed` of them
+/// are.
 ///
-/// Each slot is kept from one write to the next with the same probability r, so that of N units those with a slot
-/// number 1 + r + ... + r^(N-1). The oldest unit holds one with r^(N-1) as far as it is like the others, and
-/// with r^(N-1/2) as far as merges come evenly. The exponent N - 3/4 between them is right within 0.005, by the
-/// simulation in the tests.
+/// Each slot is kept from one write to the next with the same probability r, so that of N units those with a
+/// slot number 1 + r + ... + r^(N-1). The oldest unit holds one with r^(N-1) as far as it is like the others,
+/// and with r^(N-1/2) as far as merges come evenly. The exponent N - 3/4 between them is right within 0.005,
+/// by the simulation in the tests.
 fn oldest_closed_probability(units: usize, closed: usize) -> f64 {
     let units = units.max(1);
     let closed = closed.min(units);

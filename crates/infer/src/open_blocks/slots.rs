@@ -13,8 +13,8 @@ const UNINFORMATIVE: f64 = 0.5;
 
 /// The slots of a controller under one law.
 ///
-/// In sequential order a unit takes a slot with its first write. In random order it may take the slot with its
-/// second write only. Both are hypotheses ([`SlotUse`]).
+/// In sequential order a unit takes a slot with its first write. In random order it may take the slot with
+/// its second write only. Both are hypotheses ([`SlotUse`]).
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     count: usize,
@@ -99,8 +99,8 @@ impl Slots {
     }
 
     /// The probability that the first write into a unit evicts another one. It is 1 once as many units were
-    /// written as there are slots. Until then it depends on the blocks open before the experiment, and earlier
-    /// openings predict it.
+    /// written as there are slots. Until then it depends on the blocks open before the experiment, and
+    /// earlier openings predict it.
     fn opening_merge_probability(&self, write: BlockWrite) -> f64 {
         match &self.state {
             SlotState::LruFirstFree(slots) if slots.open.len() >= self.count => {

@@ -10,7 +10,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 
 use flashscope_infer::geometry::block_end_posterior::{
-    BlockPosterior, TAKEN, classifier as block_slowness, is_full as slots_are_taken,
+    BlockPosterior, TAKEN, classifier as block_classifier, is_full as slots_are_taken,
     some_merge as some_openings_merge,
 };
 use flashscope_record::finding::FindingId;
@@ -195,7 +195,7 @@ impl Run<'_, '_> {
 
     fn some_merge(&self) -> bool {
         let openings = &self.data.openings;
-        block_slowness(openings).is_some_and(|classifier| some_openings_merge(openings, classifier))
+        block_classifier(openings).is_some_and(|classifier| some_openings_merge(openings, classifier))
     }
 
     /// Whether most of these blocks hold nothing but the writes that opened them.
@@ -215,7 +215,7 @@ impl Run<'_, '_> {
 
     fn is_full(&self) -> bool {
         let openings = &self.data.openings;
-        block_slowness(openings).is_some_and(|classifier| slots_are_taken(openings, classifier))
+        block_classifier(openings).is_some_and(|classifier| slots_are_taken(openings, classifier))
     }
 
     /// Two adjacent writes, the first of which opens an erase block.

@@ -40,8 +40,8 @@ pub fn sequential_posterior(data: &OpenUnitsData) -> Option<Posterior> {
     Some(posterior)
 }
 
-/// The posterior with a threshold that makes the number more probable, if there is one. Stalls that called for
-/// it during the search may be rare among all writes. If the number stays, no higher evidence is needed.
+/// The posterior with a threshold that makes the number more probable, if there is one. Stalls that called
+/// for it during the search may be rare among all writes. If the number stays, no higher evidence is needed.
 fn with_surer_threshold(posterior: &Posterior, sequences: &[WriteSequence<'_>]) -> Option<Posterior> {
     let known = posterior.verdict();
     let nats_min = |other: &Posterior| {
@@ -52,8 +52,8 @@ fn with_surer_threshold(posterior: &Posterior, sequences: &[WriteSequence<'_>]) 
     best_of_thresholds(posterior, sequences, f64::INFINITY, nats_min)
 }
 
-/// The number of units with two fast random writes each, while slots were free for them, if all later ones were
-/// slow. There are at least as many slots in sequential order.
+/// The number of units with two fast random writes each, while slots were free for them, if all later ones
+/// were slow. There are at least as many slots in sequential order.
 fn slots_filled(cells: &[OpenUnitsCell], linear: &Posterior) -> Option<u32> {
     // A stall among a few merges raises the threshold for merges above some of them.
     let classifiers = [linear.classifier(), random_classifier(linear, OPEN_MAX + 1)];

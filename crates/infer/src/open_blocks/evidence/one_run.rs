@@ -23,7 +23,8 @@ const FAR_SHORTER: f64 = 0.25;
 const CONTINUED_MIN: usize = 8;
 /// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
 const AS_SLOW: f64 = 0.5;
-/// More than this share of the writes that switch between open blocks is as slow, if each closes the other. Guess.
+/// More than this share of the writes that switch between open blocks is as slow, if each closes the other.
+/// Guess.
 const SWITCHED_SLOW: f64 = 0.5;
 /// More than this share of the writes in one block is as slow, if slow writes do not depend on blocks. Guess.
 const CONTINUED_SLOW: f64 = 0.2;
@@ -68,8 +69,8 @@ fn is_one_run_apart(opened: &[OpenedApart], classifier: SlowClassifier) -> bool 
     opened.len() >= APART_MIN && in_order + 1 >= opened.len() && apart * 3 <= opened.len()
 }
 
-/// Whether the second openings of pairs took far less than openings of fresh blocks: then they were stalls, and
-/// closed no block.
+/// Whether the second openings of pairs took far less than openings of fresh blocks: then they were stalls,
+/// and closed no block.
 fn is_far_shorter(data: &OpenUnitsData) -> bool {
     let Some((sequence, second)) = second_opening(data) else { return false };
     let mut opened = HashSet::new();
@@ -89,8 +90,9 @@ fn second_opening(data: &OpenUnitsData) -> Option<(WriteSequence<'_>, f64)> {
     Some((sequence, median(&second)?))
 }
 
-/// Whether continuing costs as much as the second opening of a pair. In a block opened before another one this
-/// is frequent if each closes the other. In the same block it is rarer, if slow writes do not depend on blocks.
+/// Whether continuing costs as much as the second opening of a pair. In a block opened before another one
+/// this is frequent if each closes the other. In the same block it is rarer, if slow writes do not depend on
+/// blocks.
 fn continues_as_slowly(data: &OpenUnitsData) -> bool {
     let Some((sequence, second)) = second_opening(data) else { return false };
     let as_slow = second * AS_SLOW;

@@ -10,12 +10,13 @@ use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
 
-/// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at the
-/// end of them, and nothing has to be copied. Guess.
+/// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at
+/// the end of them, and nothing has to be copied. Guess.
 const HIDDEN_OVER_DATA: f64 = 0.1;
 /// The first two random writes may open the block, and do not count.
 const OPENING_WRITES: usize = 2;
-/// The extra time of a group that is merged whole, as a share of a merge: a log may have to copy one page. Guess.
+/// The extra time of a group that is merged whole, as a share of a merge: a log may have to copy one page.
+/// Guess.
 const WHOLE_MERGE_SHARE: f64 = 0.6;
 /// At least this share of the groups is merged whole, if the controller is no log. Guess.
 const WHOLE_GROUPS: f64 = 0.75;
@@ -23,7 +24,8 @@ const WHOLE_GROUPS: f64 = 0.75;
 const VISIBLE_SHARE: f64 = 0.1;
 /// The fewest groups for a judgement. Guess.
 const GROUPS_MIN: usize = 2;
-/// The first backward groups do not count: one may open the block, the other follows data that was just written.
+/// The first backward groups do not count: one may open the block, the other follows data that was just
+/// written.
 const GROUPS_SKIPPED: usize = 2;
 
 /// The posterior after writes of a few pages over data.
@@ -38,8 +40,8 @@ pub fn over_data_posterior(cells: &[OpenUnitsCell], classifier: SlowClassifier) 
     posterior
 }
 
-/// Whether random writes into an open block are slow: then the controller maps less than a block at once. They
-/// are compared with the control just before, since an exhausted cache makes all writes slower.
+/// Whether random writes into an open block are slow: then the controller maps less than a block at once.
+/// They are compared with the control just before, since an exhausted cache makes all writes slower.
 #[must_use]
 pub fn is_slow_over_data(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
     let control = data
@@ -60,9 +62,9 @@ pub fn is_no_log(data: &OpenUnitsData, linear: &Posterior) -> bool {
     linear.merge_seconds().and_then(|seconds| merges_whole_groups(&data.groups, seconds)) == Some(true)
 }
 
-/// Whether groups of pages as large as a log maps at once cost a merge if they are written backwards: a log has
-/// nothing to copy there. `None` if there are too few, or if merges are too short to show. Remains of older runs
-/// may have to be copied after some groups.
+/// Whether groups of pages as large as a log maps at once cost a merge if they are written backwards: a log
+/// has nothing to copy there. `None` if there are too few, or if merges are too short to show. Remains of
+/// older runs may have to be copied after some groups.
 fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     let seconds = |of: fn(&Group) -> Duration| groups.iter().map(move |group| of(group).as_secs_f64());
     // The fastest one contains no stall.

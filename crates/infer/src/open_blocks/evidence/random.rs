@@ -13,8 +13,8 @@ const FREED_SLOTS_MIN: u32 = 2;
 /// The last openings of which all but one must be slow, so that one unit too many was tried. Guess.
 const SLOW_OPENINGS: u32 = 2;
 
-/// The posterior after all writes of the search in random order. The sequential search before tried up to `most`
-/// units.
+/// The posterior after all writes of the search in random order. The sequential search before tried up to
+/// `most` units.
 #[must_use]
 pub fn random_posterior(cells: &[OpenUnitsCell], linear: &Posterior, most: u32) -> Posterior {
     replay_random(cells, random_prior(linear, most))
@@ -41,8 +41,8 @@ pub fn found_with_freed_slots(cells: &[OpenUnitsCell], linear: &Posterior, most:
     is_found.then_some(posterior)
 }
 
-/// The classifier of slow random writes after the sequential search. The duration of merges is known from there,
-/// or at least that a random write takes longer by itself.
+/// The classifier of slow random writes after the sequential search. The duration of merges is known from
+/// there, or at least that a random write takes longer by itself.
 pub(super) fn random_classifier(linear: &Posterior, most: u32) -> SlowClassifier {
     let classifier = linear.classifier();
     if linear.verdict().is_found(most) {

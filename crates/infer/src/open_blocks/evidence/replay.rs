@@ -6,9 +6,9 @@ use super::sequence::WriteSequence;
 use crate::open_blocks::posterior::Posterior;
 use crate::slow_classifier::SlowClassifier;
 
-/// The posterior after all writes of these sequences, whose classifiers are changed in this way. In sequential
-/// order a full unit may still be open, since its last write is left out. In random order it was filled to its
-/// end, and is evicted like any other.
+/// The posterior after all writes of these sequences, whose classifiers are changed in this way. In
+/// sequential order a full unit may still be open, since its last write is left out. In random order it was
+/// filled to its end, and is evicted like any other.
 pub(super) fn replay(
     posterior: &Posterior,
     sequences: &[WriteSequence<'_>],

@@ -20,8 +20,8 @@ const COPIED_FASTER: f64 = 40.0;
 /// This many times slower than those limits is still hardly ever met. Guess.
 const HARDLY: f64 = 2.0;
 
-/// The classifier by the writes into one unit at the start, which contain no merge. The first of them, which may
-/// evict another block, does not count. `None` if there are too few.
+/// The classifier by the writes into one unit at the start, which contain no merge. The first of them, which
+/// may evict another block, does not count. `None` if there are too few.
 #[must_use]
 pub fn baseline_classifier(cells: &[OpenUnitsCell]) -> Option<SlowClassifier> {
     baseline_round_robin(cells, 1)
@@ -46,8 +46,8 @@ pub fn copies_less_than_block(
     seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
 }
 
-/// Whether a merge with this extra time, seconds, hardly copies an erase block: then it is worth testing whether
-/// more blocks take far longer.
+/// Whether a merge with this extra time, seconds, hardly copies an erase block: then it is worth testing
+/// whether more blocks take far longer.
 #[must_use]
 pub fn hardly_copies_block(
     seconds: f64,
@@ -66,8 +66,8 @@ pub struct WriteSequence<'a> {
     /// That size.
     pub request: Bytes,
     cells: &'a [OpenUnitsCell],
-    /// Whether these writes only tried which requests merge, with two writes into each fresh unit, of which the
-    /// slower one counts.
+    /// Whether these writes only tried which requests merge, with two writes into each fresh unit, of which
+    /// the slower one counts.
     is_trial: bool,
 }
 
@@ -120,8 +120,8 @@ impl<'a> WriteSequence<'a> {
     }
 }
 
-/// The sequences of the search in sequential order: larger requests first, if there were any, then the trials of
-/// smaller ones, then the search itself. A sequence without a complete baseline is left out.
+/// The sequences of the search in sequential order: larger requests first, if there were any, then the trials
+/// of smaller ones, then the search itself. A sequence without a complete baseline is left out.
 #[must_use]
 pub fn write_sequences(data: &OpenUnitsData) -> Vec<WriteSequence<'_>> {
     let mut sizes = data.larger.chunk_by(|one, other| one.request == other.request);

@@ -15,12 +15,12 @@ const STEPS_MAX: usize = 3;
 /// ... over this share of the range between the 5th and the 95th percentile. Guess.
 const STEP: f64 = 0.4;
 
-/// More than this share of the small steps must stand out from their neighbours: otherwise all writes may have
-/// become slower. Guess.
+/// More than this share of the small steps must stand out from their neighbours: otherwise all writes may
+/// have become slower. Guess.
 const STANDING_OUT: f64 = 0.33;
 /// The number of neighbours on either side of a write. Guess.
 const NEIGHBOURS: usize = 12;
-/// The quantile of the neighbours that stands for writes without a merge.
+/// The quantile of the neighbours that stands for writes without a merge. Guess.
 const NEIGHBOURS_QUANTILE: f64 = 0.25;
 /// More than this number of small steps must stand out. Guess.
 const SMALL_STEPS: usize = 3;
@@ -52,9 +52,10 @@ pub(super) fn has_small_steps(sequence: &WriteSequence<'_>) -> bool {
         && !drifts(&seconds)
 }
 
-/// Whether successive times drift up and down instead of in steps: by the mean square of successive differences
-/// compared with twice the variance (J. von Neumann, "Distribution of the ratio of the mean square successive
-/// difference to the variance", Annals of Mathematical Statistics 12, 1941), and by few steps across the range.
+/// Whether successive times drift up and down instead of in steps: by the mean square of successive
+/// differences compared with twice the variance (J. von Neumann, "Distribution of the ratio of the mean
+/// square successive difference to the variance", Annals of Mathematical Statistics 12, 1941), and by few
+/// steps across the range.
 #[must_use]
 pub fn drifts(seconds: &[f64]) -> bool {
     let mean = seconds.iter().sum::<f64>() / count(seconds.len().max(1));

@@ -24,13 +24,13 @@ const SLOW_MIN: usize = 4;
 const CLEAR_THRESHOLD: f64 = 3.0;
 
 /// The log Bayes factor of small steps on the first sequence, nats, if larger ones give no number. On a slow
-/// link, or with large pages, a log completes in less than half the time of a write. Later requests below a page
-/// take longer than that in another block. Guess.
+/// link, or with large pages, a log completes in less than half the time of a write. Later requests below a
+/// page take longer than that in another block. Guess.
 const SMALL_STEPS_NATS: f64 = 5.0;
 /// Higher thresholds are tried from this share of stalls on, ...
 const STALLS_TRIED: f64 = 0.03;
-/// ... or from this number of stalls per whole turn. Then the threshold is at most the geometric mean of writes
-/// without and with a merge. Guess.
+/// ... or from this number of stalls per whole turn. Then the threshold is at most the geometric mean of
+/// writes without and with a merge. Guess.
 const STALLS_PER_TURN_TRIED: f64 = 0.1;
 /// A threshold that turns more than this share of the writes into stalls is implausible. Guess.
 const STALLS_MAX: f64 = 0.2;
@@ -39,8 +39,8 @@ const THRESHOLDS: [f64; 3] = [6.0, 15.0, 40.0];
 /// The least log Bayes factor of another threshold, nats. Guess.
 pub(super) const THRESHOLD_NATS: f64 = 2.0;
 
-/// The posterior with the threshold of the highest evidence. Merges may be shorter than the usual threshold, or
-/// far longer than stalls. A threshold in the middle of the slow writes does not count.
+/// The posterior with the threshold of the highest evidence. Merges may be shorter than the usual threshold,
+/// or far longer than stalls. A threshold in the middle of the slow writes does not count.
 #[must_use]
 pub fn with_best_threshold(posterior: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     let is_unchanged = sequences.last().is_none_or(|sequence| posterior.classifier() == sequence.classifier);
@@ -72,8 +72,8 @@ fn with_small_steps(posterior: Posterior, sequences: &[WriteSequence<'_>]) -> Po
     }
 }
 
-/// The same with shorter merges, if they have the higher evidence in random order: new blocks have little to copy
-/// there.
+/// The same with shorter merges, if they have the higher evidence in random order: new blocks have little to
+/// copy there.
 fn with_shorter_merges(posterior: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     if posterior.order() != Order::Random || posterior.verdict().is_found(OPEN_MAX + 1) {
         return posterior;
@@ -88,7 +88,8 @@ fn with_shorter_merges(posterior: Posterior, sequences: &[WriteSequence<'_>]) ->
 }
 
 /// Whether nearly every first of two writes into a block is slow and the second one is fast. If all switches
-/// cost a merge, the Bayes factor is low, but a fast second write excludes writes that are slow by themselves.
+/// cost a merge, the Bayes factor is low, but a fast second write excludes writes that are slow by
+/// themselves.
 fn switches_cost(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> bool {
     let writes: Vec<(u32, bool)> = sequence
         .writes(Order::Random)
@@ -113,8 +114,8 @@ pub(super) fn with_stall_thresholds(best: Posterior, sequences: &[WriteSequence<
     best_of_thresholds(&best, sequences, most, |_| Some(THRESHOLD_NATS)).unwrap_or(best)
 }
 
-/// The posterior with the best of [`THRESHOLDS`] up to `most`; `None` if none is better. `nats_min` is the least
-/// log Bayes factor of a posterior compared with the best so far, or `None` if it does not count.
+/// The posterior with the best of [`THRESHOLDS`] up to `most`; `None` if none is better. `nats_min` is the
+/// least log Bayes factor of a posterior compared with the best so far, or `None` if it does not count.
 pub(super) fn best_of_thresholds(
     posterior: &Posterior,
     sequences: &[WriteSequence<'_>],
@@ -138,8 +139,8 @@ pub(super) fn best_of_thresholds(
     best
 }
 
-/// The same with a higher threshold if the present one is in the middle of the usual latencies: any switch may
-/// cost that much, and merges take far longer.
+/// The same with a higher threshold if the present one is in the middle of the usual latencies: any switch
+/// may cost that much, and merges take far longer.
 fn with_clear_threshold(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     let undecided = best.undecided_share();
     if undecided < UNDECIDED_MAX {

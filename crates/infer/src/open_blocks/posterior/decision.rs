@@ -71,16 +71,16 @@ impl Posterior {
         slow(before) > 0 && slow(last) <= stalls as usize
     }
 
-    /// Whether the most probable number was seen open at once. Under LRU eviction that is not needed: each write
-    /// decides alone.
+    /// Whether the most probable number was seen open at once. Under LRU eviction that is not needed: each
+    /// write decides alone.
     #[must_use]
     pub fn is_seen_open(&self) -> bool {
         self.eviction_probability(EvictionLaw::Random) < 0.5
             || self.open_at_once_max() >= self.verdict().number
     }
 
-    /// Whether all `most` units fit, so that further writes decide nothing. Stalls may have occurred in between,
-    /// if the last openings were fast.
+    /// Whether all `most` units fit, so that further writes decide nothing. Stalls may have occurred in
+    /// between, if the last openings were fast.
     #[must_use]
     pub fn fits_all(&self, most: u32) -> bool {
         let is_seen = self.open_at_once_max() >= most

@@ -144,8 +144,8 @@ impl Posterior {
         Self { erase_block: Some(erase_block), ..self }
     }
 
-    /// The same if a slot is freed before each opening, by filling another unit: nothing merges while slots are
-    /// left.
+    /// The same if a slot is freed before each opening, by filling another unit: nothing merges while slots
+    /// are left.
     #[must_use]
     pub const fn with_freed_slots(mut self) -> Self {
         self.frees_slots = true;
@@ -202,8 +202,8 @@ fn hypotheses(order: Order, prior: Prior) -> Vec<Hypothesis> {
     let numbers = (0..=OPEN_MAX + 1).filter(|number| prior.weight(*number) > 0.0);
     let hypotheses = numbers.flat_map(|number| {
         [EvictionLaw::Lru, EvictionLaw::Random].into_iter().flat_map(move |law| {
-            // Under random eviction the model follows the controller on average only: after many writes it would
-            // be sure of numbers that are impossible.
+            // Under random eviction the model follows the controller on average only: after many writes it
+            // would be sure of numbers that are impossible.
             let is_more = sequential.is_some_and(|sequential| number as usize > sequential);
             let is_fewer = sequential.is_some_and(|sequential| (number as usize) < sequential);
             let is_possible = move |slot_use: SlotUse| {

@@ -2,11 +2,11 @@
 
 use flashscope_record::observation::Order;
 
-/// The share of openings that differ from the one before, while slots are left: the blocks that were open before
-/// are still being evicted, or none is left to evict. Guess.
+/// The share of openings that differ from the one before, while slots are left: the blocks that were open
+/// before are still being evicted, or none is left to evict. Guess.
 const DIFFERENT: f64 = 0.15;
-/// In random order the share is learned, and [`DIFFERENT`] counts as this many openings. In sequential order it
-/// is not: blocks that were open before hold slots, so that any opening may differ. Guess.
+/// In random order the share is learned, and [`DIFFERENT`] counts as this many openings. In sequential order
+/// it is not: blocks that were open before hold slots, so that any opening may differ. Guess.
 const DIFFERENT_OPENINGS: f64 = 2.0;
 
 /// The number of openings, and how many of them differed from the one before in being slow.

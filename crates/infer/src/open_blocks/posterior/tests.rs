@@ -55,8 +55,8 @@ fn latencies_near_the_threshold_give_no_bayes_factor() {
     );
 }
 
-/// A controller with random eviction and separate slots for random order. The first of two writes may evict any
-/// open unit, the second one any of those open in random order.
+/// A controller with random eviction and separate slots for random order. The first of two writes may evict
+/// any open unit, the second one any of those open in random order.
 struct SeparateController {
     sequential: Vec<u32>,
     random: Vec<u32>,
@@ -154,14 +154,14 @@ fn merges_are_hidden_in_random_order_only_if_they_are_in_sequential_order() {
 
 #[test]
 fn a_few_slow_openings_are_no_evictions() {
-    let opens_quickly = |slow: &[u32], opened: u32| {
+    let opens_fast = |slow: &[u32], opened: u32| {
         let mut linear = posterior(Order::Linear, Prior::Linear);
         (0..opened).for_each(|unit| linear.write(unit, if slow.contains(&unit) { SLOW } else { FAST }));
         linear.opens_fast_beyond(8)
     };
-    assert!(opens_quickly(&[8, 14], 20));
-    assert!(!opens_quickly(&[8, 9, 11, 12, 13, 14, 15], 16), "most of them were slow");
-    assert!(!opens_quickly(&[8], 10), "two openings are too few");
+    assert!(opens_fast(&[8, 14], 20));
+    assert!(!opens_fast(&[8, 9, 11, 12, 13, 14, 15], 16), "most of them were slow");
+    assert!(!opens_fast(&[8], 10), "two openings are too few");
 }
 
 #[test]

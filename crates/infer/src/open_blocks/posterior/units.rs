@@ -24,8 +24,8 @@ impl Posterior {
         u32::try_from(self.writes_into.len()).unwrap_or(u32::MAX)
     }
 
-    /// The least recently written of the last `number` writable units, and the number of units written from its
-    /// last write on.
+    /// The least recently written of the last `number` writable units, and the number of units written from
+    /// its last write on.
     #[must_use]
     pub fn least_recent_of(&self, number: u32) -> Option<(u32, u32)> {
         let index = self.writable().nth(number.checked_sub(1)? as usize)?;

@@ -34,8 +34,8 @@ impl Posterior {
         }
     }
 
-    /// Takes a write into a unit into account. In random order, two consecutive writes into one unit are a pair,
-    /// of which the slower one counts: the first one alone may not open the unit.
+    /// Takes a write into a unit into account. In random order, two consecutive writes into one unit are a
+    /// pair, of which the slower one counts: the first one alone may not open the unit.
     pub fn write(&mut self, unit: u32, latency: Duration) {
         if self.order == Order::Linear {
             return self.take(unit, latency, None);
@@ -142,8 +142,8 @@ impl Posterior {
         if self.frees_slots { FREED_SLOT_SLOW } else { openings.next_slow(self.order) }
     }
 
-    /// The number of units that are open at once if this write is fast: those written since the last merge. In
-    /// random order a unit must have been written twice since.
+    /// The number of units that are open at once if this write is fast: those written since the last merge.
+    /// In random order a unit must have been written twice since.
     fn count_open(&mut self, unit: usize, is_open: bool, slow: bool) -> usize {
         if slow {
             self.open_at_once.clear();

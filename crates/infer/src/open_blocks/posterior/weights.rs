@@ -68,8 +68,8 @@ impl Posterior {
         self.probabilities().map(stalls).sum()
     }
 
-    /// The expected stalls per round-robin turn, times the probability of random eviction: only whole turns are
-    /// informative there.
+    /// The expected stalls per round-robin turn, times the probability of random eviction: only whole turns
+    /// are informative there.
     pub(in crate::open_blocks) fn stalls_per_turn(&self) -> f64 {
         self.eviction_probability(EvictionLaw::Random) * self.stall_share() * f64::from(self.turn_units)
     }
@@ -89,8 +89,8 @@ impl Posterior {
         self.hides_merges_probability() > 0.5
     }
 
-    /// The log Bayes factor, nats: how much better the hypotheses predict which writes were slow than a constant
-    /// probability of being slow.
+    /// The log Bayes factor, nats: how much better the hypotheses predict which writes were slow than a
+    /// constant probability of being slow.
     pub(in crate::open_blocks) fn log_bayes_factor(&self) -> f64 {
         let all: Vec<f64> = self.hypotheses.iter().flat_map(Hypothesis::log_weights).collect();
         let best = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);

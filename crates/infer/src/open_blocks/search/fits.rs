@@ -27,7 +27,7 @@ const MERGES_MIN: usize = 4;
 const FEW_STALLS: f64 = 0.02;
 
 impl Search<'_> {
-    /// Whether the last round into as many units as fit was fast again, after a round into more was slow.
+    /// Whether the last round into as many units as fit was fast, after a slow round into more.
     /// Otherwise the device changed meanwhile, e.g. a cache filled up. Under random eviction, some of the
     /// writes into one too many are fast.
     fn ends_fast(&self, fits: u32) -> bool {
@@ -79,16 +79,17 @@ impl Search<'_> {
         // controller on average only, and as many must have been seen open at once, or nearly as many if it
         // is sure.
         let is_seen = posterior.is_seen_open()
-            || (order == Order::Random && (self.freed_cells.is_some() || self.agrees_with_order(verdict)))
+            || (order == Order::Random
+                && (self.freed_cells.is_some() || self.agrees_with_sequential(verdict)))
             || (order == Order::Linear && self.is_sure_in_both_orders(verdict))
             || (verdict.probability > SURE_WITHOUT_PROOF
                 && verdict.number - posterior.open_at_once_max().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
         // Under random eviction only the sequential result separates merges from stalls, and no more fit than
         // there. If none fits, each write merges under either rule.
-        let in_order = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
+        let sequential = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || in_order().or(self.open_in_sequence()).map_or(
+            || sequential().or(self.open_in_sequence()).map_or(
                 verdict.number == 0 || posterior.eviction_probability(EvictionLaw::Random) < 0.5,
                 |linear| {
                     let is_near = (1..=linear / NEAR_SHARE).contains(&(linear - verdict.number.min(linear)));
@@ -99,17 +100,18 @@ impl Search<'_> {
                 },
             );
         // What hides merges in random order hides them in sequential order.
-        let fits_in_order = || self.fits(Order::Linear);
+        let fits_sequentially = || self.fits(Order::Linear);
         let is_plain = order == Order::Linear
             || !posterior.hides_merges()
-            || fits_in_order().is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
+            || fits_sequentially()
+                .is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
         let is_found = verdict.is_found(most) && is_seen && is_clear && is_plain;
         (is_found && (order == Order::Random || self.ends_fast(verdict.number))).then_some(verdict.number)
     }
 
     /// Whether the same number is sure in random order as was found in sequential order: two counts that
     /// agree.
-    fn agrees_with_order(&self, random: posterior::Verdict) -> bool {
+    fn agrees_with_sequential(&self, random: posterior::Verdict) -> bool {
         random.probability > SURE_WITHOUT_PROOF && self.fits(Order::Linear) == Some(random.number)
     }
 

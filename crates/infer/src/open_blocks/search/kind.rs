@@ -11,7 +11,7 @@ pub enum LayerKind {
     Log,
     /// The same, by the extra time of a random write, seconds: it completes less than an erase block.
     Completed(f64),
-    /// The same, by requests of at least this size: they cost nothing more into however many blocks, since
+    /// The same, by requests of at least this size: they cost nothing more into any number of blocks, since
     /// they leave nothing to complete.
     Whole(Bytes),
     /// One sequential run; other writes go to logs.
@@ -24,7 +24,7 @@ pub enum LayerKind {
 }
 
 impl LayerKind {
-    /// Whether it is a log: random writes pay there, into however many blocks.
+    /// Whether it is a log: random writes cost more there, into any number of blocks.
     pub const fn is_log(self) -> bool {
         matches!(self, Self::Log | Self::Completed(_) | Self::Whole(_))
     }

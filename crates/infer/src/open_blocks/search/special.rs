@@ -40,7 +40,7 @@ const ALIKE_SHARE: f64 = 0.75;
 /// ... within this share. Stalls for other reasons differ by their own length. Guess.
 const ALIKE_TOLERANCE: f64 = 0.2;
 /// The middle half of the distances between collections differs by at most this share of their median; that
-/// of chance events by 1.6 of it.
+/// of random events by 1.6 of it.
 const UNEVENNESS_MAX: f64 = 0.8;
 /// Random pages take less than this many times as long as sequential ones. Guess.
 const SCATTERED_FREE: f64 = 1.25;
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
         let typical = classifier.typical_seconds();
         // A log completes as much each time; a disk's head that has to move takes a different time each.
         let is_step = seconds > typical * SMALL_STEP
-            || (over.merges_are_alike(fits) && !evidence::drifts(&over.seconds_in_order()));
+            || (over.merges_are_alike(fits) && !evidence::drifts(&over.sequential_seconds()));
         (seconds < typical * COMPLETION_WRITES_MAX && is_step).then_some(over)
     }
 
@@ -142,9 +142,9 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
         return None;
     }
     let scattered: Vec<f64> = data.scattered.iter().map(Duration::as_secs_f64).collect();
-    let in_order: Vec<f64> =
+    let sequential: Vec<f64> =
         data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
-    let is_free = lower_quartile(&scattered)? < lower_quartile(&in_order)? * SCATTERED_FREE;
+    let is_free = lower_quartile(&scattered)? < lower_quartile(&sequential)? * SCATTERED_FREE;
     let every = written_in(&data.one_run) / u64::try_from(own.len()).ok()?;
     (is_free && count(alike) >= count(own.len()) * ALIKE_SHARE).then_some(Collection { every, seconds })
 }

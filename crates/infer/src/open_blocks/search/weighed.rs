@@ -83,10 +83,8 @@ impl<'a> Search<'a> {
         // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer
         // seem to fit.
         let fits_more_in_random_order = |log: &Self| {
-            let in_order = log.fits(Order::Linear);
-            in_order
-                .zip(search.fits(Order::Random))
-                .is_some_and(|(in_order, out_of_order)| in_order < out_of_order)
+            let sequential = log.fits(Order::Linear);
+            sequential.zip(search.fits(Order::Random)).is_some_and(|(sequential, random)| sequential < random)
         };
         if let Some(log) = search.over_data().filter(|log| !is_no_log && !fits_more_in_random_order(log)) {
             return Ok(log);

@@ -59,7 +59,7 @@ impl<'a> Search<'a> {
     }
 
     /// The times of the last sequential writes, seconds.
-    pub(super) fn seconds_in_order(&self) -> Vec<f64> {
+    pub(super) fn sequential_seconds(&self) -> Vec<f64> {
         self.searched(Order::Linear).map(|(_, latency)| latency.as_secs_f64()).collect()
     }
 

@@ -11,7 +11,7 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{FILL_REQUEST, Stop, fill, range};
 
-/// The smallest number of open blocks for this test. Fewer are found fast by round-robin writes.
+/// The smallest number of open blocks for this test. Fewer are found quickly by round-robin writes.
 const NUMBER_MIN: u32 = 3;
 /// Blocks filled beyond the number open, as some were closed before.
 const SPARE: u32 = 2;

@@ -50,8 +50,8 @@ pub(super) const REQUESTS_MAX: u64 = WRITES_MAX + SCATTERED;
 impl Search<'_, '_> {
     /// Whether slow writes of the search came so evenly that they may be collections.
     pub(super) fn is_evenly_slow(&self, sequential: &Posterior) -> bool {
-        evidence::write_sequences(self.data).last().is_some_and(|part| {
-            garbage_collection::even_slow_interval(part, sequential.classifier()).is_some()
+        evidence::write_sequences(self.data).last().is_some_and(|sequence| {
+            garbage_collection::even_slow_interval(sequence, sequential.classifier()).is_some()
         })
     }
 

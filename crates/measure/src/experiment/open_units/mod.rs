@@ -2,8 +2,8 @@
 //!
 //! The controller keeps K erase blocks open. Round-robin writes to N blocks cost no merge while N <= K.
 //! Beyond that they soon do. A posterior distribution over K
-//! ([`Posterior`](flashscope_infer::open_blocks::posterior::Posterior)) is updated after every write. The next
-//! write is the one with the most expected information per second, until one K is left. See
+//! ([`Posterior`](flashscope_infer::open_blocks::posterior::Posterior)) is updated after every write. The
+//! next write is the one with the most expected information per second, until one K is left. See
 //! docs/methods/open-units.md.
 
 mod adaptive;

@@ -34,7 +34,7 @@ struct Sequential {
     pool: BlockPool,
     posterior: Posterior,
     /// The largest request that costs no merge, if there is one.
-    baseline_classifier: Option<Bytes>,
+    unmerged: Option<Bytes>,
     /// Whether the random test was made already, among the sequential ones.
     is_random_tested: bool,
 }
@@ -44,7 +44,7 @@ impl Search<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), Stop> {
         let units_max = self.experiment.units_max;
         let Some((pool, posterior)) = self.search_sequentially(units_max)? else { return Ok(()) };
-        let Sequential { mut pool, posterior, baseline_classifier, mut is_random_tested } =
+        let Sequential { mut pool, posterior, unmerged, mut is_random_tested } =
             self.test_sequentially(pool, posterior, units_max)?;
         let verdict = posterior.verdict();
         let is_decided = verdict.is_found(units_max);
@@ -55,7 +55,7 @@ impl Search<'_, '_> {
         }
         self.test_mapping_unit(&posterior)?;
         if is_decided && posterior.eviction_probability(EvictionLaw::Random) < 0.5 {
-            self.request = self.affordable_request(verdict.number, baseline_classifier);
+            self.request = self.affordable_request(verdict.number, unmerged);
             is_random_tested = posterior.is_seen_open() && self.continue_randomly(&mut pool, &posterior)?;
         }
         if !is_random_tested {
@@ -130,18 +130,18 @@ impl Search<'_, '_> {
             && posterior.eviction_probability(EvictionLaw::Random) > 0.5
             && (self.continue_randomly(&mut pool, &posterior)?
                 || self.open_into_freed_slots(&pool, &posterior, verdict.number)?);
-        let mut baseline_classifier =
+        let mut unmerged =
             if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
-        if baseline_classifier.is_some()
+        if unmerged.is_some()
             && let Some(retried) = self.retry_with_fresh_blocks(&mut pool, &posterior, units_max)?
         {
             (pool, posterior) = retried;
             (verdict, is_decided) = (posterior.verdict(), posterior.verdict().is_found(units_max));
-            baseline_classifier =
+            unmerged =
                 if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
         }
         let is_doubtful = is_decided
-            && baseline_classifier.is_none()
+            && unmerged.is_none()
             && self.survey_suggests_random_eviction(&posterior, verdict.number);
         if is_doubtful {
             self.recheck_eviction_rule(&mut pool, &mut posterior, units_max)?;
@@ -151,7 +151,7 @@ impl Search<'_, '_> {
         if !is_found && self.data.beginnings.is_empty() && self.affords_whole_pair() {
             self.open_pairs(posterior.classifier())?;
         }
-        Ok(Sequential { pool, posterior, baseline_classifier, is_random_tested })
+        Ok(Sequential { pool, posterior, unmerged, is_random_tested })
     }
 
     /// The random search.
@@ -193,7 +193,7 @@ impl Search<'_, '_> {
     fn control(&mut self) -> Result<(), Stop> {
         let first = self.data.larger.first().or(self.data.cells.first());
         let request = first.map_or(self.request, |cell| cell.request);
-        let baseline = evidence::write_sequences(self.data).first().map(|part| part.classifier);
+        let baseline = evidence::write_sequences(self.data).first().map(|sequence| sequence.classifier);
         let mut pool = BlockPool::new(self.experiment.erase_block, request, Order::Linear);
         let units = if self.data.appended.is_empty() { 1 } else { evidence::ROUND_ROBIN_UNITS as usize };
         for index in 0..units {

@@ -203,15 +203,15 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// The request, halved up to twice until `blocks` blocks can be searched under LRU eviction with the
-    /// bytes left. It stays above `baseline_classifier`, the size that costs no merge.
-    pub(super) fn affordable_request(&self, blocks: u32, baseline_classifier: Option<Bytes>) -> Bytes {
+    /// bytes left. It stays above `unmerged`, the size that costs no merge.
+    pub(super) fn affordable_request(&self, blocks: u32, unmerged: Option<Bytes>) -> Bytes {
         let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
         let writes = u64::from(blocks + 1) * WRITES_PER_BLOCK_LRU;
         let mut size = self.request;
         while size * writes > left
             && size * CUT_FACTOR_MAX > self.request
             && (size / 2).is_multiple_of(SURVEY_REQUEST_MIN)
-            && baseline_classifier.is_none_or(|baseline_classifier| size / 2 > baseline_classifier)
+            && unmerged.is_none_or(|unmerged| size / 2 > unmerged)
         {
             size = size / 2;
         }
