@@ -27,8 +27,9 @@ const THRESHOLD_MIN: f64 = 1.5;
 const THRESHOLD_SMALL_MIN: f64 = 1.13;
 /// The highest threshold, whatever the spread. Guess.
 const THRESHOLD_MAX: f64 = 3.0;
-/// The lowest and highest threshold if the duration of merges is known. Guess.
+/// The lowest threshold if the duration of merges is known. Guess.
 const THRESHOLD_KNOWN_MIN: f64 = 1.3;
+/// The highest one. Guess.
 const THRESHOLD_KNOWN_MAX: f64 = 15.0;
 /// If all merges are alike, none takes less than this share of the typical one. Guess.
 const MERGE_SHARE: f64 = 0.4;
@@ -50,8 +51,8 @@ const UNCHANGED: f64 = 1.25;
 impl SlowClassifier {
     /// From the latencies of writes without a merge; `None` of none.
     #[must_use]
-    pub fn from_baseline(baseline_classifier: &[Duration]) -> Option<Self> {
-        let seconds: Vec<f64> = baseline_classifier.iter().map(Duration::as_secs_f64).collect();
+    pub fn from_baseline(baseline: &[Duration]) -> Option<Self> {
+        let seconds: Vec<f64> = baseline.iter().map(Duration::as_secs_f64).collect();
         let typical_seconds = median(&seconds).filter(|seconds| *seconds > 0.0)?;
         let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;

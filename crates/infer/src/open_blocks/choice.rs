@@ -22,10 +22,10 @@ const GROWS_BELOW: f64 = 0.05;
 const STAYS_RANDOM: f64 = 0.1;
 /// Under random eviction, a number is given up below this probability. Guess.
 const GIVEN_UP: f64 = 0.002;
-/// Up to this number of units the limit is lower: more merges cost little there, and a foreign block that
-/// stays open unusually long would make the result one too small.
+/// Up to this number of units that threshold is lower: more merges cost little there, and a foreign block
+/// that stays open unusually long would make the result one too small. Guess.
 const FEW_RANDOM: u32 = 10;
-/// The limit for up to [`FEW_RANDOM`] units. Guess.
+/// The threshold for up to [`FEW_RANDOM`] units. Guess.
 const GIVEN_UP_OF_FEW: f64 = 0.0005;
 /// With stalls, the number found need not be seen open at once after more than this number of turns. Guess.
 const TURNS_TO_PROVE: u32 = 2;
@@ -174,7 +174,7 @@ impl Posterior {
     pub fn next_round(&self, most: u32) -> Option<u32> {
         let fewer = self.fewer();
         let merge = self.slow_write_seconds();
-        let least = if self.is_open() { self.open_at_once_max() } else { 0 };
+        let least = if self.may_grow_by_half() { self.open_at_once_max() } else { 0 };
         let information =
             |number: u32| entropy(fewer[number as usize]) / self.cost(number, fewer[number as usize], merge);
         let best = (least + 1..=most.min(BEYOND_ALL))
@@ -197,11 +197,11 @@ impl Posterior {
     /// Half as many again as were seen open, while no number is known to be too large: a large step costs
     /// little more than a small one.
     fn at_least_half_more(&self, number: u32) -> u32 {
-        if self.is_open() { number.max(self.open_at_once_max() * 3 / 2) } else { number }
+        if self.may_grow_by_half() { number.max(self.open_at_once_max() * 3 / 2) } else { number }
     }
 
     /// Whether at least eight units were seen open at once, and half as many again may fit.
-    fn is_open(&self) -> bool {
+    fn may_grow_by_half(&self) -> bool {
         let proven = self.open_at_once_max();
         let far = (proven * 3 / 2).min(OPEN_MAX);
         proven >= GALLOP_MIN && self.numbers().iter().skip(far as usize).sum::<f64>() > GALLOP_PROBABILITY

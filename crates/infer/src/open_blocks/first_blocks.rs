@@ -92,8 +92,8 @@ impl FirstBlocks {
             _ => AREA * NEXT.powi(end.cast_signed()),
         };
         let weights = (0..=FIRST_BLOCKS).flat_map(|end| {
-            MERGE_SHOWS.into_iter().flat_map(move |(shows, plausible)| {
-                STALLS.map(|(stalls, rate)| (end, shows, stalls, (prior(end) * plausible * rate).ln()))
+            MERGE_SHOWS.into_iter().flat_map(move |(shows, weight)| {
+                STALLS.map(|(stalls, rate)| (end, shows, stalls, (prior(end) * weight * rate).ln()))
             })
         });
         Self {

@@ -6,7 +6,7 @@ use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
 
-/// A write contains garbage collection if it takes this many times the usual time, ...
+/// A write contains garbage collection if it takes this many times the usual time (guess), ...
 const SLOW: f64 = 1.5;
 /// ... and at least this much longer, seconds: erasing a block takes 1.5 to 5 ms by data sheets.
 const EXTRA_SECONDS_MIN: f64 = 1.5e-3;
