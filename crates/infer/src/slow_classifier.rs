@@ -54,8 +54,8 @@ impl SlowClassifier {
     pub fn from_baseline(baseline: &[Duration]) -> Option<Self> {
         let seconds: Vec<f64> = baseline.iter().map(Duration::as_secs_f64).collect();
         let typical_seconds = median(&seconds).filter(|seconds| *seconds > 0.0)?;
-        let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-        let spread = typical_seconds / least.max(f64::MIN_POSITIVE) - 1.0;
+        let fastest_s = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let spread = typical_seconds / fastest_s.max(f64::MIN_POSITIVE) - 1.0;
         Some(Self {
             typical_seconds,
             threshold: (1.0 + SPREADS * spread).clamp(THRESHOLD_MIN, THRESHOLD_MAX),

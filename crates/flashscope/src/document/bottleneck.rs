@@ -33,8 +33,8 @@ pub struct BottleneckDocument {
     /// What limits a copy of small files alone; null if nothing costs much.
     pub small_files: Option<CostDocument>,
     /// Claimed speeds that are not the device's. Only if there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub illusions: Vec<IllusionDocument>,
+    #[serde(rename = "illusions", skip_serializing_if = "Vec::is_empty")]
+    pub cached_speeds: Vec<CachedSpeedDocument>,
     /// What was not tested, and why.
     pub unweighed: Vec<UntestedDocument>,
 }
@@ -63,7 +63,7 @@ pub struct GainDocument {
 
 /// A claimed speed that is not the device's.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct IllusionDocument {
+pub struct CachedSpeedDocument {
     /// What makes it, as in `bottleneck.layer`.
     pub layer: &'static str,
     /// The claimed speed divided by the speed at which the same data became durable.
@@ -92,7 +92,7 @@ impl From<&Diagnosis> for BottleneckDocument {
             would_decide: None,
             costs: diagnosis.costs.iter().map(CostDocument::from).collect(),
             small_files: diagnosis.small_files.as_ref().map(CostDocument::from),
-            illusions: diagnosis.cached_speeds.iter().map(IllusionDocument::from).collect(),
+            cached_speeds: diagnosis.cached_speeds.iter().map(CachedSpeedDocument::from).collect(),
             unweighed: diagnosis.untested.iter().map(UntestedDocument::from).collect(),
         };
         let found = |bottleneck: Bottleneck, gain: Option<Gain>, evidence: &DiagnosisEvidence| {
@@ -136,7 +136,7 @@ impl From<Gain> for GainDocument {
     }
 }
 
-impl From<&CachedSpeed> for IllusionDocument {
+impl From<&CachedSpeed> for CachedSpeedDocument {
     fn from(speed: &CachedSpeed) -> Self {
         Self {
             layer: speed.bottleneck.as_str(),

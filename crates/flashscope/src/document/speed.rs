@@ -122,7 +122,8 @@ pub enum UnsettledDocument {
     Slower,
     /// An earlier test exhausted the SLC cache, and this one ended before the controller had emptied it
     /// again.
-    BehindCache {
+    #[serde(rename = "behind_cache")]
+    AfterExhaustedCache {
         /// The size of the cache.
         cache_bytes: u64,
     },
@@ -182,7 +183,7 @@ impl From<Unsettled> for UnsettledDocument {
         match unsettled {
             Unsettled::Drifts(Drift::Faster) => Self::Faster,
             Unsettled::Drifts(Drift::Slower) => Self::Slower,
-            Unsettled::BehindCache(cache) => Self::BehindCache { cache_bytes: cache.get() },
+            Unsettled::AfterExhaustedCache(cache) => Self::AfterExhaustedCache { cache_bytes: cache.get() },
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct ThroughputDocument {
     pub so_far: Option<SoFarDocument>,
     /// Stalls that come back regularly; null without any.
     pub stalls: Option<StallsDocument>,
-    /// How much was fast again after each pause.
+    /// The part of the cache that recovered in each pause.
     pub recovered: Vec<RecoveredDocument>,
 }
 
@@ -64,7 +64,7 @@ pub struct StallsDocument {
     pub share_of_time: f64,
 }
 
-/// What a pause gave back.
+/// The part of the cache that recovered in a pause.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecoveredDocument {
     /// How long the device was idle, seconds.

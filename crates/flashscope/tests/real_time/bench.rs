@@ -53,8 +53,8 @@ fn page_cache_claims_ten_times_the_true_speed_of_a_cheap_stick() {
     let zeros = &document["ways"][0];
     assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
     assert!(zeros["why"].to_string().contains("page cache"), "{zeros}");
-    let illusion = &document["bottleneck"]["illusions"][0];
-    assert_eq!(illusion["layer"], "page_cache", "{document}");
-    assert!(illusion["times"].as_f64().unwrap() > 10.0, "{illusion}");
+    let cached = &document["bottleneck"]["illusions"][0];
+    assert_eq!(cached["layer"], "page_cache", "{document}");
+    assert!(cached["times"].as_f64().unwrap() > 10.0, "{cached}");
     stick.stop();
 }

@@ -1,9 +1,9 @@
 //! From observations to findings: asks every stage, then takes back what is not sure enough.
 
-mod doubts;
 mod early_ends;
 mod seen;
 mod virtual_stick;
+mod withdrawal;
 
 use flashscope_device::Bytes;
 
@@ -11,10 +11,10 @@ use flashscope_record::finding::{Caveat, Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Cause, Data, Ended, Merges, Observations};
 use flashscope_record::run_file::RunFile;
 
-use self::doubts::{rest_on_assumption, unless_flash_shows, unless_sure};
 use self::early_ends::with_early_ends;
 use self::seen::Seen;
 pub use self::virtual_stick::on_a_virtual_stick;
+use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_sure};
 use crate::geometry::{align, block_ends};
 use crate::method::Method;
 use crate::open_blocks::open_units;
@@ -45,7 +45,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let assumption = seen.assumed_erase_block(&erase_block);
     let page_by_reads =
-        if device_failed(observations) { doubts::undecided_by_writes(align.page) } else { align.page };
+        if device_failed(observations) { withdrawal::undecided_by_writes(align.page) } else { align.page };
     let (page, write_unit) = match seen.write_size.last().and_then(|data| sweep::changed(data)) {
         Some(changed) => (page(page_by_reads, page_by_writes, &[]), write_unit::of_another_speed(changed)),
         None if seen.write_size.is_empty() => {
@@ -59,7 +59,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     };
     let may_be_assumed = erase_block.value().is_none()
         && page.value().is_some()
-        && linear.confidence().get() * doubts::IN_ASSUMED_BLOCKS >= SURE_ENOUGH
+        && linear.confidence().get() * withdrawal::IN_ASSUMED_BLOCKS >= SURE_ENOUGH
         && linear.count().is_some_and(|number| seen.lie_far_apart(number, observations));
     let mut findings = [
         erase_block,

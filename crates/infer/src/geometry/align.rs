@@ -41,7 +41,7 @@ const SHARES_APART_MIN: f64 = 0.08;
 /// the step. Guess.
 const SHARES_AS_STEPS: f64 = 0.5;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.01;
+const MODEL_ERROR: f64 = 0.01;
 
 /// The confidence in a page by reads alone: reads see the page of one plane, and a write may fill several
 /// planes' pages at once. 85 % of those found in the zoo are the effective page (docs/statistics.md).
@@ -316,7 +316,7 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
         let reason = Reason::SeveralFit(all.map(|(size, probability)| (size, Some(probability))).collect());
         return Finding::unknown(id, reason, [WouldDecide::WriteTests, WouldDecide::Fill]);
     }
-    let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(probability * (1.0 - MODEL_ERROR));
     let size = block.size();
     let below = steps.iter().map(|step| step.candidate).filter(|candidate| !candidate.is_multiple_of(size));
     let evidence = ReadEvidence::EraseBlock { size, extra_s, noise_s: best.noise, others_to: below.max() };
@@ -392,7 +392,7 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
         _ => None,
     };
     let evidence = Evidence::Reads(ReadEvidence::Page { size: level.size(), extra_s, planes });
-    let confidence = Confidence::new((probability * (1.0 - MODEL_DOUBT)).min(PAGE_BY_READS));
+    let confidence = Confidence::new((probability * (1.0 - MODEL_ERROR)).min(PAGE_BY_READS));
     Finding::exact(id, Value::Bytes(level.size()), confidence, evidence).with_caveat(Caveat::PageFromReads)
 }
 

@@ -15,7 +15,7 @@ const PROBABILITY_MIN: f64 = 0.9;
 /// At least this many pairs merged at its ends, and as many did not elsewhere: one may be a stall.
 const SEEN_MIN: usize = 2;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.01;
+const MODEL_ERROR: f64 = 0.01;
 
 /// The erase block by writes, which start from what reads leave open; by reads if the writes do not decide.
 #[must_use]
@@ -45,7 +45,7 @@ fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, Re
         let (value, confidence) = (Value::Bytes(block), Confidence::new(probability));
         return Err(Reason::Likely { value, confidence, because: None });
     }
-    let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(probability * (1.0 - MODEL_ERROR));
     Ok(Finding::exact(
         FindingId::EraseBlockBytes,
         Value::Bytes(block),

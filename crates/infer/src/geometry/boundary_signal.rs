@@ -21,7 +21,7 @@ const HITS_MIN: f64 = 0.55;
 /// ... and the shares differ by at least this many standard errors. Guess.
 const CLEAR: f64 = 5.0;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.01;
+const MODEL_ERROR: f64 = 0.01;
 const WOULD_DECIDE: [WouldDecide; 1] = [WouldDecide::QuieterMachine];
 
 /// Whether a boundary shows, and the extra time of a read across it: at an erase block if one shows, else at
@@ -33,7 +33,7 @@ pub fn boundary_signal(
     samples: &[AlignSample],
     reads: ReadTimes,
 ) -> Finding {
-    let ReadTimes { read_s, step_min_s: least, .. } = reads;
+    let ReadTimes { read_s, step_min_s, .. } = reads;
     let Some(best) = explanations.first() else {
         let reason = Reason::TooFew { number: None, sample: Sample::Boundaries };
         return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Device)]);
@@ -42,7 +42,7 @@ pub fn boundary_signal(
         explanations.iter().filter(|each| counts(each)).map(|each| each.probability).sum()
     };
     let counts =
-        |each: &Explanation| each.at_block().or_else(|| largest(each)).is_some_and(|step| step >= least);
+        |each: &Explanation| each.at_block().or_else(|| largest(each)).is_some_and(|step| step >= step_min_s);
     let shown = probability(&counts);
     let none = probability(&|each| largest(each).is_none());
     let seen = explanations.iter().find(|each| counts(each)).and_then(|each| Some((each, largest(each)?)));
@@ -61,7 +61,7 @@ pub fn boundary_signal(
         // The noise of a published table is not known: what it does not show may be hidden by it.
         _ if positions == Positions::Coprime
             && none >= SURE_ENOUGH
-            && best.noise * STEP_NOISES_MIN <= least =>
+            && best.noise * STEP_NOISES_MIN <= step_min_s =>
         {
             let evidence = Evidence::Reads(ReadEvidence::Alike { read_s, noise_s: best.noise });
             Finding::exact(ID, Value::Shows(None), confidence(none), evidence)
@@ -74,7 +74,7 @@ pub fn boundary_signal(
 }
 
 const fn confidence(probability: f64) -> Confidence {
-    Confidence::new(probability * (1.0 - MODEL_DOUBT))
+    Confidence::new(probability * (1.0 - MODEL_ERROR))
 }
 
 /// The step at a block's boundary, else the largest at a page's, seconds.

@@ -17,10 +17,10 @@ const PROBABILITY_MIN: f64 = 0.97;
 /// longer is no page. Guess.
 const PAGE_RATIO_MAX: f64 = 15.0;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.005;
+const MODEL_ERROR: f64 = 0.005;
 /// The same if each write is flushed: the flush may show the unit of the mapping table instead of the page.
 /// Guess.
-const FLUSH_DOUBT: f64 = 0.06;
+const FLUSH_MODEL_ERROR: f64 = 0.06;
 
 /// The page; `None` if no such writes were made.
 #[must_use]
@@ -72,7 +72,7 @@ fn found(page: Bytes, probability: f64, data: &WriteSizeData) -> Finding {
         elsewhere_s: typical(edges, page, false),
         boundaries: edges.len(),
     });
-    let doubt = if data.edges_flushed { FLUSH_DOUBT } else { MODEL_DOUBT };
-    let confidence = Confidence::new(probability * (1.0 - doubt));
+    let model_error = if data.edges_flushed { FLUSH_MODEL_ERROR } else { MODEL_ERROR };
+    let confidence = Confidence::new(probability * (1.0 - model_error));
     Finding::exact(FindingId::PageBytes, Value::Bytes(page), confidence, evidence)
 }

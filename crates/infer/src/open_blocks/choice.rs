@@ -61,28 +61,29 @@ pub enum Step {
 }
 
 impl Posterior {
-    /// The next writes; `None` once the number is decided, or if only more than `most` units would decide it.
+    /// The next writes; `None` once the number is decided, or if only more than `units_max` units would
+    /// decide it.
     #[must_use]
-    pub fn next(&self, most: u32) -> Option<Step> {
+    pub fn next(&self, units_max: u32) -> Option<Step> {
         if self.eviction_probability(EvictionLaw::Random)
             > if self.is_whole_turn { STAYS_RANDOM } else { 0.5 }
         {
-            return self.next_under_random_eviction(most).map(|number| self.whole_turn(number));
+            return self.next_under_random_eviction(units_max).map(|number| self.whole_turn(number));
         }
         let fewer = self.fewer();
-        let opened = self.writable_units().min(most);
+        let opened = self.writable_units().min(units_max);
         let is_open_question = |number: u32| {
             let decided = if number <= FEW { DECIDED_OF_FEW } else { DECIDED };
             (decided..=1.0 - decided).contains(&fewer[number as usize])
         };
-        let may_grow = (opened + 1..=most.min(BEYOND_ALL)).any(is_open_question);
+        let may_grow = (opened + 1..=units_max.min(BEYOND_ALL)).any(is_open_question);
         let far = opened * 3 / 2;
         // In random order more units than in sequential order are unlikely to fit.
         let far = self
             .sequential_count()
             .filter(|sequential| opened <= *sequential)
             .map_or(far, |sequential| far.min(sequential + 1));
-        let grow = Step::Open((opened + 1).max(far).min(most));
+        let grow = Step::Open((opened + 1).max(far).min(units_max));
         if may_grow && fewer[opened as usize] < GROWS_BELOW {
             return Some(grow);
         }
@@ -97,14 +98,17 @@ impl Posterior {
         match best {
             Some(number) => Some(Step::Turn { number, writes: 1 }),
             None if may_grow => Some(grow),
-            None => self.unproven(most).map(|number| self.whole_turn(number)).or_else(|| self.untried(most)),
+            None => self
+                .unproven(units_max)
+                .map(|number| self.whole_turn(number))
+                .or_else(|| self.untried(units_max)),
         }
     }
 
     /// One more than the number found, if it was never tried: that it is too large has to be seen.
-    fn untried(&self, most: u32) -> Option<Step> {
+    fn untried(&self, units_max: u32) -> Option<Step> {
         let number = self.verdict().number;
-        let is_untried = number > 0 && number < most.min(BEYOND_ALL) && self.written_units() <= number;
+        let is_untried = number > 0 && number < units_max.min(BEYOND_ALL) && self.written_units() <= number;
         is_untried.then_some(Step::Open(number + 1))
     }
 
@@ -121,7 +125,7 @@ impl Posterior {
     /// The next number under random eviction. The round-robin units hold all slots only once all other blocks
     /// were evicted, which takes at least as many merges as there are slots. So a number is kept until it was
     /// seen open at once, or is nearly impossible.
-    fn next_under_random_eviction(&self, most: u32) -> Option<u32> {
+    fn next_under_random_eviction(&self, units_max: u32) -> Option<u32> {
         let fewer = self.fewer();
         let fits = |number: u32| 1.0 - fewer[number as usize];
         let may_fit =
@@ -132,18 +136,19 @@ impl Posterior {
             && self.eviction_probability(EvictionLaw::Random) < RANDOM_DESPITE_STALLS
             && self.turns > TURNS_TO_PROVE
             && fits(self.turn_units) > FITS_DESPITE_STALLS;
-        if self.turn_units > proven && self.turn_units <= most && may_fit(self.turn_units) && !is_settled {
+        if self.turn_units > proven && self.turn_units <= units_max && may_fit(self.turn_units) && !is_settled
+        {
             return Some(self.turn_units);
         }
         let proven = if is_settled { proven.max(self.turn_units) } else { proven };
-        let larger = proven + 1..=most.min(BEYOND_ALL);
+        let larger = proven + 1..=units_max.min(BEYOND_ALL);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
         let next = || larger.clone().next().filter(|number| may_fit(*number));
         // If merges may be hidden, units seen open at once are no proof.
         let undecided = |number: &u32| (GIVEN_UP..1.0 - GIVEN_UP).contains(&fits(*number));
         // That a number is too large has to be seen with that number itself.
         let untried = || larger.clone().next().filter(|number| *number > self.turn_units_max);
-        likely.or_else(next).or_else(|| (1..=proven.min(most)).rev().find(undecided)).or_else(untried)
+        likely.or_else(next).or_else(|| (1..=proven.min(units_max)).rev().find(undecided)).or_else(untried)
     }
 
     /// Starts a round-robin turn of `number` units with `writes` writes.
@@ -169,18 +174,18 @@ impl Posterior {
     }
 
     /// The number of units for the next round-robin turn: the one with the most information per second.
-    /// `None` once it is decided, or if only more than `most` units would decide it.
+    /// `None` once it is decided, or if only more than `units_max` units would decide it.
     #[must_use]
-    pub fn next_round(&self, most: u32) -> Option<u32> {
+    pub fn next_round(&self, units_max: u32) -> Option<u32> {
         let fewer = self.fewer();
         let merge = self.slow_write_seconds();
-        let least = if self.may_grow_by_half() { self.open_at_once_max() } else { 0 };
+        let units_min = if self.may_grow_by_half() { self.open_at_once_max() } else { 0 };
         let information =
             |number: u32| entropy(fewer[number as usize]) / self.cost(number, fewer[number as usize], merge);
-        let best = (least + 1..=most.min(BEYOND_ALL))
+        let best = (units_min + 1..=units_max.min(BEYOND_ALL))
             .filter(|number| (DECIDED..=1.0 - DECIDED).contains(&fewer[*number as usize]))
             .max_by(|one, other| information(*one).total_cmp(&information(*other)));
-        best.map(|number| self.at_least_half_more(number).min(most)).or_else(|| self.unproven(most))
+        best.map(|number| self.at_least_half_more(number).min(units_max)).or_else(|| self.unproven(units_max))
     }
 
     /// For each number from 0 to [`OPEN_MAX`] + 1, the probability that fewer units fit.
@@ -208,12 +213,12 @@ impl Posterior {
     }
 
     /// The number found, if it was not yet seen open at once.
-    fn unproven(&self, most: u32) -> Option<u32> {
+    fn unproven(&self, units_max: u32) -> Option<u32> {
         let verdict = self.verdict();
         let is_tried = self.eviction_probability(EvictionLaw::Random) < 0.5
             && self.turn_units == verdict.number
             && self.turns > TURNS_TO_PROVE;
-        (verdict.is_found(most + 1) && self.open_at_once_max() < verdict.number && !is_tried)
+        (verdict.is_found(units_max + 1) && self.open_at_once_max() < verdict.number && !is_tried)
             .then_some(verdict.number)
     }
 

@@ -130,7 +130,7 @@ fn from_beginnings(data: &FatAreaData) -> Finding {
 const BY_OPENINGS: f64 = 0.97;
 
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.01;
+const MODEL_ERROR: f64 = 0.01;
 
 fn not_measured() -> Finding {
     let reason = Reason::NotMeasured(Measurement::FirstBlocks);
@@ -155,7 +155,7 @@ fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifi
         median(&of.map(|block| block.time.as_secs_f64()).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let (opening_s, next_s) = (typical(&|unit| unit < end), typical(&|unit| unit >= end));
-    let confidence = Confidence::new(probability * (1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(probability * (1.0 - MODEL_ERROR));
     if end == 0 {
         let evidence =
             FatEvidence::Evicts { block: 0, opening_s: next_s, write_s: classifier.typical_seconds() };

@@ -243,8 +243,8 @@ impl FirstBlocks {
     #[must_use]
     pub fn end(&self) -> (u32, f64) {
         let ends = self.ends();
-        let most = (0..).zip(ends).max_by(|(_, a), (_, b)| a.total_cmp(b));
-        most.unwrap_or((0, 0.0))
+        let most_probable = (0..).zip(ends).max_by(|(_, a), (_, b)| a.total_cmp(b));
+        most_probable.unwrap_or((0, 0.0))
     }
 
     fn ends(&self) -> [f64; FIRST_BLOCKS as usize + 1] {
@@ -286,8 +286,8 @@ impl FirstBlocks {
         let others = (0..).zip(self.ends()).filter(|(other, _)| *other != end);
         let (other, _) = others.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let between = end.min(other)..end.max(other).min(count);
-        let least = between.min_by_key(|block| self.tests[*block as usize])?;
-        (self.tests[least as usize] < TESTS_MAX).then_some(least)
+        let least_tested = between.min_by_key(|block| self.tests[*block as usize])?;
+        (self.tests[least_tested as usize] < TESTS_MAX).then_some(least_tested)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::thresholds::SURE_ENOUGH;
 
 const ID: FindingId = FindingId::FtlClass;
 /// The probability that the laws are wrong in a way their posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.01;
+const MODEL_ERROR: f64 = 0.01;
 /// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;
 /// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly.
@@ -153,8 +153,8 @@ fn law(search: &Search<'_>) -> (FtlClass, f64) {
 
 /// The class if even one block merges in random order.
 fn linear_only(search: &Search<'_>, above: Option<Bytes>) -> Finding {
-    let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Random);
-    let confidence = Confidence::new(search.random.verdict().probability * (1.0 - doubt));
+    let model_error = MODEL_ERROR + search.merge_model_error(Order::Random);
+    let confidence = Confidence::new(search.random.verdict().probability * (1.0 - model_error));
     let value = Value::Class { class: FtlClass::LinearOnly, above };
     Finding::exact(ID, value, confidence, evidence(search, Order::Random, 0))
 }
@@ -183,8 +183,8 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
         return Finding::unknown(ID, reason, [WouldDecide::More(Sample::Rounds)]);
     }
     let value = Value::Class { class, above };
-    let doubt = MODEL_DOUBT + search.doubt_of_merges(Order::Linear);
-    Finding::exact(ID, value, Confidence::new(probability * (1.0 - doubt)), evidence(above))
+    let model_error = MODEL_ERROR + search.merge_model_error(Order::Linear);
+    Finding::exact(ID, value, Confidence::new(probability * (1.0 - model_error)), evidence(above))
 }
 
 /// The largest request that pays no merge with one block too many, if larger ones do.

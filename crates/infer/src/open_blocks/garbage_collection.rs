@@ -17,7 +17,7 @@ const BETWEEN_MIN: f64 = 0.25;
 /// ... and this one: otherwise the slow writes are only the tail of the usual ones. Guess.
 const BETWEEN_MAX: f64 = 0.75;
 /// A slow write with less than this share of the median slow write is no collection. Guess.
-const SHARE_OF_USUAL_MIN: f64 = 0.25;
+const SHARE_OF_MEDIAN_MIN: f64 = 0.25;
 /// Numbers of distances between slow writes, and the largest range of their middle half in twentieths of the
 /// median, that show garbage collection: for random events the range is at least twenty twentieths. Guess.
 const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
@@ -69,10 +69,11 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
         .map(|(index, seconds)| (index, seconds - typical))
         .collect();
     // If many writes take somewhat longer, the slow ones are only their tail.
-    let usual = median(&own.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>()).unwrap_or(0.0);
-    let between = seconds
-        .iter()
-        .filter(|seconds| (BETWEEN_MIN..BETWEEN_MAX).contains(&((**seconds - typical) / usual)));
+    let typical_collection_s =
+        median(&own.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>()).unwrap_or(0.0);
+    let between = seconds.iter().filter(|seconds| {
+        (BETWEEN_MIN..BETWEEN_MAX).contains(&((**seconds - typical) / typical_collection_s))
+    });
     if between.count() > own.len() { Vec::new() } else { own }
 }
 
@@ -86,8 +87,8 @@ pub fn even_slow_interval(sequence: &WriteSequence<'_>, classifier: SlowClassifi
         .map(|latency| latency.as_secs_f64())
         .collect();
     // Stalls may come in between.
-    let least = median(&seconds)? * SHARE_OF_USUAL_MIN;
-    let is_slow = writes().map(|latency| classifier.is_slow(latency) && latency.as_secs_f64() >= least);
+    let slow_min_s = median(&seconds)? * SHARE_OF_MEDIAN_MIN;
+    let is_slow = writes().map(|latency| classifier.is_slow(latency) && latency.as_secs_f64() >= slow_min_s);
     let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
     let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
     evenly_apart(&apart)

@@ -20,7 +20,7 @@ const HALF_WIDTH_MIN: f64 = 0.04;
 const LACKS_MIN: f64 = 0.3;
 /// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a
 /// mixture. Guess.
-const MODEL_DOUBT: f64 = 0.06;
+const MODEL_ERROR: f64 = 0.06;
 
 /// The typical duration of a merge, from sequential writes into more blocks than fit.
 #[must_use]
@@ -61,7 +61,7 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
     }
     let (low, high) = interval(merges, typical, variation(search));
     let stalls = search.linear.stall_share();
-    let probability = search.linear.verdict().probability * (1.0 - MODEL_DOUBT) * (1.0 - stalls);
+    let probability = search.linear.verdict().probability * (1.0 - MODEL_ERROR) * (1.0 - stalls);
     Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), evidence)
         .within(Value::Seconds(low), Value::Seconds(high))
 }

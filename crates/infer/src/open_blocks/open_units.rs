@@ -38,9 +38,9 @@ pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Fin
     }
     let verdict = posterior.verdict();
     if search.fits(order).is_none() {
-        return undecided(id, posterior, search.most(order));
+        return undecided(id, posterior, search.units_max(order));
     }
-    let confidence = Confidence::new(verdict.probability * (1.0 - search.doubt(order)));
+    let confidence = Confidence::new(verdict.probability * (1.0 - search.model_error(order)));
     Finding::exact(id, Value::Count(verdict.number), confidence, evidence(search, order, verdict.number))
         .within(Value::Count(verdict.low), Value::Count(verdict.high))
 }
@@ -73,10 +73,10 @@ pub const fn of_shared_logs(logs: Collection) -> Evidence {
     Evidence::Blocks(BlockEvidence::SharedLogs { every: logs.every, extra_s: logs.seconds })
 }
 
-fn undecided(id: FindingId, posterior: &Posterior, most: u32) -> Finding {
+fn undecided(id: FindingId, posterior: &Posterior, units_max: u32) -> Finding {
     let verdict = posterior.verdict();
     let open_at_once = posterior.open_at_once_max();
-    if verdict.number >= most {
+    if verdict.number >= units_max {
         let would_decide = [
             WouldDecide::More(Sample::Blocks),
             WouldDecide::Larger(Quantity::Device),
@@ -133,7 +133,8 @@ mod tests {
     fn an_undecided_number_is_bounded_or_not_reached() {
         let fast = SlowClassifier::from_baseline(&[Duration::from_millis(2); 5]).unwrap();
         let posterior = Posterior::new(Order::Linear, fast, crate::open_blocks::prior::Prior::Linear);
-        let reason = |most| undecided(FindingId::OpenUnitsLinear, &posterior, most).reason().cloned();
+        let reason =
+            |units_max| undecided(FindingId::OpenUnitsLinear, &posterior, units_max).reason().cloned();
         assert_eq!(reason(0), Some(Reason::NoMergeUpTo(0)));
         let bounded = reason(129);
         assert!(

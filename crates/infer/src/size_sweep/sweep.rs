@@ -53,8 +53,12 @@ pub fn sweep_points(cells: &[WriteSizeCell]) -> Vec<SweepPoint> {
     let point = |(size, level): (&Bytes, &f64)| {
         let here = || cells.iter().filter(|cell| cell.size == *size);
         let writes: f64 = here().map(|cell| cell.writes).sum();
-        let least = if here().any(|cell| cell.is_published) { PUBLISHED_ERROR } else { ERROR_MIN };
-        SweepPoint { size: *size, seconds: level.exp(), relative_error: (noise / writes.sqrt()).max(least) }
+        let error_min = if here().any(|cell| cell.is_published) { PUBLISHED_ERROR } else { ERROR_MIN };
+        SweepPoint {
+            size: *size,
+            seconds: level.exp(),
+            relative_error: (noise / writes.sqrt()).max(error_min),
+        }
     };
     levels.iter().map(point).collect()
 }

@@ -61,7 +61,7 @@ pub fn page(points: &[SweepPoint]) -> Finding {
     let Some((index, likelihood)) = judged.iter().rev().find(|(_, likelihood)| *likelihood > 0.5) else {
         return Finding::unknown(id, Reason::NoFlatSizes, [WouldDecide::Smaller(Quantity::Requests)]);
     };
-    // A larger size that nearly passed for the page is doubt about this one.
+    // A larger size that nearly passed for the page lowers the confidence in this one.
     let larger =
         judged.iter().filter(|(other, _)| other > index).map(|(_, other)| *other).fold(0.0, f64::max);
     let page = points[*index];

@@ -46,8 +46,8 @@ mod tests {
     use super::*;
     use flashscope_record::observation::LongWrite;
 
-    /// Writes of 1 MiB that took these milliseconds, in pieces of so many; those of half a second and more
-    /// were long.
+    /// Writes of 1 MiB that took these milliseconds, in pieces of `together` writes. Writes of at least
+    /// 500 ms are long.
     fn data(milliseconds: &[u64], together: usize) -> SustainedData {
         let mut data = SustainedData { request: Bytes::mib(1), ..SustainedData::default() };
         let mut ended = Duration::ZERO;

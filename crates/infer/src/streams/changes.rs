@@ -116,7 +116,7 @@ fn change_of_halves(stream: &[Stretch]) -> Option<Slowdown> {
 mod tests {
     use super::*;
 
-    /// The changes among stretches of one byte with these seconds, so many of each.
+    /// The changes among stretches of one byte: each level is a number of stretches and their seconds.
     fn found(levels: &[(usize, f64)]) -> Vec<Change> {
         let stretch = |seconds_per_byte| Stretch { bytes: 1.0, seconds_per_byte };
         let stream: Vec<Stretch> =

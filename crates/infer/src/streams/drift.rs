@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 use crate::streams::batch_means::{BATCHES, Mean, equal_parts};
 use crate::streams::slowdown::Stretch;
 
-/// The least surplus of pairs of parts in one direction, of the 66 pairs of twelve parts: by chance fewer
-/// than one stream in 200.
+/// The least surplus of pairs of parts in one direction, of the 66 pairs of twelve parts: fewer than one
+/// random stream in 200 has it (Mann's test, two-sided).
 const PAIRS_MIN: i32 = 42;
 /// The least difference between the halves, as a share. Guess.
 const HALVES_MIN: f64 = 0.02;
@@ -28,7 +28,7 @@ pub enum Drift {
 }
 
 impl Drift {
-    /// The drift of a stream; `None` if chance explains it, or it is small.
+    /// The drift of a stream; `None` if it is not significant, or small.
     pub fn of(stream: &[Stretch]) -> Option<Self> {
         Mean::of(stream).filter(|mean| mean.halves > HALVES_MIN)?;
         let parts = equal_parts(stream, BATCHES);
@@ -69,20 +69,20 @@ mod tests {
         (0..240).map(|index| Stretch { bytes: 2.0, seconds_per_byte: of(index) }).collect()
     }
 
-    /// From -0.5 to 0.5, without order.
-    fn chance(index: usize) -> f64 {
+    /// Noise from -0.5 to 0.5.
+    fn noise(index: usize) -> f64 {
         count(index * 7919 % 241) / 240.0 - 0.5
     }
 
     #[test]
     fn a_stream_that_changes_in_one_direction_drifts_and_a_random_one_does_not() {
-        assert_eq!(Drift::of(&stream(|index| 10.0 + chance(index))), None);
+        assert_eq!(Drift::of(&stream(|index| 10.0 + noise(index))), None);
         assert_eq!(
-            Drift::of(&stream(|index| 10.0 + count(index) / 100.0 + chance(index))),
+            Drift::of(&stream(|index| 10.0 + count(index) / 100.0 + noise(index))),
             Some(Drift::Slower)
         );
         assert_eq!(
-            Drift::of(&stream(|index| 10.0 - count(index) / 100.0 + chance(index))),
+            Drift::of(&stream(|index| 10.0 - count(index) / 100.0 + noise(index))),
             Some(Drift::Faster)
         );
         assert_eq!(Drift::of(&stream(|index| 10.0 - count(index) / 2000.0)), None, "too little");
@@ -94,7 +94,7 @@ mod tests {
     fn the_recovering_start_is_cut_off() {
         for until in [100, 170] {
             let recovering = |index: usize| 10.0 * (1.0 + 3.0 * (-count(index) * 5.0 / count(until)).exp());
-            let stream = stream(|index| recovering(index) + chance(index));
+            let stream = stream(|index| recovering(index) + noise(index));
             assert_eq!(Drift::of(&stream), Some(Drift::Faster));
             let from = settled_from(&stream);
             let mean = Mean::of(&stream[from..]).unwrap();

@@ -181,11 +181,11 @@ fn in_periods(stream: Vec<Stretch>, stalls: &Stalls) -> Vec<Stretch> {
     merged.unwrap_or(stream)
 }
 
-/// The same stream in stretches of at least `least` bytes.
-fn in_stretches(stream: &[Stretch], least: f64) -> Vec<Stretch> {
+/// The same stream in stretches of at least `bytes_min` bytes.
+fn in_stretches(stream: &[Stretch], bytes_min: f64) -> Vec<Stretch> {
     let mut merged: Vec<Stretch> = Vec::new();
     for next in stream {
-        match merged.last_mut().filter(|last| last.bytes < least) {
+        match merged.last_mut().filter(|last| last.bytes < bytes_min) {
             Some(last) => *last = last.and(next),
             None => merged.push(*next),
         }

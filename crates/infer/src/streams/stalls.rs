@@ -222,9 +222,9 @@ mod tests {
     fn two_stalls_and_irregular_stalls_have_no_period() {
         let writes: Vec<u64> = (0..400).map(|index| if index % 190 == 189 { 2000 } else { 50 }).collect();
         assert_eq!(found(&writes), None);
-        let chance = [3, 20, 24, 70, 75, 131, 133, 290, 350];
+        let irregular = [3, 20, 24, 70, 75, 131, 133, 290, 350];
         let writes: Vec<u64> =
-            (0..400).map(|index| if chance.contains(&index) { 2000 } else { 50 }).collect();
+            (0..400).map(|index| if irregular.contains(&index) { 2000 } else { 50 }).collect();
         assert_eq!(found(&writes), None);
     }
 }

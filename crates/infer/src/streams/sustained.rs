@@ -31,14 +31,14 @@ const HALF_WIDTH_MIN: f64 = 0.01;
 const EDGE: f64 = 0.02;
 /// The probability that the model is wrong in a way it does not know: speeds that change on a longer scale, a
 /// second cache. Guess.
-const MODEL_DOUBT: f64 = 0.02;
+const MODEL_ERROR: f64 = 0.02;
 /// The same for a cache as small as a controller's memory. Guess.
-const SMALL_DOUBT: f64 = 0.1;
+const SMALL_CACHE_ERROR: f64 = 0.1;
 /// A stream is even if stalls take less than this share of its time. Guess.
 const STALLED_MIN: f64 = 0.05;
 /// The probability of a cache that was not seen: cells of two bits may hold one in half of the capacity, and
 /// a slowdown by less than a tenth does not show. Guess.
-const NONE_DOUBT: f64 = 0.03;
+const UNSEEN_CACHE_ERROR: f64 = 0.03;
 
 /// The cache in front of the dense cells, and the steady speed. `capacity`: of the device; `buffer`: the
 /// largest size that its write buffer may have, if one was found.
@@ -125,8 +125,8 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: 
     let with_stalls_bytes_per_s = stalls_matter.then_some(1.0 / mean.seconds_per_byte);
     let evidence =
         StreamEvidence::CacheEnd { fast, before_bytes_per_s, after_bytes_per_s, with_stalls_bytes_per_s };
-    let doubt = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_DOUBT } else { MODEL_DOUBT };
-    let confidence = Confidence::new(slowdown.agreement.min(1.0 - doubt));
+    let model_error = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_CACHE_ERROR } else { MODEL_ERROR };
+    let confidence = Confidence::new(slowdown.agreement.min(1.0 - model_error));
     let held = (slowdown.bytes - memory.unwrap_or(0.0)).max(0.0);
     let low = rounded(low.min(held));
     let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
@@ -142,7 +142,7 @@ fn no_cache(fill: &Fill, data: &SustainedData, mean: (&Mean, Option<&Stalls>)) -
         }
         None => without_a_slowdown(data, mean),
     };
-    let confidence = Confidence::new(1.0 - NONE_DOUBT);
+    let confidence = Confidence::new(1.0 - UNSEEN_CACHE_ERROR);
     Finding::exact(
         FindingId::SlcCacheBytes,
         Value::Bytes(Bytes::ZERO),
@@ -180,7 +180,7 @@ fn rate((mean, stalls): (&Mean, Option<&Stalls>), slowdown: Option<&Slowdown>) -
     let SoFar { bytes_per_s: rate, bytes_per_s_low: low, bytes_per_s_high: high, .. } = SoFar::of(mean);
     let value = Value::BytesPerSecond(rate);
     let within = student_within(FREEDOM, half_width(mean) / error(mean));
-    let confidence = Confidence::new(within * (1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(within * (1.0 - MODEL_ERROR));
     let evidence = Evidence::Stream(evidence);
     Finding::exact(FindingId::SustainedWriteBytesPerS, value, confidence, evidence)
         .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high))

@@ -25,18 +25,18 @@ pub struct ThroughputProfile {
     pub changes: Vec<Change>,
     /// Its recurring stalls.
     pub stalls: Option<Stalls>,
-    /// What was fast again after each pause.
+    /// The cache that recovered in each pause.
     pub recovered: Vec<Recovered>,
 }
 
-/// What was fast again after a pause.
+/// The part of the cache that recovered in a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recovered {
     /// The pause.
     pub pause: Duration,
-    /// What was written fast after it.
+    /// The bytes written at the fast level after it.
     pub bytes: Bytes,
-    /// Whether writing was still fast when the measurement went on.
+    /// Whether writing was still fast when the measurement ended.
     pub is_at_least: bool,
 }
 

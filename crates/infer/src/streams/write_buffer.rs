@@ -23,12 +23,12 @@ const GROWS: f64 = 1.4;
 /// The error of the size at either end, in writes.
 const EDGE_WRITES: f64 = 1.5;
 /// The probability of another reason for a fast start. Guess.
-const MODEL_DOUBT: f64 = 0.06;
+const MODEL_ERROR: f64 = 0.06;
 /// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
 /// The probability of memory that does not show, since the flash empties it as fast as the link fills it.
 /// Guess.
-const NONE_DOUBT: f64 = 0.1;
+const UNSEEN_MEMORY_ERROR: f64 = 0.1;
 
 /// Equal writes as a stream.
 #[must_use]
@@ -99,7 +99,7 @@ fn none(data: &WriteBufferData) -> Finding {
     }
     let evidence =
         StreamEvidence::BurstsAlike { writes: times.len(), request: data.request, write_s: typical };
-    let confidence = Confidence::new(1.0 - NONE_DOUBT);
+    let confidence = Confidence::new(1.0 - UNSEEN_MEMORY_ERROR);
     Finding::exact(ID, Value::Bytes(Bytes::ZERO), confidence, Evidence::Stream(evidence))
 }
 
@@ -131,7 +131,7 @@ fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
         bursts: seen.len(),
     };
     let share = count(seen.len()) / count(data.bursts.len().max(1));
-    let confidence = Confidence::new(share.min(1.0 - MODEL_DOUBT));
+    let confidence = Confidence::new(share.min(1.0 - MODEL_ERROR));
     Finding::exact(ID, Value::Bytes(size(value)), confidence, Evidence::Stream(evidence))
         .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
 }

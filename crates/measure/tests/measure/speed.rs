@@ -276,7 +276,7 @@ fn accelerating_writes_continue_or_are_marked_unsettled() {
     // After the first row, which exhausts a cache of 12.5 GiB, this one runs at half of its speed over tens
     // of gigabytes.
     let (large, truth) = of(Bytes::mib(1), 24_000);
-    assert!(matches!(large.unsettled, Some(Unsettled::BehindCache(cache)) if cache > Bytes::gib(12)));
+    assert!(matches!(large.unsettled, Some(Unsettled::AfterExhaustedCache(cache)) if cache > Bytes::gib(12)));
     assert!(large.bytes_per_s < truth * 0.7, "{large:?} instead of {truth}");
     // These start at a sixth of it.
     for (request, requests) in [(Bytes::kib(64), 120_000), (Bytes::kib(4), 60_000)] {

@@ -69,16 +69,16 @@ fn device_without_flash_has_no_findings() {
 struct Before {
     name: &'static str,
     requests: u64,
-    has_begun: bool,
+    has_started: bool,
     ended: u64,
 }
 
 impl Observer for Before {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Begin { name, .. } => self.has_begun |= name == self.name,
+            Event::Begin { name, .. } => self.has_started |= name == self.name,
             Event::Progress { requests, .. } => self.requests = requests,
-            Event::End if !self.has_begun => self.ended += std::mem::take(&mut self.requests),
+            Event::End if !self.has_started => self.ended += std::mem::take(&mut self.requests),
             Event::End | Event::Remark { .. } => {}
         }
     }
@@ -100,7 +100,7 @@ fn write_unit_is_unknown_on_a_slowing_device() {
 
 #[test]
 fn vanished_device_keeps_findings_and_gives_the_reason() {
-    let mut before = Before { name: "open-units", requests: 0, has_begun: false, ended: 0 };
+    let mut before = Before { name: "open-units", requests: 0, has_started: false, ended: 0 };
     Survey::new(true, 11).run(&mut stick("transcend-8g").0, &mut before);
     let (stick, _) = stick("transcend-8g");
     let unplug = format!("unplug:after={}", before.ended + 15);

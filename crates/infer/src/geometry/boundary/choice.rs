@@ -18,7 +18,7 @@ const PAGE_DECIDED: f64 = 0.95;
 const CLEAR: f64 = 5.0;
 /// The largest block that has to be excluded. Larger ones are rare, and have so few boundaries that excluding
 /// them would cost more than all others.
-const BLOCK_USUAL_MAX: Bytes = Bytes::mib(32);
+const COMMON_BLOCK_MAX: Bytes = Bytes::mib(32);
 
 /// Whether page and erase block are decided, or that no boundary shows.
 #[must_use]
@@ -33,11 +33,11 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
     block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
 }
 
-/// Whether one block of at most [`BLOCK_USUAL_MAX`] is sure enough to be reported.
+/// Whether one block of at most [`COMMON_BLOCK_MAX`] is sure enough to be reported.
 #[must_use]
 pub fn has_usual_block(explanations: &[Explanation]) -> bool {
     let block = explanations.first().and_then(|best| best.block);
-    block.is_some_and(|block| block.size() <= BLOCK_USUAL_MAX) && of_block(explanations) >= SURE_ENOUGH
+    block.is_some_and(|block| block.size() <= COMMON_BLOCK_MAX) && of_block(explanations) >= SURE_ENOUGH
 }
 
 /// The probability of the block that explains the reads best, or of none.
@@ -66,9 +66,9 @@ fn is_too_small(error: f64, figures: &Figures) -> bool {
 pub fn hiding(explanations: &[Explanation], figures: &Figures) -> Vec<Bytes> {
     let Some(best) = explanations.first().filter(|best| best.block.is_none()) else { return Vec::new() };
     let page = best.pages.last().map_or(Bytes::ZERO, |level| level.size());
-    let least = ERASE_BLOCK_MIN.max(page * PAGES_PER_BLOCK_MIN);
+    let block_min = ERASE_BLOCK_MIN.max(page * PAGES_PER_BLOCK_MIN);
     let of_pages = |block: &Bytes| page.is_zero() || block.is_multiple_of(page);
-    let blocks = sizes(FACTORS, least, BLOCK_USUAL_MAX).filter(of_pages);
+    let blocks = sizes(FACTORS, block_min, COMMON_BLOCK_MAX).filter(of_pages);
     let groups = blocks.map(|block| Contrast::of(block, best, figures));
     let worst = groups.max_by(|a, b| a.error().total_cmp(&b.error()));
     let hides = worst.filter(|worst| !is_too_small(worst.error(), figures));

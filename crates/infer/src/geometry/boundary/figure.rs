@@ -93,12 +93,12 @@ const OUTLIER_SHARE_MAX: f64 = 0.35;
 
 /// The samples without outliers; all, if outliers are the rule.
 fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
-    let across = usual_across(samples);
+    let across = across_s(samples);
     let outliers = |sample: &AlignSample| {
-        let usual_s = across.get(&sample.candidate).map_or(read_s, |usual_s| usual_s.max(read_s));
+        let across_s = across.get(&sample.candidate).map_or(read_s, |across_s| across_s.max(read_s));
         let beside = [sample.before, sample.after].into_iter();
         let beside = beside.filter(|time| time.as_secs_f64() > OUTLIER_RATIO * read_s).count();
-        beside + usize::from(sample.across.as_secs_f64() > OUTLIER_RATIO * usual_s)
+        beside + usize::from(sample.across.as_secs_f64() > OUTLIER_RATIO * across_s)
     };
     let all: usize = samples.iter().map(outliers).sum();
     if count(all) > OUTLIER_SHARE_MAX * count(3 * samples.len()) {
@@ -109,16 +109,16 @@ fn undisturbed(samples: &[AlignSample], read_s: f64) -> Vec<AlignSample> {
 
 /// The lower quartile of reads across boundaries of each candidate, seconds. Of three samples that is the
 /// fastest, so that two outliers do not count as a boundary.
-fn usual_across(samples: &[AlignSample]) -> BTreeMap<Bytes, f64> {
+fn across_s(samples: &[AlignSample]) -> BTreeMap<Bytes, f64> {
     let mut times: BTreeMap<Bytes, Vec<Duration>> = BTreeMap::new();
     for sample in samples {
         times.entry(sample.candidate).or_default().push(sample.across);
     }
-    let usual = |mut times: Vec<Duration>| {
+    let lower_quartile_s = |mut times: Vec<Duration>| {
         times.sort_unstable();
         times.get((times.len() - 1) / 4).map_or(0.0, Duration::as_secs_f64)
     };
-    times.into_iter().map(|(candidate, times)| (candidate, usual(times))).collect()
+    times.into_iter().map(|(candidate, times)| (candidate, lower_quartile_s(times))).collect()
 }
 
 /// The differences by candidate, each corrected for the drift of reads, which scales boundaries as well.
@@ -146,10 +146,11 @@ fn local_read_s(samples: &[AlignSample]) -> Vec<f64> {
     samples.chunks(NEIGHBOURS).flat_map(of_chunk).collect()
 }
 
-/// The fewest samples that decide whether reads depend on the offset, and the deviations of agreement by
-/// chance. Guess.
-const EVEN_AFTER: usize = 800;
-const EVEN: f64 = 1.0;
+/// The fewest samples that decide whether reads depend on the offset. Guess.
+const EVENNESS_SAMPLES_MIN: usize = 800;
+/// Reads do not depend on the offset if both sides agree at most this number of standard deviations more
+/// often than independent reads. Guess.
+const EVENNESS_DEVIATIONS_MAX: f64 = 1.0;
 
 /// Whether the reads before and after a boundary are independent. If reads depend on the offset, as with
 /// written areas beside blank ones, both sides of most boundaries are slow, or fast. The test counts how
@@ -161,9 +162,10 @@ fn are_even(samples: &[AlignSample]) -> bool {
     };
     let same = samples.iter().zip(local_read_s(samples)).filter(|each| is_same(*each)).count();
     // A median has equally many values on either side, apart from the value itself.
-    let by_chance = count(NEIGHBOURS - 1) / count(2 * NEIGHBOURS - 1);
+    let expected_share = count(NEIGHBOURS - 1) / count(2 * NEIGHBOURS - 1);
     let all = count(samples.len());
-    samples.len() >= EVEN_AFTER && count(same) - by_chance * all < EVEN / 2.0 * all.sqrt()
+    samples.len() >= EVENNESS_SAMPLES_MIN
+        && count(same) - expected_share * all < EVENNESS_DEVIATIONS_MAX / 2.0 * all.sqrt()
 }
 
 /// The deviation of single samples, by differences between samples of one candidate, which contain no

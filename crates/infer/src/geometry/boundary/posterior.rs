@@ -244,7 +244,7 @@ mod tests {
     use crate::geometry::boundary::figure::Figure;
     use crate::sizes::{FACTORS, sizes};
 
-    /// Reads of 800 us that take so many microseconds longer at multiples of these sizes.
+    /// Reads of 800 us; each level is a size, and the microseconds that reads take longer at its multiples.
     fn figures(levels: &[(Bytes, f64)]) -> Figures {
         let extra_us = |candidate: Bytes| {
             let at = levels.iter().filter(|(size, _)| candidate.is_multiple_of(*size));

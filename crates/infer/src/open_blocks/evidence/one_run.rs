@@ -79,8 +79,8 @@ fn is_far_shorter(data: &OpenUnitsData) -> bool {
         .filter(|(_, _, latency)| sequence.classifier.is_slow(*latency))
         .map(|(_, _, latency)| sequence.extra_seconds(latency))
         .collect();
-    let usual = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
-    usual.is_some_and(|opening| second < opening * FAR_SHORTER)
+    let typical_opening_s = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
+    typical_opening_s.is_some_and(|opening| second < opening * FAR_SHORTER)
 }
 
 /// The first sequence of the search, and the median extra time of the second opening of a pair, seconds.

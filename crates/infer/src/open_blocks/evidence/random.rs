@@ -14,23 +14,27 @@ const FREED_SLOTS_MIN: u32 = 2;
 const SLOW_OPENINGS: u32 = 2;
 
 /// The posterior after all writes of the search in random order. The sequential search before tried up to
-/// `most` units.
+/// `units_max` units.
 #[must_use]
-pub fn random_posterior(cells: &[OpenUnitsCell], linear: &Posterior, most: u32) -> Posterior {
-    replay_random(cells, random_prior(linear, most))
+pub fn random_posterior(cells: &[OpenUnitsCell], linear: &Posterior, units_max: u32) -> Posterior {
+    replay_random(cells, random_prior(linear, units_max))
 }
 
 /// The posterior after openings in random order, each into a slot that was freed by filling another unit.
 #[must_use]
-pub fn posterior_with_freed_slots(cells: &[OpenUnitsCell], linear: &Posterior, most: u32) -> Posterior {
-    replay_random(cells, random_prior(linear, most).with_freed_slots())
+pub fn posterior_with_freed_slots(cells: &[OpenUnitsCell], linear: &Posterior, units_max: u32) -> Posterior {
+    replay_random(cells, random_prior(linear, units_max).with_freed_slots())
 }
 
 /// The same if it shows the number of open units: at least [`FREED_SLOTS_MIN`], and one more was too many.
 #[must_use]
-pub fn found_with_freed_slots(cells: &[OpenUnitsCell], linear: &Posterior, most: u32) -> Option<Posterior> {
+pub fn found_with_freed_slots(
+    cells: &[OpenUnitsCell],
+    linear: &Posterior,
+    units_max: u32,
+) -> Option<Posterior> {
     let cells = Some(cells).filter(|cells| !cells.is_empty())?;
-    let posterior = posterior_with_freed_slots(cells, linear, most);
+    let posterior = posterior_with_freed_slots(cells, linear, units_max);
     let verdict = posterior.verdict();
     // If only the first openings were slow, later ones need no merge: then they show no number.
     let is_exceeded = posterior.written_units() > verdict.number && !posterior.stalls_too_often();
@@ -43,9 +47,9 @@ pub fn found_with_freed_slots(cells: &[OpenUnitsCell], linear: &Posterior, most:
 
 /// The classifier of slow random writes after the sequential search. The duration of merges is known from
 /// there, or at least that a random write takes longer by itself.
-pub(super) fn random_classifier(linear: &Posterior, most: u32) -> SlowClassifier {
+pub(super) fn random_classifier(linear: &Posterior, units_max: u32) -> SlowClassifier {
     let classifier = linear.classifier();
-    if linear.verdict().is_found(most) {
+    if linear.verdict().is_found(units_max) {
         classifier.for_merges(linear.merge_seconds())
     } else {
         classifier.for_random_order()
@@ -53,8 +57,8 @@ pub(super) fn random_classifier(linear: &Posterior, most: u32) -> SlowClassifier
 }
 
 /// The posterior before the first write in random order.
-fn random_prior(linear: &Posterior, most: u32) -> Posterior {
-    Posterior::new(Order::Random, random_classifier(linear, most), linear.random_prior())
+fn random_prior(linear: &Posterior, units_max: u32) -> Posterior {
+    Posterior::new(Order::Random, random_classifier(linear, units_max), linear.random_prior())
 }
 
 /// The same after all writes of these cells.

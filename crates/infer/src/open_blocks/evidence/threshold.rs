@@ -62,10 +62,11 @@ fn with_small_steps(posterior: Posterior, sequences: &[WriteSequence<'_>]) -> Po
         sequence.classifier = classifier;
         replay(&posterior, &[sequence], SlowClassifier::clone)
     };
-    let usual = if sequences.len() == 1 { posterior.clone() } else { of_first(first.classifier) };
-    let is_found = usual.log_bayes_factor() > SMALL_STEPS_NATS && usual.verdict().is_found(OPEN_MAX + 1);
+    let first_size = if sequences.len() == 1 { posterior.clone() } else { of_first(first.classifier) };
+    let is_found =
+        first_size.log_bayes_factor() > SMALL_STEPS_NATS && first_size.verdict().is_found(OPEN_MAX + 1);
     let small = || of_first(first.classifier.for_small_steps()).log_bayes_factor();
-    if !is_found && small() > usual.log_bayes_factor() + SMALL_STEPS_NATS {
+    if !is_found && small() > first_size.log_bayes_factor() + SMALL_STEPS_NATS {
         replay(&posterior, sequences, |classifier| classifier.for_small_steps())
     } else {
         posterior
@@ -79,9 +80,9 @@ fn with_shorter_merges(posterior: Posterior, sequences: &[WriteSequence<'_>]) ->
         return posterior;
     }
     let shorter = replay(&posterior, sequences, |classifier| classifier.for_shorter_merges());
-    let (usual, other) = (posterior.verdict(), shorter.verdict());
-    let fits = |number: u32| posterior.sequential_count().is_some_and(|most| number <= most);
-    let is_found = other.is_found(OPEN_MAX + 1) && fits(other.number) && !fits(usual.number);
+    let (unshortened, other) = (posterior.verdict(), shorter.verdict());
+    let fits = |number: u32| posterior.sequential_count().is_some_and(|sequential| number <= sequential);
+    let is_found = other.is_found(OPEN_MAX + 1) && fits(other.number) && !fits(unshortened.number);
     let is_each = is_found && sequences.iter().any(|sequence| switches_cost(sequence, shorter.classifier()));
     let evidence = if is_found { 0.0 } else { posterior.log_bayes_factor() };
     if is_each || shorter.log_bayes_factor() > evidence + SMALL_STEPS_NATS { shorter } else { posterior }
@@ -104,28 +105,29 @@ fn switches_cost(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> bo
 pub(super) fn with_stall_thresholds(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     let best = with_clear_threshold(best, sequences);
     // With a negative log Bayes factor, other events are taken for merges.
-    let most = if best.stall_share() >= STALLS_TRIED || best.log_bayes_factor() < 0.0 {
+    let threshold_max = if best.stall_share() >= STALLS_TRIED || best.log_bayes_factor() < 0.0 {
         f64::INFINITY
     } else if best.stalls_per_turn() >= STALLS_PER_TURN_TRIED {
         best.merge_threshold()
     } else {
         return best;
     };
-    best_of_thresholds(&best, sequences, most, |_| Some(THRESHOLD_NATS)).unwrap_or(best)
+    best_of_thresholds(&best, sequences, threshold_max, |_| Some(THRESHOLD_NATS)).unwrap_or(best)
 }
 
-/// The posterior with the best of [`THRESHOLDS`] up to `most`; `None` if none is better. `nats_min` is the
-/// least log Bayes factor of a posterior compared with the best so far, or `None` if it does not count.
+/// The posterior with the best of [`THRESHOLDS`] up to `threshold_max`; `None` if none is better. `nats_min`
+/// is the least log Bayes factor of a posterior compared with the best so far, or `None` if it does not
+/// count.
 pub(super) fn best_of_thresholds(
     posterior: &Posterior,
     sequences: &[WriteSequence<'_>],
-    most: f64,
+    threshold_max: f64,
     nats_min: impl Fn(&Posterior) -> Option<f64>,
 ) -> Option<Posterior> {
     let slow = posterior.slow_share();
     let mut best = None;
     let mut evidence = posterior.log_bayes_factor();
-    for threshold in THRESHOLDS.into_iter().filter(|threshold| *threshold <= most) {
+    for threshold in THRESHOLDS.into_iter().filter(|threshold| *threshold <= threshold_max) {
         let other = replay(posterior, sequences, |classifier| classifier.with_threshold_min(threshold));
         let stalls = slow - other.slow_share();
         let is_plausible = stalls < STALLS_MAX && other.undecided_share() <= other.slow_share();

@@ -79,24 +79,24 @@ impl Posterior {
             || self.open_at_once_max() >= self.verdict().number
     }
 
-    /// Whether all `most` units fit, so that further writes decide nothing. Stalls may have occurred in
+    /// Whether all `units_max` units fit, so that further writes decide nothing. Stalls may have occurred in
     /// between, if the last openings were fast.
     #[must_use]
-    pub fn fits_all(&self, most: u32) -> bool {
-        let is_seen = self.open_at_once_max() >= most
-            || (self.open_at_once_max() >= most / SEEN_SHARE
-                && self.writable_units() >= most
+    pub fn fits_all(&self, units_max: u32) -> bool {
+        let is_seen = self.open_at_once_max() >= units_max
+            || (self.open_at_once_max() >= units_max / SEEN_SHARE
+                && self.writable_units() >= units_max
                 && self.slow_openings(LAST_OPENINGS) * 2 < LAST_OPENINGS as usize);
-        is_seen && self.surely_fit(most)
+        is_seen && self.surely_fit(units_max)
     }
 
     /// Whether more units seem to fit than were tried: a large number was open at once, and no number is too
     /// large.
     #[must_use]
-    pub fn exceeds_max(&self, most: u32) -> bool {
+    pub fn exceeds_max(&self, units_max: u32) -> bool {
         let verdict = self.verdict();
-        !verdict.is_found(most)
+        !verdict.is_found(units_max)
             && verdict.high > OPEN_MAX
-            && self.open_at_once_max() >= most.min(OPEN_AT_ONCE_LARGE)
+            && self.open_at_once_max() >= units_max.min(OPEN_AT_ONCE_LARGE)
     }
 }

@@ -45,10 +45,10 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether one number is found, if up to `most` were tried.
+    /// Whether one number is found, if up to `units_max` were tried.
     #[must_use]
-    pub fn is_found(&self, most: u32) -> bool {
-        self.probability >= SURE_ENOUGH && self.number < most.min(OPEN_MAX + 1)
+    pub fn is_found(&self, units_max: u32) -> bool {
+        self.probability >= SURE_ENOUGH && self.number < units_max.min(OPEN_MAX + 1)
     }
 }
 

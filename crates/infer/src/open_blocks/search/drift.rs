@@ -27,8 +27,9 @@ pub fn drift_like_merges(
     let merge_seconds = linear.merge_seconds().filter(|_| are_the_same)?;
     data.controls.iter().find_map(|control| {
         let seconds: Vec<f64> = control.each().iter().map(Duration::as_secs_f64).collect();
-        let least = lower_quartile(&seconds)?;
-        (least - at_start.typical_seconds() > merge_seconds * LIKE_A_MERGE).then(|| changed(at_start, least))
+        let fast_quartile_s = lower_quartile(&seconds)?;
+        (fast_quartile_s - at_start.typical_seconds() > merge_seconds * LIKE_A_MERGE)
+            .then(|| changed(at_start, fast_quartile_s))
     })
 }
 

@@ -68,9 +68,9 @@ impl Search<'_> {
         let posterior = self.posterior(order);
         let verdict = posterior.verdict();
         // No more fit in random order than in sequential order, so that more need not be tried.
-        let most = match order {
-            Order::Linear => self.most(order),
-            Order::Random => match (self.most(order), self.fits(Order::Linear)) {
+        let units_max = match order {
+            Order::Linear => self.units_max(order),
+            Order::Random => match (self.units_max(order), self.fits(Order::Linear)) {
                 (tried, Some(linear)) if tried >= linear => tried.max(linear + 1),
                 (tried, _) => tried,
             },
@@ -105,7 +105,7 @@ impl Search<'_> {
             || !posterior.hides_merges()
             || fits_sequentially()
                 .is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
-        let is_found = verdict.is_found(most) && is_seen && is_clear && is_plain;
+        let is_found = verdict.is_found(units_max) && is_seen && is_clear && is_plain;
         (is_found && (order == Order::Random || self.ends_fast(verdict.number))).then_some(verdict.number)
     }
 
@@ -136,7 +136,7 @@ impl Search<'_> {
     pub fn between(&self, order: Order) -> Option<(u32, u32)> {
         let posterior = self.posterior(order);
         let verdict = posterior.verdict();
-        let beyond: f64 = posterior.numbers().iter().skip(self.most(order) as usize).sum();
+        let beyond: f64 = posterior.numbers().iter().skip(self.units_max(order) as usize).sum();
         (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 

@@ -1,14 +1,14 @@
 //! What the writes of the search for open units say: the kind of translation layer, and how many blocks fit
 //! in each order.
 
-mod doubt;
+mod classification;
 mod drift;
 mod fits;
 mod kind;
-mod special;
+mod model_error;
 mod weighed;
 mod writes;
 
-pub use self::doubt::{ERASE_SECONDS, SHORTER_THAN_ERASING};
 pub use self::kind::{Collection, LayerKind};
+pub use self::model_error::{ERASE_SECONDS, SHORTER_THAN_ERASING};
 pub use self::weighed::{Search, Undecidable};

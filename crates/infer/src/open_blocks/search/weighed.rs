@@ -66,13 +66,14 @@ impl<'a> Search<'a> {
         if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
             return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
         }
-        let most = round_robin_max(&sequences, Order::Linear);
+        let units_max = round_robin_max(&sequences, Order::Linear);
         let freed_cells = [&data.continued, &data.freed].into_iter().find_map(|cells| {
-            evidence::found_with_freed_slots(cells, &linear, most).map(|random| (cells.as_slice(), random))
+            evidence::found_with_freed_slots(cells, &linear, units_max)
+                .map(|random| (cells.as_slice(), random))
         });
         let (freed_cells, random) = match freed_cells {
             Some((cells, random)) => (Some(cells), random),
-            None => (None, evidence::random_posterior(&data.cells, &linear, most)),
+            None => (None, evidence::random_posterior(&data.cells, &linear, units_max)),
         };
         let is_no_log = evidence::is_no_log(data, &linear);
         let is_log = evidence::is_slow_over_data(data, classifier) && !is_no_log;

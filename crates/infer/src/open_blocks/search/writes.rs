@@ -14,7 +14,7 @@ use crate::statistics::{count, median};
 
 impl<'a> Search<'a> {
     /// The most units that were written round-robin.
-    pub fn most(&self, order: Order) -> u32 {
+    pub fn units_max(&self, order: Order) -> u32 {
         round_robin_max(&self.of(order), order)
     }
 

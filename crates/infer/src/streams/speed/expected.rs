@@ -8,7 +8,9 @@ use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell};
 
 use crate::statistics::count;
 use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
-use crate::streams::speed::periods::{Periods, STALL_LEAST, Sample, stall_times, stalls_in, usual};
+use crate::streams::speed::periods::{
+    Periods, STALL_SHARE_MIN, Sample, median_request_s, stall_times, stalls_in,
+};
 use crate::streams::speed::phases::{Startup, seconds};
 
 /// The fewest periods of stalls that give a steady speed: fewer may hold one stall more or less than their
@@ -96,10 +98,10 @@ impl Expected {
 
     /// The one stall of each whole period, seconds; `None` if one has none or several, or requests overlap.
     fn one_in_each(&self, cell: &SpeedCell, requests: usize) -> Option<Vec<f64>> {
-        let usual = usual(cell);
+        let median_request_s = median_request_s(cell);
         let one = |part: &[u64]| {
-            let extra = part.iter().map(|took| seconds(*took) - usual);
-            let mut long = extra.filter(|extra| *extra > self.seconds * STALL_LEAST);
+            let extra = part.iter().map(|took| seconds(*took) - median_request_s);
+            let mut long = extra.filter(|extra| *extra > self.seconds * STALL_SHARE_MIN);
             long.next().filter(|_| long.next().is_none())
         };
         let parts = cell.took_ns.chunks_exact(requests);

@@ -1,7 +1,7 @@
 //! The speed of equal requests in a row: the steady phase, apart from how the row started.
 //!
-//! From bottom to top: the phases of a row; whether it is decided; recurring stalls; a spent cache; what is
-//! no speed of flash; the speed itself.
+//! From bottom to top: the phases of a row; whether it is decided; recurring stalls; an exhausted cache;
+//! speeds that flash cannot have; the speed itself.
 
 mod clear;
 mod expected;
@@ -16,4 +16,4 @@ pub use self::expected::Expected;
 pub use self::not_flash::{exceeds, impossible};
 pub use self::phases::{Latencies, Startup};
 pub use self::rate::{Speed, Unsettled, speed, speed_of};
-pub use self::recovery::Owed;
+pub use self::recovery::ExhaustedCache;

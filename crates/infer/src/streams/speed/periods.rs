@@ -11,8 +11,8 @@ use crate::streams::stalls::{Stalls, stalls};
 
 /// A write that takes this many times the median of its row may be a stall. Guess.
 const LONG_RATIO: f64 = 3.0;
-/// A write met a stall if it took longer than usual by more than this share of a typical stall. Guess.
-pub const STALL_LEAST: f64 = 0.5;
+/// A write met a stall if it took longer than the median by more than this share of a typical stall. Guess.
+pub const STALL_SHARE_MIN: f64 = 0.5;
 /// If earlier rows met this many times as many stalls, a few more change the length of a stall little. Guess.
 const FEW_BESIDE: f64 = 4.0;
 /// Student's t for 95 % is at most this plus the other over the degrees of freedom, from three degrees on.
@@ -28,8 +28,8 @@ pub struct Periods {
     pub seconds: f64,
     /// Half the width of its interval, as a share.
     pub half: f64,
-    /// Whether only the length of a stall is unclear, and earlier rows met so many stalls that a few more
-    /// change little.
+    /// Whether only the length of a stall is unclear, and earlier rows met [`FEW_BESIDE`] times
+    /// as many.
     pub few_beside: bool,
 }
 
@@ -51,7 +51,7 @@ impl Periods {
     }
 }
 
-/// A sample of numbers: how many, their mean and variance.
+/// A sample: its size, mean and variance.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sample {
     pub number: f64,
@@ -92,27 +92,27 @@ impl Sample {
     }
 }
 
-/// The stalls in a row, seconds each: what writes took longer than usual, where that is much of a typical
-/// stall.
+/// The stalls in a row, seconds each: the time of a write beyond the median, if it is more than
+/// [`STALL_SHARE_MIN`] of a typical stall.
 pub fn stall_times(cell: &SpeedCell, stall: f64) -> Vec<f64> {
-    let usual = usual(cell);
-    let extra = cell.took_ns.iter().map(|took| seconds(*took) - usual);
-    extra.filter(|extra| *extra > stall * STALL_LEAST).collect()
+    let median_request_s = median_request_s(cell);
+    let extra = cell.took_ns.iter().map(|took| seconds(*took) - median_request_s);
+    extra.filter(|extra| *extra > stall * STALL_SHARE_MIN).collect()
 }
 
 /// The median request of a row, seconds.
-pub fn usual(cell: &SpeedCell) -> f64 {
+pub fn median_request_s(cell: &SpeedCell) -> f64 {
     Latencies::of(&cell.took_ns).map_or(0.0, |times| times.p50)
 }
 
-/// The stalls of a row that recur after the same number of bytes; each without the usual time of its write.
+/// The stalls of a row that recur after the same number of bytes; each without the median time of a write.
 pub fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
-    let usual = usual(cell);
+    let median_request_s = median_request_s(cell);
     let requests = (1..).zip(cell.took_ns.iter().zip(&cell.ended_ns));
-    let long = requests.filter(|(_, (took, _))| seconds(**took) > usual * LONG_RATIO);
+    let long = requests.filter(|(_, (took, _))| seconds(**took) > median_request_s * LONG_RATIO);
     let long = long.map(|(index, (took, ended))| LongWrite {
         written: cell.case.request * index,
-        took: Duration::from_secs_f64(seconds(*took) - usual),
+        took: Duration::from_secs_f64(seconds(*took) - median_request_s),
         ended: Duration::from_nanos(*ended),
     });
     let total = seconds(*cell.ended_ns.last()?);

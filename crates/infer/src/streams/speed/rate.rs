@@ -12,7 +12,7 @@ use crate::streams::speed::expected::Expected;
 use crate::streams::speed::not_flash::{cached, impossible};
 use crate::streams::speed::periods::{HALF_WIDTH_MIN, Periods};
 use crate::streams::speed::phases::{Latencies, Phases, Startup, seconds};
-use crate::streams::speed::recovery::Owed;
+use crate::streams::speed::recovery::ExhaustedCache;
 
 /// The probability that the interval holds: speeds that change on a longer scale are not modelled.
 const CONFIDENCE: f64 = 0.95;
@@ -51,9 +51,9 @@ pub struct Speed {
 pub enum Unsettled {
     /// The row was still becoming faster or slower when it ended.
     Drifts(Drift),
-    /// An earlier row of sequential writes spent a cache of this size, and this row wrote less. While the
-    /// controller empties the cache, writes are slower.
-    BehindCache(Bytes),
+    /// An earlier row of sequential writes exhausted a cache of this size, and this row wrote less. While the
+    /// controller folds the data of the cache, writes are slower.
+    AfterExhaustedCache(Bytes),
 }
 
 impl Speed {
@@ -152,11 +152,11 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
     Some(speed)
 }
 
-/// The cache that earlier rows spent, if this row wrote less than it holds and none has reached its steady
-/// speed since.
+/// The cache that earlier rows exhausted, if this row wrote less than it holds and none has reached its
+/// steady speed since.
 fn after_cache(before: &[SpeedCell], cell: &SpeedCell) -> Option<Unsettled> {
-    let owed = Owed::by(before).filter(|owed| owed.is_open(cell))?;
-    Some(Unsettled::BehindCache(owed.cache))
+    let exhausted = ExhaustedCache::after(before).filter(|exhausted| exhausted.may_slow(cell))?;
+    Some(Unsettled::AfterExhaustedCache(exhausted.size))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A cache that earlier rows spent: while the controller empties it, later writes are slower.
+//! An SLC cache that earlier rows exhausted: while the controller folds its data, later writes are slower.
 
 use flashscope_device::Bytes;
 
@@ -8,30 +8,30 @@ use crate::streams::drift::Drift;
 use crate::streams::speed::clear::is_clear;
 use crate::streams::speed::phases::{Phases, STARTUP_RATIO};
 
-/// A cache that rows of sequential writes spent, and that the controller may still be emptying.
+/// A cache that rows of sequential writes exhausted, and whose data the controller may still be folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owed {
+pub struct ExhaustedCache {
     /// The size of the cache.
-    pub(super) cache: Bytes,
+    pub(super) size: Bytes,
 }
 
-impl Owed {
-    /// The largest cache that these rows spent; `None` once one of them has reached its steady speed.
+impl ExhaustedCache {
+    /// The largest cache that these rows exhausted; `None` once one of them has reached its steady speed.
     #[must_use]
-    pub fn by(rows: &[SpeedCell]) -> Option<Self> {
+    pub fn after(rows: &[SpeedCell]) -> Option<Self> {
         if rows.iter().any(has_recovered) {
             return None;
         }
         let is_sequential =
             |cell: &&SpeedCell| (cell.case.direction, cell.case.order) == (Direction::Write, Order::Linear);
-        let cache = rows.iter().filter(is_sequential).filter_map(spent_cache).max()?;
-        Some(Self { cache })
+        let size = rows.iter().filter(is_sequential).filter_map(exhausted_cache).max()?;
+        Some(Self { size })
     }
 
-    /// Whether this later row may still be slower for it.
+    /// Whether this later row may still be slowed by folding.
     #[must_use]
-    pub fn is_open(self, cell: &SpeedCell) -> bool {
-        cell.transferred() < self.cache && !has_recovered(cell)
+    pub fn may_slow(self, cell: &SpeedCell) -> bool {
+        cell.transferred() < self.size && !has_recovered(cell)
     }
 }
 
@@ -41,8 +41,8 @@ fn has_recovered(cell: &SpeedCell) -> bool {
     cell.case.direction == Direction::Write && drift() == Some(Drift::Faster) && is_clear(cell)
 }
 
-/// What a row of writes wrote until it became slow.
-fn spent_cache(cell: &SpeedCell) -> Option<Bytes> {
+/// The bytes that a row of writes wrote before it became slow.
+fn exhausted_cache(cell: &SpeedCell) -> Option<Bytes> {
     let phases = Phases::of(cell)?;
     let startup = phases.startup(cell.case.request)?;
     let steady = 1.0 / phases.mean()?.seconds_per_byte;

@@ -39,7 +39,7 @@ enum MergingWrite {
 }
 
 impl Search<'_, '_> {
-    /// Whether the sequential search has written so much that smaller requests are worth a try.
+    /// Whether the sequential search has written enough bytes for smaller requests to be worth a try.
     pub(super) fn should_shrink(&self, order: Order, posterior: &Posterior) -> bool {
         let writes = u64::try_from(posterior.writes()).unwrap_or(u64::MAX);
         let most = if posterior.eviction_probability(EvictionLaw::Random) > 0.5 {

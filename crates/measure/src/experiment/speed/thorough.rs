@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::streams::speed::{Expected, Owed, is_changing, is_clear, is_fresh};
+use flashscope_infer::streams::speed::{ExhaustedCache, Expected, is_changing, is_clear, is_fresh};
 use flashscope_record::observation::{Direction, SpeedCase, SpeedCell};
 
 /// The most time of a row: at 10 MB/s that is four periods of stalls that come every 8 GiB.
@@ -35,7 +35,7 @@ pub struct Goal {
     /// The least bytes of the first row.
     first_bytes_min: Option<Bytes>,
     /// The cache that earlier rows exhausted.
-    exhausted: Option<Owed>,
+    exhausted: Option<ExhaustedCache>,
     next_check: Duration,
     /// The result of the last check.
     is_open: bool,
@@ -47,7 +47,7 @@ impl Goal {
         let first_bytes_min = is_first.then(|| FIRST_BYTES_MIN.min(capacity));
         (case.direction == Direction::Write).then(|| Self {
             first_bytes_min,
-            exhausted: Owed::by(before),
+            exhausted: ExhaustedCache::after(before),
             next_check: Duration::ZERO,
             is_open: true,
         })
@@ -64,7 +64,7 @@ impl Goal {
                 || if self.first_bytes_min.is_some() {
                     !stalls_are_known(cell, lasted)
                 } else {
-                    is_changing(cell) || self.exhausted.is_some_and(|exhausted| exhausted.is_open(cell))
+                    is_changing(cell) || self.exhausted.is_some_and(|exhausted| exhausted.may_slow(cell))
                 };
         }
         self.is_open

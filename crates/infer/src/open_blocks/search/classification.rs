@@ -1,4 +1,4 @@
-//! Kinds of translation layers that show beside the search: logs, shared logs, page mapping.
+//! Kinds of translation layers by the tests beside the search: logs, shared logs, page mapping.
 
 use std::time::Duration;
 
@@ -110,9 +110,9 @@ impl<'a> Search<'a> {
     /// complete the block it leaves and the one it opens.
     fn merges_are_alike(&self, fits: u32) -> bool {
         let seconds = self.merges_s(Order::Linear, fits);
-        let Some(usual) = median(&seconds) else { return false };
+        let Some(median_s) = median(&seconds) else { return false };
         let is_alike =
-            |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (usual * times) - 1.0).abs() < ALIKE);
+            |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (median_s * times) - 1.0).abs() < ALIKE);
         count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
     }
 

@@ -8,10 +8,10 @@ use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::{evidence, posterior};
 
-/// The laws are wrong in a way their posterior does not know. Guess.
-const MODEL_DOUBT: f64 = 0.005;
-/// The same under random eviction, or if some merges must have been hidden. Guess.
-const VAGUE_DOUBT: f64 = 0.05;
+/// The eviction laws themselves are wrong with this probability, which no posterior contains. Guess.
+const MODEL_ERROR: f64 = 0.005;
+/// Added under random eviction, or if some merges must have been hidden. Guess.
+const RANDOM_EVICTION_ERROR: f64 = 0.05;
 /// No NAND erases a block in less, seconds: data sheets give 1.5 to 5 ms.
 pub const ERASE_SECONDS: f64 = 1.5e-3;
 /// Shorter merges are something else with this probability. Guess.
@@ -29,31 +29,31 @@ const FEW_WRITES: f64 = 24.0;
 impl Search<'_> {
     /// The probability of an error that the posterior does not know. Under random eviction it follows the
     /// controller on average only; in blocks of few writes, merges of nearly full ones do not show.
-    pub fn doubt(&self, order: Order) -> f64 {
+    pub fn model_error(&self, order: Order) -> f64 {
         let request = self.sequences.last().map_or(1.0, |sequence| sequence.request.as_f64());
         let writes = self.data.erase_block.as_f64() / request;
         let few = if writes < FEW_WRITES { 1.0 / writes } else { 0.0 };
-        let vague = if self.hides_merges() {
+        let is_random_or_hidden = if self.hides_merges() {
             1.0
         } else {
             self.posterior(order).eviction_probability(EvictionLaw::Random)
         };
-        MODEL_DOUBT
-            + VAGUE_DOUBT * vague
+        MODEL_ERROR
+            + RANDOM_EVICTION_ERROR * is_random_or_hidden
             + few
-            + self.doubt_of_merges(order)
-            + self.doubt_of_switches()
-            + self.doubt_of_order(order)
+            + self.merge_model_error(order)
+            + self.switch_model_error()
+            + self.order_model_error(order)
     }
 
     /// If nothing merges in sequential order, the cost of random order may be a cache that fills up.
-    fn doubt_of_order(&self, order: Order) -> f64 {
+    fn order_model_error(&self, order: Order) -> f64 {
         let is_beyond = order == Order::Random && self.linear.exceeds_max(posterior::OPEN_MAX + 1);
         if is_beyond { NOTHING_IN_ORDER } else { 0.0 }
     }
 
     /// If merges between two blocks are shorter than copying one, they may be the cost of any switch.
-    fn doubt_of_switches(&self) -> f64 {
+    fn switch_model_error(&self) -> f64 {
         let one = self.fits(Order::Linear).filter(|fits| *fits == 1 && !self.is_over_data);
         let seconds = one.and_then(|fits| self.merge(Order::Linear, fits)).map(|(seconds, _)| seconds);
         let request = self.sequences.last().map_or(Bytes::ZERO, |sequence| sequence.request);
@@ -70,7 +70,7 @@ impl Search<'_> {
 
     /// The probability that slow writes are no merges. Each merge erases a block. In random order, if every
     /// write merges, each also copies one.
-    pub fn doubt_of_merges(&self, order: Order) -> f64 {
+    pub fn merge_model_error(&self, order: Order) -> f64 {
         let fits = self.fits(order);
         let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
         let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
