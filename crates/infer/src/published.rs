@@ -37,7 +37,7 @@ const PLATEAU: f64 = 1.2;
 const GROWING: f64 = 1.4;
 /// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
 const PER_BYTE: f64 = 0.75;
-/// The relative error of a published figure: two to three digits, one run.
+/// The relative error of a published figure: two to three digits, one run. Guess.
 const RELATIVE_ERROR: f64 = 0.03;
 /// The confidence in a class by published means. Guess.
 const CLASS_CONFIDENCE: f64 = 0.9;

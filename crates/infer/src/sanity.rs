@@ -13,27 +13,29 @@ use crate::statistics::{count, median};
 
 /// The fewest requests that judge a device as a whole. Guess.
 const REQUESTS_MIN: usize = 16;
-/// If at least this share of the requests takes no time at all, the clock stands still. A clock with coarse
-/// ticks gives a few.
+/// If at least this share of the requests takes no time at all, the clock stands still. Guess: a clock with
+/// coarse ticks gives a few.
 const STILL_SHARE: f64 = 0.9;
-/// Reads with a shorter median come out of memory, seconds. A page takes 25 µs and more to come out of NAND
+/// Reads with a shorter median come out of memory, seconds. A page takes at least 25 µs to come out of NAND
 /// flash (ONFI 1.0 parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs
-/// and the transfer (SD).
+/// and the transfer (SD). Guess: less than half of 25 µs.
 const READ_MIN_S: f64 = 10e-6;
 /// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this,
 /// ...
 const CORRELATION_MIN: f64 = 0.9;
-/// ... and the last quarter takes this many times as long as the first. Waves of heat or other work stay
-/// below it.
+/// ... and the last quarter takes this many times as long as the first. Guess: waves of heat or other work
+/// stay below it.
 const RISE_MIN: f64 = 1.3;
 /// Longer runs are thinned to about this many times for the correlation, whose work grows with their square.
+/// Guess.
 const CORRELATED_MAX: usize = 500;
 /// The fewest writes of a kind that are compared with others. Guess.
 const WRITES_MIN: usize = 4;
-/// Writes this many times as large are compared with small ones.
+/// Writes this many times as large are compared with small ones. Guess.
 const LARGE_RATIO: u64 = 64;
 /// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of
 /// Mathematical Statistics 18, 1947). One half if size does not matter, near one on anything that moves data.
+/// Guess: the middle of both.
 const LONGER_MIN: f64 = 0.75;
 
 const fn is_speed(id: FindingId) -> bool {

@@ -4,6 +4,6 @@
 /// filesystem. Guess.
 pub const SURE_ENOUGH: f64 = 0.8;
 
-/// A finding from this confidence on may decide how other measurements are made or read: one in twenty may be
-/// wrong, as for the 95 % intervals.
+/// A finding with at least this confidence may decide how other measurements are made or read: one in twenty
+/// may be wrong, as for the 95 % intervals.
 pub const SURE: f64 = 0.95;

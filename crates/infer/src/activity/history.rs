@@ -9,7 +9,7 @@ use super::merges::MergeDetector;
 use super::stall::{Stall, StallDetector};
 use super::unplug::{self, UnplugEstimate};
 
-/// The intervals that are kept: as many as a line of a wide terminal has columns.
+/// The intervals that are kept: one for each column of a wide terminal. Guess.
 const INTERVALS_MAX: usize = 240;
 
 /// The activity of a disk since the watch started.

@@ -127,6 +127,7 @@ fn share_of(milliseconds: u64, duration: Duration) -> f64 {
 /// Milliseconds from one reading to the next. The kernel shows 32 bits, which overflow after 49 days. Any
 /// other decrease counts as zero.
 const fn milliseconds(before: u64, after: u64) -> u64 {
+    /// One more than the largest value of the 32-bit counter.
     const FULL: u64 = 1 << 32;
     match after.checked_sub(before) {
         Some(difference) => difference,

@@ -17,7 +17,8 @@ const WRITES_MAX: usize = 600;
 const WRITES_MIN: usize = 5;
 
 /// The slowdown that starts a burst. In the published tables of open units a merge takes 0.27 to 0.6 s for
-/// any write size, and writing 120 KiB at 5 MB/s takes 24 ms. A slowdown below 4 is ordinary spread.
+/// any write size, and writing 120 KiB at 5 MB/s takes 24 ms: at least 11 times as long. Guess: a slowdown
+/// below 4 is ordinary spread.
 const SLOWER_MIN: f64 = 4.0;
 
 /// Writes larger than this multiple of the baseline take longer anyway. Guess.
@@ -27,10 +28,10 @@ const LARGER_MAX: f64 = 2.0;
 /// cache. Guess.
 const BURST_SECONDS_MAX: f64 = 10.0;
 
-/// The smallest busy share of an interval that counts as always busy.
+/// The smallest busy share of an interval that counts as always busy. Guess.
 const BUSY_MIN: f64 = 0.9;
 
-/// The largest share of other work (reads, flushes) in an interval that counts as write-only.
+/// The largest share of other work (reads, flushes) in an interval that counts as write-only. Guess.
 const OTHER_MAX: f64 = 0.1;
 
 /// Detects bursts of slow writes.

@@ -12,7 +12,7 @@ use super::interval::Interval;
 /// Physical Layer Simplified Specification, 4.6.2.2).
 const STALL_MIN: Duration = Duration::from_millis(500);
 
-/// The stalls that are kept.
+/// The stalls that are kept. Guess: it bounds the memory of a long `watch`.
 const STALLS_MAX: usize = 100;
 
 /// A time in which requests were pending and none completed.

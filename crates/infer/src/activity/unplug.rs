@@ -7,16 +7,16 @@ use flashscope_record::activity::PendingWrites;
 
 use super::interval::Interval;
 
-/// The windows for the write throughput, in intervals with write load. A stick's throughput comes in
-/// bursts; the spread between short and long windows is its uncertainty.
+/// The windows for the write throughput, in intervals with write load. A stick's throughput comes in bursts;
+/// the spread between short and long windows is its uncertainty. Guess.
 const WINDOWS: [usize; 3] = [3, 10, 30];
 
-/// The uncertainty factor with fewer intervals than the shortest window. Such errors were seen in the first
-/// seconds of a copy.
+/// The uncertainty factor with fewer intervals than the shortest window. Guess: errors of a factor of two
+/// were seen in the first seconds of a copy.
 const FEW_SPREAD: f64 = 2.0;
 
-/// The smallest busy share of an interval that shows the disk's throughput. Below it, the throughput is the
-/// programs'.
+/// The smallest busy share of an interval that shows the disk's throughput. Below it, the throughput is that
+/// of the programs. Guess.
 const BUSY_MIN: f64 = 0.5;
 
 /// When all pending writes will have reached the disk, if no program writes more.

@@ -8,12 +8,13 @@
 
 use flashscope_device::Bytes;
 
-/// The number of streams of [`CopyPart::Interleaved`].
+/// The number of streams of [`CopyPart::Interleaved`]: a choice, not a measurement (docs/diagnosis.md).
 pub const STREAMS: u32 = 5;
 
 /// The share of the bytes in each part of a copy, in the order of [`CopyPart::ALL`].
 pub type Shares = [f64; 4];
-/// The everyday copy.
+/// The shares of the everyday copy in the order of [`CopyPart::ALL`]: a choice, not a measurement
+/// (docs/diagnosis.md).
 pub const EVERYDAY: Shares = [0.8, 0.17, 0.01, 0.02];
 /// Small files alone: the last two parts of the everyday copy.
 pub const SMALL_FILES: Shares = [0.0, 0.0, EVERYDAY[2], EVERYDAY[3]];

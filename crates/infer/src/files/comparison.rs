@@ -219,7 +219,7 @@ pub fn is_written_whole(cluster: Bytes) -> bool {
     cluster <= PAGE
 }
 
-/// The system's page, on nearly all machines.
+/// The system's page: 4 KiB on x86-64 and on most ARM kernels.
 const PAGE: Bytes = Bytes::kib(4);
 
 /// The mean round of one kind.

@@ -25,8 +25,8 @@ const MEMORY_MAX: Bytes = Bytes::mib(64);
 /// round-robin: then two of them rarely lie in one erase block. Guess.
 const ROOM_FOR_EACH: u64 = 64;
 
-/// The most confidence in a write unit from a published table, which is of one run: five logs of one card
-/// give 8 to 64 KiB (corpus, wirenboard card no. 3).
+/// The most confidence in a write unit from a published table, which is of one run. Five logs of one card
+/// give 8 to 64 KiB (corpus, wirenboard card no. 3). The value is a guess.
 const UNIT_OF_ONE_RUN: f64 = 0.85;
 
 /// Observations by experiment.

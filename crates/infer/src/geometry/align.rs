@@ -324,7 +324,7 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
     if others.is_empty() { finding } else { finding.with_caveat(Caveat::LessLikely(others)) }
 }
 
-/// Other sizes with more than this probability are named as a caveat.
+/// Other sizes with more than this probability are named as a caveat. Guess.
 const LESS_LIKELY_MIN: f64 = 0.02;
 
 /// Whether the block of the best explanation is an erase block's.

@@ -12,7 +12,7 @@ use crate::statistics::median;
 
 /// An erase block with less posterior probability is unknown. Guess.
 const PROBABILITY_MIN: f64 = 0.9;
-/// At least this many pairs merged at its ends, and as many did not elsewhere: one may be a stall.
+/// At least this many pairs merged at its ends, and as many did not elsewhere: one may be a stall. Guess.
 const SEEN_MIN: usize = 2;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
 const MODEL_ERROR: f64 = 0.01;

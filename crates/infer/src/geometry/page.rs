@@ -10,8 +10,7 @@ use flashscope_record::observation::{PageEdge, WriteSizeData};
 use crate::geometry::page_posterior::PagePosterior;
 use crate::statistics::median;
 
-/// A page with less posterior probability is undecided: the search used up its writes, and what is left is
-/// mostly noise.
+/// A page with less posterior probability is undecided: the search used up its writes. Guess.
 const PROBABILITY_MIN: f64 = 0.97;
 /// A second page takes at most this many times as long as a write into the controller's memory; what takes
 /// longer is no page. Guess.

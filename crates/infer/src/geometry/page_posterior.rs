@@ -12,7 +12,7 @@ use flashscope_record::observation::PageEdge;
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, median};
 
-/// The smallest page: raw pages of 2 KiB are the smallest since there are USB sticks.
+/// The smallest page that is searched for. Guess: raw pages of USB sticks have at least 2 KiB.
 const PAGE_MIN: Bytes = Bytes::kib(2);
 /// The largest page that is searched for. Guess.
 const PAGE_MAX: Bytes = Bytes::mib(1);
@@ -20,7 +20,7 @@ const PAGE_MAX: Bytes = Bytes::mib(1);
 /// costs a program; more if the writes beside it stay in the controller's memory until the page is full.
 /// Steps: guess.
 const EXCESSES: [f64; 13] = [0.012, 0.02, 0.035, 0.06, 0.1, 0.15, 0.22, 0.32, 0.45, 0.65, 0.9, 2.0, 6.0];
-/// The relative deviation of that extra time between boundaries; the steps above differ by as much.
+/// The relative deviation of that extra time between boundaries. Guess: the steps above differ by as much.
 const SPREAD: f64 = 0.15;
 /// The noise of that share. Guess.
 const NOISES: [f64; 9] = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 1.0];

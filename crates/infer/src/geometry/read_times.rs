@@ -6,8 +6,8 @@ use crate::geometry::staircase::Positions;
 use crate::geometry::{boundary, staircase};
 use crate::statistics::{count, median};
 
-/// The least step in a published table, whose noise is not known, as a share of a read's time: an NVMe
-/// drive's alignment effects are 1 to 3 %.
+/// The least step in a published table, whose noise is not known, as a share of a read's time. Alignment
+/// effects of an NVMe drive are 1 to 3 % (docs/methods/align.md); the margin is a guess.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// At least this many rows of a published table are across the boundary, ...
 const ROWS_MIN: usize = 3;

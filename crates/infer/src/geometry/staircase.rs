@@ -133,14 +133,14 @@ pub enum Positions {
     Coprime,
 }
 
-/// The smallest erase block: that of the oldest sticks still found.
+/// The smallest erase block. Guess: that of the oldest sticks still in use.
 pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
 /// The largest page in reads: the largest effective page seen. It is below the smallest erase block, so that
 /// no size is both.
 const PAGE_MAX: Bytes = Bytes::kib(64);
-/// The fewest candidates at a block's boundaries: one or two can be chance.
+/// The fewest candidates at the boundaries of a block: one or two slow ones may be noise. Guess.
 const BLOCK_CANDIDATES_MIN: usize = 3;
-/// The fewest candidates that separate a step from noise.
+/// The fewest candidates that separate a step from noise. Guess.
 const CANDIDATES_MIN: usize = 4;
 
 /// All explanations, most probable first. `read_time`: of a read beside a boundary, seconds. Empty for fewer

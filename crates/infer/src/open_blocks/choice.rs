@@ -35,7 +35,7 @@ const STALLS: f64 = 0.005;
 const FITS_DESPITE_STALLS: f64 = 0.95;
 /// ... and below this probability of random eviction. Guess.
 const RANDOM_DESPITE_STALLS: f64 = 0.9;
-/// From this number of open units on, the search grows by half each time: most cards have fewer.
+/// From this number of open units on, the search grows by half each time. Guess: most cards have fewer.
 const GALLOP_MIN: u32 = 8;
 /// It does so while half as many again fit with more than this probability. Guess.
 const GALLOP_PROBABILITY: f64 = 0.3;

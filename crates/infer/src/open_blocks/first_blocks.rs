@@ -9,7 +9,7 @@ use crate::slow_classifier::SlowClassifier;
 use crate::statistics::quantile;
 
 /// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported,
-/// but blocks grow.
+/// four blocks of 4 MiB. Guess: erase blocks grow.
 pub const FIRST_BLOCKS: u32 = 10;
 /// The prior probability of a FAT area: most cards and sticks have none. Guess.
 const AREA: f64 = 0.25;
@@ -22,8 +22,8 @@ const MERGE_SHOWS: [(f64, f64); 4] = [(0.999, 0.6), (0.99, 0.2), (0.9, 0.15), (0
 const STALLS: [(f64, f64); 5] = [(0.0005, 0.4), (0.002, 0.3), (0.01, 0.2), (0.05, 0.07), (0.2, 0.03)];
 /// The slow openings of ordinary blocks in a row that show that all slots are taken. Guess.
 const TAKEN: u32 = 3;
-/// The posterior probability from which an end is decided: with one stall in 500 writes, a single slow
-/// opening does not decide it.
+/// The posterior probability from which an end is decided. Guess: with one stall in 500 writes, a single slow
+/// opening does not decide it (docs/methods/fat-area.md).
 const DECIDED: f64 = 0.998;
 /// The ordinary blocks opened after one of the first blocks: the first of them may evict that block, which
 /// may cost nothing.

@@ -36,8 +36,8 @@ impl ErrorRates {
     }
 }
 
-/// The number of writes whose likelihoods are multiplied before one logarithm is taken: the logarithms would
-/// take most of the time. A product of far more factors could underflow.
+/// The number of writes whose likelihoods are multiplied before one logarithm is taken: logarithms would take
+/// most of the time. The product of eight factors of at least 1e-30 does not underflow.
 pub(super) const WRITES_PER_LOGARITHM: usize = 8;
 
 /// The share of hidden merges that separates the two groups of [`ERROR_RATES`], 1 % and 40 %.

@@ -1,6 +1,6 @@
 //! Limits that several stages of the search for open units share.
 
-/// The largest number of open units that is distinguished from more: above that of the largest cards
+/// The largest number of open units that is distinguished from more. Guess: above that of the largest cards
 /// measured.
 pub const OPEN_MAX: u32 = 128;
 

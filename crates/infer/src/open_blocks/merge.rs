@@ -13,10 +13,10 @@ const ID: FindingId = FindingId::MergeSeconds;
 const MERGES_MIN: usize = 4;
 /// The largest ratio of the 90th to the 10th percentile of merges of one kind. Guess.
 const SPREAD_MAX: f64 = 3.0;
-/// The least half width of the interval, as a share: drift, and the unknown filling of the block.
+/// The least half width of the interval, as a share: drift, and the unknown filling of the block. Guess.
 const HALF_WIDTH_MIN: f64 = 0.04;
-/// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is known
-/// too badly.
+/// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is not
+/// known well. Guess.
 const LACKS_MIN: f64 = 0.3;
 /// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a
 /// mixture. Guess.

@@ -16,18 +16,19 @@ use crate::statistics::{count, median};
 const STALL: f64 = 2.5;
 /// A size that takes this many times as long as a larger one is suspicious, ... Guess.
 const SUSPICIOUS: f64 = 1.4;
-/// ... until it did so in this many rounds.
+/// ... until it did so in this many rounds. Guess.
 const SUSPICIOUS_ROUNDS: usize = 3;
 /// The device changed its speed if the median of equal writes changed by this factor, ... Guess.
 const CHANGED: f64 = 1.5;
-/// ... and at least this share of the later writes lies beyond all earlier ones. A few stalls do not reach
-/// it.
+/// ... and at least this share of the later writes lies beyond all earlier ones. Guess: a few stalls do not
+/// reach it.
 const BEYOND: f64 = 0.75;
-/// Steps of the alternating fit; further steps change nothing that matters.
+/// Steps of the alternating fit: it limits the work. Guess: further steps change the fit by less than the
+/// noise.
 const STEPS: usize = 8;
-/// The relative error of a figure in a published table: two to three digits, one run.
+/// The relative error of a figure in a published table: two to three digits, one run. Guess.
 const PUBLISHED_ERROR: f64 = 0.03;
-/// The smallest relative error of a write's time.
+/// The smallest relative error of a write's time. Guess.
 const ERROR_MIN: f64 = 0.005;
 /// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust
 /// Statistics").

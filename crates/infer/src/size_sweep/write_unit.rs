@@ -25,19 +25,21 @@ pub struct SweepPoint {
 const FLAT: f64 = 0.87;
 /// Below the page, time grows by at most this share of the growth above it. Guess.
 const SLOPE: f64 = 0.35;
-/// The largest page: that of `staircase`, doubled for writes to several planes.
+/// The largest page. Guess: two planes of 512 KiB.
 const PAGE_MAX: Bytes = Bytes::mib(1);
-/// A request is efficient from this share of the best speed on.
+/// A request is efficient if it reaches this share of the best speed: the definition of the write unit
+/// (docs/methods/write-size.md).
 const EFFICIENT: f64 = 0.8;
-/// The interval holds the requests that reach that share plus or minus this.
+/// The interval holds the requests that reach that share plus or minus this. Guess.
 const BAND: f64 = 0.1;
-/// Shares of a speed that differ by less are equal: runs repeat no better.
+/// Shares of a speed that differ by less are equal. Guess: two runs agree no better.
 const ROOM: f64 = 0.015;
-/// A point is decided if the probability that it lies on the other side of the share is below this.
+/// A point is decided if the probability that it lies on the other side of the share is below this: 5 %
+/// (docs/methods/write-size.md). Guess.
 const DECIDED: f64 = 0.05;
 /// Speed still rises if the largest request is at least this many times as fast as half of it. Guess.
 const RISING: f64 = 1.15;
-/// The smallest relative error of a speed.
+/// The smallest relative error of a speed. Guess.
 const ERROR_MIN: f64 = 0.004;
 
 impl SweepPoint {

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use crate::statistics::{count, student_quantile};
 use crate::streams::slowdown::Stretch;
 
-/// The number of parts that a stream is cut into: enough for a standard error, few enough that each holds
-/// several stalls.
+/// The number of parts that a stream is cut into. Guess: enough for a standard error, few enough that each
+/// part holds several stalls.
 pub const BATCHES: usize = 12;
 /// Degrees of freedom of the mean over the parts.
 pub const FREEDOM: f64 = (BATCHES - 1) as f64;

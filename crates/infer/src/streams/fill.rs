@@ -11,37 +11,38 @@ use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::stalls_of;
 
-/// The steady speed needs at least this time, seconds: what varies within half a minute is then averaged out,
-/// ...
+/// The steady speed needs at least this time, seconds. Guess: variations of up to half a minute are then
+/// averaged out, ...
 const SETTLED_SECONDS: f64 = 60.0;
 /// ... and this standard error, as a share.
 pub const ERROR_GOOD: f64 = 0.01;
 /// It is accepted in any case after this time, seconds, or after twice the least time and this many bytes.
 /// Guess.
 const PATIENCE_SECONDS: f64 = 300.0;
+/// Bytes after which it is accepted, as above. Guess.
 const PATIENCE_BYTES: f64 = 2e9;
 /// A mean with a larger standard error, as a share, is no steady speed. Guess.
 pub const ERROR_MAX: f64 = 0.1;
 /// The two halves of a steady stream differ by at most this share. Guess.
 pub const HALVES_MAX: f64 = 0.12;
-/// The number of periods of stalls in one stretch: enough that one stall more or less changes its speed
-/// little.
+/// The number of periods of stalls in one stretch: one stall more or less changes its number of stalls by a
+/// sixth. Guess.
 const PERIODS: f64 = 6.0;
-/// The first stretches open erase blocks.
+/// The first stretches, which open erase blocks. Guess.
 const OPENING_STRETCHES: usize = 2;
 /// The fewest samples that give a speed: two that open erase blocks, and twelve for a spread.
 pub const SAMPLES_MIN: u64 = (OPENING_STRETCHES + BATCHES) as u64;
-/// What is fast for at most this many bytes is memory of the controller, and no cache in flash.
+/// Up to this many fast bytes are a write buffer in memory of the controller, and no cache in flash. Guess.
 pub const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
-/// The flash empties memory while it fills, so that up to this many times its size is fast. Longer ones
-/// differ by more than size.
+/// The flash is written while memory fills, so that up to this many times the size of the memory is fast.
+/// Guess.
 const DRAINED_MAX: f64 = 1.25;
 /// Memory is at least this many times as fast as a cache in flash. Guess.
 const MEMORY_RATIO: f64 = 1.5;
-/// A cache in cells of three bits that hold one takes at most a third of the capacity; larger caches are not
-/// searched for.
+/// An SLC cache in TLC cells takes at most a third of the capacity: cells of three bits hold one. Larger
+/// caches are not searched for.
 const CACHE_SHARE_MAX: u64 = 3;
-/// A cache's end is clear if this share of the stretches lies on its own side of the middle.
+/// A cache's end is clear if this share of the stretches lies on its own side of the middle. Guess.
 pub const AGREEMENT_CLEAR: f64 = 0.9;
 
 /// A stream of large writes, and where it becomes slow.

@@ -45,9 +45,9 @@ pub struct Slowdown {
 
 /// The least ratio of the levels: speed varies by less on its own. Guess.
 pub const RATIO_MIN: f64 = 1.1;
-/// Iterations of levels and change point, which depend on each other; more change nothing that matters.
+/// Iterations of levels and change point, which depend on each other. Guess: both settle within six.
 const TURNS: usize = 6;
-/// The fewest stretches on either side: fewer are chance. Guess.
+/// The fewest stretches on either side: one or two slow ones may be noise. Guess.
 const STRETCHES_MIN: usize = 3;
 /// The least agreement of a slowdown. Guess.
 const AGREEMENT_MIN: f64 = 0.8;

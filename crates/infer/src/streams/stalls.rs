@@ -9,13 +9,13 @@ use crate::statistics::{count, median, quantile, whole_bytes};
 use crate::streams::batch_means::error_of;
 use crate::streams::slowdown::Stretch;
 
-/// At most this many adjacent long writes are a stall, which a buffer may spread over two. More of them are a
-/// slowdown.
+/// At most this many adjacent long writes are a stall, since a write buffer may spread one over two. More of
+/// them are a slowdown.
 const STALL_WRITES_MAX: usize = 2;
 /// The factor between thresholds for stalls that are tried: long stalls are separated from the host's own
-/// delays.
+/// delays. Guess.
 const STEP: f64 = 2.0;
-/// The fewest stalls with a period.
+/// The fewest stalls with a period: two distances, which can agree.
 const STALLS_MIN: usize = 3;
 /// The distances of at least 80 % of the stalls lie within this share of a multiple of the period. Guess.
 const DEVIATION_MAX: f64 = 0.12;

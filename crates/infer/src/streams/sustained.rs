@@ -21,11 +21,13 @@ use crate::streams::stream_stalls::{stalled_share, stalls_of};
 
 /// The relative error of the length of a single period of stalls. Guess.
 const ERROR_PER_PERIOD: f64 = 0.04;
-/// In a stream of fewer periods of stalls, the part of a period at its end changes the mean.
+/// In a stream of fewer periods of stalls, the part of a period at its end changes the mean: with eight, by
+/// up to an eighth of what stalls take. Guess.
 const FEW_PERIODS: f64 = 8.0;
-/// Up to this size it may be memory and cache, or a few blocks that were erased beforehand.
+/// Up to this size it may be memory and cache, or a few blocks that were erased beforehand. Guess.
 const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
-/// The least half width of a speed's interval, as a share.
+/// The least half width of a speed's interval, as a share: the required standard error of the steady state
+/// (docs/methods/sustained.md).
 const HALF_WIDTH_MIN: f64 = 0.01;
 /// The error of a cache's end as a share of its size, beside the stretch in which it lies. Guess.
 const EDGE: f64 = 0.02;

@@ -15,7 +15,8 @@ use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::recur_to_the_end;
 pub use crate::streams::stream_stalls::{stalled_share, stalled_writes, stalls_of};
 
-/// A change this near to the end of the cache is that end, as a share of its size.
+/// A change this near to the end of the cache is that end, as a share of its size. It is the error `EDGE` of
+/// a cache's end (sustained.rs).
 const SAME_OFFSET: f64 = 0.02;
 
 /// The throughput profile of a long stream of writes.

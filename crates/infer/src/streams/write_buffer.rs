@@ -14,17 +14,18 @@ use crate::statistics::{count, median, quantile};
 use crate::streams::slowdown::{Slowdown, Stretch};
 
 const ID: FindingId = FindingId::WriteBufferBytes;
-/// The fewest bursts with a slowdown that show a buffer: one or two may be chance.
+/// The fewest bursts with a slowdown that show a buffer: one or two may be stalls. Guess.
 const BURSTS_MIN: usize = 3;
 /// Memory is at least this many times as fast as the flash. Guess.
 const RATIO_MIN: f64 = 1.25;
 /// What a pause four times as long makes this many times as large is not memory. Guess.
 const GROWS: f64 = 1.4;
-/// The error of the size at either end, in writes.
+/// The error of the size at either end, in writes. Guess.
 const EDGE_WRITES: f64 = 1.5;
 /// The probability of another reason for a fast start. Guess.
 const MODEL_ERROR: f64 = 0.06;
-/// The largest memory that controllers of sticks were seen to have; a shorter burst may fit into it whole.
+/// The largest write buffer that is considered. Guess: larger ones were not seen in sticks. A burst of at
+/// most this size may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
 /// The probability of memory that does not show, since the flash empties it as fast as the link fills it.
 /// Guess.

@@ -17,7 +17,8 @@ use crate::diagnosis::partial_pages::{Misalignment, misalignment_with};
 use crate::diagnosis::size_sweep::{LINE_REQUEST_MIN, Line, commands};
 use crate::diagnosis::workload::{CopyPart, EVERYDAY, Workload};
 
-/// The driver whose limit can be changed.
+/// The driver whose limit can be changed: `max_sectors` is an attribute of usb-storage (Linux,
+/// drivers/usb/storage/scsiglue.c).
 const ADJUSTABLE: &str = "usb-storage";
 /// The factor within which the time of a command is known: it includes a partial page if the command ends
 /// inside one. Guess.

@@ -7,11 +7,11 @@ use crate::geometry::staircase::Level;
 use crate::method::Method;
 use crate::sizes::{plausible, sizes};
 
-/// The largest page: of several chips and planes together.
+/// The largest page: of several chips and planes together. Guess.
 const PAGE_MAX: Bytes = Bytes::kib(512);
-/// The fewest candidates at a block's boundaries: one alone can be chance.
+/// The fewest candidates at the boundaries of a block: a single slow one may be noise. Guess.
 const SHOWN_MIN: usize = 2;
-/// A page and the larger one of several planes differ by these factors.
+/// A page and the larger one of several planes differ by these factors: two, four or eight planes and chips.
 const PLANES: [u64; 3] = [2, 4, 8];
 /// The fewest pages of an erase block: 16 of 512 bytes in the first NAND, hundreds today.
 pub(super) const PAGES_PER_BLOCK_MIN: u64 = 16;

@@ -19,7 +19,7 @@ pub const fn step_min_s(read_s: f64) -> f64 {
     (read_s * STEP_SHARE_MIN).min(STEP_S)
 }
 
-/// The smallest erase block that is searched for: that of the first cards.
+/// The smallest erase block that is searched for. Guess: that of the first cards.
 pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
 /// The largest: four times the largest allocation unit of the SD status register (64 MiB), with its odd
 /// factors.

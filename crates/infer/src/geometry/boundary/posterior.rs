@@ -16,12 +16,14 @@ use crate::geometry::staircase::{Explanation, Level};
 use crate::method::Method;
 use crate::statistics::count;
 
-/// The expected size of a step, as a share of a read's time; published ones are 6 to 60 %.
+/// The expected size of a step, as a share of a read's time. Published ones are 6 to 60 %
+/// (docs/methods/align.md); the middle is a guess.
 const STEP_SHARE: f64 = 0.3;
-/// The prior probabilities that a block shows in reads, and a page. Guess.
+/// The prior probability that an erase block shows in reads. Guess.
 const BLOCK_SHOWS: f64 = 0.7;
+/// The prior probability that a page shows in reads. Guess.
 const PAGE_SHOWS: f64 = 0.6;
-/// The least error of a figure, as a share of a read's time: the model is no better.
+/// The least error of a figure, as a share of a read's time: the error of the model. Guess.
 const MODEL_SHARE: f64 = 0.002;
 /// Columns of a regression: the base, up to two levels of pages, and the block.
 const COLUMNS_MAX: usize = 4;
@@ -215,7 +217,8 @@ fn solve(
     Some((values, log_determinant))
 }
 
-/// Explanations less probable than the best by e to this power are left out.
+/// Explanations less probable than the best by e to this power, 2e-9, are left out. Guess: no confidence is
+/// stated as finely.
 const IMPOSSIBLE: f64 = 20.0;
 
 fn normalise(weighed: &[Weighed], shapes: &[Shape], figures: &Figures) -> Vec<Explanation> {

@@ -13,7 +13,7 @@ use crate::statistics::{count, median};
 /// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at
 /// the end of them, and nothing has to be copied. Guess.
 const HIDDEN_OVER_DATA: f64 = 0.1;
-/// The first two random writes may open the block, and do not count.
+/// The first two random writes may open the block, and do not count. Guess.
 const OPENING_WRITES: usize = 2;
 /// The extra time of a group that is merged whole, as a share of a merge: a log may have to copy one page.
 /// Guess.

@@ -12,8 +12,8 @@ const STALLS_DESPITE_NATS: f64 = 8.0;
 const HOPELESS_STALL_SHARE: f64 = 0.08;
 /// ... after this number of writes, if no number has half the probability by then. Guess.
 const HOPELESS_WRITES_MIN: usize = 1200;
-/// The number of units open at once that excludes a small number, if the search ends early: most cards have
-/// one to eight.
+/// The number of units open at once that excludes a small number, if the search ends early. Guess: most cards
+/// have one to eight.
 const OPEN_AT_ONCE_LARGE: u32 = 64;
 /// All units fit if at least one in this number of them was seen open at once, ...
 const SEEN_SHARE: u32 = 2;

@@ -24,7 +24,7 @@ const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 /// ... this share of them. Guess.
 const MOST_ALIKE: f64 = 0.75;
-/// A shared log is full after a whole number of erase blocks, within this share of one.
+/// A shared log is full after a whole number of erase blocks, within this share of one. Guess.
 const BLOCK_TOLERANCE: f64 = 0.06;
 /// At most this many erase blocks per merge of a shared log: if the same data is rewritten, most logs hold
 /// nothing that is still valid, and about one in this many has to be merged. Guess.
@@ -39,8 +39,8 @@ const COLLECTIONS_MIN: usize = 4;
 const ALIKE_SHARE: f64 = 0.75;
 /// ... within this share. Stalls for other reasons differ by their own length. Guess.
 const ALIKE_TOLERANCE: f64 = 0.2;
-/// The middle half of the distances between collections differs by at most this share of their median; that
-/// of random events by 1.6 of it.
+/// The middle half of the distances between collections differs by at most this share of their median. For
+/// exponential distances, those of random events, it is ln 3 / ln 2 = 1.6. Guess: half of that.
 const UNEVENNESS_MAX: f64 = 0.8;
 /// Random pages take less than this many times as long as sequential ones. Guess.
 const SCATTERED_FREE: f64 = 1.25;

@@ -8,13 +8,15 @@ use crate::streams::batch_means::STUDENT_95;
 use crate::streams::drift::Drift;
 use crate::streams::speed::phases::Phases;
 
-/// The least time of a steady phase: the host's own delays last as long.
+/// The least time of a steady phase. Guess: the host's own delays last up to two seconds.
 pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
 /// The fewest requests of a steady phase: those after a start may be of two kinds. Guess.
 const CLEAR_REQUESTS: usize = 24;
-/// An interval with at most this half width, as a share, is narrow enough.
+/// An interval with at most this half width, as a share, is narrow enough: the stated precision of a row
+/// (docs/methods/speed.md).
 pub const CLEAR_HALF_WIDTH: f64 = 0.01;
-/// An interval with a larger half width, as a share, is worth more time than most.
+/// An interval with a larger half width, as a share, is measured for longer: twice the stated precision.
+/// Guess.
 const VAGUE_HALF_WIDTH: f64 = 0.02;
 /// The two halves of a steady phase differ by at most this share. Guess.
 const CLEAR_HALVES: f64 = 0.02;

@@ -13,17 +13,19 @@ use crate::streams::speed::periods::{
 };
 use crate::streams::speed::phases::{Startup, seconds};
 
-/// The fewest periods of stalls that give a steady speed: fewer may hold one stall more or less than their
-/// share.
+/// The fewest periods of stalls that give a steady speed. Guess: fewer may hold one stall more or less than
+/// their share (docs/maintainers/speed.md).
 const PERIODS_MIN: usize = 4;
 /// The same if earlier rows met such stalls in at least [`PERIODS_MIN`] periods: only the writes between are
-/// still unknown.
+/// still unknown. Guess.
 const PERIODS_MIN_KNOWN: usize = 2;
-/// Stalls below this share of a row's time do not show in its interval.
+/// Stalls below this share of a row's time do not show in its interval, whose half width is as large.
 const STALLS_SHARE: f64 = CLEAR_HALF_WIDTH;
-/// A stall below this share of a row's time may be there or not.
+/// A stall below this share of a row's time changes its speed by less than half the half width of its
+/// interval.
 const STALL_SMALL: f64 = CLEAR_HALF_WIDTH / 2.0;
 /// A start-up of at most this share of a period is a part of it: the first write may be the one that stalls.
+/// Guess.
 const START_WITHIN_PERIOD: f64 = 1.0 / 16.0;
 
 /// The stalls that a row of sequential writes will meet, by those of earlier rows.

@@ -7,7 +7,8 @@ use crate::streams::speed::phases::Latencies;
 
 /// A speed may exceed what a link carries by this factor: clocks differ. Guess.
 const LINK_TOLERANCE: f64 = 1.02;
-/// Writes are not kept if more than one in this many offsets lost its data: the speed is known no better.
+/// Writes are not kept if more than one in this many offsets lost its data, 2 %. Guess: the speed is known no
+/// better.
 const LOST_SHARE: u32 = 50;
 /// The shortest read of a flash page, seconds (HP, "Solid state storage technology for `ProLiant` servers",
 /// table of NAND timings).

@@ -15,10 +15,13 @@ const LONG_RATIO: f64 = 3.0;
 pub const STALL_SHARE_MIN: f64 = 0.5;
 /// If earlier rows met this many times as many stalls, a few more change the length of a stall little. Guess.
 const FEW_BESIDE: f64 = 4.0;
-/// Student's t for 95 % is at most this plus the other over the degrees of freedom, from three degrees on.
+/// The 97.5 % quantile of a normal value. Student's t for 95 % is at most this plus [`STUDENT_BEYOND`] over
+/// the degrees of freedom, for at least three.
 const NORMAL_95: f64 = 1.96;
+/// See [`NORMAL_95`]: 3.19 for three degrees of freedom, where Student's t is 3.18.
 const STUDENT_BEYOND: f64 = 3.7;
-/// The least half width of a speed's interval, as a share: later seconds of a clear row vary by as much.
+/// The least half width of a speed's interval, as a share. Guess: later seconds of a clear row vary by as
+/// much (docs/methods/speed.md).
 pub const HALF_WIDTH_MIN: f64 = 0.01;
 
 /// The time of whole periods of stalls in a row.

@@ -9,14 +9,16 @@ use crate::streams::batch_means::{BATCHES, Mean};
 use crate::streams::drift::{Drift, settled_from};
 use crate::streams::slowdown::{Slowdown, Stretch};
 
-/// The most groups that requests are joined into.
+/// The most groups that requests are joined into: it limits the work of finding the start-up. Guess.
 const STRETCHES_MAX: usize = 240;
 /// The first groups belong to the start-up while they differ by more than this factor from nearly all of the
 /// later half, i.e. from its quantiles [`LATER_LOW`] and [`LATER_HIGH`]. Guess.
 pub const STARTUP_RATIO: f64 = 1.25;
+/// The lower quantile of the later half. Guess.
 const LATER_LOW: f64 = 0.05;
+/// The upper quantile of the later half. Guess.
 const LATER_HIGH: f64 = 0.95;
-/// The start-up is at most this part of the row: one half.
+/// The start-up is at most this part of the row: one half, since the later half is its reference.
 const STARTUP_SHARE: usize = 2;
 
 /// The start-up of a row, if its speed differs.
