@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::card::Card;
+use crate::classify::disk_kind;
 use crate::disk::{Bus, Disk, Partition, Scsi};
-use crate::disk_kind::{self, DiskKind};
+use crate::disk_kind::DiskKind;
 use crate::mounts::Mount;
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
@@ -51,7 +52,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
         bus,
         name,
     };
-    disk.kind = disk_kind::of(&disk, device.as_ref());
+    disk.kind = disk_kind(&disk, device.as_ref());
     disk
 }
 

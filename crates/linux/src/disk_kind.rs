@@ -1,7 +1,4 @@
-//! The kind of a disk, combined from several attributes in sysfs.
-
-use crate::disk::{Bus, Disk};
-use crate::sysfs::Node;
+//! The kinds of disks.
 
 /// The kind of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,70 +36,4 @@ impl DiskKind {
             Self::Disk => "disk",
         }
     }
-}
-
-/// SCSI's peripheral device type of an optical drive.
-const OPTICAL: u32 = 5;
-
-/// Parts of card readers' names, in lower case.
-const READER_NAME_PARTS: [&str; 12] = [
-    "reader",
-    "card",
-    "crw",
-    "sd/",
-    "/mmc",
-    "sdhc",
-    "sdxc",
-    "microsd",
-    "micro sd",
-    "sddr",
-    "compact flash",
-    "massstorageclass",
-];
-
-/// The kind of `disk`, whose other properties are known; `device` is its device directory.
-pub fn of(disk: &Disk, device: Option<&Node>) -> DiskKind {
-    let is_optical = device.is_some_and(is_optical) || disk.name.starts_with("sr");
-    match disk.bus {
-        _ if is_optical => DiskKind::Optical,
-        Bus::Usb if is_reader(disk, device) => DiskKind::Reader,
-        Bus::Usb if disk.is_removable => DiskKind::Stick,
-        Bus::Usb => DiskKind::UsbDisk,
-        Bus::Mmc if ["boot", "rpmb", "gp"].iter().any(|part| disk.name.contains(part)) => {
-            DiskKind::EmbeddedPart
-        }
-        Bus::Mmc if is_soldered(disk) => DiskKind::Embedded,
-        Bus::Mmc => DiskKind::Card,
-        Bus::Ata | Bus::Scsi if disk.is_removable => DiskKind::Reader,
-        _ => DiskKind::Disk,
-    }
-}
-
-fn is_optical(device: &Node) -> bool {
-    device.number("type") == Some(OPTICAL)
-}
-
-/// Whether the flash is an eMMC chip. Removable MMC cards are no longer made.
-fn is_soldered(disk: &Disk) -> bool {
-    disk.card.as_ref().is_some_and(|card| card.kind.as_deref() == Some("MMC")) && !disk.is_removable
-}
-
-/// Whether it is a card reader: by its name, by several slots on one USB device, or because it is empty. A
-/// stick is never empty.
-fn is_reader(disk: &Disk, device: Option<&Node>) -> bool {
-    let scsi = disk.scsi.as_ref();
-    let names = [disk.model.as_deref(), scsi.and_then(|scsi| scsi.model.as_deref())];
-    let has_reader_name = |name: &str| {
-        let name = name.to_lowercase();
-        READER_NAME_PARTS.iter().any(|word| name.contains(word))
-    };
-    disk.is_removable
-        && (disk.is_empty() || names.into_iter().flatten().any(has_reader_name) || shares_scsi_target(device))
-}
-
-/// Whether other disks share the SCSI target. The emulated optical drive of some sticks does not count.
-fn shares_scsi_target(device: Option<&Node>) -> bool {
-    let Some(target) = device.and_then(|device| device.ancestors().nth(1)) else { return false };
-    let is_disk = |unit: &Node| unit.name().matches(':').count() == 3 && !is_optical(unit);
-    target.children().iter().filter(|unit| is_disk(unit)).count() > 1
 }

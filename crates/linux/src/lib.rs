@@ -16,6 +16,7 @@
 pub mod activity;
 mod cache_switch;
 mod card;
+mod classify;
 mod clock;
 mod describe;
 mod device;

@@ -10,9 +10,12 @@ pub mod attachment;
 pub mod diagnosis;
 pub mod figure;
 pub mod finding;
+mod finding_id;
 mod limits;
+mod measurement;
 pub mod observation;
 pub mod run_file;
+mod would_decide;
 
 pub use attachment::Attachment;
 pub use diagnosis::Diagnosis;

@@ -2,14 +2,10 @@
 
 use flashscope_device::Bytes;
 use flashscope_infer::diagnosis::diagnose_run;
-use flashscope_infer::objection_to;
-use flashscope_record::diagnosis::{Diagnosis, DiagnosisReason};
+use flashscope_record::diagnosis::Diagnosis;
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_record::run_file::RunFile;
-
-use crate::words;
-use crate::words::diagnosis::reason_text;
 
 /// A run and its findings.
 #[derive(Debug, Clone, Copy)]
@@ -40,18 +36,6 @@ impl Report<'_> {
     #[must_use]
     pub fn without_memory_findings(self) -> Self {
         if self.is_memory_only() { Self { findings: &[], ..self } } else { self }
-    }
-
-    /// Why no measured latency can be trusted, if so; then no advice for use follows from them.
-    #[must_use]
-    pub fn timing_objection(&self) -> Option<String> {
-        if self.run.attachment.in_memory {
-            return Some(reason_text(&DiagnosisReason::InMemory));
-        }
-        if self.run.fails_often() {
-            return Some("too many requests failed".to_owned());
-        }
-        objection_to(&self.run.observations, self.findings).as_ref().map(words::objection)
     }
 
     /// The diagnosis of the run: its bottleneck and what removing it would gain.

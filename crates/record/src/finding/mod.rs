@@ -7,14 +7,11 @@ mod cached;
 mod caveat;
 mod confidence;
 mod evidence;
-mod id;
 mod log_fault;
-mod measurement;
 mod objection;
 mod outcome;
 mod reason;
 mod value;
-mod would_decide;
 
 pub use self::cached::Cached;
 pub use self::caveat::Caveat;
@@ -22,12 +19,11 @@ pub use self::confidence::Confidence;
 pub use self::evidence::{
     BlockEvidence, Evidence, FatEvidence, ReadEvidence, SizeEvidence, StallShare, StreamEvidence,
 };
-pub use self::id::{Direction, FINDINGS, FindingId, FindingInfo};
 pub use self::log_fault::LogFault;
-pub use self::measurement::{Measurement, Sample};
 pub use self::objection::Objection;
 pub use self::outcome::{Finding, Outcome};
 pub use self::reason::{Reason, SharedCost};
 pub use self::value::{FtlClass, Value};
-pub(crate) use self::would_decide::list as would_decide_list;
-pub use self::would_decide::{Quantity, WouldDecide};
+pub use crate::finding_id::{Direction, FINDINGS, FindingId, FindingInfo};
+pub use crate::measurement::{Measurement, Sample};
+pub use crate::would_decide::{Quantity, WouldDecide};

@@ -2,8 +2,8 @@
 
 use flashscope_device::Bytes;
 
-use super::measurement::{Measurement, Sample};
 use super::{Caveat, Confidence, Evidence, FindingId, LogFault, Objection, Value};
+use crate::measurement::{Measurement, Sample};
 use crate::observation::{Contents, Refusal, StopReason};
 
 /// Why random writes pay into however many blocks.

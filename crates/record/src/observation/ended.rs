@@ -5,7 +5,7 @@ use flashscope_device::{Bytes, DeviceError};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
-use crate::finding::WouldDecide;
+use crate::would_decide::WouldDecide;
 
 /// How an experiment ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum Ended {
         /// Why.
         reason: Refusal,
         /// What would let it start; older run files do not have it.
-        #[serde(default, deserialize_with = "crate::finding::would_decide_list")]
+        #[serde(default, deserialize_with = "crate::would_decide::list")]
         would_decide: Vec<WouldDecide>,
     },
 }

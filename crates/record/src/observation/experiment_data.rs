@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use crate::finding::FindingId;
+use crate::finding_id::FindingId;
 use crate::limits::Impossible;
 
 /// The data of an experiment, as far as all experiments are alike.

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::FindingId;
+use crate::finding_id::FindingId;
 
 /// What an experiment needs space for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

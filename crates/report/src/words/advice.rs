@@ -13,6 +13,7 @@ use super::diagnosis::{evidence_text, slow_cause_text};
 use super::reason::reason;
 use super::sentence::Sentence;
 use super::throughput_profile::sustained_write;
+use super::timing_objection::timing_objection;
 use super::warning::failed_requests;
 use super::would_decide::would_decide;
 use crate::Report;
@@ -81,7 +82,7 @@ pub fn advice(report: &Report<'_>) -> Vec<Advice> {
     ];
     let diagnosis = report.diagnosis();
     // Without trustworthy latencies, the only advice is to measure again.
-    let rules = if report.timing_objection().is_some() { &rules[rules.len() - 1..] } else { &rules[..] };
+    let rules = if timing_objection(report).is_some() { &rules[rules.len() - 1..] } else { &rules[..] };
     let advice = rules.iter().filter_map(|rule| rule(report, &diagnosis));
     let mut advice: Vec<Advice> = advice.collect();
     let likely = |advice: &Advice| advice.gain.map_or(1.0, |gain| gain.likely).max(GAIN_REPORTED_MIN);

@@ -7,6 +7,7 @@ use flashscope_record::observation::{AlignSample, Order};
 
 use super::confidence::with_confidence;
 use super::sentence::Sentence;
+use super::timing_objection::timing_objection;
 use crate::eviction_cost::{EvictionCost, SLOWDOWN_RATIO_MIN, eviction_cost};
 use crate::figures::{Figures, RatesBySize, align_samples};
 use crate::rate::Rate;
@@ -23,7 +24,7 @@ const PAGE_LATENCY_SHARE_MIN: f64 = 0.8;
 const BEST_SIZE_RATIO_MIN: f64 = 1.1;
 
 pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
-    if let Some(objection) = report.timing_objection() {
+    if let Some(objection) = timing_objection(report) {
         return vec![Sentence::new(format!("no conclusion for its use: {objection}"))];
     }
     let writes = [small_writes(report, figures), open_blocks(report, figures), random_order(report, figures)];

@@ -18,6 +18,7 @@ mod sentence;
 mod speeds;
 mod structure;
 mod throughput_profile;
+mod timing_objection;
 mod warning;
 mod would_decide;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::FindingId;
+use crate::finding_id::FindingId;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
 

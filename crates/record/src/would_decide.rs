@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::FindingId;
-use super::measurement::{Measurement, Sample};
+use crate::finding_id::FindingId;
+use crate::measurement::{Measurement, Sample};
 
 /// Something of which more or less would decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
