@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashscope_infer::files::write_methods::ways;
+use flashscope_infer::files::write_methods::method_speeds;
 use flashscope_record::observation::{
     AlignData, BlockEndsData, Data, DiscardData, ExperimentData, FatAreaData, FilesData, MethodsData,
     OpenUnitsData, Order, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
@@ -174,7 +174,7 @@ impl ExperimentView for MethodsData {
     }
 
     fn summary(&self) -> String {
-        let methods = ways(self);
+        let methods = method_speeds(self);
         let rounds = methods.iter().map(|method| method.rounds as u64).max().unwrap_or(0);
         format!("{}, {}", counted(methods.len() as u64, "write method"), counted(rounds, "round"))
     }

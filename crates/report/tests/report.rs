@@ -16,8 +16,8 @@ use flashscope_record::finding::{
     Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value, WouldDecide,
 };
 use flashscope_record::observation::{
-    Cause, Claim, Conditions, Data, Ended, LongWrite, MethodsData, Observations, OpenUnitsCell, Order, Piece,
-    Refusal, Resumed, StopReason, SustainedData, Times, Way,
+    Cause, Conditions, Data, Ended, LongWrite, MethodTiming, MethodsData, Observations, OpenUnitsCell, Order,
+    Piece, Refusal, Resumed, StopReason, SustainedData, Times, WriteMethod,
 };
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -568,13 +568,24 @@ fn a_wide_table_may_exceed_the_text_and_is_printed_whole() {
 
 #[test]
 fn the_conditions_of_write_methods_have_methods_and_rounds_but_no_seed() {
-    let methods = [Way::Zeros, Way::Random, Way::FlushAtEnd, Way::FlushEach, Way::Direct];
-    let claim =
-        |way: Way| Claim { way, bytes: Bytes::mib(8), claimed_s: 1.0, durable_s: 1.0, source_s: None };
-    let claims = (0..6).flat_map(|_| methods.map(claim)).collect();
+    let methods = [
+        WriteMethod::Zeros,
+        WriteMethod::Random,
+        WriteMethod::FlushAtEnd,
+        WriteMethod::FlushEach,
+        WriteMethod::Direct,
+    ];
+    let timing = |method: WriteMethod| MethodTiming {
+        method,
+        bytes: Bytes::mib(8),
+        reported_s: 1.0,
+        durable_s: 1.0,
+        source_s: None,
+    };
+    let timings = (0..6).flat_map(|_| methods.map(timing)).collect();
     let mut run = sample::run();
     run.observations.truncate(1);
-    run.observations[0].data = Data::Methods(MethodsData { claims, ..MethodsData::default() });
+    run.observations[0].data = Data::Methods(MethodsData { timings, ..MethodsData::default() });
     run.observations[0].conditions.seed = 0;
     let reason = StopReason::Interrupted { rounds: Some(6) };
     run.observations[0].ended = Ended::Early { reason, cause: Cause::Interrupt };

@@ -59,7 +59,7 @@ fn leading_number(word: &str) -> Option<(f64, &str)> {
 /// after a comma are decimals only in a number below one.
 fn has_thousands(number: &str) -> bool {
     let digits = number.trim_start_matches(['-', '+', '0']);
-    digits.split_once(',').is_some_and(|(before, behind)| !before.is_empty() && behind.len() >= 3)
+    digits.split_once(',').is_some_and(|(before, after)| !before.is_empty() && after.len() >= 3)
 }
 
 /// A whole number of bytes as people print it: `1073741824`, `1,073,741,824`, `1.073.741.824`, `1GiB`.

@@ -210,7 +210,7 @@ fn fat_contradicting_tables_give_unknown() {
     let disagree = LogFault::TablesDisagree { id, least: Bytes::mib(4), most: Bytes::mib(12) };
     assert_eq!(fault(&(table(&[0]) + &table(&[0, 1, 2]))), Reason::Log(disagree));
     let alternating = fault(&table(&[0, 2, 4]));
-    assert_eq!(alternating, Reason::Log(LogFault::FastBehindSlow { fast: 2, slow: 1 }));
+    assert_eq!(alternating, Reason::Log(LogFault::FastAfterSlowBlock { fast: 2, slow: 1 }));
 }
 
 #[test]

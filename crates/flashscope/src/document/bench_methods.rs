@@ -2,9 +2,9 @@
 
 use flashscope_infer::diagnose;
 use flashscope_infer::files::comparison::Spread;
-use flashscope_infer::files::write_methods::{WaySpeed, cached, truth, ways};
+use flashscope_infer::files::write_methods::{MethodSpeed, cached, method_speeds, truth};
 use flashscope_record::observation::{Ended, Observations};
-use flashscope_record::observation::{MethodsData, Way};
+use flashscope_record::observation::{MethodsData, WriteMethod};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::words;
 use flashscope_report::write_methods::reasons;
@@ -107,7 +107,7 @@ impl Body for BenchMethodsDocument {
 impl BenchMethodsDocument {
     /// The document of `data`, which `seen` holds.
     pub fn new(run: &RunFile, seen: &Observations, data: &MethodsData) -> Self {
-        let (truth, methods) = (truth(data), ways(data));
+        let (truth, methods) = (truth(data), method_speeds(data));
         let ended: &Ended = &seen.ended;
         Self {
             target: run.target.clone(),
@@ -127,37 +127,37 @@ impl BenchMethodsDocument {
 }
 
 impl MethodDocument {
-    fn new(method: &WaySpeed, all: &[WaySpeed], truth: Option<Spread>, data: &MethodsData) -> Self {
-        let claim = data.claims.iter().find(|claim| claim.way == method.way);
+    fn new(method: &MethodSpeed, all: &[MethodSpeed], truth: Option<Spread>, data: &MethodsData) -> Self {
+        let timing = data.timings.iter().find(|timing| timing.method == method.method);
         let why = truth.map(|truth| reasons(all, method, &truth)).unwrap_or_default();
         Self {
-            method: MethodId::from(method.way),
-            command: method.way.command(),
+            method: MethodId::from(method.method),
+            command: method.method.command(),
             rounds: method.rounds,
-            bytes: claim.map(|claim| claim.bytes.get()),
-            claimed_seconds: method.claimed_s,
-            claimed_bytes_per_s: method.claimed.median,
-            claimed: method.claimed.into(),
+            bytes: timing.map(|timing| timing.bytes.get()),
+            claimed_seconds: method.reported_s,
+            claimed_bytes_per_s: method.reported.median,
+            claimed: method.reported.into(),
             durable_seconds: method.durable_s,
             durable_bytes_per_s: method.durable.median,
             durable: method.durable.into(),
             source_bytes_per_s: method.source.map(|source| source.median),
-            times_really: method.times.into(),
-            times_truth: truth.map(|truth| method.claimed.median / truth.median),
+            times_really: method.reported_ratio.into(),
+            times_truth: truth.map(|truth| method.reported.median / truth.median),
             cached: cached(data, method).as_ref().map(words::cached),
             why: why.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
-impl From<Way> for MethodId {
-    fn from(method: Way) -> Self {
+impl From<WriteMethod> for MethodId {
+    fn from(method: WriteMethod) -> Self {
         match method {
-            Way::Zeros => Self::Zeros,
-            Way::Random => Self::Random,
-            Way::FlushAtEnd => Self::FlushAtEnd,
-            Way::FlushEach => Self::FlushEach,
-            Way::Direct => Self::Direct,
+            WriteMethod::Zeros => Self::Zeros,
+            WriteMethod::Random => Self::Random,
+            WriteMethod::FlushAtEnd => Self::FlushAtEnd,
+            WriteMethod::FlushEach => Self::FlushEach,
+            WriteMethod::Direct => Self::Direct,
         }
     }
 }

@@ -92,7 +92,7 @@ impl From<&Change> for ChangeDocument {
         Self {
             written_bytes: change.written.get(),
             before_bytes_per_s: change.before_bytes_per_s,
-            after_bytes_per_s: change.behind_bytes_per_s,
+            after_bytes_per_s: change.after_bytes_per_s,
         }
     }
 }

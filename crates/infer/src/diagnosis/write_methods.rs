@@ -11,7 +11,7 @@ use flashscope_record::observation::{Data, Observations};
 
 use crate::diagnosis::inputs::last_data;
 use crate::files::comparison::Spread;
-use crate::files::write_methods::{WaySpeed, truth, ways};
+use crate::files::write_methods::{MethodSpeed, method_speeds, truth};
 
 /// A reported speed is cached from this ratio to the durable speed of the same data on. Guess.
 const CACHED_RATIO: f64 = 1.15;
@@ -24,7 +24,7 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         Data::Methods(data) => Some(data),
         _ => None,
     })?;
-    let (methods, truth) = (ways(data), truth(data));
+    let (methods, truth) = (method_speeds(data), truth(data));
     let costs: Vec<Cost> = truth.and_then(|truth| slowest_source(&methods, &truth)).into_iter().collect();
     let conclusion = match costs.first().filter(|cost| cost.gain.likely >= GAIN_REPORTED_MIN) {
         Some(cost) => Conclusion::Bottleneck(cost.clone()),
@@ -39,14 +39,14 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
 
 /// The slowest of the sources that limit a method: the source alone is slower than the device, and so is the
 /// write. The intervals over all rounds must lie apart, so that a stall is not mistaken for a slow source.
-fn slowest_source(methods: &[WaySpeed], truth: &Spread) -> Option<Cost> {
+fn slowest_source(methods: &[MethodSpeed], truth: &Spread) -> Option<Cost> {
     let limited = methods.iter().filter(|method| method.is_limited_by_its_source(truth));
     let method = limited.min_by(|a, b| a.durable.median.total_cmp(&b.durable.median))?;
     let likely = (truth.median / method.durable.median).max(1.0);
     let low = (truth.low / method.durable.high).min(likely / RUN_TO_RUN_FACTOR).max(1.0);
     let high = (truth.high / method.durable.low).max(likely * RUN_TO_RUN_FACTOR);
     let evidence = DiagnosisEvidence::DataSource {
-        method: method.way,
+        method: method.method,
         source_bytes_per_s: method.source.map_or(0.0, |source| source.median),
         durable_bytes_per_s: method.durable.median,
         other_bytes_per_s: truth.median,
@@ -54,15 +54,15 @@ fn slowest_source(methods: &[WaySpeed], truth: &Spread) -> Option<Cost> {
     Some(Cost { bottleneck: Bottleneck::DataSource, gain: Gain { low, likely, high }, evidence })
 }
 
-fn cached_speeds(methods: &[WaySpeed]) -> Vec<CachedSpeed> {
-    let through_page_cache = methods.iter().filter(|method| method.way.may_end_in_page_cache());
-    let cached = through_page_cache.filter(|method| method.times.low > CACHED_RATIO);
-    let speed = |method: &WaySpeed| CachedSpeed {
+fn cached_speeds(methods: &[MethodSpeed]) -> Vec<CachedSpeed> {
+    let through_page_cache = methods.iter().filter(|method| method.method.may_end_in_page_cache());
+    let cached = through_page_cache.filter(|method| method.reported_ratio.low > CACHED_RATIO);
+    let speed = |method: &MethodSpeed| CachedSpeed {
         bottleneck: Bottleneck::PageCache,
-        ratio: method.times.median,
+        ratio: method.reported_ratio.median,
         evidence: DiagnosisEvidence::PageCache {
-            method: method.way,
-            reported_bytes_per_s: method.claimed.median,
+            method: method.method,
+            reported_bytes_per_s: method.reported.median,
             durable_bytes_per_s: method.durable.median,
         },
     };

@@ -4,7 +4,7 @@
 //! interval, and methods differ only if their intervals do not overlap.
 
 use flashscope_record::finding::Cached;
-use flashscope_record::observation::{Claim, MethodsData, Way};
+use flashscope_record::observation::{MethodTiming, MethodsData, WriteMethod};
 
 use crate::files::spread::{Spread, around_median, is_narrow};
 use crate::statistics::median;
@@ -12,19 +12,19 @@ use crate::streams::speed::impossible;
 
 /// The speeds of a write method over all rounds, bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WaySpeed {
+pub struct MethodSpeed {
     /// The method.
-    pub way: Way,
+    pub method: WriteMethod,
     /// The number of rounds.
     pub rounds: usize,
-    /// The speed it claims.
-    pub claimed: Spread,
+    /// The speed it reports.
+    pub reported: Spread,
     /// The speed until the data was durable.
     pub durable: Spread,
-    /// The ratio of claimed to durable speed, round by round.
-    pub times: Spread,
+    /// The ratio of reported to durable speed, round by round.
+    pub reported_ratio: Spread,
     /// The median time until the method reports success, seconds.
-    pub claimed_s: f64,
+    pub reported_s: f64,
     /// The median time until the data was durable, seconds.
     pub durable_s: f64,
     /// The median time between both, seconds.
@@ -33,27 +33,30 @@ pub struct WaySpeed {
     pub source: Option<Spread>,
 }
 
-impl WaySpeed {
+impl MethodSpeed {
     /// Of the rounds of this method; `None` without rounds.
-    fn of(data: &MethodsData, way: Way) -> Option<Self> {
-        let rounds: Vec<&Claim> = data.claims.iter().filter(|claim| claim.way == way).collect();
-        let each = |figure: fn(&Claim) -> f64| rounds.iter().map(|claim| figure(claim)).collect::<Vec<f64>>();
-        let sources: Vec<f64> = rounds.iter().filter_map(|claim| claim.source()).collect();
+    fn of(data: &MethodsData, method: WriteMethod) -> Option<Self> {
+        let rounds: Vec<&MethodTiming> =
+            data.timings.iter().filter(|timing| timing.method == method).collect();
+        let each = |figure: fn(&MethodTiming) -> f64| {
+            rounds.iter().map(|timing| figure(timing)).collect::<Vec<f64>>()
+        };
+        let sources: Vec<f64> = rounds.iter().filter_map(|timing| timing.source()).collect();
         Some(Self {
-            way,
+            method,
             rounds: rounds.len(),
-            claimed: around_median(&each(Claim::claimed))?,
-            durable: around_median(&each(Claim::durable))?,
-            times: around_median(&each(|claim| claim.durable_s / claim.claimed_s))?,
-            claimed_s: median(&each(|claim| claim.claimed_s))?,
-            durable_s: median(&each(|claim| claim.durable_s))?,
-            after_s: median(&each(|claim| claim.durable_s - claim.claimed_s))?,
+            reported: around_median(&each(MethodTiming::reported))?,
+            durable: around_median(&each(MethodTiming::durable))?,
+            reported_ratio: around_median(&each(|timing| timing.durable_s / timing.reported_s))?,
+            reported_s: median(&each(|timing| timing.reported_s))?,
+            durable_s: median(&each(|timing| timing.durable_s))?,
+            after_s: median(&each(|timing| timing.durable_s - timing.reported_s))?,
             source: around_median(&sources),
         })
     }
 }
 
-impl WaySpeed {
+impl MethodSpeed {
     /// Whether the data source limits it: alone, the source is slower than the device (`truth`), and the
     /// method no faster.
     #[must_use]
@@ -64,33 +67,33 @@ impl WaySpeed {
 
 /// Every method that was tried, in the order of the first round.
 #[must_use]
-pub fn ways(data: &MethodsData) -> Vec<WaySpeed> {
-    let mut ways: Vec<Way> = Vec::new();
-    for claim in &data.claims {
-        if !ways.contains(&claim.way) {
-            ways.push(claim.way);
+pub fn method_speeds(data: &MethodsData) -> Vec<MethodSpeed> {
+    let mut methods: Vec<WriteMethod> = Vec::new();
+    for timing in &data.timings {
+        if !methods.contains(&timing.method) {
+            methods.push(timing.method);
         }
     }
-    ways.into_iter().filter_map(|way| WaySpeed::of(data, way)).collect()
+    methods.into_iter().filter_map(|method| MethodSpeed::of(data, method)).collect()
 }
 
 /// Whether all methods are known well enough, so that further rounds change nothing.
 #[must_use]
-pub fn ways_are_settled(data: &MethodsData) -> bool {
-    ways(data).iter().all(|way| is_narrow(&way.claimed) && is_narrow(&way.durable))
+pub fn methods_are_settled(data: &MethodsData) -> bool {
+    method_speeds(data).iter().all(|method| is_narrow(&method.reported) && is_narrow(&method.durable))
 }
 
 /// Why the data of a method cannot have been durable when it was reported so; `None` if it can.
 #[must_use]
-pub fn cached(data: &MethodsData, way: &WaySpeed) -> Option<Cached> {
-    data.link.as_ref().and_then(|link| impossible(way.durable.median, link))
+pub fn cached(data: &MethodsData, method: &MethodSpeed) -> Option<Cached> {
+    data.link.as_ref().and_then(|link| impossible(method.durable.median, link))
 }
 
 /// The true speed, bytes per second: that of random data until one flush at the end. `None` without that
 /// method, or if it exceeds the link.
 #[must_use]
 pub fn truth(data: &MethodsData) -> Option<Spread> {
-    let flushed = WaySpeed::of(data, Way::FlushAtEnd)?;
+    let flushed = MethodSpeed::of(data, WriteMethod::FlushAtEnd)?;
     cached(data, &flushed).is_none().then_some(flushed.durable)
 }
 
@@ -101,33 +104,33 @@ mod tests {
     use super::*;
     use flashscope_record::observation::LinkLimit;
 
-    fn claim(way: Way, durable_s: f64) -> Claim {
-        Claim { way, bytes: Bytes::new(80_000_000), claimed_s: 0.1, durable_s, source_s: None }
+    fn timing(method: WriteMethod, durable_s: f64) -> MethodTiming {
+        MethodTiming { method, bytes: Bytes::new(80_000_000), reported_s: 0.1, durable_s, source_s: None }
     }
 
     #[test]
     fn the_true_speed_is_that_of_one_flush_at_the_end_unless_it_exceeds_the_link() {
-        let claims = vec![claim(Way::Zeros, 0.2), claim(Way::FlushAtEnd, 10.0)];
-        let mut data = MethodsData { claims, ..MethodsData::default() };
+        let timings = vec![timing(WriteMethod::Zeros, 0.2), timing(WriteMethod::FlushAtEnd, 10.0)];
+        let mut data = MethodsData { timings, ..MethodsData::default() };
         assert_eq!(truth(&data), Some(Spread { median: 8e6, low: 8e6, high: 8e6 }));
         data.link =
             Some(LinkLimit { bytes_per_s: Bytes::new(1_216_000), name: "USB at 12 Mbit/s".to_owned() });
         assert_eq!(truth(&data), None);
-        let by_link = cached(&data, &ways(&data)[1]);
+        let by_link = cached(&data, &method_speeds(&data)[1]);
         assert!(matches!(by_link, Some(Cached::Link { name, .. }) if name.contains("12 Mbit/s")));
-        data.claims.truncate(1);
+        data.timings.truncate(1);
         data.link = None;
-        assert_eq!((truth(&data), cached(&data, &ways(&data)[0])), (None, None));
+        assert_eq!((truth(&data), cached(&data, &method_speeds(&data)[0])), (None, None));
     }
 
     #[test]
     fn a_single_stall_does_not_change_the_true_speed() {
         let durable = [1.0, 1.02, 9.0, 0.98, 1.0];
-        let claims = durable.map(|seconds| claim(Way::FlushAtEnd, seconds)).to_vec();
-        let data = MethodsData { claims, ..MethodsData::default() };
+        let timings = durable.map(|seconds| timing(WriteMethod::FlushAtEnd, seconds)).to_vec();
+        let data = MethodsData { timings, ..MethodsData::default() };
         let truth = truth(&data).unwrap();
         assert!((truth.median - 80e6).abs() < 1.0 && truth.low < 10e6 && truth.high > 81e6, "{truth:?}");
-        assert_eq!(ways(&data)[0].rounds, 5);
-        assert!(!ways_are_settled(&data));
+        assert_eq!(method_speeds(&data)[0].rounds, 5);
+        assert!(!methods_are_settled(&data));
     }
 }

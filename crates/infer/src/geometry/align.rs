@@ -220,7 +220,7 @@ fn unless_rows_disagree(finding: Finding, samples: &[AlignSample], explanations:
     if rows_agree(&across, &beside) {
         return finding;
     }
-    let reason = Reason::Log(LogFault::RowsStickOut { block: Some(block) });
+    let reason = Reason::Log(LogFault::OutlierRows { block: Some(block) });
     Finding::unknown(finding.id, reason, [WouldDecide::TablesAgain])
 }
 

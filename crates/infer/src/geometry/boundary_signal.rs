@@ -51,7 +51,7 @@ pub fn boundary_signal(
             if !single_reads_agree(explanation, samples, positions) {
                 let reason = match positions {
                     Positions::Coprime => Reason::SingleReadsDisagree { block: None, slow: None },
-                    Positions::OddMultiples => Reason::Log(LogFault::RowsStickOut { block: None }),
+                    Positions::OddMultiples => Reason::Log(LogFault::OutlierRows { block: None }),
                 };
                 return Finding::unknown(ID, reason, WOULD_DECIDE);
             }

@@ -26,8 +26,8 @@ pub fn infer(data: &FatAreaData) -> Finding {
     if let Some((first_s, last_s)) = drift(data) {
         return Finding::unknown(ID, Reason::SpeedChanged { first_s, last_s }, [WouldDecide::Rest]);
     }
-    if !data.beginnings.is_empty() {
-        return from_beginnings(data);
+    if !data.start_writes.is_empty() {
+        return from_start_writes(data);
     }
     match (data.opened.is_empty(), data.cells.is_empty()) {
         (false, _) => from_openings(data),
@@ -93,7 +93,7 @@ fn from_openings(data: &FatAreaData) -> Finding {
         return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Budget)]);
     }
     if end >= tested {
-        let reason = Reason::AreaGoesOn { blocks: tested };
+        let reason = Reason::FatAreaEndNotReached { blocks: tested };
         return Finding::unknown(ID, reason, [WouldDecide::More(Sample::FirstBlocks)]);
     }
     area(data, end, probability, classifier)
@@ -101,13 +101,13 @@ fn from_openings(data: &FatAreaData) -> Finding {
 
 /// From openings on a controller that takes one sequential run: a block that evicts another when it is opened
 /// is ordinary.
-fn from_beginnings(data: &FatAreaData) -> Finding {
+fn from_start_writes(data: &FatAreaData) -> Finding {
     let Some(classifier) = data.baseline.as_ref().and_then(baseline_classifier) else {
         return not_measured();
     };
     let slow = |block: &Vec<Duration>| block.iter().filter(|latency| classifier.is_slow(**latency)).count();
-    let fine = data.beginnings.iter().take_while(|block| slow(block) == 0).count();
-    match data.beginnings.get(fine) {
+    let fine = data.start_writes.iter().take_while(|block| slow(block) == 0).count();
+    match data.start_writes.get(fine) {
         Some(block) if slow(block) + 1 >= block.len() => {
             let seconds: Vec<f64> = block.iter().map(Duration::as_secs_f64).collect();
             let evidence = Evidence::FirstBlocks(FatEvidence::Evicts {
@@ -120,7 +120,7 @@ fn from_beginnings(data: &FatAreaData) -> Finding {
         }
         Some(_) => Finding::unknown(ID, Reason::OpeningVaries(fine), [WouldDecide::QuieterMachine]),
         None => {
-            let reason = Reason::AreaGoesOn { blocks: blocks(fine) };
+            let reason = Reason::FatAreaEndNotReached { blocks: blocks(fine) };
             Finding::unknown(ID, reason, [WouldDecide::More(Sample::FirstBlocks)])
         }
     }
@@ -190,7 +190,7 @@ fn from_speeds(data: &FatAreaData) -> Finding {
     if let Some(later) = advantages.iter().skip(fine).position(|advantage| *advantage > FASTER)
         && fine > 0
     {
-        let reason = Reason::Log(LogFault::FastBehindSlow { fast: fine + later, slow: fine });
+        let reason = Reason::Log(LogFault::FastAfterSlowBlock { fast: fine + later, slow: fine });
         return Finding::unknown(ID, reason, [WouldDecide::TablesAgain]);
     }
     let widest = advantages.iter().map(|advantage| advantage.ln().abs()).fold(0.0, f64::max).exp();

@@ -18,7 +18,7 @@ use crate::statistics::count;
 use crate::thresholds::SURE_ENOUGH;
 
 const ID: FindingId = FindingId::FtlClass;
-/// The probability that the laws are wrong in a way their posterior does not know. Guess.
+/// The probability that the eviction laws are wrong, which no posterior contains. Guess.
 const MODEL_ERROR: f64 = 0.01;
 /// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;

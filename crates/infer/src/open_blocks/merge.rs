@@ -18,7 +18,7 @@ const HALF_WIDTH_MIN: f64 = 0.04;
 /// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is not
 /// known well. Guess.
 const LACKS_MIN: f64 = 0.3;
-/// The probability that the laws are wrong in a way their posterior does not know, or that the median hides a
+/// The probability that the eviction laws are wrong, which no posterior contains, or that the median hides a
 /// mixture. Guess.
 const MODEL_ERROR: f64 = 0.06;
 

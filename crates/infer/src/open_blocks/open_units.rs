@@ -241,10 +241,10 @@ mod tests {
         (0..12).for_each(|_| write(1, 0, fast));
         (1..30).for_each(|unit| write(unit + 1, unit, merge));
         (0..300).for_each(|index| write(30, index % 30, if index % 13 == 12 { rare } else { fast }));
-        let pair = OpeningPair { alone: fast, behind: merge };
-        let kind = |beginnings| {
+        let pair = OpeningPair { alone: fast, second: merge };
+        let kind = |opening_pairs| {
             let (erase_block, cells) = (Bytes::mib(1), cells.clone());
-            let data = OpenUnitsData { erase_block, cells, beginnings, ..OpenUnitsData::default() };
+            let data = OpenUnitsData { erase_block, cells, opening_pairs, ..OpenUnitsData::default() };
             Search::new(&data).ok().map(|search| search.kind)
         };
         assert_eq!(kind(vec![pair; 3]), Some(LayerKind::OneRun));

@@ -17,7 +17,7 @@ const ONE_RUN_APART: f64 = 0.96;
 /// How sure it is that only one sequential run is taken.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
     let data = search.data();
-    let probability = match data.beginnings.len() {
+    let probability = match data.opening_pairs.len() {
         _ if !data.apart.is_empty() => ONE_RUN_APART,
         0 | 1 => ONE_RUN_BY_ONE_PAIR,
         _ => ONE_RUN,
@@ -47,12 +47,12 @@ fn typical_openings(search: &Search<'_>) -> (Option<f64>, Option<f64>) {
     let typical = |times: &mut dyn Iterator<Item = Duration>| {
         median(&times.map(|latency| latency.as_secs_f64()).collect::<Vec<_>>())
     };
-    let (pairs, apart) = (&search.data().beginnings, &search.data().apart);
+    let (pairs, apart) = (&search.data().opening_pairs, &search.data().apart);
     if !apart.is_empty() {
         return (
             typical(&mut apart.iter().map(|pair| pair.apart)),
             typical(&mut apart.iter().map(|pair| pair.in_order)),
         );
     }
-    (typical(&mut pairs.iter().map(|pair| pair.alone)), typical(&mut pairs.iter().map(|pair| pair.behind)))
+    (typical(&mut pairs.iter().map(|pair| pair.alone)), typical(&mut pairs.iter().map(|pair| pair.second)))
 }

@@ -26,7 +26,7 @@ pub struct Change {
     /// The speed before, bytes per second.
     pub before_bytes_per_s: f64,
     /// The speed after it, bytes per second.
-    pub behind_bytes_per_s: f64,
+    pub after_bytes_per_s: f64,
 }
 
 /// The changes of a stream, in its order. Levels are those between neighbouring changes: a part may be cut
@@ -43,7 +43,7 @@ pub fn changes(stream: &[Stretch]) -> Vec<Change> {
     let change = |(cut_at, pair): (&Cut, &[f64])| Change {
         written: whole_bytes(cut_at.bytes),
         before_bytes_per_s: 1.0 / pair[0],
-        behind_bytes_per_s: 1.0 / pair[1],
+        after_bytes_per_s: 1.0 / pair[1],
     };
     cuts.iter().zip(levels.windows(2)).map(change).collect()
 }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn cuts(levels: &[(usize, f64)]) -> Vec<(u64, bool)> {
-        let slower = |change: &Change| change.behind_bytes_per_s < change.before_bytes_per_s;
+        let slower = |change: &Change| change.after_bytes_per_s < change.before_bytes_per_s;
         found(levels).iter().map(|change| (change.written.get(), slower(change))).collect()
     }
 
@@ -146,10 +146,10 @@ mod tests {
         let found = found(&[(60, 1.0), (40, 1.5), (40, 2.2), (60, 5.0), (60, 20.0)]);
         let levels: Vec<[f64; 2]> = found
             .iter()
-            .map(|change| [1.0 / change.before_bytes_per_s, 1.0 / change.behind_bytes_per_s])
+            .map(|change| [1.0 / change.before_bytes_per_s, 1.0 / change.after_bytes_per_s])
             .collect();
         assert!(levels.len() >= 2, "{levels:?}");
         assert!(levels.windows(2).all(|pair| (pair[0][1] / pair[1][0] - 1.0).abs() < 1e-9), "{levels:?}");
-        assert!(levels.iter().all(|[before, behind]| ratio(*before, *behind) >= RATIO_MIN), "{levels:?}");
+        assert!(levels.iter().all(|[before, after]| ratio(*before, *after) >= RATIO_MIN), "{levels:?}");
     }
 }

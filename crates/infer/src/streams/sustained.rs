@@ -31,8 +31,8 @@ const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
 const HALF_WIDTH_MIN: f64 = 0.01;
 /// The error of a cache's end as a share of its size, beside the stretch in which it lies. Guess.
 const EDGE: f64 = 0.02;
-/// The probability that the model is wrong in a way it does not know: speeds that change on a longer scale, a
-/// second cache. Guess.
+/// The probability that the model is wrong, which its posterior does not contain: speeds that change on a
+/// longer scale, a second cache. Guess.
 const MODEL_ERROR: f64 = 0.02;
 /// The same for a cache as small as a controller's memory. Guess.
 const SMALL_CACHE_ERROR: f64 = 0.1;

@@ -268,7 +268,7 @@ impl Run<'_, '_> {
                 times.extend(self.session.write_through(range(erase_block * u64::from(unit), request))?);
             }
             let is_fast = !times.iter().any(|latency| classifier.is_slow(*latency));
-            self.data.beginnings.push(times);
+            self.data.start_writes.push(times);
             if !is_fast {
                 break;
             }

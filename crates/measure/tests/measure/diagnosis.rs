@@ -14,7 +14,8 @@ use flashscope_record::diagnosis::{
 };
 use flashscope_record::finding::{Finding, FindingId, Reason, WouldDecide};
 use flashscope_record::observation::{
-    Claim, Conditions, Data, Ended, MethodsData, Observations, Source, Times, Way, WriteSizeData,
+    Conditions, Data, Ended, MethodTiming, MethodsData, Observations, Source, Times, WriteMethod,
+    WriteSizeData,
 };
 use flashscope_sim::{Profile, VirtualStick};
 
@@ -357,19 +358,25 @@ fn write_methods(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     }
     let device = stick.now().as_nanos() as f64 / 1e9;
     let page_cache = bytes.as_f64() / 2e9;
-    let from = |way, source: f64| {
+    let from = |method, source: f64| {
         let source = bytes.as_f64() / source;
-        Claim {
-            way,
+        MethodTiming {
+            method,
             bytes,
-            claimed_s: page_cache + source,
+            reported_s: page_cache + source,
             durable_s: device.max(source) + page_cache,
             source_s: Some(source),
         }
     };
-    let flushed = Claim { way: Way::FlushAtEnd, bytes, claimed_s: device, durable_s: device, source_s: None };
-    let claims = vec![from(Way::Zeros, zeros), from(Way::Random, random), flushed];
-    let data = Data::Methods(MethodsData { claims, ..MethodsData::default() });
+    let flushed = MethodTiming {
+        method: WriteMethod::FlushAtEnd,
+        bytes,
+        reported_s: device,
+        durable_s: device,
+        source_s: None,
+    };
+    let timings = vec![from(WriteMethod::Zeros, zeros), from(WriteMethod::Random, random), flushed];
+    let data = Data::Methods(MethodsData { timings, ..MethodsData::default() });
     let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 1 };
     vec![Observations { data, conditions, ended: Ended::Complete }]
 }

@@ -166,7 +166,7 @@ fn single_log_of_large_blocks_is_found_by_opening_cost() {
     target.profile.state = State::Full;
     target.profile.policy = hybrid_log((Association::Full, 6), (200.0, 4300.0));
     let (findings, units) = check_and_open_units(&target);
-    assert!(units.beginnings.is_empty() && units.apart.len() == 6, "{units:?}");
+    assert!(units.opening_pairs.is_empty() && units.apart.len() == 6, "{units:?}");
     let linear = finding(&findings, FindingId::OpenUnitsLinear);
     assert_eq!(linear.value(), Some(Value::Count(1)), "{linear:?}");
     let evidence = linear.evidence;

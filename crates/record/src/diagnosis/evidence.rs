@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use crate::attachment::{LinkKind, LinkRange};
-use crate::observation::Way;
+use crate::observation::WriteMethod;
 
 /// The measured figures behind a bottleneck. Times in seconds, speeds in bytes per second.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +92,8 @@ pub enum DiagnosisEvidence {
     },
     /// The source delivers data more slowly than the device writes it.
     DataSource {
-        /// The way of writing.
-        method: Way,
+        /// The write method.
+        method: WriteMethod,
         /// The speed of the source alone.
         source_bytes_per_s: f64,
         /// The durable write speed from this source.
@@ -103,8 +103,8 @@ pub enum DiagnosisEvidence {
     },
     /// A write ended in the page cache.
     PageCache {
-        /// The way of writing.
-        method: Way,
+        /// The write method.
+        method: WriteMethod,
         /// The reported speed.
         reported_bytes_per_s: f64,
         /// The durable write speed.

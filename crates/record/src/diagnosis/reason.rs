@@ -19,7 +19,7 @@ pub enum DiagnosisReason {
     Finding(Reason),
     /// The target lies in memory (tmpfs).
     InMemory,
-    /// Only the ways of writing were measured.
+    /// Only the write methods were measured.
     OnlyWriteMethods,
     /// The sweep over write sizes was not measured.
     NoSizeSweep,

@@ -46,14 +46,14 @@ pub enum LogFault {
         base: u32,
     },
     /// Small writes are fast in a block, but not in an earlier one.
-    FastBehindSlow {
+    FastAfterSlowBlock {
         /// The block with fast small writes.
         fast: usize,
         /// The slow block before it.
         slow: usize,
     },
-    /// Single rows differ as much as those at the boundary; of a block, if one would fit.
-    RowsStickOut {
+    /// Single rows are outliers: they differ as much as those at the boundaries of the block that would fit.
+    OutlierRows {
         /// The block that would fit.
         block: Option<Bytes>,
     },

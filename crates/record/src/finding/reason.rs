@@ -190,7 +190,7 @@ pub enum Reason {
     /// Opening ordinary blocks did not evict others each time.
     NothingEvicted,
     /// The first blocks use no slot; the area's end was not reached.
-    AreaGoesOn {
+    FatAreaEndNotReached {
         /// Blocks that were tried.
         blocks: u32,
     },

@@ -134,7 +134,7 @@ fn of_writes(unknown: &Reason) -> Option<String> {
             format!("the largest request tried ({size}) is much faster than half of it")
         }
         Reason::NothingEvicted => "opening ordinary erase blocks did not evict others each time".to_owned(),
-        Reason::AreaGoesOn { blocks } => format!(
+        Reason::FatAreaEndNotReached { blocks } => format!(
             "opening the first {} evicted no other: the FAT area does not end there",
             counted(u64::from(*blocks), "erase block")
         ),
@@ -336,15 +336,15 @@ fn log_fault(fault: &LogFault) -> String {
         LogFault::LargerCountIsFast { slow, fast, base } => {
             format!("the log contradicts itself: {slow} blocks are slow, and {fast} as fast as {base}")
         }
-        LogFault::FastBehindSlow { fast, slow } => format!(
+        LogFault::FastAfterSlowBlock { fast, slow } => format!(
             "the log contradicts itself: small writes are fast in erase block {fast}, but not in block {slow} before it"
         ),
-        LogFault::RowsStickOut { block: Some(block) } => {
+        LogFault::OutlierRows { block: Some(block) } => {
             format!(
                 "{block} would fit, but single rows of the table differ as much as those at its multiples"
             )
         }
-        LogFault::RowsStickOut { block: None } => {
+        LogFault::OutlierRows { block: None } => {
             "single rows of the table stick out, and no boundary shows in several of them".to_owned()
         }
         LogFault::UnlikelyBlock { size, extra_s, limit } => {
@@ -432,7 +432,7 @@ mod tests {
             Reason::BetweenRules { low: 3, high: 4, extra_s: 0.1, every_switch: None },
             Reason::MergesDiffer(Evidence::Blocks(BlockEvidence::FreeRequests { request: SIZE })),
             Reason::NothingEvicted,
-            Reason::AreaGoesOn { blocks: 6 },
+            Reason::FatAreaEndNotReached { blocks: 6 },
             Reason::OpeningVaries(2),
             Reason::SmallWritesVary { factor: 1.7 },
         ]

@@ -70,7 +70,7 @@ pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
 
 /// The cause of a change of speed where a finding gives one, otherwise its direction.
 pub fn change_name(report: &Report<'_>, change: &Change) -> String {
-    if change.behind_bytes_per_s > change.before_bytes_per_s {
+    if change.after_bytes_per_s > change.before_bytes_per_s {
         return "speed recovers".to_owned();
     }
     let capacity = capacity(report).unwrap_or(Bytes::new(u64::MAX));
@@ -92,11 +92,11 @@ fn capacity(report: &Report<'_>) -> Option<Bytes> {
 }
 
 fn change_text(report: &Report<'_>, change: &Change) -> String {
-    let verb = if change.behind_bytes_per_s > change.before_bytes_per_s { "rises" } else { "falls" };
+    let verb = if change.after_bytes_per_s > change.before_bytes_per_s { "rises" } else { "falls" };
     format!(
         "write speed {verb} from {} to {} after {} ({})",
         quantity::speed(change.before_bytes_per_s),
-        quantity::speed(change.behind_bytes_per_s),
+        quantity::speed(change.after_bytes_per_s),
         rounded(change.written),
         change_name(report, change)
     )

@@ -9,7 +9,7 @@ use flashscope_device::layer::Cost;
 use flashscope_linux::{BenchDirectory, OpenError, WriteTarget, WriteTargetError};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::methods::{METHODS, MethodsEvent, MethodsMeasured, SIZE_MIN, WriteMethods};
-use flashscope_record::observation::{Cause, Claim, Data, Ended, Instead, MethodsData, StopReason};
+use flashscope_record::observation::{Cause, Data, Ended, Instead, MethodTiming, MethodsData, StopReason};
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -57,9 +57,9 @@ fn show(
     };
     let name = &arguments.target;
     let plugged = plugged(&device_under(Path::new(name)));
-    let cost = cost(&measured.claims, measured.pilot.as_ref());
-    let (claims, link) = (measured.claims.clone(), Some(plugged.link.clone()));
-    let data = MethodsData { claims, link, instead: instead(place) };
+    let cost = cost(&measured.timings, measured.pilot.as_ref());
+    let (timings, link) = (measured.timings.clone(), Some(plugged.link.clone()));
+    let data = MethodsData { timings, link, instead: instead(place) };
     let seen = show::bench_observations(Data::Methods(data), 0, ended);
     let run = show::run_of_bench(name, plugged, seen, cost);
     show::bench(&run, &arguments.output.files, printer)
@@ -82,12 +82,12 @@ fn instead(place: &WriteTarget) -> Vec<Instead> {
 }
 
 /// What was written. A write is 1 MiB.
-fn cost(claims: &[Claim], pilot: Option<&Claim>) -> Cost {
-    let claims = || claims.iter().chain(pilot);
+fn cost(timings: &[MethodTiming], pilot: Option<&MethodTiming>) -> Cost {
+    let timings = || timings.iter().chain(pilot);
     Cost {
-        writes: claims().map(|claim| claim.bytes / Bytes::mib(1)).sum(),
-        bytes_written: claims().map(|claim| claim.bytes).sum(),
-        device_time: claims().map(|claim| Duration::from_secs_f64(claim.durable_s)).sum(),
+        writes: timings().map(|timing| timing.bytes / Bytes::mib(1)).sum(),
+        bytes_written: timings().map(|timing| timing.bytes).sum(),
+        device_time: timings().map(|timing| Duration::from_secs_f64(timing.durable_s)).sum(),
         ..Cost::default()
     }
 }

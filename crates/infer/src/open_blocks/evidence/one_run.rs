@@ -35,8 +35,8 @@ const APART_MIN: usize = 5;
 /// above the time of closing a block, if one merge in many is far longer.
 #[must_use]
 pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
-    let in_pairs = is_one_run(&data.beginnings, classifier)
-        || (data.beginnings.len() >= PAIRS_MIN && may_take_one_run(data));
+    let in_pairs = is_one_run(&data.opening_pairs, classifier)
+        || (data.opening_pairs.len() >= PAIRS_MIN && may_take_one_run(data));
     (in_pairs && !continues_as_slowly(data) && !is_far_shorter(data))
         || is_one_run_apart(&data.apart, classifier)
 }
@@ -44,19 +44,19 @@ pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
 /// The same by the classifier of the first writes only.
 #[must_use]
 pub fn may_take_one_run(data: &OpenUnitsData) -> bool {
-    write_sequences(data).first().is_some_and(|sequence| is_one_run(&data.beginnings, sequence.classifier))
+    write_sequences(data).first().is_some_and(|sequence| is_one_run(&data.opening_pairs, sequence.classifier))
 }
 
 /// Whether each second opening of a pair closes a block, though the slots of both were free.
-fn is_one_run(beginnings: &[OpeningPair], classifier: SlowClassifier) -> bool {
+fn is_one_run(opening_pairs: &[OpeningPair], classifier: SlowClassifier) -> bool {
     let is_clear = |pair: &&OpeningPair| {
-        let is_stall = pair.behind.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
+        let is_stall = pair.second.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
         is_stall || !classifier.is_slow(pair.alone)
     };
-    let clear = beginnings.iter().filter(is_clear).count();
-    let unclear = beginnings.len() - clear;
+    let clear = opening_pairs.iter().filter(is_clear).count();
+    let unclear = opening_pairs.len() - clear;
     let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
-    clear > 0 && are_clear && beginnings.iter().all(|pair| classifier.is_slow(pair.behind))
+    clear > 0 && are_clear && opening_pairs.iter().all(|pair| classifier.is_slow(pair.second))
 }
 
 /// Whether blocks that are opened at their start close another one, and blocks opened elsewhere do not: a log
@@ -86,7 +86,8 @@ fn is_far_shorter(data: &OpenUnitsData) -> bool {
 /// The first sequence of the search, and the median extra time of the second opening of a pair, seconds.
 fn second_opening(data: &OpenUnitsData) -> Option<(WriteSequence<'_>, f64)> {
     let sequence = write_sequences(data).first().copied()?;
-    let second: Vec<f64> = data.beginnings.iter().map(|pair| sequence.extra_seconds(pair.behind)).collect();
+    let second: Vec<f64> =
+        data.opening_pairs.iter().map(|pair| sequence.extra_seconds(pair.second)).collect();
     Some((sequence, median(&second)?))
 }
 
@@ -124,9 +125,9 @@ mod tests {
     #[test]
     fn a_stall_before_a_second_opening_does_not_hide_one_run() {
         let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(2); 5]).unwrap();
-        let pair = |(alone, behind)| OpeningPair {
+        let pair = |(alone, second)| OpeningPair {
             alone: Duration::from_millis(alone),
-            behind: Duration::from_millis(behind),
+            second: Duration::from_millis(second),
         };
         assert!(is_one_run(&[(2, 174), (2, 170)].map(pair), classifier));
         assert!(is_one_run(&[(2, 174), (19, 170)].map(pair), classifier), "far shorter than closing a block");
@@ -139,9 +140,9 @@ mod tests {
     #[test]
     fn blocks_that_close_at_every_switch_are_not_one_run() {
         let milliseconds = Duration::from_millis;
-        let pair = OpeningPair { alone: milliseconds(3), behind: milliseconds(6) };
+        let pair = OpeningPair { alone: milliseconds(3), second: milliseconds(6) };
         let is_one_run = |continued: u64| {
-            let mut data = OpenUnitsData { beginnings: vec![pair; 2], ..OpenUnitsData::default() };
+            let mut data = OpenUnitsData { opening_pairs: vec![pair; 2], ..OpenUnitsData::default() };
             let mut write = |number, unit, latency| {
                 let kept = (Order::Linear, number, Bytes::kib(8));
                 OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
@@ -157,9 +158,9 @@ mod tests {
     #[test]
     fn a_stall_at_a_second_opening_is_not_one_run() {
         let milliseconds = Duration::from_millis;
-        let is_one_run = |behind: u64| {
-            let pair = OpeningPair { alone: milliseconds(8), behind: milliseconds(behind) };
-            let mut data = OpenUnitsData { beginnings: vec![pair], ..OpenUnitsData::default() };
+        let is_one_run = |second: u64| {
+            let pair = OpeningPair { alone: milliseconds(8), second: milliseconds(second) };
+            let mut data = OpenUnitsData { opening_pairs: vec![pair], ..OpenUnitsData::default() };
             let mut write = |number, unit, latency| {
                 let kept = (Order::Linear, number, Bytes::kib(80));
                 OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
@@ -180,13 +181,13 @@ mod tests {
         for (unit, latency) in [2; 8].map(write) {
             OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 1, Bytes::kib(16)), unit, latency);
         }
-        let pair = OpeningPair { alone: milliseconds(2), behind: milliseconds(59) };
+        let pair = OpeningPair { alone: milliseconds(2), second: milliseconds(59) };
         let far_slower = SlowClassifier::from_baseline(&[milliseconds(100); 5]).unwrap();
-        data.beginnings.push(pair);
+        data.opening_pairs.push(pair);
         assert!(may_take_one_run(&data) && !takes_one_run(&data, far_slower));
-        data.beginnings.push(pair);
+        data.opening_pairs.push(pair);
         assert!(takes_one_run(&data, far_slower), "two of them");
-        data.beginnings.push(OpeningPair { alone: milliseconds(2), behind: milliseconds(2) });
+        data.opening_pairs.push(OpeningPair { alone: milliseconds(2), second: milliseconds(2) });
         assert!(!may_take_one_run(&data) && !takes_one_run(&data, far_slower));
     }
 

@@ -223,9 +223,9 @@ mod tests {
         let alone = speed_of(&data, &short).unwrap();
         assert!(alone.bytes_per_s_low > alone.bytes_per_s * 0.98);
         data.cells.insert(0, stalling.clone());
-        let behind = speed_of(&data, &short).unwrap();
+        let after = speed_of(&data, &short).unwrap();
         // 60 MiB in 3 s, and one stall of a second more.
-        assert!((behind.bytes_per_s_low / behind.bytes_per_s - 3.0 / 4.05).abs() < 0.02, "{behind:?}");
+        assert!((after.bytes_per_s_low / after.bytes_per_s - 3.0 / 4.05).abs() < 0.02, "{after:?}");
         let expected = Expected::of(short.case, &data.cells[..1]).unwrap();
         assert_eq!(expected.period, Bytes::mib(16));
         let at_end = |count: usize| expected.is_at_end_of_one(&cell((0..count as u64).map(|_| 50)));

@@ -253,7 +253,7 @@ impl Search<'_, '_> {
         let enough =
             if self.experiment.erase_block > SMALL_BLOCK { SLOW_OPENINGS_LARGE } else { SLOW_OPENINGS };
         self.affords_whole_pair()
-            && self.data.beginnings.is_empty()
+            && self.data.opening_pairs.is_empty()
             && !self.over_data
             && posterior.opens_slowly(enough)
     }
@@ -261,7 +261,7 @@ impl Search<'_, '_> {
     /// The same question for blocks too large to be written in pairs, or if a stall may have fallen into a
     /// pair.
     fn should_open_alternately(&self, posterior: &Posterior) -> bool {
-        (!self.affords_whole_pair() || !self.data.beginnings.is_empty())
+        (!self.affords_whole_pair() || !self.data.opening_pairs.is_empty())
             && self.may_open_alternately
             && !self.over_data
             && !self.data.led
@@ -273,7 +273,7 @@ impl Search<'_, '_> {
     pub(super) fn may_have_rare_merges(&self, posterior: &Posterior, number: u32) -> bool {
         self.experiment.erase_block <= SMALL_BLOCK
             && self.affords_whole_pair()
-            && self.data.beginnings.is_empty()
+            && self.data.opening_pairs.is_empty()
             && posterior.opens_fast_beyond(number)
     }
 }

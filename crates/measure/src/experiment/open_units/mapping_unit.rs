@@ -41,7 +41,7 @@ impl Search<'_, '_> {
             // All blocks that were opened fit, though stalls may have come in between.
             let slots_are_free =
                 self.affords_whole_pair() || sequential.writable_units() >= self.experiment.units_max;
-            if self.data.beginnings.is_empty() && !is_log && slots_are_free {
+            if self.data.opening_pairs.is_empty() && !is_log && slots_are_free {
                 self.open_pairs(sequential.classifier())?;
             }
             return Ok(());

@@ -93,9 +93,11 @@ impl Search<'_, '_> {
             let latency = self.session.write_through(range(one + request * position, request))?;
             alone = alone.zip(latency).map(|(before, latency)| before.max(latency));
         }
-        let behind = self.session.write_through(range(other, request))?;
+        let second = self.session.write_through(range(other, request))?;
         self.others_open.extend([one, other]);
-        self.data.beginnings.extend(alone.zip(behind).map(|(alone, behind)| OpeningPair { alone, behind }));
+        self.data
+            .opening_pairs
+            .extend(alone.zip(second).map(|(alone, second)| OpeningPair { alone, second }));
         Ok(())
     }
 

@@ -148,7 +148,7 @@ impl Search<'_, '_> {
             is_decided = posterior.verdict().is_found(units_max);
         }
         let is_found = is_decided && posterior.is_seen_open();
-        if !is_found && self.data.beginnings.is_empty() && self.affords_whole_pair() {
+        if !is_found && self.data.opening_pairs.is_empty() && self.affords_whole_pair() {
             self.open_pairs(posterior.classifier())?;
         }
         Ok(Sequential { pool, posterior, unmerged, is_random_tested })

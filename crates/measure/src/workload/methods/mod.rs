@@ -12,14 +12,20 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use flashscope_device::host::WriteHost;
 use flashscope_device::layer::Interrupt;
-use flashscope_infer::files::write_methods::ways_are_settled;
-use flashscope_record::observation::{Claim, MethodsData, Way};
+use flashscope_infer::files::write_methods::methods_are_settled;
+use flashscope_record::observation::{MethodTiming, MethodsData, WriteMethod};
 
 use super::{SECONDS_MIN, Stopped};
 use write::{Written, write};
 
 /// The methods, in the order of the first round.
-pub const METHODS: [Way; 5] = [Way::Zeros, Way::Random, Way::FlushAtEnd, Way::FlushEach, Way::Direct];
+pub const METHODS: [WriteMethod; 5] = [
+    WriteMethod::Zeros,
+    WriteMethod::Random,
+    WriteMethod::FlushAtEnd,
+    WriteMethod::FlushEach,
+    WriteMethod::Direct,
+];
 
 /// The bytes that each method writes by default.
 pub const SIZE_DEFAULT: Bytes = Bytes::mib(64);
@@ -60,9 +66,9 @@ pub enum MethodsEvent {
     /// A round starts; the first is 1.
     Round(u32),
     /// A method starts.
-    Method(Way),
+    Method(WriteMethod),
     /// The filesystem refuses a method, which is left out from now on.
-    Refused(Way),
+    Refused(WriteMethod),
     /// Another round would exceed the time budget.
     BudgetSpent {
         /// Complete rounds.
@@ -76,9 +82,9 @@ pub enum MethodsEvent {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodsMeasured<E> {
     /// The results of complete rounds.
-    pub claims: Vec<Claim>,
+    pub timings: Vec<MethodTiming>,
     /// The result of the pilot, if there was one.
-    pub pilot: Option<Claim>,
+    pub pilot: Option<MethodTiming>,
     /// Complete rounds.
     pub rounds: usize,
     /// Why it ended early, if it did.
@@ -115,13 +121,13 @@ impl WriteMethods {
             observer,
             size: self.planned_size(),
             refused: Vec::new(),
-            claims: Vec::new(),
+            timings: Vec::new(),
             pilot: None,
             rounds: 0,
             spent: Duration::ZERO,
         };
         let ended = run.all();
-        MethodsMeasured { claims: run.claims, pilot: run.pilot, rounds: run.rounds, ended }
+        MethodsMeasured { timings: run.timings, pilot: run.pilot, rounds: run.rounds, ended }
     }
 }
 
@@ -134,10 +140,10 @@ struct Run<'a, H> {
     /// The bytes that each method writes.
     size: Bytes,
     /// The methods that the filesystem refuses.
-    refused: Vec<Way>,
+    refused: Vec<WriteMethod>,
     /// The results of complete rounds.
-    claims: Vec<Claim>,
-    pilot: Option<Claim>,
+    timings: Vec<MethodTiming>,
+    pilot: Option<MethodTiming>,
     /// Complete rounds.
     rounds: usize,
     spent: Duration,
@@ -169,9 +175,11 @@ impl<H: WriteHost> Run<'_, H> {
             return Ok(());
         }
         let space = self.host.space()?;
-        let Some(pilot) = write(self.host, Way::FlushAtEnd, SIZE_MIN, self.interrupt)? else { return Ok(()) };
+        let Some(pilot) = write(self.host, WriteMethod::FlushAtEnd, SIZE_MIN, self.interrupt)? else {
+            return Ok(());
+        };
         self.spent += pilot.total;
-        self.pilot = Some(pilot.claim());
+        self.pilot = Some(pilot.timing());
         let rounds = self.settings.rounds.map_or(ROUNDS_MIN, |rounds| ROUNDS_MIN.min(rounds.into()));
         let each = self.settings.time_budget.as_secs_f64() / (rounds * METHODS.len() as u64) as f64;
         let factor = (each / pilot.total.as_secs_f64().max(SECONDS_MIN)).min(SIZE_DEFAULT.as_f64());
@@ -183,7 +191,7 @@ impl<H: WriteHost> Run<'_, H> {
     }
 
     fn is_settled(&self) -> bool {
-        ways_are_settled(&MethodsData { claims: self.claims.clone(), ..MethodsData::default() })
+        methods_are_settled(&MethodsData { timings: self.timings.clone(), ..MethodsData::default() })
     }
 
     /// Each method once. Each round starts with another method, so that none always follows the same one.
@@ -192,17 +200,17 @@ impl<H: WriteHost> Run<'_, H> {
         let mut methods = METHODS;
         let first = round as usize % methods.len();
         methods.rotate_left(first);
-        let mut claims = Vec::new();
+        let mut timings = Vec::new();
         for method in methods {
-            claims.extend(self.method(method)?.map(|written| written.claim()));
+            timings.extend(self.method(method)?.map(|written| written.timing()));
         }
-        self.claims.extend(claims);
+        self.timings.extend(timings);
         self.rounds += 1;
         Ok(())
     }
 
     /// One method, unless the filesystem refuses it.
-    fn method(&mut self, method: Way) -> Result<Option<Written>, Stopped<H::Error>> {
+    fn method(&mut self, method: WriteMethod) -> Result<Option<Written>, Stopped<H::Error>> {
         if self.refused.contains(&method) {
             return Ok(None);
         }

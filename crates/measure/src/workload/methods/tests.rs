@@ -107,18 +107,18 @@ fn reported_and_durable_throughput_are_those_of_cache_and_stick() {
     let mut fake = Fake::new(10.0);
     let (measured, _) = measured(&mut fake, settings(Some(Bytes::mib(16)), Some(1)));
     assert_eq!((measured.ended, measured.rounds, measured.pilot), (Ok(()), 1, None));
-    let speeds = |method: Way| {
-        let claim = measured.claims.iter().find(|claim| claim.way == method).unwrap();
-        [claim.claimed(), claim.durable()].map(|speed| (speed / 1e5).round() / 10.0)
+    let speeds = |method: WriteMethod| {
+        let timing = measured.timings.iter().find(|timing| timing.method == method).unwrap();
+        [timing.reported(), timing.durable()].map(|speed| (speed / 1e5).round() / 10.0)
     };
-    assert_eq!(speeds(Way::FlushAtEnd), [9.9, 9.9], "10 MB/s, and 1 % for the page cache");
-    assert_eq!(speeds(Way::FlushEach), [10.0, 10.0]);
-    assert_eq!(speeds(Way::Direct), [10.0, 10.0]);
+    assert_eq!(speeds(WriteMethod::FlushAtEnd), [9.9, 9.9], "10 MB/s, and 1 % for the page cache");
+    assert_eq!(speeds(WriteMethod::FlushEach), [10.0, 10.0]);
+    assert_eq!(speeds(WriteMethod::Direct), [10.0, 10.0]);
     // Generating takes twice as long as the page cache: 1 / (1 / 1000 + 1 / 500) MB/s.
-    assert_eq!(speeds(Way::Zeros), [333.3, 9.7]);
-    let zeros = measured.claims.iter().find(|claim| claim.way == Way::Zeros).unwrap();
+    assert_eq!(speeds(WriteMethod::Zeros), [333.3, 9.7]);
+    let zeros = measured.timings.iter().find(|timing| timing.method == WriteMethod::Zeros).unwrap();
     assert!((zeros.source().unwrap() / 1e6 - 500.0).abs() < 1.0);
-    let direct = measured.claims.iter().find(|claim| claim.way == Way::Direct).unwrap();
+    let direct = measured.timings.iter().find(|timing| timing.method == WriteMethod::Direct).unwrap();
     assert_eq!((direct.source_s, direct.bytes), (None, Bytes::mib(16)));
 }
 
@@ -130,7 +130,7 @@ fn every_method_writes_all_bytes_sequentially() {
         write(&mut fake, method, bytes, &Interrupt::default()).unwrap().unwrap();
         assert_eq!(fake.contents.len() as u64, bytes.get());
         let is_pattern = Pattern::new(1).check(Bytes::ZERO.sectors(), &fake.contents).is_right();
-        assert_eq!(is_pattern, !matches!(method, Way::Zeros | Way::Random), "{method:?}");
+        assert_eq!(is_pattern, !matches!(method, WriteMethod::Zeros | WriteMethod::Random), "{method:?}");
     }
 }
 
@@ -138,8 +138,8 @@ fn every_method_writes_all_bytes_sequentially() {
 fn each_round_starts_with_another_method() {
     let mut fake = Fake::new(10.0);
     let (measured, events) = measured(&mut fake, settings(Some(Bytes::mib(1)), Some(3)));
-    let first: Vec<Way> = measured.claims.iter().step_by(5).map(|claim| claim.way).collect();
-    assert_eq!(first, [Way::Zeros, Way::Random, Way::FlushAtEnd]);
+    let first: Vec<WriteMethod> = measured.timings.iter().step_by(5).map(|timing| timing.method).collect();
+    assert_eq!(first, [WriteMethod::Zeros, WriteMethod::Random, WriteMethod::FlushAtEnd]);
     assert_eq!(events.iter().filter(|event| matches!(event, MethodsEvent::Round(_))).count(), 3);
     assert_eq!((fake.prepared, measured.rounds), (15, 3));
 }
@@ -154,8 +154,11 @@ fn agreeing_rounds_end_the_measurement() {
 fn refused_method_is_left_out_and_reported_once() {
     let mut fake = Fake { refuses_direct: true, ..Fake::new(10.0) };
     let (measured, events) = measured(&mut fake, settings(Some(Bytes::mib(1)), Some(2)));
-    assert_eq!(measured.claims.len(), 8);
-    assert_eq!(events.iter().filter(|event| **event == MethodsEvent::Refused(Way::Direct)).count(), 1);
+    assert_eq!(measured.timings.len(), 8);
+    assert_eq!(
+        events.iter().filter(|event| **event == MethodsEvent::Refused(WriteMethod::Direct)).count(),
+        1
+    );
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn slow_stick_writes_less_and_time_budget_ends_the_rounds() {
     let (measured, events) = measured(&mut Fake::new(1.0), settings);
     assert!(measured.pilot.is_some_and(|pilot| pilot.bytes == SIZE_MIN));
     assert!(matches!(events[0], MethodsEvent::SizeReduced { size: SIZE_MIN, .. }), "{events:?}");
-    assert!(measured.claims.iter().all(|claim| claim.bytes == SIZE_MIN));
+    assert!(measured.timings.iter().all(|timing| timing.bytes == SIZE_MIN));
     assert_eq!(measured.rounds, 1, "a round takes 42 s");
     assert!(matches!(events.last(), Some(MethodsEvent::BudgetSpent { rounds: 1, rounds_max: 6 })));
 }
@@ -187,7 +190,7 @@ fn interrupt_and_failure_keep_complete_rounds() {
     assert_eq!((stopped.rounds, stopped.ended), (0, Err(Stopped::Interrupted)));
     let mut fake = Fake { fails_after: Some(7), ..Fake::new(9.0) };
     let (failed, _) = measured(&mut fake, settings(Some(Bytes::mib(1)), Some(2)));
-    assert_eq!((failed.rounds, failed.claims.len()), (1, 5));
+    assert_eq!((failed.rounds, failed.timings.len()), (1, 5));
     assert_eq!(failed.ended, Err(Stopped::Host("unplugged")));
     let (full, _) = measured(&mut Fake { space: Bytes::kib(4), ..Fake::new(9.0) }, settings(None, None));
     assert_eq!(full.ended, Err(Stopped::Host("full")));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flashscope_device::host::{ByteSource, WriteHost, WriteMode};
 use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Instant, Pattern};
-use flashscope_record::observation::{Claim, Way};
+use flashscope_record::observation::{MethodTiming, WriteMethod};
 
 use crate::workload::{Stopped, positive_seconds};
 
@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     /// The method.
-    pub method: Way,
+    pub method: WriteMethod,
     /// Bytes written.
     pub bytes: Bytes,
     /// The time this method reports to its user.
@@ -33,11 +33,11 @@ pub struct Written {
 
 impl Written {
     /// The result as it is stored.
-    pub fn claim(&self) -> Claim {
-        Claim {
-            way: self.method,
+    pub fn timing(&self) -> MethodTiming {
+        MethodTiming {
+            method: self.method,
             bytes: self.bytes,
-            claimed_s: positive_seconds(self.reported),
+            reported_s: positive_seconds(self.reported),
             durable_s: positive_seconds(self.durable),
             source_s: self.source.map(positive_seconds),
         }
@@ -47,7 +47,7 @@ impl Written {
 /// Writes `bytes` with one method. `None` if the filesystem refuses that method.
 pub fn write<H: WriteHost>(
     host: &mut H,
-    method: Way,
+    method: WriteMethod,
     bytes: Bytes,
     interrupt: &Interrupt,
 ) -> Result<Option<Written>, Stopped<H::Error>> {
@@ -64,7 +64,7 @@ pub fn write<H: WriteHost>(
     host.flush()?;
     let flushed = host.now();
     let until = |end: Instant| end.since(started).saturating_sub(uncounted);
-    let reported = if method == Way::FlushAtEnd { until(flushed) } else { until(stopped) };
+    let reported = if method == WriteMethod::FlushAtEnd { until(flushed) } else { until(stopped) };
     let (durable, total) = (until(flushed), flushed.since(entered));
     Ok(Some(Written { method, bytes, reported, durable, source: generation, total }))
 }
@@ -111,18 +111,18 @@ fn write_all<H: WriteHost>(
     Ok(Some(uncounted))
 }
 
-const fn source(method: Way) -> Option<ByteSource> {
+const fn source(method: WriteMethod) -> Option<ByteSource> {
     match method {
-        Way::Zeros => Some(ByteSource::Zeros),
-        Way::Random => Some(ByteSource::Random),
-        Way::FlushAtEnd | Way::FlushEach | Way::Direct => None,
+        WriteMethod::Zeros => Some(ByteSource::Zeros),
+        WriteMethod::Random => Some(ByteSource::Random),
+        WriteMethod::FlushAtEnd | WriteMethod::FlushEach | WriteMethod::Direct => None,
     }
 }
 
-const fn mode(method: Way) -> WriteMode {
+const fn mode(method: WriteMethod) -> WriteMode {
     match method {
-        Way::Zeros | Way::Random | Way::FlushAtEnd => WriteMode::Buffered,
-        Way::FlushEach => WriteMode::Synchronous,
-        Way::Direct => WriteMode::Direct,
+        WriteMethod::Zeros | WriteMethod::Random | WriteMethod::FlushAtEnd => WriteMode::Buffered,
+        WriteMethod::FlushEach => WriteMode::Synchronous,
+        WriteMethod::Direct => WriteMode::Direct,
     }
 }

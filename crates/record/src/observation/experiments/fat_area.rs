@@ -23,9 +23,8 @@ pub struct FatAreaData {
     pub opened: Vec<OpenedBlock>,
     /// Writes at the start of each of the first blocks, by block, each while another block is incomplete.
     /// Only for controllers that take one sequential run.
-    #[serde(default)]
-    #[serde(with = "crate::duration_ns::lists")]
-    pub beginnings: Vec<Vec<Duration>>,
+    #[serde(default, rename = "beginnings", with = "crate::duration_ns::lists")]
+    pub start_writes: Vec<Vec<Duration>>,
     /// Sequential writes of the same size into one ordinary erase block alone: the time without a merge.
     #[serde(default)]
     pub baseline: Option<Times>,
@@ -85,7 +84,7 @@ impl ExperimentData for FatAreaData {
             count("unit", block.unit.unwrap_or(0), 0)?;
             time("time", block.time)
         })?;
-        each("beginnings", &self.beginnings, |block| each("", block, |latency| time("", *latency)))?;
+        each("beginnings", &self.start_writes, |block| each("", block, |latency| time("", *latency)))?;
         each("cells", &self.cells, |cell| {
             count("unit", cell.unit, 0)?;
             cell.times.check_with(cell.request)

@@ -25,7 +25,7 @@ pub struct FilesData {
     /// What is measured instead of a stick, where that is known.
     #[serde(default)]
     pub instead: Vec<Instead>,
-    /// The most that the way to the device lets through, if that is known.
+    /// The speed limit of the path to the device, if known.
     #[serde(default)]
     pub link: Option<LinkLimit>,
     /// Each with new files.

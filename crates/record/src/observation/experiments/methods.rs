@@ -1,4 +1,4 @@
-//! What was seen of the same bytes written in the ways in which people write them.
+//! The same bytes, written with each of the usual write methods.
 
 use flashscope_device::Bytes;
 use serde::{Deserialize, Serialize};
@@ -8,41 +8,42 @@ use super::speed::{LinkLimit, check_link};
 use crate::limits::{Checked, each, positive, size};
 use crate::observation::experiment_data::ExperimentData;
 
-/// The same bytes, written in several ways.
+/// The same bytes, written with several methods.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodsData {
-    /// In the order in which they were tried: of each round one of each way. Runs of before had one round.
-    pub claims: Vec<Claim>,
-    /// The most that the way to the device lets through, if that is known.
+    /// The timings in order: in each round one of each method. Older runs have one round.
+    #[serde(rename = "claims")]
+    pub timings: Vec<MethodTiming>,
+    /// The speed limit of the path to the device, if known.
     #[serde(default)]
     pub link: Option<LinkLimit>,
-    /// What is measured instead of a stick, where that is known.
+    /// What was measured instead of a removable device, if known.
     #[serde(default)]
     pub instead: Vec<Instead>,
 }
 
-/// How bytes are written.
+/// A write method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Way {
+pub enum WriteMethod {
     /// Zeros through the page cache.
     #[serde(rename = "buffered_zeros")]
     Zeros,
-    /// Random bytes of the kernel's through the page cache.
+    /// Random bytes of the kernel through the page cache.
     #[serde(rename = "buffered_random")]
     Random,
-    /// With one flush at the end, which counts.
+    /// Through the page cache, with one flush at the end, which is part of the time.
     #[serde(rename = "fdatasync_at_end")]
     FlushAtEnd,
-    /// With a flush behind every write.
+    /// With a flush after each write.
     #[serde(rename = "o_sync")]
     FlushEach,
-    /// Past the page cache.
+    /// Without the page cache.
     #[serde(rename = "o_direct")]
     Direct,
 }
 
-impl Way {
-    /// As people type it.
+impl WriteMethod {
+    /// The command that people type for it.
     #[must_use]
     pub const fn command(self) -> &'static str {
         match self {
@@ -54,42 +55,44 @@ impl Way {
         }
     }
 
-    /// Whether the data may lie in the page cache when the writing ends.
+    /// Whether the data may be in the page cache when the command ends.
     #[must_use]
     pub const fn may_end_in_page_cache(self) -> bool {
         matches!(self, Self::Zeros | Self::Random | Self::FlushAtEnd)
     }
 }
 
-/// What one way of writing claims. Times in seconds, above zero.
+/// The timing of one method in one round. Times in seconds, above zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
-    /// The way.
-    pub way: Way,
-    /// How much was written.
+pub struct MethodTiming {
+    /// The method.
+    #[serde(rename = "way")]
+    pub method: WriteMethod,
+    /// Bytes written.
     pub bytes: Bytes,
-    /// Until whoever writes like this would stop the clock.
-    pub claimed_s: f64,
-    /// Until the data was really there.
+    /// Until the command ends.
+    #[serde(rename = "claimed_s")]
+    pub reported_s: f64,
+    /// Until the data was durable.
     pub durable_s: f64,
-    /// What making the bytes takes without writing them, where it takes time.
+    /// The time of producing the bytes without writing them, if it takes time.
     pub source_s: Option<f64>,
 }
 
-impl Claim {
-    /// The speed it claims, bytes per second.
+impl MethodTiming {
+    /// The reported speed, bytes per second.
     #[must_use]
-    pub fn claimed(&self) -> f64 {
-        self.bytes.as_f64() / self.claimed_s
+    pub fn reported(&self) -> f64 {
+        self.bytes.as_f64() / self.reported_s
     }
 
-    /// The speed until the data was there.
+    /// The durable speed, bytes per second.
     #[must_use]
     pub fn durable(&self) -> f64 {
         self.bytes.as_f64() / self.durable_s
     }
 
-    /// The speed of the source.
+    /// The speed of the data source, bytes per second.
     #[must_use]
     pub fn source(&self) -> Option<f64> {
         self.source_s.map(|seconds| self.bytes.as_f64() / seconds)
@@ -99,16 +102,16 @@ impl Claim {
 impl ExperimentData for MethodsData {
     fn check(&self) -> Checked {
         check_link(self.link.as_ref())?;
-        each("claims", &self.claims, |claim| {
-            size("bytes", claim.bytes)?;
-            positive("claimed_s", claim.claimed_s)?;
-            positive("durable_s", claim.durable_s)?;
-            claim.source_s.map_or(Ok(()), |source| positive("source_s", source))
+        each("claims", &self.timings, |timing| {
+            size("bytes", timing.bytes)?;
+            positive("claimed_s", timing.reported_s)?;
+            positive("durable_s", timing.durable_s)?;
+            timing.source_s.map_or(Ok(()), |source| positive("source_s", source))
         })
     }
 
     fn records(&self) -> usize {
-        self.claims.len()
+        self.timings.len()
     }
 
     fn is_of_speed(&self) -> bool {

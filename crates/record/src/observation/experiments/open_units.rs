@@ -70,8 +70,8 @@ pub struct OpenUnitsData {
     #[serde(default)]
     pub apart: Vec<OpenedApart>,
     /// Writes at the starts of units; no unit was open before the first of each pair.
-    #[serde(default)]
-    pub beginnings: Vec<OpeningPair>,
+    #[serde(default, rename = "beginnings")]
+    pub opening_pairs: Vec<OpeningPair>,
 }
 
 /// The largest number of pages that a log maps at once, at a multiple of their size.
@@ -92,8 +92,8 @@ pub struct OpeningPair {
     #[serde(with = "crate::duration_ns")]
     pub alone: Duration,
     /// The first write into the second unit, while the first one is incomplete.
-    #[serde(with = "crate::duration_ns")]
-    pub behind: Duration,
+    #[serde(rename = "behind", with = "crate::duration_ns")]
+    pub second: Duration,
 }
 
 /// A unit opened with random writes, followed by a unit opened sequentially.
@@ -219,9 +219,9 @@ impl ExperimentData for OpenUnitsData {
         each("given_back", &self.freed, cell)?;
         each("gone_on", &self.continued, cell)?;
         each("scattered", &self.scattered, |latency| time("", *latency))?;
-        each("beginnings", &self.beginnings, |pair| {
+        each("beginnings", &self.opening_pairs, |pair| {
             time("alone", pair.alone)?;
-            time("behind", pair.behind)
+            time("behind", pair.second)
         })
     }
 
