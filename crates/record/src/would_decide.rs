@@ -55,15 +55,15 @@ pub enum WouldDecide {
     OtherPort,
     /// The whole measurement, without an interruption.
     WholeMeasurement,
-    /// The same measurement after the device rested.
+    /// The same measurement after the device was idle.
     Rest,
     /// The same measurement after the device cooled down.
     CoolDown,
-    /// A clock that runs.
+    /// A machine with a working clock.
     RunningClock,
-    /// The device itself, without a cache or another program before it.
+    /// The device itself, without a cache or another program in between.
     DeviceAlone,
-    /// The tables of a log once more, of one card in one state.
+    /// New tables of a log, of one card in one state.
     TablesAgain,
     /// A complete log.
     CompleteLog,

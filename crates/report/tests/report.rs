@@ -439,7 +439,7 @@ fn no_advice_for_use_follows_from_untrusted_latencies() {
     }
     for (run, objection) in [
         (&memory, "the target lies in memory (tmpfs)"),
-        (&quick, "too fast for a stick or card; this comes out of memory"),
+        (&quick, "too fast for a stick or card; the data comes from memory"),
         (&failing, "too many requests failed"),
     ] {
         let findings = infer_run(&run.observations);

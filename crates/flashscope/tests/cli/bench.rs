@@ -32,7 +32,7 @@ fn sequential_speed_names_its_amount_and_limits() {
     assert!(text.contains("rarer stalls, would not show") && !text.contains("back to back"), "{text}");
     let dropped = flashscope(&["bench", "write", "sim:counterfeit-128g-limbo"]);
     let text = stdout(&dropped).split_whitespace().collect::<Vec<_>>().join(" ");
-    let cached = "is cached (72 of 80 places that were read back do not hold what was written there";
+    let cached = "is cached (72 of 80 offsets returned other data than was written";
     assert!(
         text.contains(cached)
             && text.contains("Not counted: this figure, and the next 4 rows")

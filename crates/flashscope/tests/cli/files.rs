@@ -136,7 +136,7 @@ fn nothing_is_left_after(signal: Signal) {
     assert!(is_empty(directory.path()));
     let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!((&result["rounds"], &result["small"]), (&0.into(), &Value::Null), "{result}");
-    let reason = "interrupted in the first round: nothing was measured to its end";
+    let reason = "interrupted in the first round: no result is complete";
     assert_eq!(result["ended"][0]["early"]["reason"], reason, "{result}");
     assert!(stderr(&output).contains(reason) && !stderr(&output).contains("wrote"), "{}", stderr(&output));
 }

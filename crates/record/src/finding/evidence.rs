@@ -49,7 +49,7 @@ pub enum ReadEvidence {
         /// A read beside.
         read_s: f64,
     },
-    /// Reads take the same across every boundary.
+    /// Reads take the same time across every boundary.
     Alike {
         /// A read.
         read_s: f64,
@@ -148,7 +148,7 @@ pub enum BlockEvidence {
         /// How much longer that write takes.
         extra_s: f64,
     },
-    /// Space is collected after a fixed number of bytes.
+    /// Garbage collection comes once per fixed number of bytes.
     Collection {
         /// Bytes written from one collection to the next.
         every: Bytes,
@@ -162,7 +162,7 @@ pub enum BlockEvidence {
         /// How much longer that write takes.
         extra_s: f64,
     },
-    /// Requests as large as this cost nothing more into however many blocks.
+    /// With any number of blocks, requests of at least this size take no longer.
     FreeRequests {
         /// The smallest such request.
         request: Bytes,
@@ -174,17 +174,17 @@ pub enum BlockEvidence {
         /// A merge.
         merge_s: f64,
     },
-    /// Beyond the open blocks, every switch pays a merge, or only some do.
+    /// Beyond the open blocks, every switch costs a merge, or only some do.
     Merges {
         /// At least this many blocks fit.
         low: u32,
         /// At most this many fit.
         high: u32,
-        /// Whether every switch pays.
+        /// Whether every switch costs a merge.
         every_switch: bool,
         /// A merge.
         merge_s: f64,
-        /// The largest request that pays none.
+        /// The largest request without a merge.
         free_to: Option<Bytes>,
     },
     /// Extra cost of a request beyond the open blocks, in published means.
@@ -197,7 +197,7 @@ pub enum BlockEvidence {
         block_s: f64,
         /// Whether the extra cost is far less than that.
         is_far_less: bool,
-        /// The largest request that pays nothing.
+        /// The largest request without extra cost.
         free_to: Option<Bytes>,
     },
     /// Times of single merges.
@@ -323,14 +323,14 @@ pub enum StreamEvidence {
         request: Bytes,
         /// A fast write.
         fast_s: f64,
-        /// What the buffer holds.
+        /// The size of the buffer.
         held: Bytes,
         /// A slow write.
         slow_s: f64,
         /// Bursts that show it.
         bursts: usize,
     },
-    /// Writes after a pause all take the same.
+    /// Writes after a pause all take the same time.
     BurstsAlike {
         /// Writes that were made.
         writes: usize,

@@ -6,14 +6,14 @@ use super::{Caveat, Confidence, Evidence, FindingId, LogFault, Objection, Value}
 use crate::measurement::{Measurement, Sample};
 use crate::observation::{Contents, Refusal, StopReason};
 
-/// Why random writes pay into however many blocks.
+/// Why random writes are slower with any number of blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SharedCost {
     /// All blocks share logs.
     SharedLogs,
-    /// A log takes each write where it stands.
+    /// Every random write goes to a log.
     Log,
-    /// Pages go to any free space; garbage collection comes after this many bytes.
+    /// Pages are mapped freely; garbage collection comes once per `every` bytes.
     Collection {
         /// Bytes written from one collection to the next.
         every: Bytes,
@@ -29,7 +29,7 @@ pub enum Reason {
     NotMeasured(Measurement),
     /// The measurement could not start.
     NotStarted(Refusal),
-    /// The measurements ended early; and the reason besides.
+    /// The measurements ended early, and another reason.
     EndedEarly {
         /// What ended them.
         stops: Vec<StopReason>,
@@ -44,16 +44,16 @@ pub enum Reason {
     Log(LogFault),
     /// Too few of these were measured.
     TooFew {
-        /// How many, where that says something.
+        /// Their number, if it is stated.
         number: Option<usize>,
-        /// Of what.
+        /// What is counted.
         sample: Sample,
     },
     /// The most likely value is not sure enough.
     Likely {
         /// The value.
         value: Value,
-        /// How likely it is.
+        /// Its probability.
         confidence: Confidence,
         /// The figures behind it.
         because: Option<Evidence>,
@@ -71,7 +71,7 @@ pub enum Reason {
         /// The assumption.
         assumption: Caveat,
     },
-    /// It would be page-mapped, but neither a page nor an erase block shows.
+    /// It would be page-mapped, but neither a page nor an erase block was found.
     NoSignOfFlash,
     /// The device is mostly blank: a controller may answer reads without touching flash.
     MostlyBlank(Contents),
@@ -107,7 +107,7 @@ pub enum Reason {
         /// The share of slow reads across the block's multiples, and elsewhere.
         slow: Option<(f64, f64)>,
     },
-    /// Reads show no boundary of pages.
+    /// Reads show no page boundary.
     NoPageInReads,
     /// Reads show pages of two planes inside a larger one.
     TwoPlanes {
@@ -116,19 +116,19 @@ pub enum Reason {
         /// How much longer reads across its odd multiples take, seconds.
         extra_s: f64,
     },
-    /// Small writes take as long across boundaries as beside them.
+    /// Small writes take as long across boundaries as elsewhere.
     NoPageInWrites {
         /// Boundaries that were tried.
         boundaries: usize,
     },
-    /// The time of writes grows with their size throughout.
+    /// The write latency grows with every size.
     NoFlatSizes,
     /// Opening blocks merged nothing.
     NothingMerged {
         /// Offsets where a block was opened.
         offsets: usize,
     },
-    /// Pairs of writes that merged meet at no multiples of one size.
+    /// The pairs of writes that merged share no erase-block size.
     PairsDisagree {
         /// Pairs of writes.
         pairs: usize,
@@ -150,7 +150,7 @@ pub enum Reason {
         /// The number of blocks it is compared with.
         fewest: u32,
     },
-    /// At least this many fit; more were not tried.
+    /// At least this many fit; more were not tested.
     AtLeast(u32),
     /// No merge showed up to this number of blocks.
     NoMergeUpTo(u32),
@@ -163,26 +163,26 @@ pub enum Reason {
         /// At most.
         high: u32,
     },
-    /// No number of blocks was found that is too many.
+    /// No tested number of blocks was too many.
     NoUpperCount,
-    /// Random writes pay into however many blocks.
+    /// Random writes are slower with any number of blocks.
     PaysEverywhere(SharedCost),
-    /// Slow writes come whatever the number of blocks: they are no merges.
+    /// Slow writes occur with any number of blocks: they are stalls, not merges.
     StallsHideMerges,
-    /// Beyond the open blocks, every byte takes longer: that is no merge.
+    /// Beyond the open blocks, the time grows with the bytes: that is no merge.
     CostPerByte {
         /// The open blocks.
         fits: u32,
     },
-    /// What a write pays beyond the open blocks lies between two rules.
+    /// The extra time of a write beyond the open blocks fits neither eviction rule.
     BetweenRules {
         /// At least this many blocks fit.
         low: u32,
         /// At most this many fit.
         high: u32,
-        /// What a merge, or the extra cost of a request, takes, seconds.
+        /// The time of a merge, or the extra time of a request, seconds.
         extra_s: f64,
-        /// The probability that every switch pays, where that was computed.
+        /// The probability that every switch merges, if it was computed.
         every_switch: Option<f64>,
     },
     /// Merges differ too much to be of one kind.
@@ -194,18 +194,19 @@ pub enum Reason {
         /// Blocks that were tried.
         blocks: u32,
     },
-    /// A block is fast to open at one time, slow at another.
+    /// Opening this block was fast once and slow another time.
     OpeningVaries(usize),
-    /// Small writes differ between erase blocks by this factor, but not as a FAT area would make them.
+    /// Small writes differ between erase blocks by this factor, but not in the pattern of a
+    /// FAT area.
     SmallWritesVary {
         /// The factor.
         factor: f64,
     },
-    /// The stream has no steady speed: how much its parts differ, if that was computed.
+    /// The stream reached no steady state.
     NotSettled {
         /// What was written.
         written: Bytes,
-        /// How much the parts differ, as a share.
+        /// The difference between its parts, as a share, if it was computed.
         spread: Option<f64>,
     },
     /// The stream was too short for a cache of a third of the capacity.
@@ -213,7 +214,7 @@ pub enum Reason {
         /// What was written.
         written: Bytes,
     },
-    /// The speed fell, but it varies as much by itself.
+    /// The speed fell, but its normal variation is as large.
     SpeedVaries {
         /// What was written fast.
         fast: Bytes,
@@ -222,7 +223,7 @@ pub enum Reason {
         /// The speed after, bytes per second.
         after_bytes_per_s: f64,
     },
-    /// The fast start may be memory of the controller.
+    /// The fast start may be a write buffer.
     MayBeMemory {
         /// What was written fast.
         fast: Bytes,
@@ -242,7 +243,7 @@ pub enum Reason {
     },
     /// The writes took no time at all.
     NoTime,
-    /// The bursts were shorter than the memory may be.
+    /// The bursts were shorter than a write buffer may be.
     BurstTooShort {
         /// Writes in the longest burst.
         writes: usize,
@@ -250,10 +251,10 @@ pub enum Reason {
         request: Bytes,
         /// Median time of a write, seconds.
         write_s: f64,
-        /// The largest memory of a controller.
+        /// The largest known write buffer.
         memory_max: Bytes,
     },
-    /// What is fast after a pause grows with the pause: flash freed meanwhile, not memory.
+    /// The bytes that are fast after a pause grow with the pause: flash that was freed, not a write buffer.
     GrowsWithPause {
         /// After a short pause.
         short: Bytes,

@@ -11,13 +11,13 @@ pub fn cached(cached: &Cached) -> String {
         }
         Cached::PageCache => "the requests went through the page cache, which reads ahead".to_owned(),
         Cached::FasterThanFlash { request, flash_s, is_blank } => format!(
-            "no flash gives random reads of {request} in less than {:.0} us{}",
+            "no flash reads {request} at a random offset in less than {:.0} us{}",
             flash_s * 1e6,
-            if *is_blank { "; what was read holds nothing, and no flash was read" } else { "" }
+            if *is_blank { "; the device is blank there, so that no flash was read" } else { "" }
         ),
         Cached::NotKept { lost, checked } => format!(
-            "{lost} of {checked} places that were read back do not hold what was written there, as on a stick that holds less than \
-             it claims"
+            "{lost} of {checked} offsets returned other data than was written, as on a counterfeit that reports more capacity than \
+             it has"
         ),
         Cached::InMemory { share } => {
             format!("{:.0} % of the pages were still in memory", share * 100.0)

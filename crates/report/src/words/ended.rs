@@ -13,7 +13,7 @@ pub fn stop(reason: &StopReason) -> String {
         StopReason::Budget { limit } => format!("the budget allows no more: {limit}"),
         StopReason::Interrupted { rounds: None } => "interrupted".to_owned(),
         StopReason::Interrupted { rounds: Some(0) } => {
-            "interrupted in the first round: nothing was measured to its end".to_owned()
+            "interrupted in the first round: no result is complete".to_owned()
         }
         StopReason::Interrupted { rounds: Some(rounds) } => {
             format!("interrupted after {}", counted(*rounds, "round"))
@@ -44,7 +44,7 @@ pub fn refusal(reason: &Refusal) -> String {
         Refusal::NoAdjacentBlocks => "no two erase blocks that may be written are adjacent".to_owned(),
         Refusal::NoBlocks => "it needs at least one erase block to write to".to_owned(),
         Refusal::DependsOn { id: FindingId::OpenUnitsLinear } => {
-            "no number of erase blocks is known to be too many, so that no merge can be recognized".to_owned()
+            "the number of open blocks is unknown, so that no merge can be recognized".to_owned()
         }
         Refusal::DependsOn { id } => format!("the finding \"{}\" is not known", finding_title(*id)),
         Refusal::RequestOutOfRange { request, least, most } => {
@@ -64,6 +64,6 @@ fn needed(room: Room) -> String {
         Room::Bursts(size) => format!("bursts of {size}"),
         Room::Stream(size) => format!("a long stream of {size}"),
         Room::Blocks(number, size) => format!("{number} x {size}"),
-        Room::End(end) => format!("writes up to {end}; take fewer units"),
+        Room::End(end) => format!("writes up to {end}; use fewer open blocks"),
     }
 }

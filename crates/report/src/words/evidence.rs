@@ -7,6 +7,7 @@ use flashscope_record::finding::{
 use flashscope_record::observation::Order;
 
 use crate::quantity::counted;
+use crate::terms::order_name;
 
 /// One sentence without its full stop.
 #[must_use]
@@ -39,7 +40,7 @@ fn reads(figures: ReadEvidence) -> String {
             format!("a read across a boundary takes {} longer than {}", time(extra_s), time(read_s))
         }
         ReadEvidence::Alike { read_s, noise_s } => format!(
-            "reads of {} take the same across every boundary, within a noise of {}",
+            "reads take {} across every boundary; the differences are within the noise of {}",
             time(read_s),
             time(noise_s)
         ),
@@ -48,7 +49,7 @@ fn reads(figures: ReadEvidence) -> String {
 
 /// A time, or that it was not measured.
 fn known(seconds: Option<f64>) -> String {
-    seconds.map_or_else(|| "not tried".to_owned(), time)
+    seconds.map_or_else(|| "not tested".to_owned(), time)
 }
 
 fn sizes(figures: SizeEvidence) -> String {
@@ -89,18 +90,10 @@ fn sizes(figures: SizeEvidence) -> String {
     }
 }
 
-/// A write is called longer than another from this ratio on; less is within what repeated writes differ.
+/// The least ratio of two latencies that is called longer. Guess: repeated writes differ by less than 15 %.
 const CLEARLY_LONGER: f64 = 1.15;
 
-/// The order in words.
-pub const fn in_words(order: Order) -> &'static str {
-    match order {
-        Order::Linear => "sequential",
-        Order::Random => "random",
-    }
-}
-
-/// The order in words, where it is not the usual sequential one.
+/// A clause for random order; sequential order is not named.
 const fn in_random_order(order: Order) -> &'static str {
     match order {
         Order::Linear => "",
@@ -118,18 +111,18 @@ fn blocks(figures: BlockEvidence) -> String {
             )
         }
         BlockEvidence::OneIsSlow { order, write_s, sequential_s } => format!(
-            "even one block in {} order took {} a request, in sequential order {}",
-            in_words(order),
+            "in one block, a request in {} order took {}, in sequential order {}",
+            order_name(order),
             time(write_s),
             time(sequential_s)
         ),
         BlockEvidence::Openings { free_s, closing_s, is_by_offset: true } => format!(
-            "opening a block at its start took {}, in its middle {}; continuing either cost nothing",
+            "opening a block at its start took {}, in its middle {}; the next writes took no longer",
             time(closing_s),
             time(free_s)
         ),
         BlockEvidence::Openings { free_s, closing_s, is_by_offset: false } => format!(
-            "opening a block took {}, opening another before the first was full {}; continuing either cost nothing",
+            "opening a block took {}, opening another before the first was full {}; the next writes took no longer",
             time(free_s),
             time(closing_s)
         ),
@@ -141,23 +134,23 @@ fn blocks(figures: BlockEvidence) -> String {
 fn logs(figures: BlockEvidence) -> Option<String> {
     Some(match figures {
         BlockEvidence::SharedLogs { every, extra_s } => format!(
-            "one write in {every}, about an erase block, takes {} longer, but none in one sequential run: all blocks share logs",
+            "one write in {every}, about an erase block, takes {} longer, but none in a single sequential stream: all blocks share log blocks",
             time(extra_s)
         ),
         BlockEvidence::Collection { every, extra_s } => format!(
-            "one write in {every} takes {} longer, into whatever blocks: pages go to any free space, and garbage is collected",
+            "one write in {every} takes {} longer, in any blocks: pages are mapped freely, and these writes wait for garbage collection",
             time(extra_s)
         ),
         BlockEvidence::ShortMerge { is_random, extra_s } => {
             let write =
                 if is_random { "a random write into one block" } else { "a switch between blocks over data" };
             format!(
-                "{write} takes only {} longer, far less than copying an erase block: a log completes what it maps at once",
+                "{write} takes only {} longer, far less than copying an erase block: the log merges a smaller unit",
                 time(extra_s)
             )
         }
         BlockEvidence::FreeRequests { request } => format!(
-            "requests of {request} cost nothing more into however many blocks, smaller ones do: a log maps that much at once"
+            "with any number of blocks, requests of {request} take no longer, smaller ones do: {request} is the mapping unit of a log"
         ),
         _ => return None,
     })
@@ -167,20 +160,20 @@ fn logs(figures: BlockEvidence) -> Option<String> {
 fn merges(figures: BlockEvidence) -> Option<String> {
     Some(match figures {
         BlockEvidence::RandomOrderMerges { fits, merge_s } => format!(
-            "nothing merges in sequential order; in random order, beyond {fits} open blocks, every switch pays a merge of {}",
+            "nothing merges in sequential order; in random order, beyond {fits} open blocks, every switch costs a merge of {}",
             time(merge_s)
         ),
         BlockEvidence::Merges { low, high, every_switch, merge_s, free_to } => {
             let fits = if low == high { low.to_string() } else { format!("{low} to {high}") };
-            let pays = if every_switch { "every switch pays" } else { "only some of the writes pay" };
+            let costs = if every_switch { "every switch costs" } else { "only some of the writes cost" };
             let merge = time(merge_s);
-            format!("beyond {fits} open blocks {pays} a merge of {merge}{}", free_requests(free_to))
+            format!("beyond {fits} open blocks {costs} a merge of {merge}{}", free_requests(free_to))
         }
         BlockEvidence::ExtraCost { fits, extra_s, block_s, is_far_less, free_to } => {
             let like = if is_far_less { "far less than" } else { "of the order of" };
             let (extra, block, free) = (time(extra_s), time(block_s), free_requests(free_to));
             format!(
-                "beyond {fits} open blocks a request costs {extra} more, {like} the {block} of writing an erase block{free}"
+                "beyond {fits} open blocks a request takes {extra} longer, {like} the {block} of writing an erase block{free}"
             )
         }
         BlockEvidence::MergeTimes { merges, fits, typical_s, write_s, p10_s, p90_s } => format!(
@@ -196,7 +189,7 @@ fn merges(figures: BlockEvidence) -> Option<String> {
 }
 
 fn free_requests(free_to: Option<flashscope_device::Bytes>) -> String {
-    free_to.map_or_else(String::new, |size| format!("; requests up to {size} pay nothing"))
+    free_to.map_or_else(String::new, |size| format!("; requests up to {size} take no longer"))
 }
 
 fn first_blocks(figures: FatEvidence) -> String {
@@ -260,7 +253,7 @@ fn stream(figures: StreamEvidence) -> String {
             time(seconds)
         ),
         StreamEvidence::BufferFills { request, fast_s, held, slow_s, bursts } => format!(
-            "after a pause, writes of {request} took {} each until {held} were held, then {} ({bursts} bursts)",
+            "after a pause, writes of {request} took {} each until {held} were in the buffer, then {} ({bursts} bursts)",
             time(fast_s),
             time(slow_s)
         ),

@@ -6,10 +6,10 @@ use flashscope_record::finding::{LogFault, Measurement, Objection, Reason, Sampl
 
 use super::caveat::caveat;
 use super::ended::{refusal, stop};
-use super::evidence::{evidence, in_words};
+use super::evidence::evidence;
 use super::would_decide::samples;
 use crate::quantity::counted;
-use crate::terms::{finding_title, value_text};
+use crate::terms::{finding_title, order_name, value_text};
 
 /// One sentence without its full stop. Several reasons are joined by semicolons.
 #[must_use]
@@ -19,11 +19,11 @@ pub fn reason(reason: &Reason) -> String {
         .or_else(|| of_writes(reason))
         .or_else(|| of_blocks(reason))
         .or_else(|| of_streams(reason))
-        .unwrap_or_else(|| UNSAID.to_owned())
+        .unwrap_or_else(|| FALLBACK.to_owned())
 }
 
-/// The sentence for a reason without one of its own; a test holds that there is none.
-const UNSAID: &str = "it is not known";
+/// The sentence for a reason without one of its own. A test checks that every reason has one.
+const FALLBACK: &str = "it is not known";
 
 /// Reasons of any finding.
 fn of_judgement(unknown: &Reason) -> Option<String> {
@@ -56,13 +56,17 @@ fn of_judgement(unknown: &Reason) -> Option<String> {
         }
         Reason::PageFromReads(figures) => {
             let figures = figures.as_ref().map_or_else(String::new, |figures| evidence(figures) + "; ");
-            format!("{figures}whether writes work in a multiple of it was not seen")
+            format!("{figures}writes may work in a multiple of this page, which was not tested")
         }
         Reason::IfAssumed { value: assumed, assumption } => {
-            format!("{}, if the blocks were right: {}", value_text(*assumed), caveat(assumption))
+            format!(
+                "{}, but only if the assumed erase block is right: {}",
+                value_text(*assumed),
+                caveat(assumption)
+            )
         }
         Reason::NoSignOfFlash => {
-            "page-mapped, if it is flash: neither a page nor an erase block shows".to_owned()
+            "page-mapped, but only if it is flash: neither a page nor an erase block was found".to_owned()
         }
         Reason::SpeedChanged { first_s, last_s } => format!(
             "the same writes took {} at first and {} at the end: the device became {} meanwhile",
@@ -84,7 +88,7 @@ fn of_reads(unknown: &Reason) -> Option<String> {
         Reason::NothingFits => "no size explains the reads".to_owned(),
         Reason::WithinNoise { boundaries_from: Some(size), noise_s, .. } => {
             format!(
-                "reads across boundaries of {size} and more differ by no more than noise ({})",
+                "reads across boundaries of at least {size} differ by no more than the noise ({})",
                 time(*noise_s)
             )
         }
@@ -92,15 +96,15 @@ fn of_reads(unknown: &Reason) -> Option<String> {
             format!("reads of {} differ by no more than their noise of {}", time(*read_s), time(*noise_s))
         }
         Reason::SmallStep { read_s, step_s } => {
-            format!("reads of {} show steps of no more than {}", time(*read_s), time(*step_s))
+            format!("reads of {} have steps of at most {}", time(*read_s), time(*step_s))
         }
         Reason::SingleReadsDisagree { block: Some(block), slow: Some((at_multiples, elsewhere)) } => format!(
             "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others",
             at_multiples * 100.0,
             elsewhere * 100.0
         ),
-        Reason::SingleReadsDisagree { .. } => "medians differ, but single reads do not".to_owned(),
-        Reason::NoPageInReads => "reads show no boundary of pages".to_owned(),
+        Reason::SingleReadsDisagree { .. } => "the medians differ, but single reads do not".to_owned(),
+        Reason::NoPageInReads => "reads show no page boundary".to_owned(),
         Reason::TwoPlanes { half, extra_s } => {
             let page = *half * 2;
             format!(
@@ -117,15 +121,17 @@ fn of_reads(unknown: &Reason) -> Option<String> {
 fn of_writes(unknown: &Reason) -> Option<String> {
     Some(match unknown {
         Reason::NoPageInWrites { boundaries } => format!(
-            "small writes take as long across {boundaries} possible page boundaries as beside them: the link hides pages, or \
-             there are none"
+            "small writes take as long across {boundaries} possible page boundaries as elsewhere: the link is too slow to show \
+             pages, or there are none"
         ),
-        Reason::NoFlatSizes => "the time of writes grows with their size throughout".to_owned(),
+        Reason::NoFlatSizes => {
+            "the write latency grows with every size; a page would show as a flat part".to_owned()
+        }
         Reason::NothingMerged { offsets } => {
             format!("no write merged when blocks were opened at {offsets} offsets")
         }
         Reason::PairsDisagree { pairs } => {
-            format!("of {pairs} pairs of writes, those that merged meet at no multiples of one size")
+            format!("{pairs} pairs of writes were tested; those that merged share no erase-block size")
         }
         Reason::SmallestIsFastest(size) => {
             format!("even the smallest request tried ({size}) reaches the best speed")
@@ -135,14 +141,14 @@ fn of_writes(unknown: &Reason) -> Option<String> {
         }
         Reason::NothingEvicted => "opening ordinary erase blocks did not evict others each time".to_owned(),
         Reason::FatAreaEndNotReached { blocks } => format!(
-            "opening the first {} evicted no other: the FAT area does not end there",
+            "opening the first {} evicted no other block: the FAT area is larger",
             counted(u64::from(*blocks), "erase block")
         ),
         Reason::OpeningVaries(block) => {
-            format!("erase block {block} is fast to open at one time, slow at another")
+            format!("opening erase block {block} was fast once and slow another time")
         }
         Reason::SmallWritesVary { factor } => format!(
-            "small writes differ between erase blocks by a factor of {factor:.1}, but not as a FAT area would make them"
+            "small writes differ between erase blocks by a factor of {factor:.1}, but not in the pattern of a FAT area"
         ),
         _ => return None,
     })
@@ -152,17 +158,19 @@ fn of_writes(unknown: &Reason) -> Option<String> {
 fn of_blocks(unknown: &Reason) -> Option<String> {
     Some(match unknown {
         Reason::FewestMerge(units) => {
-            format!("{units} are already too many: a request takes the same time whatever its size")
+            format!("{units} open blocks are already too many: a request takes the same time at any size")
         }
         Reason::SlowsGradually { at_most, blocks, factor, fewest } => {
             let at_most = at_most.map_or_else(
                 || "writing slows down gradually: ".to_owned(),
                 |at_most| format!("at most {at_most}, but "),
             );
-            format!("{at_most}{blocks} blocks round-robin take {factor:.1} times as long as {fewest}")
+            format!(
+                "{at_most}writes into {blocks} blocks round-robin take {factor:.1} times as long as into {fewest}"
+            )
         }
         Reason::AtLeast(units) => {
-            format!("at least {units}: up to there nothing slows down, and more were not tried")
+            format!("at least {units}: no slowdown up to this number, and more were not tested")
         }
         Reason::NoMergeUpTo(blocks) => format!(
             "no merge was seen while writing into up to {} round-robin",
@@ -171,26 +179,30 @@ fn of_blocks(unknown: &Reason) -> Option<String> {
         Reason::BetweenCounts { open_at_once, low, high } => {
             let were = if *open_at_once == 1 { "was" } else { "were" };
             let left = match (low, high) {
-                _ if open_at_once > high => format!("but merges fit {} best", range(*low, *high)),
-                _ if low == high => format!("the writes fit {low} best, which is not proven"),
-                _ => format!("the writes fit any number {}", range(*low, *high)),
+                _ if open_at_once > high => format!("but the merges suggest {}", range(*low, *high)),
+                _ if low == high => format!("the writes suggest {low}, without proof"),
+                _ => format!("the number may be any {}", range(*low, *high)),
             };
             format!("{open_at_once} {were} open at once; {left}")
         }
-        Reason::NoUpperCount => "no number of erase blocks was found that is too many".to_owned(),
+        Reason::NoUpperCount => "no tested number of erase blocks was too many".to_owned(),
         Reason::PaysEverywhere(cost) => shared_cost(*cost),
         Reason::StallsHideMerges => {
-            "slow writes come whatever the number of blocks: they are no merges".to_owned()
+            "slow writes occur with any number of blocks: they are stalls, not merges".to_owned()
         }
         Reason::CostPerByte { fits } => {
-            format!("beyond {fits} units every byte takes longer: that is no merge")
+            format!("beyond {fits} open blocks the time grows with the bytes: that is no merge")
         }
         Reason::BetweenRules { low, high, extra_s, every_switch } => {
             let odds = every_switch.map_or_else(
-                || "whether every switch pays is open".to_owned(),
-                |odds| format!("at every switch with {:.0} % probability", odds * 100.0),
+                || "whether every switch costs as much is undecided".to_owned(),
+                |odds| format!("at every switch with a probability of {:.0} %", odds * 100.0),
             );
-            format!("beyond {} open blocks writes pay {} more; {odds}", counts(*low, *high), time(*extra_s))
+            format!(
+                "beyond {} open blocks writes take {} longer; {odds}",
+                counts(*low, *high),
+                time(*extra_s)
+            )
         }
         Reason::MergesDiffer(figures) => {
             format!("{}: they are not of one kind", evidence(figures))
@@ -206,34 +218,34 @@ fn of_streams(unknown: &Reason) -> Option<String> {
     };
     Some(match unknown {
         Reason::NotSettled { written, spread: None } => {
-            format!("{written} were written without a steady speed")
+            format!("{written} were written without reaching the steady state")
         }
         Reason::NotSettled { spread: Some(spread), .. } => format!(
-            "the speed did not settle: parts of the stream differ by {:.0} %",
+            "no steady state was reached: parts of the stream differ by {:.0} %",
             (spread * 100.0).max(1.0)
         ),
         Reason::StreamTooShort { written } => {
             format!("only {written} were written, and a cache may hold up to a third of the capacity")
         }
         Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s } => format!(
-            "{}, but the speed varies as much by itself",
+            "{}, but the normal variation of the speed is as large",
             levels(*fast, *before_bytes_per_s, *after_bytes_per_s)
         ),
         Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer } => {
             let memory = buffer.map_or_else(
-                || "the controller's memory".to_owned(),
+                || "a write buffer".to_owned(),
                 |buffer| format!("a write buffer of up to {buffer}"),
             );
             let levels = levels(*fast, *before_bytes_per_s, *after_bytes_per_s);
-            format!("{levels}, but {memory} may explain as much")
+            format!("{levels}, but {memory} may be the cause")
         }
         Reason::SomeBurstsFast { fast, bursts } => format!("{fast} of {bursts} bursts were fast at first"),
         Reason::BurstTooShort { writes, request, write_s, memory_max } => format!(
-            "{writes} writes of {request} after a pause took {} each, but memory may hold up to {memory_max}",
+            "{writes} writes of {request} after a pause took {} each, but a write buffer may hold up to {memory_max}",
             time(*write_s)
         ),
         Reason::GrowsWithPause { short, long } => format!(
-            "what is fast after a pause grows with it, from {short} to {long}: flash freed meanwhile, not memory"
+            "the bytes that are fast after a pause grow with the pause, from {short} to {long}: flash that was freed, not a write buffer"
         ),
         _ => return None,
     })
@@ -277,17 +289,17 @@ fn counts(low: u32, high: u32) -> String {
 fn shared_cost(cost: SharedCost) -> String {
     match cost {
         SharedCost::SharedLogs => {
-            "random writes go to logs that all blocks share: the cost grows with the data, not with the blocks".to_owned()
+            "random writes go to log blocks that all blocks share: their cost depends on the data, not on the number of blocks".to_owned()
         }
-        SharedCost::Log => "every random write pays in a log, into however many blocks".to_owned(),
+        SharedCost::Log => "every random write goes to a log and is slower, with any number of blocks".to_owned(),
         SharedCost::Collection { every, extra_s } => format!(
-            "one write in {every} takes {} longer, into whatever blocks: pages go to any free space, and garbage is collected",
+            "one write in {every} takes {} longer, in any blocks: pages are mapped freely, and these writes wait for garbage collection",
             time(extra_s)
         ),
     }
 }
 
-/// What speaks against all findings at once.
+/// An objection to all findings at once.
 #[must_use]
 pub fn objection(objection: &Objection) -> String {
     match objection {
@@ -298,7 +310,7 @@ pub fn objection(objection: &Objection) -> String {
             format!("the clock stands still: {still} of {requests} requests took no time at all")
         }
         Objection::EverSlower { first_s, last_s } => format!(
-            "it answers slower and slower: equal requests took {} at first and {} at the end",
+            "it keeps getting slower: equal requests took {} at first and {} at the end",
             time(*first_s),
             time(*last_s)
         ),
@@ -308,7 +320,7 @@ pub fn objection(objection: &Objection) -> String {
             time(*small_s)
         ),
         Objection::ReadsFromMemory { read_s } => format!(
-            "not flash-like: a read takes {}, too fast for a stick or card; this comes out of memory",
+            "not flash-like: a read takes {}, too fast for a stick or card; the data comes from memory",
             time(*read_s)
         ),
     }
@@ -317,11 +329,11 @@ pub fn objection(objection: &Objection) -> String {
 fn log_fault(fault: &LogFault) -> String {
     match fault {
         LogFault::BlockCountMissing => {
-            "the log does not give the number of blocks of its speeds: they may be those of merges".to_owned()
+            "the log does not state the number of open blocks: its speeds may include merges".to_owned()
         }
-        LogFault::MeansOnly => "a table of means shows no single merges".to_owned(),
+        LogFault::MeansOnly => "a table of means does not show single merges".to_owned(),
         LogFault::NoTable(order) => {
-            format!("the log has no table of open units in {} order", in_words(*order))
+            format!("the log has no table of open blocks in {} order", order_name(*order))
         }
         LogFault::CutShort => "a table of the log is cut short".to_owned(),
         LogFault::TablesDisagree { id, least, most } => format!(
@@ -340,18 +352,16 @@ fn log_fault(fault: &LogFault) -> String {
             "the log contradicts itself: small writes are fast in erase block {fast}, but not in block {slow} before it"
         ),
         LogFault::OutlierRows { block: Some(block) } => {
-            format!(
-                "{block} would fit, but single rows of the table differ as much as those at its multiples"
-            )
+            format!("{block} is possible, but other rows of the table are as slow as those at its multiples")
         }
         LogFault::OutlierRows { block: None } => {
-            "single rows of the table stick out, and no boundary shows in several of them".to_owned()
+            "single rows of the table are slow; a boundary would make several rows slow".to_owned()
         }
         LogFault::UnlikelyBlock { size, extra_s, limit } => {
             let unlikely = if size > limit {
-                format!("erase blocks beyond {limit} are hardly known: it may be a larger group")
+                format!("erase blocks above {limit} are rare: it may be a group of erase blocks")
             } else {
-                format!("erase blocks below {limit} are those of smaller devices: it may be a page")
+                format!("erase blocks below {limit} occur on smaller devices only: it may be a page")
             };
             format!("reads across multiples of {size} take {} longer, but {unlikely}", time(*extra_s))
         }
@@ -457,7 +467,7 @@ mod tests {
         let all = [judgements(), reads_and_sizes(), blocks(), streams()].concat();
         for unknown in all {
             let sentence = reason(&unknown);
-            assert!(sentence.len() > 10 && sentence != UNSAID, "{unknown:?}");
+            assert!(sentence.len() > 10 && sentence != FALLBACK, "{unknown:?}");
             let clauses = sentence.split([';', ':']).map(|clause| clause.split(' ').count());
             assert!(clauses.max().unwrap() <= 27, "{sentence}");
         }

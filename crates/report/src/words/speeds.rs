@@ -158,7 +158,8 @@ fn unsettled_text(reason: Unsettled) -> String {
             "the speed still fell when the test ended; the steady state may be slower".to_owned()
         }
         Unsettled::AfterExhaustedCache(cache) => format!(
-            "a previous test left {} in the SLC cache, more than this test wrote. While the device folds it, this speed may be below the steady state",
+            "a previous test left {} in the SLC cache, more than this test wrote. While the device folds it, this speed \
+             may be below the steady state",
             rounded(cache)
         ),
     }

@@ -24,14 +24,18 @@ fn one(would_decide: &WouldDecide) -> String {
         WouldDecide::FasterPort => "a faster port or reader",
         WouldDecide::OtherPort => "the device at another port or reader, if it still answers there",
         WouldDecide::WholeMeasurement => "the whole measurement, without an interruption",
-        WouldDecide::Rest => "the same measurement after 10 minutes of rest",
+        WouldDecide::Rest => "the same measurement after 10 minutes idle",
         WouldDecide::CoolDown => "the same measurement after the device cooled down",
-        WouldDecide::RunningClock => "a clock that runs, on another machine",
-        WouldDecide::DeviceAlone => "the device itself, without a cache or program before it",
-        WouldDecide::TablesAgain => "the tables once more, of one card in one state",
+        WouldDecide::RunningClock => {
+            "the same measurement on another machine, as this one has no working clock"
+        }
+        WouldDecide::DeviceAlone => {
+            "a measurement of the device itself, without a cache or program in between"
+        }
+        WouldDecide::TablesAgain => "new tables of one card in one state",
         WouldDecide::CompleteLog => "a complete log",
         WouldDecide::LogOfEachDevice => "a log of each device",
-        WouldDecide::BlockCountOfLog => "the number of units (--open-au-nr)",
+        WouldDecide::BlockCountOfLog => "the number of open blocks (flashbench --open-au-nr)",
         WouldDecide::LargerCommands => {
             "larger commands (/sys/block/NAME/device/max_sectors, or another port, reader or driver)"
         }
@@ -73,7 +77,7 @@ pub const fn samples(sample: Sample) -> &'static str {
         Sample::FirstBlocks => "erase blocks at the start",
         Sample::Bursts => "bursts",
         Sample::StreamSamples => "samples",
-        Sample::Tables => "tables, for more numbers of units (flashbench --open-au)",
+        Sample::Tables => "tables, for more numbers of open blocks (flashbench --open-au)",
     }
 }
 
@@ -84,7 +88,7 @@ const fn larger(quantity: Quantity) -> &'static str {
         Quantity::EraseBlock => "a larger erase block (measure --erase-block)",
         Quantity::Requests => "larger requests",
         Quantity::Samples => "larger samples (--samples)",
-        Quantity::BlockCount => "more units",
+        Quantity::BlockCount => "more open blocks",
         Quantity::Bursts => "longer bursts",
         Quantity::Pauses => "longer pauses",
         Quantity::Stream => "a longer stream (--write-budget, --time-budget)",
@@ -98,7 +102,7 @@ const fn smaller(quantity: Quantity) -> &'static str {
         Quantity::EraseBlock => "a smaller erase block (measure --erase-block)",
         Quantity::Requests => "smaller requests (--size)",
         Quantity::Samples => "smaller samples (--samples)",
-        Quantity::BlockCount => "fewer units",
+        Quantity::BlockCount => "fewer open blocks",
         Quantity::Bursts => "shorter bursts",
         Quantity::Pauses => "shorter pauses",
         Quantity::Stream => "a shorter stream",
