@@ -3,12 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
 /// The limit of a budget that allows no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The number of reads.
@@ -17,7 +18,7 @@ pub enum Limit {
     Written {
         /// The limit.
         limit: Bytes,
-        /// What is left of it.
+        /// The bytes that remain.
         left: Bytes,
         /// The write that is larger.
         write: Bytes,
@@ -26,12 +27,15 @@ pub enum Limit {
     DeviceTime {
         /// The limit.
         #[serde(with = "crate::duration_ns")]
+        #[schemars(with = "u64")]
         limit: Duration,
-        /// What is left of it.
+        /// The time that remains.
         #[serde(with = "crate::duration_ns")]
+        #[schemars(with = "u64")]
         left: Duration,
         /// The pause that is longer; 0 if nothing is left.
         #[serde(with = "crate::duration_ns")]
+        #[schemars(with = "u64")]
         pause: Duration,
     },
 }

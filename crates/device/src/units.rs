@@ -5,18 +5,23 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One sector, 512 bytes: the unit of [`Lba`] and of the data pattern.
 pub const SECTOR: Bytes = Bytes(512);
 
 /// A number of bytes: a size, or an offset from the start of a device.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Bytes(u64);
 
 /// A logical block address: an offset in sectors of 512 bytes.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Lba(pub u64);
 
@@ -262,7 +267,7 @@ fn unit_of_suffix(suffix: &str) -> Option<u64> {
 }
 
 /// A contiguous range of a device, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct ByteRange {
     /// Offset of the first byte.
     pub offset: Bytes,

@@ -1,10 +1,11 @@
 //! How a device is attached to the host, and the partitions on it. Plain data.
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the host knows about a device without measuring it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attachment {
     /// Its link; `None` if it is not known.
     #[serde(default)]
@@ -24,12 +25,12 @@ pub struct Attachment {
 }
 
 /// The link between host and device, or between a reader of its own and a card.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// Its kind and speed.
     #[serde(rename = "name")]
     pub kind: LinkKind,
-    /// The least and the most that a full link of this kind carries in practice, bytes per second.
+    /// The practical speed range of a full link of this kind, bytes per second.
     #[serde(rename = "carries")]
     pub bytes_per_s: (f64, f64),
     /// The fastest link that the device supports, if it is faster than this one.
@@ -44,7 +45,7 @@ pub struct Link {
 }
 
 /// A kind of link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// USB.
@@ -62,8 +63,8 @@ pub enum LinkKind {
     Named(String),
 }
 
-/// What a full link carries in practice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The practical speed range of a full link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "(LinkKind, (f64, f64))", into = "(LinkKind, (f64, f64))")]
 pub struct LinkRange {
     /// The kind of link.
@@ -85,7 +86,7 @@ impl From<LinkRange> for (LinkKind, (f64, f64)) {
 }
 
 /// Why a link is slower than the device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowLinkCause {
     /// A hub on the path is as slow as the link.
@@ -95,19 +96,19 @@ pub enum SlowLinkCause {
         /// The product name of the hub.
         product: Option<String>,
     },
-    /// The port has no faster half.
+    /// The port itself is slower.
     Port,
-    /// The port has a faster half, but the link did not come up there.
+    /// The port is faster, but the link came up at a lower speed.
     Contact,
     /// The port or the hub; the kernel does not show which.
     PortOrHub,
-    /// The cause and the advice as older run files hold them.
+    /// The cause and the advice, as older run files store them.
     #[serde(untagged)]
     Text(String),
 }
 
 /// The driver between the kernel and a device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
     /// The kernel's name, e.g. `usb-storage`.
     pub name: String,
@@ -117,7 +118,7 @@ pub struct Driver {
 }
 
 /// A partition, or a filesystem on the whole device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Volume {
     /// The kernel's name, e.g. `sdb1`.
     pub name: String,

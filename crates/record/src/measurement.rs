@@ -1,9 +1,10 @@
 //! Measurements and samples that findings need.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A measurement that findings need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measurement {
     /// Reads across boundaries.
@@ -23,7 +24,7 @@ pub enum Measurement {
 }
 
 /// A kind of sample of which there may be too few.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sample {
     /// Measurements of any kind.

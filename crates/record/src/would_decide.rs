@@ -1,12 +1,13 @@
 //! What would decide an unknown.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::finding_id::FindingId;
 use crate::measurement::{Measurement, Sample};
 
 /// Something of which more or less would decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// The device.
@@ -30,7 +31,7 @@ pub enum Quantity {
 }
 
 /// What would decide an unknown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WouldDecide {
     /// Write tests (`--erase`).

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::Limit;
@@ -12,7 +13,7 @@ use crate::time::Instant;
 use crate::units::Bytes;
 
 /// Requests, bytes and device time of a measurement.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Read requests.
     pub reads: u64,
@@ -24,6 +25,7 @@ pub struct Cost {
     pub bytes_written: Bytes,
     /// Device time from the first request to the last completion.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub device_time: Duration,
 }
 
@@ -45,7 +47,7 @@ impl Cost {
 }
 
 /// The limits of a measurement. `None`: no limit.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// Read requests.
     pub reads: Option<u64>,

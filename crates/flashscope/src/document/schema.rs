@@ -1,5 +1,7 @@
-//! The JSON Schemas of all documents.
+//! The JSON Schemas of all documents, and of run files.
 
+use flashscope_record::RunFile;
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
@@ -17,8 +19,8 @@ pub struct Schema {
     pub make: fn() -> Value,
 }
 
-/// The schemas of all documents.
-pub const ALL: [Schema; 14] = [
+/// The schemas of all documents, and of run files.
+pub const ALL: [Schema; 15] = [
     of::<FindingsDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
@@ -33,18 +35,31 @@ pub const ALL: [Schema; 14] = [
     of::<ServedDocument>(),
     of::<SimReplayDocument>(),
     of::<SimFitDocument>(),
+    Schema { name: RUN_FILE, make: run_file },
 ];
+
+/// The name of the schema of run files.
+const RUN_FILE: &str = "run-file";
 
 const fn of<T: Body + 'static>() -> Schema {
     Schema { name: T::NAME, make: make::<T> }
 }
 
 fn make<T: Body + 'static>() -> Value {
+    titled::<Document<'static, T>>(T::NAME, &format!("Printed by: {}.", T::COMMANDS))
+}
+
+fn run_file() -> Value {
+    titled::<RunFile>(RUN_FILE, "Written by: -o FILE.flashscope.json. Durations are in nanoseconds.")
+}
+
+/// The schema of what is written as `T`, with the name of the document and a sentence on its origin.
+fn titled<T: JsonSchema>(name: &str, origin: &str) -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    let mut schema = generator.into_root_schema_for::<Document<'static, T>>();
+    let mut schema = generator.into_root_schema_for::<T>();
     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let description = format!("{description} Printed by: {}.", T::COMMANDS);
-    schema.insert("title".to_owned(), json!(format!("flashscope {}", T::NAME)));
+    let description = format!("{description} {origin}");
+    schema.insert("title".to_owned(), json!(format!("flashscope {name}")));
     schema.insert("description".to_owned(), json!(description));
     schema.to_value()
 }

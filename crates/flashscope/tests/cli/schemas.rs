@@ -1,12 +1,12 @@
-//! Every command's `--json` document against its schema. [`document`] checks the schema; so do all other
-//! tests that use it.
+//! Every command's `--json` document against its schema, and run files against theirs. [`document`] checks
+//! the schema of a document; so do all other tests that use it.
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::bad_input::assert_refused;
-use super::{document, image, published, schema};
+use super::{document, flashscope, image, published, schema, stderr};
 
 /// Runs each command of a group and checks its document.
 fn check_all(commands: &[&[&str]]) {
@@ -60,6 +60,49 @@ fn documents_of_stored_runs_match_their_schema() {
         &["report", "compare", &stream, &stream],
         &["sim", "fit", &checked],
     ]);
+}
+
+/// Runs a command with `-o` and returns its run file, which it checks against the schema.
+fn run_file(command: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.flashscope.json");
+    let output = flashscope(&[command, &["-o", path.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(0), "{command:?}: {}", stderr(&output));
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    schema::assert_valid("run-file", &run);
+    run
+}
+
+#[test]
+fn run_files_of_every_command_match_their_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().to_str().unwrap();
+    let (log, image) = (published("patriot-xporter-xt-boost-16gb.txt"), image(&folder, 32));
+    let commands: [&[&str]; 7] = [
+        &["check", "sim:transcend-8g"],
+        &["check", "sim:generic-2g", "--sustained", "--write-budget", "256MiB"],
+        &["check", &image, "--time-budget", "1"],
+        &["bench", "sim:generic-2g", "--size", "64KiB", "--write-budget", "64MiB"],
+        &["bench", "files", directory, "--count", "40", "--rounds", "1"],
+        &["bench", "methods", directory, "--size", "1MiB", "--rounds", "1"],
+        &["import", log.to_str().unwrap()],
+    ];
+    let stored: Vec<Value> = commands.iter().map(|command| run_file(command)).collect();
+    assert!(stored.iter().all(|run| run["format"] == 2));
+    let experiments = ["align", "open-units", "write-size", "block-ends", "fat-area", "discard"];
+    for experiment in experiments {
+        run_file(&["measure", experiment, "sim:generic-2g", "--write-budget", "256MiB"]);
+    }
+}
+
+#[test]
+fn a_damaged_run_file_does_not_match_its_schema() {
+    let run = run_file(&["measure", "align", "sim:generic-2g"]);
+    for (part, value) in [("/observations", Value::Null), ("/observations/0/data/read", "4 KiB".into())] {
+        let mut damaged = run.clone();
+        *damaged.pointer_mut(part).unwrap() = value;
+        assert!(!schema::is_valid("run-file", &damaged), "{part}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Documents against their JSON Schemas.
+//! Documents and run files against their JSON Schemas.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -58,4 +58,9 @@ pub fn assert_valid(name: &str, document: &Value) {
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
+}
+
+/// Whether a document matches a schema.
+pub fn is_valid(name: &str, document: &Value) -> bool {
+    VALIDATORS[name].is_valid(document)
 }

@@ -5,7 +5,7 @@
 macro_rules! data_enum {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($data:ty),)*) => {
         /// The data of one experiment.
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "experiment")]
         pub enum Data {
             $($(#[$doc])* #[serde(rename = $name)] $variant($data),)*

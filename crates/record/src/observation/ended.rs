@@ -2,40 +2,41 @@
 
 use flashscope_device::layer::Limit;
 use flashscope_device::{Bytes, DeviceError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 use crate::would_decide::WouldDecide;
 
 /// How an experiment ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// It decided everything it was to decide.
+    /// It is complete.
     Complete,
-    /// Early.
+    /// It ended early.
     Early {
-        /// What ended it.
+        /// The reason.
         reason: StopReason,
         /// The kind of cause; older run files do not have it.
         #[serde(default)]
         cause: Cause,
     },
-    /// It could not start: device not writable, region too small.
+    /// It could not start, for example on a read-only device.
     NotStarted {
         /// Why.
         reason: Refusal,
-        /// What would let it start; older run files do not have it.
+        /// The condition under which it starts; older run files do not have it.
         #[serde(default, deserialize_with = "crate::would_decide::list")]
         would_decide: Vec<WouldDecide>,
     },
 }
 
 /// What ended an experiment early.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum StopReason {
-    /// The budget allows no more.
+    /// The budget is used up.
     Budget {
         /// The limit that was reached.
         limit: Limit,
@@ -47,14 +48,14 @@ pub enum StopReason {
     },
     /// Requests failed one after another.
     RequestsFailed {
-        /// How many.
+        /// Their number.
         number: u32,
-        /// What the last one said.
+        /// The error message of the last one.
         last: String,
     },
     /// The device, or the system, failed.
     Failed {
-        /// What it said.
+        /// The error message.
         error: String,
     },
     /// The log was interrupted.
@@ -85,10 +86,10 @@ impl From<&DeviceError> for StopReason {
 }
 
 /// The kind of cause that ended an experiment early.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The budget of requests, bytes or time is spent.
+    /// The budget of requests, bytes or time is used up.
     Budget,
     /// The user asked to stop.
     Interrupt,

@@ -1,26 +1,27 @@
 //! What one experiment saw, under which conditions.
 
 use flashscope_device::{ByteRange, Bytes};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ended::Ended;
 use super::experiments::Data;
 
-/// Everything one experiment saw.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The observations of one experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observations {
-    /// What was seen.
+    /// The data.
     pub data: Data,
-    /// Under which conditions.
+    /// The conditions.
     pub conditions: Conditions,
     /// How the experiment ended. Data seen before an early end is kept.
     pub ended: Ended,
 }
 
-/// What holds for all of an experiment's data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The conditions of all data of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
-    /// Where the data comes from.
+    /// The source of the data.
     pub source: Source,
     /// The device's capacity, if known.
     pub capacity: Option<Bytes>,
@@ -30,15 +31,15 @@ pub struct Conditions {
     pub seed: u64,
 }
 
-/// Where observations come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The source of observations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Measured here, request by request.
     Measured,
     /// Read from a log that another program printed: means of several requests, two to four digits.
     Published {
-        /// The program, as far as its output tells.
+        /// The program, as far as its output names it.
         program: String,
         /// Two devices that the log names, where it is of more than one: which table is of which is not
         /// known.

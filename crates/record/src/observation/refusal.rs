@@ -1,12 +1,13 @@
 //! Why an experiment could not start.
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
 
-/// What an experiment needs space for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The space that an experiment needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Room {
     /// Two reads of this size with a boundary between them.
@@ -23,12 +24,12 @@ pub enum Room {
     Stream(Bytes),
     /// This many erase blocks of this size.
     Blocks(u32, Bytes),
-    /// A procedure whose last write ends here.
+    /// A procedure whose last write ends at this offset.
     End(Bytes),
 }
 
 /// Why an experiment could not start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Refusal {
     /// The device was opened read-only, and the experiment writes.
@@ -37,7 +38,7 @@ pub enum Refusal {
     TooSmall {
         /// Its capacity.
         capacity: Bytes,
-        /// What does not fit.
+        /// The space that is needed.
         room: Room,
     },
     /// The erase block is smaller than any known one.
@@ -49,7 +50,7 @@ pub enum Refusal {
     },
     /// No two erase blocks that may be written are adjacent.
     NoAdjacentBlocks,
-    /// No erase block was asked for.
+    /// No erase block was requested.
     NoBlocks,
     /// Another finding is not known.
     DependsOn {

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Checked, block, each, permit, time};
 
 /// The order of writes inside an erase block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// From the start to the end.
+    /// Sequential.
     Linear,
-    /// Shuffled.
+    /// Random.
     Random,
 }
 
@@ -28,18 +29,23 @@ impl Order {
     }
 }
 
-/// Times of equal requests: each one, or what a log says of all of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Latencies of equal requests: each one, or their mean in a log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Times {
     /// The latency of each request, in order.
-    Each(#[serde(with = "crate::duration_ns::list")] Vec<Duration>),
-    /// The mean over this many requests, if the log lets us know how many.
+    Each(
+        #[serde(with = "crate::duration_ns::list")]
+        #[schemars(with = "Vec<u64>")]
+        Vec<Duration>,
+    ),
+    /// The mean of several requests.
     Mean {
         /// Time per request.
         #[serde(with = "crate::duration_ns")]
+        #[schemars(with = "u64")]
         per_request: Duration,
-        /// How many requests, if known.
+        /// The number of requests, if known.
         requests: Option<u64>,
     },
 }

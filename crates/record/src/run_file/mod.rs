@@ -3,6 +3,7 @@
 mod check;
 
 use flashscope_device::layer::Cost;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
@@ -14,33 +15,33 @@ use crate::observation::Observations;
 pub const FORMAT: u32 = 2;
 
 /// What was measured on one target in one run. Stored as `*.flashscope.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
-    /// [`FORMAT`].
+    /// The format of the file, [`FORMAT`].
     pub format: u32,
     /// The version of flashscope that wrote it.
     pub flashscope: String,
     /// The target as it was given, e.g. `/dev/sdb`, `sim:patriot-xt-16g?seed=7`, or the name of an imported
     /// log.
     pub target: String,
-    /// What the device is called, one line; empty if unknown.
+    /// The name of the device, one line; empty if unknown.
     #[serde(default)]
     pub device_name: String,
-    /// How it was plugged in, and what lay on it, as far as the host knew.
+    /// Its connection and partitions, as far as the host knows.
     #[serde(default)]
     pub attachment: Attachment,
     /// When it was measured, RFC 3339; empty if unknown.
     #[serde(default)]
     pub measured_at: String,
-    /// What was seen, in the order it was measured.
+    /// The observations, in the order of measurement.
     pub observations: Vec<Observations>,
-    /// What it cost.
+    /// The cost: requests, bytes and time.
     #[serde(default)]
     pub cost: Cost,
-    /// How many of its requests failed.
+    /// The number of failed requests.
     #[serde(default, skip_serializing_if = "is_none")]
     pub failed_requests: u64,
-    /// Remarks on how it was measured ("the image's filesystem refuses direct I/O").
+    /// Remarks on the measurement ("the image's filesystem refuses direct I/O").
     #[serde(default)]
     pub remarks: Vec<String>,
 }

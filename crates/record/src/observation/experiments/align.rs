@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -10,7 +11,7 @@ use crate::limits::{Checked, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
 /// Reads before, across and after boundaries of candidate sizes.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AlignData {
     /// The size of each read; `None` if a log does not state it.
     pub read: Option<Bytes>,
@@ -23,11 +24,11 @@ pub struct AlignData {
 
 /// The contents at random offsets. A controller may answer without touching flash where nothing was written
 /// or everything was trimmed.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contents {
     /// The number of sampled offsets.
     pub looked_at: u32,
-    /// How many of them hold only 0x00, or only 0xFF.
+    /// The number of offsets that hold only 0x00, or only 0xFF.
     pub blank: u32,
 }
 
@@ -53,7 +54,7 @@ impl std::fmt::Display for Contents {
 }
 
 /// Three reads at one boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AlignSample {
     /// The candidate size: the boundary is an odd multiple of it.
     pub candidate: Bytes,
@@ -61,12 +62,15 @@ pub struct AlignSample {
     pub boundary: Option<Bytes>,
     /// The read that ends at the boundary.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub before: Duration,
     /// The read that straddles it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub across: Duration,
     /// The read that starts at it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub after: Duration,
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -10,41 +11,45 @@ use crate::limits::{Checked, block, each, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
 /// Writes on both sides of offsets where erase blocks may end.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockEndsData {
     /// The size of the writes that are timed.
     pub request: Bytes,
     /// The page, if it was known.
     pub page: Option<Bytes>,
-    /// The blocks that took the controller's slots before, in the order of opening.
+    /// The blocks opened before to fill the controller's slots, in that order.
     pub openings: Vec<Opening>,
-    /// The pairs of writes that were then made.
+    /// The pairs of writes that followed.
     pub crossings: Vec<Crossing>,
 }
 
 /// Two writes into a new erase block, each followed by a flush. The first opens the block.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Opening {
     /// Its offset.
     pub offset: Bytes,
     /// The write that opened it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub first: Duration,
     /// The write after it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub second: Duration,
 }
 
 /// Two sequential writes, each followed by a flush, into a block that was opened just before.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Crossing {
     /// The end of the first and the start of the second.
     pub offset: Bytes,
     /// The write that ends there.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub before: Duration,
     /// The write that starts there.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub after: Duration,
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Checked, block, each, permit, size, time};
@@ -12,7 +13,7 @@ use crate::observation::experiment_data::{ExperimentData, NamedResult, ResultVal
 const DISCARDS_MAX: u32 = 1 << 20;
 
 /// Discards of areas, one after the other.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardData {
     /// The size of each area.
     pub area: Bytes,
@@ -25,7 +26,7 @@ pub struct DiscardData {
 }
 
 /// One area that was discarded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedArea {
     /// Its offset.
     pub offset: Bytes,
@@ -33,19 +34,22 @@ pub struct DiscardedArea {
     pub overwritten_first: bool,
     /// The time to write the whole area while it held data.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub overwrite: Duration,
     /// The latency of the discard.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub discard: Duration,
-    /// What it held after the discard.
+    /// Its content after the discard.
     pub content: DiscardedContent,
     /// The time to write the whole area after the discard.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub write: Duration,
 }
 
-/// What a discarded area holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The content of a discarded area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscardedContent {
     /// Only 0x00.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -11,7 +12,7 @@ use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
 /// Identical writes in each of the first erase blocks.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FatAreaData {
     /// The assumed erase block.
     pub erase_block: Bytes,
@@ -24,6 +25,7 @@ pub struct FatAreaData {
     /// Writes at the start of each of the first blocks, by block, each while another block is incomplete.
     /// Only for controllers that take one sequential run.
     #[serde(default, rename = "beginnings", with = "crate::duration_ns::lists")]
+    #[schemars(with = "Vec<Vec<u64>>")]
     pub start_writes: Vec<Vec<Duration>>,
     /// Sequential writes of the same size into one ordinary erase block alone: the time without a merge.
     #[serde(default)]
@@ -36,22 +38,24 @@ pub struct FatAreaData {
 }
 
 /// An erase block that was not open before this write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenedBlock {
     /// Its number among the first blocks, from the start of the device; `None`: an ordinary block.
     pub unit: Option<u32>,
     /// The latency of the write.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub time: Duration,
 }
 
 /// The merges that were found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Merges {
     /// The probability that with one block too many every switch merges, rather than some.
     pub every_switch: f64,
     /// The time of a merge beyond the write.
     #[serde(default, with = "crate::duration_ns::option")]
+    #[schemars(with = "Option<u64>")]
     pub takes: Option<Duration>,
     /// Whether the controller takes one sequential run only.
     pub is_one_run: bool,
@@ -61,7 +65,7 @@ pub struct Merges {
 }
 
 /// The writes of one size into one unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FatAreaCell {
     /// The unit, counted from the start of the device.
     pub unit: u32,

@@ -1,8 +1,9 @@
-//! What was seen of many small files and of one large file of the same bytes, on a mounted filesystem.
+//! Many small files and one large file of the same bytes, on a mounted filesystem.
 
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::speed::{LinkLimit, check_link};
@@ -10,50 +11,50 @@ use crate::limits::{Checked, each, positive, seconds, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
 /// Rounds of the same files, and of one file of as many bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesData {
-    /// What the files are like: a profile's name, or the folder they are taken from.
+    /// The file sizes: a profile's name, or the directory they are taken from.
     pub profile: String,
     /// When data is sent to the medium.
     pub flush: FlushTime,
-    /// The unit in which the filesystem gives space to files, as it says.
+    /// The allocation unit of the filesystem (cluster, block).
     pub cluster: Bytes,
     /// The filesystem, e.g. `vfat`.
     pub filesystem: String,
-    /// How reads were made cold.
+    /// How the page cache was emptied before reads.
     pub cold: ColdBy,
-    /// What is measured instead of a stick, where that is known.
+    /// What was measured instead of a removable device, if known.
     #[serde(default)]
     pub instead: Vec<Instead>,
     /// The speed limit of the path to the device, if known.
     #[serde(default)]
     pub link: Option<LinkLimit>,
-    /// Each with new files.
+    /// The rounds, each with new files.
     pub rounds: Vec<FilesRound>,
 }
 
 /// When data is sent to the medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushTime {
     /// Once, when all files are closed: `syncfs`.
     AtEnd,
-    /// Behind every file as well: `fsync`.
+    /// After each file: `fsync`.
     EachFile,
 }
 
-/// How reads were made cold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How the page cache was emptied before reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColdBy {
-    /// The kernel was advised to forget each file; folders and tables may have stayed in memory.
+    /// The kernel was advised to drop each file from its cache; metadata may have stayed in memory.
     Advice,
     /// The kernel dropped all its caches.
     Drop,
 }
 
-/// What a folder lies on that is no stick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Storage under a directory that is not a removable device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Instead {
     /// Memory.
@@ -62,9 +63,9 @@ pub enum Instead {
     Network,
     /// Layers over another filesystem.
     Overlay,
-    /// A program in user space, which takes time of its own.
+    /// A filesystem in user space (FUSE), which adds its own latency.
     UserSpace,
-    /// The disk that the system runs from, which others use as well.
+    /// The disk that the system runs from, which other programs use as well.
     SystemDisk,
 }
 
@@ -91,7 +92,7 @@ impl Instead {
 }
 
 /// One round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesRound {
     /// The many files.
     pub small: FilesPart,
@@ -99,60 +100,60 @@ pub struct FilesRound {
     pub large: FilesPart,
 }
 
-/// Files that were made, flushed, read back and removed. Times in seconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Files that were created, flushed, read back and removed. Times in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesPart {
-    /// How many.
+    /// The number of files.
     pub files: u32,
-    /// What they hold.
+    /// Their total size.
     pub bytes: Bytes,
-    /// What the filesystem gave them.
+    /// The space that the filesystem allocated for them.
     pub allocated: Bytes,
-    /// Until the last was closed.
+    /// The time until the last file was closed.
     pub made_s: f64,
-    /// What the flush behind that took: then the data is there.
+    /// The time of the final flush, after which the data is durable.
     pub flush_s: f64,
-    /// What reading them back took.
+    /// The time to read them back.
     pub read_s: f64,
-    /// What removing them took, with a flush.
+    /// The time to remove them, with a flush.
     pub removed_s: f64,
-    /// What making each took, nanoseconds.
+    /// The time to create each file, nanoseconds.
     #[serde(default)]
     pub each_made_ns: Vec<u64>,
-    /// What reading each took, nanoseconds.
+    /// The time to read each file, nanoseconds.
     #[serde(default)]
     pub each_read_ns: Vec<u64>,
-    /// The share of their pages that was still in memory when reading began, where the kernel tells.
+    /// The share of their pages that was in memory when reading began, if the kernel reports it.
     pub warm: Option<f64>,
-    /// How many files did not hold what had been written to them.
+    /// The number of files with other data than was written.
     #[serde(default)]
     pub wrong: u32,
-    /// What the device below did until the data was there, where the kernel counts.
+    /// The requests of the device until the data was durable, if the kernel counts them.
     pub writes: Option<Traffic>,
-    /// What it did while they were read.
+    /// The requests of the device while the files were read.
     pub reads: Option<Traffic>,
 }
 
 impl FilesPart {
-    /// Until the data was there, seconds.
+    /// The time until the data was durable, seconds.
     #[must_use]
     pub fn durable_s(&self) -> f64 {
         self.made_s + self.flush_s
     }
 
-    /// How many bytes of space each byte took.
+    /// The ratio of allocated space to file size.
     #[must_use]
     pub fn bloat(&self) -> f64 {
         self.allocated.as_f64() / self.bytes.as_f64().max(1.0)
     }
 }
 
-/// Requests that reached a device.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Requests of a device, as the kernel counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// How much they carried.
+    /// The number of bytes.
     pub bytes: Bytes,
     /// How long the device was busy with any request, seconds.
     pub busy_s: f64,

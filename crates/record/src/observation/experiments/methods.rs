@@ -1,6 +1,7 @@
 //! The same bytes, written with each of the usual write methods.
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::files::Instead;
@@ -9,7 +10,7 @@ use crate::limits::{Checked, each, positive, size};
 use crate::observation::experiment_data::ExperimentData;
 
 /// The same bytes, written with several methods.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MethodsData {
     /// The timings in order: in each round one of each method. Older runs have one round.
     #[serde(rename = "claims")]
@@ -23,7 +24,7 @@ pub struct MethodsData {
 }
 
 /// A write method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum WriteMethod {
     /// Zeros through the page cache.
     #[serde(rename = "buffered_zeros")]
@@ -63,17 +64,17 @@ impl WriteMethod {
 }
 
 /// The timing of one method in one round. Times in seconds, above zero.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MethodTiming {
     /// The method.
     #[serde(rename = "way")]
     pub method: WriteMethod,
     /// Bytes written.
     pub bytes: Bytes,
-    /// Until the command ends.
+    /// The time until the command ends.
     #[serde(rename = "claimed_s")]
     pub reported_s: f64,
-    /// Until the data was durable.
+    /// The time until the data was durable.
     pub durable_s: f64,
     /// The time of producing the bytes without writing them, if it takes time.
     pub source_s: Option<f64>,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -11,7 +12,7 @@ use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
 /// Round-robin writes into several erase blocks.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenUnitsData {
     /// The assumed erase block.
     pub erase_block: Bytes,
@@ -45,6 +46,7 @@ pub struct OpenUnitsData {
     /// Random writes into a recently written part of one unit.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::list")]
+    #[schemars(with = "Vec<u64>")]
     pub out_of_order: Vec<Duration>,
     /// Groups of pages of one unit, written sequentially, then again from the last to the first.
     #[serde(default)]
@@ -56,6 +58,7 @@ pub struct OpenUnitsData {
     /// Pages of one unit written from its end to its start, none adjacent to another.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::list")]
+    #[schemars(with = "Vec<u64>")]
     pub scattered: Vec<Duration>,
     /// Units opened with random writes under random eviction, each after a unit that may have been open was
     /// written completely and so freed its slot.
@@ -75,40 +78,46 @@ pub struct OpenUnitsData {
 }
 
 /// The largest number of pages that a log maps at once, at a multiple of their size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     /// After the previous group.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub in_order: Duration,
     /// Over it, after the next group was rewritten.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub backward: Duration,
 }
 
 /// Two units that were written to their ends, or nearly, and are then opened again, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpeningPair {
     /// A write into the first unit that evicts nothing: its first write, or one that continues it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub alone: Duration,
     /// The first write into the second unit, while the first one is incomplete.
     #[serde(rename = "behind", with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub second: Duration,
 }
 
 /// A unit opened with random writes, followed by a unit opened sequentially.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenedApart {
     /// The slower one of two random writes into a new unit.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub apart: Duration,
     /// The first write at the start of another.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub in_order: Duration,
 }
 
 /// One combination of order, number of units and request size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenUnitsCell {
     /// Order inside each unit.
     pub order: Order,
@@ -127,8 +136,8 @@ pub struct OpenUnitsCell {
     pub passed_over: Vec<PassedOver>,
 }
 
-/// A unit of the round-robin that was full at its turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A unit that was full when its turn in the round-robin came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PassedOver {
     /// Which unit.
     pub unit: u32,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::align::Contents;
@@ -11,7 +12,7 @@ use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::Order;
 
 /// Rows of requests, one row per kind.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedData {
     /// One per kind of request, as measured.
     pub cells: Vec<SpeedCell>,
@@ -30,7 +31,7 @@ pub struct SpeedData {
 }
 
 /// The limit of a link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkLimit {
     /// Bytes per second.
     pub bytes_per_s: Bytes,
@@ -39,7 +40,7 @@ pub struct LinkLimit {
 }
 
 /// Reads or writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Reads.
@@ -60,7 +61,7 @@ impl Direction {
 }
 
 /// One kind of request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedCase {
     /// Whether they read or write.
     pub direction: Direction,
@@ -73,7 +74,7 @@ pub struct SpeedCase {
 }
 
 /// The requests of one kind, without failed ones.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedCell {
     /// The kind.
     #[serde(flatten)]
@@ -85,6 +86,7 @@ pub struct SpeedCell {
     /// The latency of the final flush; `None` without one.
     #[serde(default)]
     #[serde(with = "crate::duration_ns::option")]
+    #[schemars(with = "Option<u64>")]
     pub flush: Option<Duration>,
     /// The result of reading back offsets of random writes, after all rows.
     #[serde(default)]
@@ -92,11 +94,11 @@ pub struct SpeedCell {
 }
 
 /// Written offsets, read back at the end.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadBack {
-    /// How many were read.
+    /// The number of offsets that were read.
     pub places: u32,
-    /// How many of them do not hold what this run wrote there.
+    /// The number of offsets with other data than this run wrote.
     pub lost: u32,
 }
 

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
 
-/// A stream of large sequential writes, until caches are full and the speed is steady.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+/// A stream of large sequential writes, until the SLC cache is exhausted and the steady state is reached.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SustainedData {
     /// The size of each write.
     pub request: Bytes,
@@ -31,35 +32,39 @@ pub struct SustainedData {
 pub const LONG_WRITES_MAX: usize = 4096;
 
 /// A write in a stream that took several times as long as those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LongWrite {
     /// The bytes written up to its end.
     pub written: Bytes,
     /// Its latency.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub took: Duration,
     /// The time of all writes up to its end.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub ended: Duration,
 }
 
 /// A stream that resumed after a pause.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumed {
     /// The length of the pause.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub pause: Duration,
     /// The writes after it.
     pub pieces: Vec<Piece>,
 }
 
 /// Sequential writes of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Piece {
-    /// How many, without failed ones.
+    /// The number of requests, without failed ones.
     pub requests: u32,
     /// Their total time.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub time: Duration,
 }
 

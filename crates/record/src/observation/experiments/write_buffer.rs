@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -10,7 +11,7 @@ use crate::limits::{Checked, block, each, time};
 use crate::observation::experiment_data::ExperimentData;
 
 /// Bursts of small writes, each after a pause.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteBufferData {
     /// The size of each write.
     pub request: Bytes,
@@ -19,13 +20,15 @@ pub struct WriteBufferData {
 }
 
 /// A pause, and the sequential writes after it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Burst {
     /// The length of the pause.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub pause: Duration,
     /// The latency of each write, in order.
     #[serde(with = "crate::duration_ns::list")]
+    #[schemars(with = "Vec<u64>")]
     pub each: Vec<Duration>,
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding_id::FindingId;
@@ -11,7 +12,7 @@ use crate::observation::experiment_data::ExperimentData;
 use crate::observation::times::{Order, Times};
 
 /// Sequential writes of every size.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteSizeData {
     /// The assumed erase block, if one was known.
     pub erase_block: Option<Bytes>,
@@ -29,7 +30,7 @@ pub struct WriteSizeData {
 }
 
 /// Three small sequential writes of one size; the second crosses an offset where a page may end.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageEdge {
     /// The offset in the middle of the second write.
     pub edge: Bytes,
@@ -37,17 +38,20 @@ pub struct PageEdge {
     pub write: Bytes,
     /// The write before it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub before: Duration,
     /// The write across it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub across: Duration,
     /// The write after it.
     #[serde(with = "crate::duration_ns")]
+    #[schemars(with = "u64")]
     pub after: Duration,
 }
 
 /// The writes of one size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteSizeCell {
     /// Order of the writes.
     pub order: Order,
