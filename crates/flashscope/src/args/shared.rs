@@ -43,7 +43,8 @@ pub struct Erase {
 /// Limits of a measurement.
 #[derive(Debug, Args)]
 pub struct Budgets {
-    /// Write at most SIZE. Default: 2 GiB; bench and --sustained print what they write instead.
+    /// Write at most SIZE. Default: 2 GiB; no limit for bench, long streams and --format flashbench, which
+    /// print the amount first.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
     /// Measure for at most TIME on the device's clock: seconds, or a time such as 90s, 5m or 1h30m.

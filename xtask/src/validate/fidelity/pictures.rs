@@ -14,8 +14,8 @@ use super::Report;
 /// The stick of the second picture: its log has the most rows of the open-units table.
 const EXAMPLE: &str = "patriot-fitted";
 
-/// Open units in the picture: the limit of the stick, and more. Number, colour, marker of published and
-/// simulated points.
+/// Open erase blocks in the picture: the limit of the stick, and more. Number, colour, marker of published
+/// and simulated points.
 const UNITS: [(u32, Colour, Marker, Marker); 3] = [
     (8, Colour::Blue, Marker::Circle, Marker::OpenCircle),
     (9, Colour::Orange, Marker::Square, Marker::OpenSquare),
@@ -71,7 +71,7 @@ fn open_units(report: &Report) -> Option<Chart> {
         .flat_map(|(units, colour, published, simulated)| {
             let line = |name: &str, marker, seconds: fn(&Compared) -> f64| {
                 let points = speeds(&profile.cells, *units, seconds);
-                series(&format!("{units} units, {name}"), *colour, marker, SeriesStyle::Line, points)
+                series(&format!("{units} blocks, {name}"), *colour, marker, SeriesStyle::Line, points)
             };
             [
                 line("simulated", *simulated, |cell| cell.simulated_s),
@@ -83,9 +83,10 @@ fn open_units(report: &Report) -> Option<Chart> {
     Some(Chart {
         id: "open-units",
         title: "Round-robin writes to several erase blocks of the Patriot stick".to_owned(),
-        description: "Filled points are published, open ones simulated; the stick keeps eight units open."
-            .to_owned(),
-        x: Axis::around("size of each write", Unit::Bytes, Scale::Log2, values(|point| point.x))?,
+        description:
+            "Filled points are published, open ones simulated; the stick keeps eight erase blocks open."
+                .to_owned(),
+        x: Axis::around("request size", Unit::Bytes, Scale::Log2, values(|point| point.x))?,
         y: Axis::around("speed", Unit::BytesPerSecond, Scale::Log10, values(|point| point.y))?,
         series: drawn,
         annotations: Vec::new(),
