@@ -79,7 +79,7 @@ impl SlowClassifier {
         self.is_small
     }
 
-    /// The same if part of a step shows and small steps count: a log may complete less than usual.
+    /// The same if part of a step shows and small steps count: a log may merge less than a whole block.
     #[must_use]
     pub fn for_partial_steps(self) -> Self {
         let threshold = if self.is_small { f64::midpoint(1.0, self.threshold) } else { self.threshold };

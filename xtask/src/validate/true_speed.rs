@@ -152,7 +152,7 @@ fn all(arguments: &Arguments) -> anyhow::Result<Vec<ComparedRow>> {
 /// follow the same earlier rows.
 fn rows(name: &str, seed: u64, is_thorough: bool) -> anyhow::Result<Vec<ComparedRow>> {
     let target = Target::parse(&format!("{name}?seed={seed}"))?;
-    let cases = Speed::usual_cases(Direction::Write);
+    let cases = Speed::default_cases(Direction::Write);
     let data = measured(&mut target.device()?, &cases, seed, is_thorough)?;
     let bytes = if is_thorough { THOROUGH_RUN_BYTES_MAX } else { RUN_BYTES_MAX };
     let mut rows = Vec::new();

@@ -6,15 +6,15 @@ use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
 
-/// A write contains garbage collection if it takes this many times the usual time (guess), ...
+/// A write contains garbage collection if it takes this many times the median time (guess), ...
 const SLOW: f64 = 1.5;
 /// ... and at least this much longer, seconds: erasing a block takes 1.5 to 5 ms by data sheets.
 const EXTRA_SECONDS_MIN: f64 = 1.5e-3;
 /// The fewest distances for a measure of their regularity. Guess.
 const DISTANCES_MIN: usize = 4;
-/// Hardly any write takes between this share of a usual collection ...
+/// Hardly any write takes between this share of the median collection ...
 const BETWEEN_MIN: f64 = 0.25;
-/// ... and this one: otherwise the slow writes are only the tail of the usual ones. Guess.
+/// ... and this one: otherwise the slow writes are only the tail of the others. Guess.
 const BETWEEN_MAX: f64 = 0.75;
 /// A slow write with less than this share of the median slow write is no collection. Guess.
 const SHARE_OF_MEDIAN_MIN: f64 = 0.25;

@@ -24,14 +24,14 @@ pub fn recur_to_the_end(data: &SustainedData) -> bool {
     time(data).saturating_sub(last.ended) <= period.mul_f64(PERIODS_WITHOUT_MAX)
 }
 
-/// The single writes that took several times the usual time, if stalls recur; otherwise none.
+/// The single writes that took several times the median time, if stalls recur; otherwise none.
 #[must_use]
 pub fn stalled_writes(data: &SustainedData) -> Vec<LongWrite> {
     let alone = || brief(&of_stream(data), data.request);
     stalls_of(data).map_or_else(Vec::new, |_| alone())
 }
 
-/// The share of its time that a stream spent in single writes of several times the usual time, recurring or
+/// The share of its time that a stream spent in single writes of several times the median time, recurring or
 /// not.
 #[must_use]
 pub fn stalled_share(data: &SustainedData) -> f64 {

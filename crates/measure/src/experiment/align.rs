@@ -50,12 +50,12 @@ const READS_MAX: usize = 5;
 const EDGE_SHARE: f64 = 0.03;
 /// and by at least four times the median difference.
 const EDGE_TIMES: f64 = 4.0;
-/// The same factor for differences against the usual direction.
+/// The same factor for differences against the common direction.
 const EDGE_TIMES_OPPOSITE: f64 = 1.5;
-/// The median signed difference is at least this share of the median absolute one if there is a usual
+/// The median signed difference is at least this share of the median absolute one if there is a common
 /// direction.
 const DIRECTION_SHARE: f64 = 0.5;
-/// Samples needed for a usual direction.
+/// Samples needed for a common direction.
 const DIRECTION_SAMPLES: usize = 64;
 
 /// Random offsets that are read at the end to see whether they hold data.
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
             let explanations = boundary::explain(&figures, self.method, None);
             let continues_at_block =
-                boundary::has_usual_block(&explanations) && !single_reads_agree(self.samples, &explanations);
+                boundary::has_common_block(&explanations) && !single_reads_agree(self.samples, &explanations);
             if !continues_at_block && boundary::is_decided(&explanations, &figures) {
                 return Ok(());
             }
@@ -263,16 +263,17 @@ impl Reader<'_, '_> {
 
     /// The difference of reads on both sides of a boundary from which on they are repeated further out,
     /// seconds. `difference` gives the direction. The end of a block may make the read before it faster or
-    /// slower: that is the usual direction.
+    /// slower: that is the common direction.
     fn difference_min_s(&self, difference: f64) -> f64 {
         let all: Vec<f64> =
             self.samples.iter().map(|each| each.before.as_secs_f64() - each.after.as_secs_f64()).collect();
-        let usual = median(&all.iter().map(|difference| difference.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
+        let median_s =
+            median(&all.iter().map(|difference| difference.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
         let signed = median(&all).unwrap_or(0.0);
         let is_opposite = all.len() >= DIRECTION_SAMPLES
-            && signed.abs() > usual * DIRECTION_SHARE
+            && signed.abs() > median_s * DIRECTION_SHARE
             && signed * difference < 0.0;
-        usual * if is_opposite { EDGE_TIMES_OPPOSITE } else { EDGE_TIMES }
+        median_s * if is_opposite { EDGE_TIMES_OPPOSITE } else { EDGE_TIMES }
     }
 
     /// Whether the device reads faster on one side of a boundary than on the other, as at the edge of written

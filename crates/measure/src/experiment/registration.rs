@@ -37,7 +37,7 @@ impl Registration {
 pub enum Access {
     /// It reads.
     Reads,
-    /// It writes, within a usual budget.
+    /// It writes, within the default budget.
     Writes,
     /// It writes as much as it estimates: gigabytes.
     WritesEstimate,

@@ -207,7 +207,7 @@ impl<'a, 'b> Stream<'a, 'b> {
         self.device_time += took;
         let mut sorted: Vec<Duration> = self.recent.iter().copied().collect();
         sorted.sort_unstable();
-        let is_long = sorted.get(MEDIAN_OF / 2).is_some_and(|usual| took > *usual * LONG_RATIO);
+        let is_long = sorted.get(MEDIAN_OF / 2).is_some_and(|median| took > *median * LONG_RATIO);
         if is_long && self.data.long.len() < LONG_WRITES_MAX {
             let (written, ended) = (self.written, self.device_time);
             self.data.long.push(LongWrite { written, took, ended });

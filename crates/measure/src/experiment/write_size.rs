@@ -147,11 +147,11 @@ struct SizeSweep<'a, 'b, 'c> {
 
 /// The number of writes of `size` in a round: enough to meet pages at every alignment, if that matters.
 fn writes(size: Bytes, page: Option<Bytes>) -> u64 {
-    let usual = if size > SINGLE { 1 } else { WRITES };
-    let Some(page) = page.filter(|page| size <= *page * PAGES_MAX) else { return usual };
+    let writes = if size > SINGLE { 1 } else { WRITES };
+    let Some(page) = page.filter(|page| size <= *page * PAGES_MAX) else { return writes };
     let all_alignments =
         (1..=WRITES_MAX).find(|writes| (size * *writes).is_multiple_of(page)).unwrap_or(WRITES_MAX);
-    usual.next_multiple_of(all_alignments)
+    writes.next_multiple_of(all_alignments)
 }
 
 impl SizeSweep<'_, '_, '_> {

@@ -136,7 +136,7 @@ fn run_with_a_leaping_clock_is_kept_and_readable() {
         |request| if request as u32 == 40 { 2e6 } else { 1e-3 },
         |request| if request as u32 == 40 { 1.8e10 } else { 1e-3 },
     ];
-    let usual = [Direction::Read, Direction::Write].map(Speed::usual_cases);
+    let usual = [Direction::Read, Direction::Write].map(Speed::default_cases);
     let speeds =
         usual.map(|cases| Speed { cases, link: None, is_buffered: false, is_thorough: false, seed: 1 });
     for seconds in leaps {

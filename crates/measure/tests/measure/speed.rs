@@ -156,7 +156,7 @@ fn lone_small_write_row_waits_for_stalls() {
 /// the later half of
 /// `requests` more.
 fn speed_and_long_run(profile: &Profile, seed: u64, wanted: SpeedCase, requests: u64) -> (Speed, f64) {
-    let usual = Experiment::usual_cases(Direction::Write);
+    let usual = Experiment::default_cases(Direction::Write);
     let until = usual.iter().position(|case| *case == wanted).unwrap();
     let seen = measured(&mut VirtualStick::new(profile, seed), &usual[..=until], &Budget::UNLIMITED);
     let Data::Speed(data) = &seen.data else { panic!("not data of speed") };
@@ -333,7 +333,7 @@ fn large_random_write_rows_continue_until_their_mean_is_known() {
 
 #[test]
 fn dropped_writes_are_no_speed() {
-    let usual = Experiment::usual_cases(Direction::Write);
+    let usual = Experiment::default_cases(Direction::Write);
     for (name, fault) in [
         ("counterfeit-128g-limbo", Some("limbo:real=15360MiB,cache=1MiB")),
         ("counterfeit-128g-limbo", None),
@@ -360,7 +360,7 @@ fn dropped_writes_are_no_speed() {
 #[test]
 fn row_reports_the_bytes_written_before_it() {
     let mut stick = VirtualStick::new(&Profile::builtin("generic-2g").unwrap(), 3);
-    let seen = measured(&mut stick, &Experiment::usual_cases(Direction::Write), &Budget::UNLIMITED);
+    let seen = measured(&mut stick, &Experiment::default_cases(Direction::Write), &Budget::UNLIMITED);
     let Data::Speed(data) = &seen.data else { panic!("not data of speed") };
     let mut before = Bytes::ZERO;
     for cell in &data.cells {
@@ -419,7 +419,7 @@ fn read_only_and_tiny_devices_are_refused() {
 fn same_seed_same_requests() {
     let profile = Profile::builtin("generic-2g").unwrap();
     let run = || {
-        let cases = Experiment::usual_cases(Direction::Read);
+        let cases = Experiment::default_cases(Direction::Read);
         cells(measured(&mut VirtualStick::new(&profile, 3), &cases, &Budget::UNLIMITED))
     };
     assert_eq!(run(), run());
@@ -458,7 +458,7 @@ impl Device for PatternCounter {
 #[test]
 fn zeros_and_repeated_data_are_never_written() {
     let mut device = PatternCounter { device: MemoryDevice::new(Bytes::mib(64)), patterns: 0, others: 0 };
-    measured(&mut device, &Experiment::usual_cases(Direction::Write), &Budget::UNLIMITED);
+    measured(&mut device, &Experiment::default_cases(Direction::Write), &Budget::UNLIMITED);
     Samples { count: 12, size: Bytes::mib(1), seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
     Sustained { seed: 1, is_thorough: true }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
     assert!(

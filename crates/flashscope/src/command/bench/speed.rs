@@ -134,7 +134,7 @@ fn cases(tests: &SpeedTests, direction: Direction) -> Vec<SpeedCase> {
     let is_named =
         |order: Order| tests.orders.is_empty() || tests.orders.iter().any(|named| order == (*named).into());
     if tests.sizes.is_empty() && tests.queue_depths.is_empty() {
-        return Speed::usual_cases(direction).into_iter().filter(|case| is_named(case.order)).collect();
+        return Speed::default_cases(direction).into_iter().filter(|case| is_named(case.order)).collect();
     }
     let or =
         |named: &[Bytes], default: &[Bytes]| if named.is_empty() { default.to_vec() } else { named.to_vec() };

@@ -36,7 +36,7 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
 
 /// Whether one block of at most [`COMMON_BLOCK_MAX`] is sure enough to be reported.
 #[must_use]
-pub fn has_usual_block(explanations: &[Explanation]) -> bool {
+pub fn has_common_block(explanations: &[Explanation]) -> bool {
     let block = explanations.first().and_then(|best| best.block);
     block.is_some_and(|block| block.size() <= COMMON_BLOCK_MAX) && of_block(explanations) >= SURE_ENOUGH
 }

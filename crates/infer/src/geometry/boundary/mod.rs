@@ -7,6 +7,6 @@ pub mod levels;
 pub mod limits;
 pub mod posterior;
 
-pub use choice::{at_block_and_beside, has_usual_block, hiding, informative, is_decided};
+pub use choice::{at_block_and_beside, has_common_block, hiding, informative, is_decided};
 pub use figure::Figures;
 pub use posterior::explain;

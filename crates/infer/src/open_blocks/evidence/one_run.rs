@@ -15,7 +15,7 @@ const PAIRS_MIN: usize = 2;
 const UNCLEAR_MAX: usize = 1;
 /// Closing a block takes at least this many times as long as a stall at the opening before. Guess.
 const FAR_LONGER: f64 = 8.0;
-/// The fewest slow openings for their usual extra time. Guess.
+/// The fewest slow openings for their median extra time. Guess.
 const OPENINGS_MIN: usize = 4;
 /// Openings with less than this share of that time close no block. Guess.
 const FAR_SHORTER: f64 = 0.25;

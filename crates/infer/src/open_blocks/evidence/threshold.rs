@@ -39,8 +39,8 @@ const THRESHOLDS: [f64; 3] = [6.0, 15.0, 40.0];
 /// The least log Bayes factor of another threshold, nats. Guess.
 pub(super) const THRESHOLD_NATS: f64 = 2.0;
 
-/// The posterior with the threshold of the highest evidence. Merges may be shorter than the usual threshold,
-/// or far longer than stalls. A threshold in the middle of the slow writes does not count.
+/// The posterior with the threshold of the highest evidence. Merges may be shorter than the default
+/// threshold, or far longer than stalls. A threshold in the middle of the slow writes does not count.
 #[must_use]
 pub fn with_best_threshold(posterior: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     let is_unchanged = sequences.last().is_none_or(|sequence| posterior.classifier() == sequence.classifier);
@@ -141,8 +141,8 @@ pub(super) fn best_of_thresholds(
     best
 }
 
-/// The same with a higher threshold if the present one is in the middle of the usual latencies: any switch
-/// may cost that much, and merges take far longer.
+/// The same with a higher threshold if the present one is in the middle of the latencies without a merge: any
+/// switch may cost that much, and merges take far longer.
 fn with_clear_threshold(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     let undecided = best.undecided_share();
     if undecided < UNDECIDED_MAX {

@@ -17,8 +17,8 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{Stop, range};
 
-/// The usual limit of bytes written, if the search left as many. Guess.
-const BYTES_USUAL: Bytes = Bytes::mib(24);
+/// The default limit of bytes written, if the search left as many. Guess.
+const BYTES_DEFAULT: Bytes = Bytes::mib(24);
 /// The least limit, whatever the search left. Guess.
 const BYTES_MIN: Bytes = Bytes::mib(6);
 /// The limit if too few collections were seen to decide, and blocks are small enough for more of them. Guess.
@@ -100,7 +100,7 @@ impl Search<'_, '_> {
         while writes < WRITES_MAX && self.session.device_time() < time_before + TIME_MAX {
             let seen = collection_times_s(&self.data.one_run).len();
             let may_see_more = UNDECIDED.contains(&seen) && erase_block <= BLOCK_MAX;
-            let bytes_max = if may_see_more { left } else { left.min(BYTES_USUAL) };
+            let bytes_max = if may_see_more { left } else { left.min(BYTES_DEFAULT) };
             let is_spent = self.session.bytes_written() + pool.request > bytes_before + bytes_max;
             if seen >= COLLECTIONS_MAX || is_spent {
                 break;

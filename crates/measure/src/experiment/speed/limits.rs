@@ -11,7 +11,7 @@ use crate::experiment::speed::thorough;
 /// From this size on sequential writes are large: they meet stalls and garbage collection only over much
 /// data.
 const LARGE: Bytes = Bytes::mib(1);
-/// The usual time of a row. Guess.
+/// The default time of a row. Guess.
 const TIME: Duration = Duration::from_secs(10);
 /// The most bytes of a row. Guess.
 const BYTES_MAX: Bytes = Bytes::gib(1);

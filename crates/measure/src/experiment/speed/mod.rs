@@ -42,7 +42,7 @@ impl Speed {
     /// The usual kinds: large and small sequential requests, small and large random ones, and small random
     /// ones with several in flight.
     #[must_use]
-    pub fn usual_cases(direction: Direction) -> Vec<SpeedCase> {
+    pub fn default_cases(direction: Direction) -> Vec<SpeedCase> {
         let case = |order, request, queue_depth| SpeedCase { direction, order, request, queue_depth };
         vec![
             case(Order::Linear, Bytes::mib(1), 1),

@@ -50,7 +50,7 @@ impl StoppingRule {
         Self { next_check: CLEAR_AFTER, expected, is_first, bytes_within_a_minute, goal }
     }
 
-    /// Whether a row with the usual number of requests gets more.
+    /// Whether a row with the default number of requests gets more.
     pub(super) fn needs_more(&mut self, cell: &SpeedCell) -> bool {
         let lasted = cell.ended_ns.last().map_or(Duration::ZERO, |ended| Duration::from_nanos(*ended));
         let awaits_stalls = self.goal.is_some() && self.awaited_stalls(cell, lasted).is_some();
@@ -82,8 +82,8 @@ impl StoppingRule {
             Some(goal) if self.is_first => {
                 lasted >= thorough::TIME_MAX || !few && !goal.is_open(cell, lasted)
             }
-            Some(_) => self.is_usually_enough(cell, lasted, few) && !self.goal_is_open(cell, lasted),
-            None => self.is_usually_enough(cell, lasted, few),
+            Some(_) => self.is_enough_by_default(cell, lasted, few) && !self.goal_is_open(cell, lasted),
+            None => self.is_enough_by_default(cell, lasted, few),
         }
     }
 
@@ -91,17 +91,17 @@ impl StoppingRule {
         self.goal.as_mut().is_some_and(|goal| goal.is_open(cell, lasted))
     }
 
-    fn is_usually_enough(&mut self, cell: &SpeedCell, lasted: Duration, few: bool) -> bool {
-        let usual = time(cell.case);
+    fn is_enough_by_default(&mut self, cell: &SpeedCell, lasted: Duration, few: bool) -> bool {
+        let default = time(cell.case);
         let may_continue = few || cell.case.direction == Direction::Write;
-        if lasted >= if may_continue { time_max(cell.case) } else { usual } {
+        if lasted >= if may_continue { time_max(cell.case) } else { default } {
             return true;
         }
         if few || self.is_short(cell, lasted) || lasted < self.next_check {
             return false;
         }
         self.next_check = lasted + lasted / CHECK_SHARE;
-        is_clear(cell) || lasted >= usual && !self.is_first && !is_open(cell)
+        is_clear(cell) || lasted >= default && !self.is_first && !is_open(cell)
     }
 
     /// Whether a row has met enough of the expected stalls. Random writes give no position for stalls, unless
@@ -129,7 +129,7 @@ impl StoppingRule {
     }
 }
 
-/// Whether a row is worth more than its usual time: its speed is vague, or it writes and its speed changes.
+/// Whether a row is worth more than its default time: its speed is vague, or it writes and its speed changes.
 fn is_open(cell: &SpeedCell) -> bool {
     is_vague(cell) || cell.case.direction == Direction::Write && is_changing(cell)
 }
