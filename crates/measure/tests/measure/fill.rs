@@ -70,12 +70,12 @@ fn small_cache_may_be_memory_unless_the_buffer_was_measured() {
     let profile = profile(&(CACHE.replace("150MiB", "48MiB") + "\"direct\""));
     let seen = Survey::new(true, 5).fill(&mut VirtualStick::new(&profile, 3), &mut Silent);
     let stream = seen.iter().filter(|seen| matches!(seen.data, Data::Sustained(_))).cloned();
-    for (observations, is_doubted) in [(seen.clone(), false), (stream.collect(), true)] {
+    for (observations, is_ambiguous) in [(seen.clone(), false), (stream.collect(), true)] {
         let findings = infer(&observations);
         let cache = of(&findings, FindingId::SlcCacheBytes);
         assert_near(cache, Bytes::mib(48));
-        let doubts = cache.caveats.contains(&Caveat::MayBeMemory);
-        assert_eq!(doubts, is_doubted, "{cache:?}");
+        let has_caveat = cache.caveats.contains(&Caveat::MayBeMemory);
+        assert_eq!(has_caveat, is_ambiguous, "{cache:?}");
     }
 }
 
