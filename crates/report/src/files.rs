@@ -80,6 +80,26 @@ fn cause(verdict: &FilesVerdict, data: &FilesData) -> String {
 }
 
 /// Whether the files were not on a removable device.
+/// What is measured where the directory is not on a stick.
+#[must_use]
+pub const fn not_a_stick(instead: Instead) -> &'static str {
+    match instead {
+        Instead::Memory => "the directory is in memory (tmpfs): this measures memory, not a stick",
+        Instead::Network => {
+            "the directory is on another machine: this measures the network and that machine, not a stick"
+        }
+        Instead::Overlay => {
+            "the directory is on an overlay: this measures the overlay and the filesystem below it"
+        }
+        Instead::UserSpace => {
+            "the filesystem is a program (FUSE): this measures that program and the storage below it"
+        }
+        Instead::SystemDisk => {
+            "the directory is on the system disk: this measures that disk and its other users"
+        }
+    }
+}
+
 const fn is_not_removable(instead: Instead) -> bool {
     matches!(instead, Instead::Memory | Instead::Network | Instead::SystemDisk)
 }
@@ -188,7 +208,7 @@ pub fn conditions(data: &FilesData) -> Vec<Sentence> {
         format!("read back cold: {cold}"),
         rounds,
     ];
-    let instead = data.instead.iter().map(|instead| instead.text().to_owned());
+    let instead = data.instead.iter().map(|instead| not_a_stick(*instead).to_owned());
     texts.into_iter().chain(instead).map(Sentence::new).collect()
 }
 

@@ -7,6 +7,7 @@ use flashscope_record::observation::{Instead, MethodsData, WriteMethod};
 
 use crate::bench_report::BenchReport;
 use crate::chart::Table;
+use crate::files::not_a_stick;
 use crate::words::{IN_MEMORY, NO_ROUND, Sentence};
 use crate::{quantity, words};
 
@@ -78,7 +79,7 @@ pub fn bench_report(data: &MethodsData) -> BenchReport {
     let (truth, methods) = (truth(data), method_speeds(data));
     let why = truth.map(|truth| methods.iter().flat_map(|method| named(&methods, method, &truth)).collect());
     let cached: Vec<Sentence> = methods.iter().filter_map(|method| cached_text(data, method)).collect();
-    let instead = data.instead.iter().map(|instead| instead.text().to_owned());
+    let instead = data.instead.iter().map(|instead| not_a_stick(*instead).to_owned());
     let conditions = instead.chain(rounds(&methods)).map(Sentence::new).collect();
     BenchReport {
         headline: Sentence::new(headline(data, &methods, truth)),

@@ -10,6 +10,7 @@ use flashscope_linux::{
 };
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::Instead;
+use flashscope_report::files::not_a_stick;
 
 use super::attachment;
 use super::link::link;
@@ -44,7 +45,7 @@ pub fn open_in_directory(
         identify(source, &Roots::default())
     });
     let mut remarks: Vec<String> =
-        ground.non_stick.iter().map(|no_stick| instead(*no_stick).text().to_owned()).collect();
+        ground.non_stick.iter().map(|no_stick| not_a_stick(instead(*no_stick)).to_owned()).collect();
     remarks.extend(device.remarks().iter().map(ToString::to_string));
     let is_buffered = device.remarks().contains(&Remark::Buffered);
     let whole = device.capabilities().whole();

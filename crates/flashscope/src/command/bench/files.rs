@@ -12,6 +12,7 @@ use flashscope_measure::workload::files::{FilesEvent, FilesWorkload, Pilot, ROUN
 use flashscope_measure::workload::{Stopped, file_sizes};
 use flashscope_record::observation::{Cause, ColdBy, Data, Ended, FilesData, FlushTime, StopReason};
 use flashscope_report::counted;
+use flashscope_report::files::not_a_stick;
 
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
@@ -125,7 +126,7 @@ fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, print
         ground.options
     ));
     for instead in &ground.non_stick {
-        printer.remark(format!("note: {directory}: {}", crate::target::instead(*instead).text()));
+        printer.remark(format!("note: {directory}: {}", not_a_stick(crate::target::instead(*instead))));
     }
     for left in place.left_over() {
         printer.remark(format!(

@@ -69,28 +69,6 @@ pub enum Instead {
     SystemDisk,
 }
 
-impl Instead {
-    /// What to say of it: `… : this measures …`.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Memory => "it lies in memory (tmpfs): this measures memory, and no stick",
-            Self::Network => {
-                "it lies on another machine: this measures the network and that machine, and no stick"
-            }
-            Self::Overlay => {
-                "it lies on an overlay: this measures the filesystem below as well as the layers over it"
-            }
-            Self::UserSpace => {
-                "its filesystem is a program (FUSE): this measures that program along with what is below it"
-            }
-            Self::SystemDisk => {
-                "it lies on the disk that the system runs from: this measures that disk, with all who use it"
-            }
-        }
-    }
-}
-
 /// One round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesRound {
