@@ -45,11 +45,7 @@ impl Contents {
 
 impl std::fmt::Display for Contents {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            formatter,
-            "{} of {} places looked at hold nothing but 0x00 or 0xFF",
-            self.blank, self.looked_at
-        )
+        write!(formatter, "{} of {} sampled offsets hold only 0x00 or 0xFF", self.blank, self.looked_at)
     }
 }
 
