@@ -2,7 +2,7 @@
 
 use flashscope_infer::files::comparison::{FilesCause, FilesSpeed, files_verdict};
 use flashscope_infer::statistics::quantile;
-use flashscope_record::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Traffic};
+use flashscope_record::observation::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 use flashscope_record::observation::{Ended, Observations};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::files::{conditions, headline, reasons, speeds};
@@ -10,7 +10,7 @@ use flashscope_report::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::backing::{BackingDocument, LinkLimitDocument};
+use super::backing::LinkLimitDocument;
 use super::body::Body;
 use super::ended::EndedDocument;
 use super::spread::SpreadDocument;
@@ -35,7 +35,7 @@ pub struct BenchFilesDocument {
     /// How the page cache was emptied before reads.
     pub cold: ColdDocument,
     /// What was measured instead of a removable device; empty for a removable device.
-    pub instead: Vec<BackingDocument>,
+    pub instead: Vec<Instead>,
     /// The speed limit of the path to the device; null if unknown.
     pub link: Option<LinkLimitDocument>,
     /// How many rounds were completed.
@@ -193,7 +193,7 @@ impl BenchFilesDocument {
                 ColdBy::Advice => ColdDocument::Advice,
                 ColdBy::Drop => ColdDocument::Drop,
             },
-            instead: data.instead.iter().map(BackingDocument::from).collect(),
+            instead: data.instead.clone(),
             link: data.link.as_ref().map(LinkLimitDocument::from),
             rounds: data.rounds.len(),
             verdict: headline(data).to_string(),

@@ -3,7 +3,7 @@
 use flashscope_infer::diagnose;
 use flashscope_infer::files::comparison::Spread;
 use flashscope_infer::files::write_methods::{MethodSpeed, cached, method_speeds, truth};
-use flashscope_record::observation::{Ended, Observations};
+use flashscope_record::observation::{Ended, Instead, Observations};
 use flashscope_record::observation::{MethodsData, WriteMethod};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::words;
@@ -11,7 +11,7 @@ use flashscope_report::write_methods::reasons;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::backing::{BackingDocument, LinkLimitDocument};
+use super::backing::LinkLimitDocument;
 use super::body::Body;
 use super::bottleneck::BottleneckDocument;
 use super::ended::EndedDocument;
@@ -33,7 +33,7 @@ pub struct BenchMethodsDocument {
     /// The speed limit of the path to the device; null if unknown.
     pub link: Option<LinkLimitDocument>,
     /// What was measured instead of a removable device; empty for a removable device.
-    pub instead: Vec<BackingDocument>,
+    pub instead: Vec<Instead>,
     /// What limits the device.
     pub bottleneck: BottleneckDocument,
     /// The methods.
@@ -48,7 +48,7 @@ pub struct BenchMethodsDocument {
 pub struct MethodDocument {
     /// The method.
     #[serde(rename = "way")]
-    pub method: MethodId,
+    pub method: WriteMethod,
     /// The command that people type for it.
     pub command: &'static str,
     /// How many rounds were completed.
@@ -79,26 +79,6 @@ pub struct MethodDocument {
     pub why: Vec<String>,
 }
 
-/// A write method.
-#[derive(Debug, Serialize, JsonSchema)]
-pub enum MethodId {
-    /// Zeros through the page cache.
-    #[serde(rename = "buffered_zeros")]
-    Zeros,
-    /// Random bytes through the page cache.
-    #[serde(rename = "buffered_random")]
-    Random,
-    /// Through the page cache, with one flush at the end.
-    #[serde(rename = "fdatasync_at_end")]
-    FlushAtEnd,
-    /// With a flush after each write.
-    #[serde(rename = "o_sync")]
-    FlushEach,
-    /// Without the page cache.
-    #[serde(rename = "o_direct")]
-    Direct,
-}
-
 impl Body for BenchMethodsDocument {
     const NAME: &'static str = "bench-methods";
     const COMMANDS: &'static str = "bench methods, and report for its run files";
@@ -115,7 +95,7 @@ impl BenchMethodsDocument {
             true_bytes_per_s: truth.map(|truth| truth.median),
             truth: truth.map(SpreadDocument::from),
             link: data.link.as_ref().map(LinkLimitDocument::from),
-            instead: data.instead.iter().map(BackingDocument::from).collect(),
+            instead: data.instead.clone(),
             bottleneck: BottleneckDocument::from(&diagnose(&run.observations, &[], &run.attachment)),
             methods: methods
                 .iter()
@@ -131,7 +111,7 @@ impl MethodDocument {
         let timing = data.timings.iter().find(|timing| timing.method == method.method);
         let why = truth.map(|truth| reasons(all, method, &truth)).unwrap_or_default();
         Self {
-            method: MethodId::from(method.method),
+            method: method.method,
             command: method.method.command(),
             rounds: method.rounds,
             bytes: timing.map(|timing| timing.bytes.get()),
@@ -146,18 +126,6 @@ impl MethodDocument {
             times_truth: truth.map(|truth| method.reported.median / truth.median),
             cached: cached(data, method).as_ref().map(words::cached),
             why: why.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-impl From<WriteMethod> for MethodId {
-    fn from(method: WriteMethod) -> Self {
-        match method {
-            WriteMethod::Zeros => Self::Zeros,
-            WriteMethod::Random => Self::Random,
-            WriteMethod::FlushAtEnd => Self::FlushAtEnd,
-            WriteMethod::FlushEach => Self::FlushEach,
-            WriteMethod::Direct => Self::Direct,
         }
     }
 }
