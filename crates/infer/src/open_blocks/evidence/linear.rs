@@ -84,19 +84,8 @@ mod tests {
 
     use flashscope_device::Bytes;
 
+    use super::super::testing::twice_each;
     use super::*;
-
-    /// Two random writes into each unit, the second one with these latencies, milliseconds.
-    fn twice_each(milliseconds: impl Iterator<Item = u64>) -> Vec<OpenUnitsCell> {
-        let mut cells = Vec::new();
-        for (unit, second) in (0..).zip(milliseconds) {
-            for latency in [2, second] {
-                let kept = (Order::Random, unit + 1, Bytes::kib(4));
-                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(latency));
-            }
-        }
-        cells
-    }
 
     /// Round-robin turns of 54 blocks with 50 slots, random eviction and merges of 300 ms. One write in
     /// `stalls_once_in` stalls for 8 ms.

@@ -73,24 +73,13 @@ mod tests {
 
     use flashscope_device::Bytes;
 
+    use super::super::testing::twice_each;
     use super::*;
     use crate::open_blocks::prior::Prior;
 
     /// Openings of `fast` and then `slow` units.
     fn openings(fast: u32, slow: u32) -> Vec<OpenUnitsCell> {
         twice_each((0..fast + slow).map(|unit| if unit < fast { 2 } else { 40 }))
-    }
-
-    /// Two random writes into each unit, the second one with these latencies, milliseconds.
-    fn twice_each(milliseconds: impl Iterator<Item = u64>) -> Vec<OpenUnitsCell> {
-        let mut cells = Vec::new();
-        for (unit, second) in (0..).zip(milliseconds) {
-            for latency in [2, second] {
-                let kept = (Order::Random, unit + 1, Bytes::kib(4));
-                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(latency));
-            }
-        }
-        cells
     }
 
     #[test]
