@@ -391,7 +391,7 @@ mod tests {
         data.rounds[0].small.warm = Some(0.7);
         data.rounds[0].small.wrong = 3;
         let report = format!("{:?}{:?}", reasons(&data), conditions(&data));
-        for words in ["system runs from", "70 % of the pages", "3 files read back with wrong contents"] {
+        for words in ["on the system disk", "70 % of the pages", "3 files read back with wrong contents"] {
             assert!(report.contains(words), "{words}: {report}");
         }
         data.rounds[0].small.writes = None;
