@@ -1,0 +1,80 @@
+//! btrfs: only the start can be aligned; the kernel places the chunks.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+/// mkfs.btrfs refuses smaller ones (109 MiB with single metadata, btrfs-progs 6.2).
+const MINIMUM: Bytes = Bytes::mib(128);
+
+/// btrfs.
+pub(super) struct Btrfs;
+
+impl Filesystem for Btrfs {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Btrfs
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.btrfs", package: "btrfs-progs", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let (start, size) = edge_start(request, erase_block)?;
+        if size < MINIMUM {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
+        }
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {}", start / request.logical_block),
+                whole_blocks(start, erase_block),
+                Because::StartOnEdge,
+            ),
+            Reason::new(PlanNumber::MetadataCopies, "single", "", Because::OneMetadataCopy),
+        ];
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster: Bytes::kib(4),
+            options: ["-m", "single", "-d", "single"].map(str::to_owned).to_vec(),
+            data_area: DataArea::Anywhere,
+            reasons,
+            cannot: Some(Cannot::DataArea { filesystem: self.kind(), erase_block }),
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf8(label, self.kind(), 255)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        arguments.extend(placement.options.iter().cloned());
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        if let Some(uuid) = uuid {
+            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x83
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

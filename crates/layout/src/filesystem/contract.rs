@@ -1,0 +1,273 @@
+//! The contract of a filesystem: where it goes, which command makes it, and what it cannot do.
+
+use std::fmt;
+use std::str::FromStr;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::label::LabelError;
+use crate::purpose::Purpose;
+use crate::reason::Reason;
+
+/// The kind of a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FilesystemKind {
+    /// Linux's usual filesystem.
+    Ext4,
+    /// FAT16 or FAT32.
+    Vfat,
+    /// The filesystem of SDXC cards.
+    Exfat,
+    /// A log-structured filesystem for flash.
+    F2fs,
+    /// A filesystem for large files.
+    Xfs,
+    /// A copy-on-write filesystem.
+    Btrfs,
+    /// Windows' filesystem.
+    Ntfs,
+    /// A log-structured filesystem with snapshots.
+    Nilfs2,
+}
+
+impl FilesystemKind {
+    /// All kinds, in the order of the help.
+    pub const ALL: [Self; 8] =
+        [Self::Ext4, Self::Vfat, Self::Exfat, Self::F2fs, Self::Xfs, Self::Btrfs, Self::Ntfs, Self::Nilfs2];
+
+    /// The name on the command line, in JSON and in the kernel.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Vfat => "vfat",
+            Self::Exfat => "exfat",
+            Self::F2fs => "f2fs",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+            Self::Ntfs => "ntfs",
+            Self::Nilfs2 => "nilfs2",
+        }
+    }
+}
+
+impl fmt::Display for FilesystemKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// A filesystem that flashscope does not make.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not offered; use ext4, vfat, exfat, f2fs, xfs, btrfs, ntfs or nilfs2")]
+pub struct UnknownFilesystem(String);
+
+impl FromStr for FilesystemKind {
+    type Err = UnknownFilesystem;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFilesystem> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| UnknownFilesystem(text.to_owned()))
+    }
+}
+
+/// The space on a medium that one partition may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// The first byte after the partition table and earlier partitions.
+    pub first: Bytes,
+    /// The end: the first byte that the partition must not reach.
+    pub end: Bytes,
+}
+
+/// What is asked of a filesystem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The space for the partition.
+    pub space: Space,
+    /// The erase block.
+    pub erase_block: Bytes,
+    /// The logical block of the medium: 512 bytes or 4 KiB.
+    pub logical_block: Bytes,
+    /// The finely mapped area at the start of the medium, if it has one.
+    pub fat_area: Option<Bytes>,
+    /// The purpose.
+    pub purpose: Purpose,
+    /// A cluster size that the user asks for.
+    pub cluster: Option<Bytes>,
+}
+
+/// Where a filesystem goes, and with which options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The filesystem.
+    pub filesystem: FilesystemKind,
+    /// The start of the partition.
+    pub start: Bytes,
+    /// The size of the partition.
+    pub size: Bytes,
+    /// The cluster or block size.
+    pub cluster: Bytes,
+    /// The options of the tool that set the layout, in its own units.
+    pub options: Vec<String>,
+    /// Where its data begins.
+    pub data_area: DataArea,
+    /// The arithmetic of each number.
+    pub reasons: Vec<Reason>,
+    /// What this filesystem cannot align.
+    pub cannot: Option<Cannot>,
+}
+
+/// Where the data of a filesystem begins on the medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum DataArea {
+    /// Clusters start at this offset of the medium.
+    At {
+        /// The offset from the start of the medium.
+        offset: Bytes,
+    },
+    /// Groups of this size start at the start of the partition and repeat.
+    Groups {
+        /// The size of a group.
+        size: Bytes,
+    },
+    /// The filesystem decides later; nothing is known beforehand.
+    Anywhere,
+}
+
+impl DataArea {
+    /// Whether everything that is known of the data area lies on edges of `erase_block`.
+    #[must_use]
+    pub const fn is_aligned(self, start: Bytes, erase_block: Bytes) -> bool {
+        match self {
+            Self::At { offset } => offset.is_multiple_of(erase_block),
+            Self::Groups { size } => start.is_multiple_of(erase_block) && size.is_multiple_of(erase_block),
+            Self::Anywhere => false,
+        }
+    }
+}
+
+/// What a filesystem cannot align, or why it cannot be made at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Cannot {
+    /// The space is too small for the filesystem.
+    #[error("{filesystem} needs at least {minimum}, and {available} are available; use another filesystem")]
+    TooSmall {
+        /// The filesystem.
+        filesystem: FilesystemKind,
+        /// What it needs.
+        minimum: Bytes,
+        /// What there is.
+        available: Bytes,
+    },
+    /// The space is too large for the filesystem.
+    #[error("{filesystem} holds at most {maximum}, and {available} are available; use another filesystem")]
+    TooLarge {
+        /// The filesystem.
+        filesystem: FilesystemKind,
+        /// What it holds.
+        maximum: Bytes,
+        /// What there is.
+        available: Bytes,
+    },
+    /// The data area cannot be aligned with this filesystem.
+    #[error("the data area of {filesystem} cannot be aligned to {erase_block}; its start is aligned")]
+    DataArea {
+        /// The filesystem.
+        filesystem: FilesystemKind,
+        /// The erase block.
+        erase_block: Bytes,
+    },
+    /// Segments come in powers of two only.
+    #[error(
+        "{filesystem} has segments of powers of two only; {segment} divides the erase block of {erase_block}"
+    )]
+    PowersOfTwoOnly {
+        /// The filesystem.
+        filesystem: FilesystemKind,
+        /// The segment that is used.
+        segment: Bytes,
+        /// The erase block.
+        erase_block: Bytes,
+    },
+    /// Fewer than two erase blocks fit into the space.
+    #[error("only {available} are available; with erase blocks of {erase_block} nothing can be aligned")]
+    FewEraseBlocks {
+        /// What there is.
+        available: Bytes,
+        /// The erase block.
+        erase_block: Bytes,
+    },
+    /// The cluster size does not fit.
+    #[error("{filesystem} cannot have clusters of {cluster}; use {usable}")]
+    Cluster {
+        /// The filesystem.
+        filesystem: FilesystemKind,
+        /// What was asked for.
+        cluster: Bytes,
+        /// What fits, in words.
+        usable: String,
+    },
+}
+
+/// The program that makes a filesystem, and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tool {
+    /// The program, e.g. `mkfs.ext4`.
+    pub program: &'static str,
+    /// The Debian package that holds it.
+    pub package: &'static str,
+    /// The option that prints its version.
+    pub version_option: &'static str,
+}
+
+/// A command: a program and its arguments, never a shell string.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// What it reads from standard input; empty for nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input: String,
+}
+
+/// One filesystem that a plan can use.
+pub trait Filesystem: Sync {
+    /// Its kind.
+    fn kind(&self) -> FilesystemKind;
+
+    /// The program that makes it.
+    fn tool(&self) -> Tool;
+
+    /// Places it in a space, with its data area on edges of erase blocks where that is possible.
+    ///
+    /// # Errors
+    /// [`Cannot`] if it cannot be made there at all.
+    fn align(&self, request: &Request) -> Result<Placement, Cannot>;
+
+    /// Checks a label.
+    ///
+    /// # Errors
+    /// [`LabelError`] if the filesystem cannot have this label.
+    fn check_label(&self, label: &str) -> Result<(), LabelError>;
+
+    /// The command that makes it on `device`, a partition. `uuid` is in the form of the filesystem, if one is fixed.
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command;
+
+    /// The type of its partition in an MBR.
+    fn mbr_type(&self, placement: &Placement) -> u8;
+
+    /// The type of its partition in a GPT.
+    fn gpt_type(&self) -> &'static str;
+
+    /// The mount options that suit a stick or card.
+    fn mount_options(&self) -> &'static [&'static str];
+}

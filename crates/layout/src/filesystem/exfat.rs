@@ -1,0 +1,163 @@
+//! exFAT: the cluster heap on an edge.
+//!
+//! mkfs.exfat rounds FAT and heap up to `-b`, a power of two, counted from the start of the disk. For an erase block that
+//! is no power of two, `-b` is the largest power of two that divides it, and the partition starts off the edge on purpose
+//! so that the heap lies on one. Tried with exfatprogs 1.2.0; the layout is read back after formatting.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::purpose::Purpose;
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{size_from, whole_blocks};
+use crate::standard::standard;
+
+/// The cluster sizes that the specification allows: up to 32 MiB (Microsoft, exFAT file system specification, 3.1.15).
+const CLUSTER_MAX: Bytes = Bytes::mib(32);
+/// The most clusters (same source, 3.1.9).
+const CLUSTERS_MAX: u64 = 0xFFFF_FFF5;
+/// The smallest volume (same source, 3.1.5).
+const MINIMUM: Bytes = Bytes::mib(1);
+/// Bitmap, up-case table and root directory take a cluster each, at least; some for files are left. Policy.
+const CLUSTERS_MIN: u64 = 16;
+/// The boot regions take 24 sectors (same source, section 2).
+const BOOT_SECTORS: u64 = 24;
+
+/// exFAT.
+pub(super) struct Exfat;
+
+/// The offset of the heap from the start of the partition, if that is a multiple of `boundary`.
+fn heap(size: Bytes, cluster: Bytes, boundary: Bytes, sector: Bytes) -> (Bytes, Bytes) {
+    let fat = (sector * BOOT_SECTORS).round_up(boundary);
+    let length = (Bytes::new(4) * (size / cluster)).round_up(cluster);
+    ((fat + length).round_up(boundary), fat)
+}
+
+impl Filesystem for Exfat {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Exfat
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.exfat", package: "exfatprogs", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let (erase_block, sector) = (request.erase_block, request.logical_block);
+        let available = size_from(request, request.space.first)?;
+        let usual = match request.purpose {
+            Purpose::Backup => standard(available).cluster.max(Bytes::kib(128)),
+            _ => standard(available).cluster,
+        };
+        let cluster = request.cluster.unwrap_or(usual);
+        if !cluster.get().is_power_of_two() || cluster < sector || cluster > CLUSTER_MAX {
+            let usable = format!("a power of two from {sector} to {CLUSTER_MAX}");
+            return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
+        }
+        let boundary = Bytes::new(1 << erase_block.get().trailing_zeros());
+        let (start, size) = start_for(request, cluster, boundary)?;
+        if size < MINIMUM {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
+        }
+        if size / cluster > CLUSTERS_MAX {
+            let usable = "larger clusters".to_owned();
+            return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
+        }
+        let (heap, fat) = heap(size, cluster, boundary, sector);
+        let minimum = heap + cluster * CLUSTERS_MIN;
+        if size < minimum {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum, available: size });
+        }
+        let data = start + heap;
+        let is_on_edge = start.is_multiple_of(erase_block);
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {}", start / sector),
+                if is_on_edge { whole_blocks(start, erase_block) } else { format!("{data} - {heap}") },
+                if is_on_edge { Because::StartOnEdge } else { Because::StartOffEdgeOnPurpose },
+            ),
+            Reason::new(
+                PlanNumber::Boundary,
+                boundary.to_string(),
+                format!("largest power of two in {erase_block}"),
+                Because::PowersOfTwoOnly,
+            ),
+            Reason::new(
+                PlanNumber::ClusterHeap,
+                format!("sector {}", data / sector),
+                format!("{start} + {heap} = {}", whole_blocks(data, erase_block)),
+                Because::DataAreaOnEdge,
+            ),
+            Reason::new(
+                PlanNumber::Cluster,
+                cluster.to_string(),
+                format!("FAT at {} of the partition", fat),
+                Because::StandardCluster,
+            ),
+        ];
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster,
+            options: vec!["-b".to_owned(), kib(boundary), "-c".to_owned(), kib_or_bytes(cluster)],
+            data_area: DataArea::At { offset: data },
+            reasons,
+            cannot: (!data.is_multiple_of(erase_block))
+                .then_some(Cannot::DataArea { filesystem: self.kind(), erase_block }),
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf16(label, self.kind(), 11)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = placement.options.clone();
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x07
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}
+
+/// The start for which the heap lies on an edge, a multiple of `boundary`; and the size from there.
+fn start_for(request: &Request, cluster: Bytes, boundary: Bytes) -> Result<(Bytes, Bytes), Cannot> {
+    let first = request.space.first.round_up(boundary);
+    let mut start = first;
+    // The size of the FAT depends on the start by less than a cluster's entry: two rounds settle it.
+    for _ in 0..4 {
+        let size = size_from(request, start)?;
+        let (heap, _) = heap(size, cluster, boundary, request.logical_block);
+        let wanted = (first + heap).round_up(request.erase_block) - heap;
+        if wanted == start {
+            break;
+        }
+        start = wanted;
+    }
+    Ok((start, size_from(request, start)?))
+}
+
+/// A size as mkfs.exfat reads it, in KiB.
+fn kib(size: Bytes) -> String {
+    format!("{}K", size.get() >> 10)
+}
+
+fn kib_or_bytes(size: Bytes) -> String {
+    if size.is_multiple_of(Bytes::kib(1)) { kib(size) } else { size.get().to_string() }
+}

@@ -1,0 +1,146 @@
+//! ext4: every block group starts on an edge of an erase block.
+//!
+//! Block groups have at most 32768 blocks of 4 KiB. With N blocks in an erase block, `-g floor(32768 / N) * N` puts every
+//! group on an edge; the default does so for powers of two only. `stripe_width` makes the allocator pack small files into
+//! whole aligned erase blocks (kernel: `ext4_mb_group_prealloc`, fs/ext4/mballoc.c).
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::purpose::Purpose;
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+/// The block that is always used; mke2fs takes 1 KiB for small disks otherwise.
+const BLOCK: Bytes = Bytes::kib(4);
+/// The most blocks of a group: the bits of one block (ext4 disk layout, kernel documentation).
+const GROUP_BLOCKS_MAX: u64 = 32_768;
+/// mke2fs takes a multiple of 8 only.
+const GROUP_BLOCKS_UNIT: u64 = 8;
+/// The least space for a filesystem with a journal: mke2fs needs 1024 blocks of journal and some more.
+const MINIMUM: Bytes = Bytes::mib(16);
+/// One inode per this many bytes for large files: 1/4 of the default, which saves inode tables that the kernel zeroes later.
+const BYTES_PER_INODE_DATA: u64 = 65_536;
+/// For archives: one inode per MiB.
+const BYTES_PER_INODE_BACKUP: u64 = 1_048_576;
+
+/// ext4.
+pub(super) struct Ext4;
+
+impl Ext4 {
+    fn bytes_per_inode(purpose: Purpose) -> Option<u64> {
+        match purpose {
+            Purpose::Backup => Some(BYTES_PER_INODE_BACKUP),
+            Purpose::LinuxData | Purpose::Share | Purpose::Camera => Some(BYTES_PER_INODE_DATA),
+            Purpose::LinuxRoot | Purpose::BoardBoot => None,
+        }
+    }
+}
+
+impl Filesystem for Ext4 {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Ext4
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.ext4", package: "e2fsprogs", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let (start, size) = edge_start(request, erase_block)?;
+        if size < MINIMUM {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
+        }
+        let mut reasons = vec![Reason::new(
+            PlanNumber::PartitionStart,
+            format!("sector {}", start / request.logical_block),
+            whole_blocks(start, erase_block),
+            Because::GroupsFollowStart,
+        )];
+        let mut options = vec!["-b".to_owned(), BLOCK.get().to_string()];
+        let blocks = erase_block / BLOCK;
+        let group = if blocks == 0 { 0 } else { GROUP_BLOCKS_MAX / blocks * blocks };
+        let is_possible =
+            erase_block.is_multiple_of(BLOCK) && group > 0 && group.is_multiple_of(GROUP_BLOCKS_UNIT);
+        let cannot = (!is_possible).then_some(Cannot::DataArea { filesystem: self.kind(), erase_block });
+        if is_possible {
+            options.extend(["-E".to_owned(), format!("stride={blocks},stripe_width={blocks}")]);
+            reasons.push(Reason::new(
+                PlanNumber::StripeWidth,
+                format!("{blocks} blocks"),
+                format!("{erase_block} / {BLOCK}"),
+                Because::SmallFilesPacked,
+            ));
+            if group != GROUP_BLOCKS_MAX {
+                options.extend(["-g".to_owned(), group.to_string()]);
+                reasons.push(Reason::new(
+                    PlanNumber::BlocksPerGroup,
+                    group.to_string(),
+                    format!("floor({GROUP_BLOCKS_MAX} / {blocks}) x {blocks}"),
+                    Because::EveryGroupOnEdge,
+                ));
+            }
+        }
+        if let Some(bytes) = Self::bytes_per_inode(request.purpose) {
+            options.extend(["-i".to_owned(), bytes.to_string()]);
+            reasons.push(Reason::new(
+                PlanNumber::BytesPerInode,
+                bytes.to_string(),
+                "",
+                Because::FewerInodeTables,
+            ));
+        }
+        if !matches!(request.purpose, Purpose::LinuxRoot | Purpose::BoardBoot) {
+            options.extend(["-m".to_owned(), "0".to_owned()]);
+            reasons.push(Reason::new(PlanNumber::ReservedForRoot, "0 %", "", Because::NoReserveForData));
+        }
+        let data_area =
+            if is_possible { DataArea::Groups { size: BLOCK * group } } else { DataArea::Anywhere };
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster: BLOCK,
+            options,
+            data_area,
+            reasons,
+            cannot,
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf8(label, self.kind(), 16)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-F".to_owned(), "-q".to_owned()];
+        // mke2fs takes the last -E only, so all extended options stand in one.
+        let seed = uuid.map_or_else(String::new, |uuid| format!(",hash_seed={uuid}"));
+        let with_seed = |option: &String| {
+            if option.starts_with("stride=") { format!("{option}{seed}") } else { option.clone() }
+        };
+        arguments.extend(placement.options.iter().map(with_seed));
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        if let Some(uuid) = uuid {
+            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x83
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

@@ -1,0 +1,106 @@
+//! f2fs: sections of whole erase blocks, and the main area on an edge.
+//!
+//! Segments have 2 MiB. A section of `-s` segments is the least common multiple of segment and erase block. mkfs.f2fs sees
+//! the start of a partition on sd and mmcblk disks only, not on loop partitions; a start on an edge serves both.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+/// A segment: 512 blocks of 4 KiB (kernel documentation, f2fs, disk layout).
+const SEGMENT: Bytes = Bytes::mib(2);
+/// Sections below this number leave too little beside over-provisioning: it grows from 3 % to 8 % for 24 MiB sections on
+/// 7.5 GB. Policy.
+const SECTIONS_MIN: u64 = 64;
+/// mkfs.f2fs refuses smaller ones.
+const MINIMUM: Bytes = Bytes::mib(64);
+/// The largest volume (kernel documentation: 16 TiB).
+const MAXIMUM: Bytes = Bytes::gib(16 * 1024);
+
+/// f2fs.
+pub(super) struct F2fs;
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+impl Filesystem for F2fs {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::F2fs
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.f2fs", package: "f2fs-tools", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let common = greatest_common_divisor(erase_block.get(), SEGMENT.get());
+        let section = Bytes::new(erase_block.get() / common * SEGMENT.get());
+        let (start, size) = edge_start(request, section)?;
+        let minimum = MINIMUM.max(section * SECTIONS_MIN);
+        if size < minimum {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum, available: size });
+        }
+        if size > MAXIMUM {
+            return Err(Cannot::TooLarge { filesystem: self.kind(), maximum: MAXIMUM, available: size });
+        }
+        let segments = section / SEGMENT;
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {}", start / request.logical_block),
+                whole_blocks(start, section),
+                Because::SectionsFollowDisk,
+            ),
+            Reason::new(
+                PlanNumber::SegmentsPerSection,
+                segments.to_string(),
+                format!("lcm({erase_block}, {SEGMENT}) / {SEGMENT}"),
+                Because::CleaningFreesSections,
+            ),
+        ];
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster: Bytes::kib(4),
+            options: vec!["-s".to_owned(), segments.to_string(), "-z".to_owned(), "1".to_owned()],
+            data_area: DataArea::Groups { size: section },
+            reasons,
+            cannot: None,
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf16(label, self.kind(), 512)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        arguments.extend(placement.options.iter().cloned());
+        if !label.is_empty() {
+            arguments.extend(["-l".to_owned(), label.to_owned()]);
+        }
+        if let Some(uuid) = uuid {
+            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x83
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

@@ -1,0 +1,98 @@
+//! NILFS2: segments of a power of two that divides the erase block.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+const BLOCK: Bytes = Bytes::kib(4);
+/// mkfs.nilfs2 takes at least 16 blocks per segment.
+const SEGMENT_MIN: Bytes = Bytes::kib(64);
+/// The default is 2048 blocks; larger segments are made of erase blocks all the same. Policy.
+const SEGMENT_MAX: Bytes = Bytes::mib(64);
+/// mkfs.nilfs2 refuses smaller ones: it wants at least this space with default segments.
+const MINIMUM: Bytes = Bytes::mib(136);
+/// It wants some segments, too. Policy.
+const SEGMENTS_MIN: u64 = 32;
+
+/// NILFS2.
+pub(super) struct Nilfs2;
+
+impl Filesystem for Nilfs2 {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Nilfs2
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.nilfs2", package: "nilfs-tools", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let (start, size) = edge_start(request, erase_block)?;
+        let power = Bytes::new(1 << erase_block.get().trailing_zeros());
+        let segment = power.clamp(SEGMENT_MIN, SEGMENT_MAX);
+        let minimum = MINIMUM.max(segment * SEGMENTS_MIN);
+        if size < minimum {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum, available: size });
+        }
+        let blocks = segment / BLOCK;
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {}", start / request.logical_block),
+                whole_blocks(start, erase_block),
+                Because::GroupsFollowStart,
+            ),
+            Reason::new(
+                PlanNumber::BlocksPerSegment,
+                blocks.to_string(),
+                format!("{segment} / {BLOCK}"),
+                Because::LargestPowerOfTwo,
+            ),
+        ];
+        let is_whole = segment == erase_block;
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster: BLOCK,
+            options: vec!["-b".to_owned(), BLOCK.get().to_string(), "-B".to_owned(), blocks.to_string()],
+            data_area: if is_whole { DataArea::Groups { size: segment } } else { DataArea::Anywhere },
+            reasons,
+            cannot: (!is_whole).then_some(Cannot::PowersOfTwoOnly {
+                filesystem: self.kind(),
+                segment,
+                erase_block,
+            }),
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf8(label, self.kind(), 80)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        arguments.extend(placement.options.iter().cloned());
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x83
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

@@ -1,0 +1,92 @@
+//! NTFS: start and clusters can be aligned, the master file table cannot.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::purpose::Purpose;
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+/// The largest cluster that mkntfs 2022.10.3 makes.
+const CLUSTER_MAX: Bytes = Bytes::mib(2);
+/// mkntfs refuses smaller ones.
+const MINIMUM: Bytes = Bytes::mib(8);
+/// The geometry that every tool pretends since disks have no heads any more.
+const HEADS: &str = "255";
+const SECTORS_PER_TRACK: &str = "63";
+
+/// NTFS.
+pub(super) struct Ntfs;
+
+impl Filesystem for Ntfs {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Ntfs
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.ntfs", package: "ntfs-3g", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let usual = if request.purpose == Purpose::Backup { Bytes::kib(64) } else { Bytes::kib(4) };
+        let cluster = request.cluster.unwrap_or(usual);
+        if !cluster.get().is_power_of_two() || cluster < request.logical_block || cluster > CLUSTER_MAX {
+            let usable = format!("a power of two from {} to {CLUSTER_MAX}", request.logical_block);
+            return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
+        }
+        let (start, size) = edge_start(request, erase_block)?;
+        if size < MINIMUM {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
+        }
+        let sector = start / request.logical_block;
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {sector}"),
+                whole_blocks(start, erase_block),
+                Because::StartOnEdge,
+            ),
+            Reason::new(PlanNumber::Cluster, cluster.to_string(), "", Because::ClusterForPurpose),
+        ];
+        let (start_text, cluster_text) = (sector.to_string(), cluster.get().to_string());
+        let options = ["-c", &cluster_text, "-p", &start_text, "-H", HEADS, "-S", SECTORS_PER_TRACK];
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster,
+            options: options.map(str::to_owned).to_vec(),
+            data_area: DataArea::Anywhere,
+            reasons,
+            cannot: Some(Cannot::DataArea { filesystem: self.kind(), erase_block }),
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf16(label, self.kind(), 128)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-Q".to_owned(), "-F".to_owned(), "-q".to_owned()];
+        arguments.extend(placement.options.iter().cloned());
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x07
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

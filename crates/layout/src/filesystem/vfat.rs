@@ -1,0 +1,282 @@
+//! FAT16 and FAT32: the data area on an edge, by reserved sectors or by the start of the partition.
+//!
+//! The data area begins after R reserved sectors and two FATs. R is increased until it lies on an edge; the FATs shrink
+//! meanwhile, so that takes one to three rounds. R has 16 bits: for larger erase blocks the partition starts off the edge
+//! instead. Formulas: Microsoft, "FAT: General Overview of On-Disk Format", version 1.03.
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::purpose::Purpose;
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::size_from;
+use crate::standard::standard;
+
+/// A FAT32 has at least this many clusters, a FAT16 fewer (Microsoft's overview, "FAT type determination").
+const FAT32_CLUSTERS_MIN: u64 = 65_525;
+/// A FAT16 has at least this many.
+const FAT16_CLUSTERS_MIN: u64 = 4_085;
+/// The most clusters of a FAT32: 2^28 less the reserved values.
+const FAT32_CLUSTERS_MAX: u64 = 0x0FFF_FFF5;
+/// The largest number in the field of reserved sectors.
+const RESERVED_MAX: u64 = 65_535;
+/// mkfs.fat needs 32 reserved sectors for a FAT32: boot sector, its backup and the information sector.
+const RESERVED_FAT32: u64 = 32;
+/// And one for a FAT16.
+const RESERVED_FAT16: u64 = 1;
+/// Entries of the root directory of a FAT16, 32 bytes each.
+const ROOT_ENTRIES: u64 = 512;
+/// FATs, as every reader expects them.
+const FATS: u64 = 2;
+/// The largest cluster that Windows and cameras read.
+const CLUSTER_MAX: Bytes = Bytes::kib(64);
+/// Rounds of the search for R; 48 of 48 combinations that were tried took three at most.
+const ROUNDS: u32 = 16;
+
+/// FAT16 and FAT32.
+pub(super) struct Vfat;
+
+/// The sizes of a FAT filesystem, in sectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    is_fat32: bool,
+    reserved: u64,
+    fat: u64,
+    root: u64,
+    clusters: u64,
+}
+
+impl Layout {
+    /// With R reserved sectors in a partition of `sectors`; `None` if no clusters are left.
+    fn new(sectors: u64, cluster: u64, reserved: u64, sector: Bytes, is_fat32: bool) -> Option<Self> {
+        let root = if is_fat32 { 0 } else { (ROOT_ENTRIES * 32).div_ceil(sector.get()) };
+        let entry_bytes = if is_fat32 { 4 } else { 2 };
+        let available = sectors.checked_sub(reserved + root)?;
+        // Each cluster takes its sectors and one entry in each FAT; two entries are reserved.
+        let per_cluster = cluster * sector.get() + FATS * entry_bytes;
+        let clusters = (available * sector.get() + FATS * 2 * entry_bytes) / per_cluster;
+        let fat = ((clusters + 2) * entry_bytes).div_ceil(sector.get());
+        let clusters = available.checked_sub(FATS * fat)? / cluster;
+        Some(Self { is_fat32, reserved, fat, root, clusters })
+    }
+
+    /// The first sector of the data area, from the start of the partition.
+    const fn data(self) -> u64 {
+        self.reserved + FATS * self.fat + self.root
+    }
+}
+
+impl Vfat {
+    /// The cluster for a purpose: small clusters where small files count, the standard's where readers expect it.
+    fn cluster(request: &Request, size: Bytes) -> Bytes {
+        let usual = standard(size).cluster.min(Bytes::kib(32));
+        request.cluster.unwrap_or(match request.purpose {
+            Purpose::BoardBoot | Purpose::LinuxRoot => Bytes::kib(4),
+            _ => usual,
+        })
+    }
+
+    /// Whether the number of clusters suits this kind of FAT.
+    fn suits(layout: Layout) -> bool {
+        let range = if layout.is_fat32 {
+            FAT32_CLUSTERS_MIN..=FAT32_CLUSTERS_MAX
+        } else {
+            FAT16_CLUSTERS_MIN..=FAT32_CLUSTERS_MIN - 1
+        };
+        range.contains(&layout.clusters)
+    }
+}
+
+/// One way to put the data area on an edge.
+struct Solution {
+    start: Bytes,
+    size: Bytes,
+    layout: Layout,
+    is_by_start: bool,
+}
+
+/// R such that the data area lies on an edge, from a start on an edge.
+fn by_reserved(request: &Request, cluster: Bytes, is_fat32: bool) -> Result<Option<Solution>, Cannot> {
+    let sector = request.logical_block;
+    let edge = request.erase_block / sector;
+    let start = request.space.first.round_up(request.erase_block);
+    let size = size_from(request, start)?;
+    let mut reserved = if is_fat32 { RESERVED_FAT32 } else { RESERVED_FAT16 };
+    for _ in 0..ROUNDS {
+        let Some(layout) = Layout::new(size / sector, cluster / sector, reserved, sector, is_fat32) else {
+            return Ok(None);
+        };
+        let beyond = layout.data() % edge;
+        if beyond == 0 {
+            return Ok(Some(Solution { start, size, layout, is_by_start: false }));
+        }
+        reserved += edge - beyond;
+        if reserved > RESERVED_MAX {
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+/// A start off the edge such that the data area lies on one. The FATs then lie before that edge.
+fn by_start(request: &Request, cluster: Bytes, is_fat32: bool) -> Result<Option<Solution>, Cannot> {
+    let sector = request.logical_block;
+    let reserved = if is_fat32 { RESERVED_FAT32 } else { RESERVED_FAT16 };
+    let first = request.space.first.round_up(sector);
+    let mut start = first;
+    for _ in 0..ROUNDS {
+        let size = size_from(request, start)?;
+        let Some(layout) = Layout::new(size / sector, cluster / sector, reserved, sector, is_fat32) else {
+            return Ok(None);
+        };
+        let data = (first + sector * layout.data()).round_up(request.erase_block);
+        let wanted = data - sector * layout.data();
+        if wanted == start {
+            return Ok(Some(Solution { start, size, layout, is_by_start: true }));
+        }
+        start = wanted;
+    }
+    Ok(None)
+}
+
+impl Filesystem for Vfat {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Vfat
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.vfat", package: "dosfstools", version_option: "--help" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let available = size_from(request, request.space.first)?;
+        let cluster = Self::cluster(request, available);
+        if !cluster.get().is_power_of_two() || cluster < request.logical_block || cluster > CLUSTER_MAX {
+            let usable = format!("a power of two from {} to {CLUSTER_MAX}", request.logical_block);
+            return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
+        }
+        let in_fat_area = request.fat_area.is_some_and(|area| !area.is_zero());
+        for cluster in candidates(cluster, request) {
+            for is_fat32 in [true, false] {
+                let reserved = if in_fat_area { None } else { by_reserved(request, cluster, is_fat32)? };
+                let solution = match reserved {
+                    Some(solution) => Some(solution),
+                    None => by_start(request, cluster, is_fat32)?,
+                };
+                if let Some(solution) = solution.filter(|solution| Self::suits(solution.layout)) {
+                    return Ok(placement(request, cluster, &solution));
+                }
+            }
+        }
+        let smallest = request.logical_block * FAT16_CLUSTERS_MIN;
+        if available < smallest {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: smallest, available });
+        }
+        let maximum = CLUSTER_MAX * FAT32_CLUSTERS_MAX;
+        Err(Cannot::TooLarge { filesystem: self.kind(), maximum, available })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::fat(label, self.kind())
+    }
+
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = placement.options.clone();
+        if !label.is_empty() {
+            arguments.extend(["-n".to_owned(), label.to_owned()]);
+        }
+        if let Some(uuid) = uuid {
+            arguments.extend(["-i".to_owned(), uuid.replace('-', ""), "--invariant".to_owned()]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, placement: &Placement) -> u8 {
+        if placement.options.iter().any(|option| option == "32") { 0x0c } else { 0x0e }
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime", "flush"]
+    }
+}
+
+/// The cluster that is wanted, and those beside it where it does not suit the size.
+fn candidates(cluster: Bytes, request: &Request) -> Vec<Bytes> {
+    let mut all = vec![cluster];
+    if request.cluster.is_none() {
+        let powers = (9..=16).map(|shift| Bytes::new(1 << shift));
+        let mut others: Vec<Bytes> =
+            powers.filter(|size| *size != cluster && *size >= request.logical_block).collect();
+        others.sort_by_key(|size| size.get().max(cluster.get()) / size.get().min(cluster.get()));
+        all.append(&mut others);
+    }
+    all
+}
+
+fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placement {
+    let Solution { start, size, layout, is_by_start } = *solution;
+    let (sector, erase_block) = (request.logical_block, request.erase_block);
+    let data = start + sector * layout.data();
+    let bits = if layout.is_fat32 { "32" } else { "16" };
+    let options: Vec<String> = [
+        "-a".to_owned(),
+        "-F".to_owned(),
+        bits.to_owned(),
+        "-S".to_owned(),
+        sector.get().to_string(),
+        "-s".to_owned(),
+        (cluster / sector).to_string(),
+        "-R".to_owned(),
+        layout.reserved.to_string(),
+        "-f".to_owned(),
+        FATS.to_string(),
+    ]
+    .into_iter()
+    .chain((!layout.is_fat32).then(|| ["-r".to_owned(), ROOT_ENTRIES.to_string()]).into_iter().flatten())
+    .collect();
+    let fats = sector * (FATS * layout.fat);
+    let sum = format!(
+        "{} + {} + {FATS} x {}{} = {} sectors; {}",
+        start / sector,
+        layout.reserved,
+        layout.fat,
+        if layout.root > 0 { format!(" + {}", layout.root) } else { String::new() },
+        data / sector,
+        crate::space::whole_blocks(data, erase_block),
+    );
+    let reasons = vec![
+        Reason::new(
+            PlanNumber::PartitionStart,
+            format!("sector {}", start / sector),
+            if is_by_start {
+                format!("{} - {}", data / sector, layout.data())
+            } else {
+                crate::space::whole_blocks(start, erase_block)
+            },
+            if is_by_start { Because::StartOffEdgeOnPurpose } else { Because::StartOnEdge },
+        ),
+        Reason::new(PlanNumber::ReservedSectors, layout.reserved.to_string(), sum, Because::DataAreaOnEdge),
+        Reason::new(
+            PlanNumber::Cluster,
+            format!("{} sectors", cluster / sector),
+            format!("{cluster}; both FATs take {fats}"),
+            Because::ClusterAgainstFat,
+        ),
+    ];
+    Placement {
+        filesystem: FilesystemKind::Vfat,
+        start,
+        size,
+        cluster,
+        options,
+        data_area: DataArea::At { offset: data },
+        reasons,
+        cannot: None,
+    }
+}

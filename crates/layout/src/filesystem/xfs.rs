@@ -1,0 +1,88 @@
+//! XFS: allocation groups in whole erase blocks (`-d su=,sw=1`).
+
+use flashscope_device::Bytes;
+
+use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::label::{self, LabelError};
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::space::{edge_start, whole_blocks};
+
+/// mkfs.xfs refuses less than 300 MB since xfsprogs 5.19, and with a stripe unit up to 400 MB, as no log of 64 MiB fits
+/// then (tried with 6.1.0).
+const MINIMUM: Bytes = Bytes::mib(512);
+/// The log's stripe unit: the largest is 256 KiB, and mkfs.xfs falls back to 32 KiB with a warning for larger ones.
+const LOG_STRIPE: &str = "su=32k";
+/// An allocation group has at least 16 MiB, and must hold several stripe units. Policy: four groups of four units.
+const UNITS_MIN: u64 = 16;
+
+/// XFS.
+pub(super) struct Xfs;
+
+impl Filesystem for Xfs {
+    fn kind(&self) -> FilesystemKind {
+        FilesystemKind::Xfs
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "mkfs.xfs", package: "xfsprogs", version_option: "-V" }
+    }
+
+    fn align(&self, request: &Request) -> Result<Placement, Cannot> {
+        let erase_block = request.erase_block;
+        let (start, size) = edge_start(request, erase_block)?;
+        let minimum = MINIMUM.max(erase_block * UNITS_MIN);
+        if size < minimum {
+            return Err(Cannot::TooSmall { filesystem: self.kind(), minimum, available: size });
+        }
+        let reasons = vec![
+            Reason::new(
+                PlanNumber::PartitionStart,
+                format!("sector {}", start / request.logical_block),
+                whole_blocks(start, erase_block),
+                Because::GroupsFollowStart,
+            ),
+            Reason::new(PlanNumber::StripeUnit, erase_block.to_string(), "", Because::GroupsOfStripeUnits),
+        ];
+        let options =
+            ["-d", &format!("su={},sw=1", erase_block.get()), "-l", LOG_STRIPE].map(str::to_owned).to_vec();
+        Ok(Placement {
+            filesystem: self.kind(),
+            start,
+            size,
+            cluster: Bytes::kib(4),
+            options,
+            data_area: DataArea::Groups { size: erase_block },
+            reasons,
+            cannot: None,
+        })
+    }
+
+    fn check_label(&self, label: &str) -> Result<(), LabelError> {
+        label::utf8(label, self.kind(), 12)
+    }
+
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        arguments.extend(placement.options.iter().cloned());
+        if !label.is_empty() {
+            arguments.extend(["-L".to_owned(), label.to_owned()]);
+        }
+        if let Some(uuid) = uuid {
+            arguments.extend(["-m".to_owned(), format!("uuid={uuid}")]);
+        }
+        arguments.push(device.to_owned());
+        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        0x83
+    }
+
+    fn gpt_type(&self) -> &'static str {
+        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    }
+
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
+}

@@ -1,0 +1,16 @@
+//! The right partition and filesystem for a stick: plan, steps, apply, undo, read-back.
+//!
+//! Everything here is a pure function of data, except that applying goes through a small trait, `Host`.
+
+#![deny(missing_docs)]
+
+pub mod filesystem;
+pub mod medium;
+pub mod purpose;
+pub mod reason;
+mod space;
+pub mod standard;
+
+pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+pub use purpose::Purpose;
+pub use reason::{Because, PlanNumber, Reason};

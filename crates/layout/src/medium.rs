@@ -1,0 +1,64 @@
+//! The medium that a plan is for: its size, its blocks and its identity.
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// A stick, card or image as the planner sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Medium {
+    /// Its path or name, e.g. `/dev/sdb` or `sim:transcend-8g`.
+    pub target: String,
+    /// Its size.
+    pub capacity: Bytes,
+    /// Its logical block: 512 bytes or 4 KiB.
+    pub logical_block: Bytes,
+    /// Its erase block, and how it is known.
+    pub erase_block: EraseBlock,
+    /// Its finely mapped area at the start, if it has one and it was measured.
+    pub fat_area: Option<Bytes>,
+    /// What tells it from another medium.
+    pub identity: Identity,
+}
+
+/// The erase block of a medium, and how it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EraseBlock {
+    /// Its size.
+    pub size: Bytes,
+    /// Where the size comes from.
+    pub source: EraseBlockSource,
+}
+
+/// Where the size of an erase block comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum EraseBlockSource {
+    /// Found by measurement.
+    Measured {
+        /// The confidence of that finding, from 0 to 1.
+        confidence: f64,
+    },
+    /// Given by the user.
+    Given,
+    /// Unknown; the boundary unit of the SD Association for this capacity stands in.
+    StandardBoundary,
+}
+
+/// What tells a medium from another one. Planning and applying compare it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Vendor and model, one line; empty if unknown.
+    pub model: String,
+    /// The serial number, if the medium has one.
+    pub serial: Option<String>,
+    /// The size in bytes.
+    pub capacity: Bytes,
+}
+
+impl Identity {
+    /// Whether `other` can be the same medium: model, serial number and size agree.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        self == other
+    }
+}
