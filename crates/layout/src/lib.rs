@@ -6,11 +6,16 @@
 
 pub mod filesystem;
 pub mod medium;
+pub mod plan;
+pub mod planner;
 pub mod purpose;
 pub mod reason;
 mod space;
 pub mod standard;
+pub mod writeback;
 
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+pub use plan::{Partition, PartitionTable, Plan, TableKind};
+pub use planner::{PlanError, Wish, plan};
 pub use purpose::Purpose;
 pub use reason::{Because, PlanNumber, Reason};

@@ -1,0 +1,258 @@
+//! Makes a plan: table, partitions and filesystems for a purpose.
+
+use flashscope_device::Bytes;
+
+use crate::filesystem::{self, Cannot, Filesystem, FilesystemKind, LabelError, Request, Space};
+use crate::medium::Medium;
+use crate::plan::{Chs, GainInterval, PLAN_FORMAT, Partition, PartitionTable, Plan, TableKind};
+use crate::purpose::Purpose;
+use crate::reason::{Because, PlanNumber, Reason};
+use crate::standard::{StandardFilesystem, standard};
+
+/// An MBR counts sectors with 32 bits.
+const MBR_SECTORS_MAX: u64 = u32::MAX as u64;
+/// A GPT takes 34 sectors at the start and 33 at the end, with sectors of 512 bytes (UEFI 2.10, 5.3.1); some more where
+/// sectors are larger.
+const GPT_START_SECTORS: u64 = 34;
+const GPT_END_SECTORS: u64 = 33;
+/// An MBR takes the first sector.
+const MBR_START_SECTORS: u64 = 1;
+/// The first partition of every usual tool starts at 1 MiB or later; boot loaders use the space before it.
+const FIRST_USABLE: Bytes = Bytes::mib(1);
+/// The boot partition of a board: what the images of Raspberry Pi OS have since 2023.
+const BOOT_SIZE: Bytes = Bytes::mib(512);
+/// On small cards the boot partition takes at most this share.
+const BOOT_SHARE: u64 = 8;
+
+/// What a user asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish {
+    /// The purpose.
+    pub purpose: Purpose,
+    /// Another filesystem than the purpose suggests.
+    pub filesystem: Option<FilesystemKind>,
+    /// Another cluster than the purpose suggests.
+    pub cluster: Option<Bytes>,
+    /// The label; empty for none.
+    pub label: String,
+    /// A GPT although an MBR would do, or the other way round.
+    pub table: Option<TableKind>,
+    /// A geometry for the CHS fields.
+    pub chs: Option<Chs>,
+    /// Fixed identifiers, so that the same plan gives the same bytes: of the table, and of each filesystem.
+    pub ids: Option<Ids>,
+    /// What the layout gains, if that is known.
+    pub gain: Option<GainInterval>,
+    /// The sustained write speed, bytes per second, if that is known.
+    pub sustained_write: Option<f64>,
+}
+
+impl Wish {
+    /// A wish for this purpose, everything else as it suggests.
+    #[must_use]
+    pub const fn new(purpose: Purpose) -> Self {
+        Self {
+            purpose,
+            filesystem: None,
+            cluster: None,
+            label: String::new(),
+            table: None,
+            chs: None,
+            ids: None,
+            gain: None,
+            sustained_write: None,
+        }
+    }
+}
+
+/// Fixed identifiers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ids {
+    /// Of the table.
+    pub table: String,
+    /// Of the filesystems: a UUID, of which FAT takes the first eight digits.
+    pub filesystems: Vec<String>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The filesystem cannot be made there.
+    #[error(transparent)]
+    Cannot(#[from] Cannot),
+    /// The label is not possible.
+    #[error(transparent)]
+    Label(#[from] LabelError),
+    /// The disk is too small for the erase block.
+    #[error(
+        "{target} has {capacity}, less than two erase blocks of {erase_block}: nothing can be aligned; give a smaller one (--erase-block)"
+    )]
+    TooSmall {
+        /// The target.
+        target: String,
+        /// Its size.
+        capacity: Bytes,
+        /// The erase block.
+        erase_block: Bytes,
+    },
+    /// The erase block is no whole number of logical blocks.
+    #[error("an erase block of {erase_block} is no multiple of the logical block of {logical_block}")]
+    EraseBlock {
+        /// The erase block.
+        erase_block: Bytes,
+        /// The logical block.
+        logical_block: Bytes,
+    },
+    /// An MBR cannot describe so large a disk.
+    #[error(
+        "an MBR holds at most {maximum}, and {target} has {capacity}; leave the choice to flashscope, or ask for gpt"
+    )]
+    MbrTooSmall {
+        /// The target.
+        target: String,
+        /// Its size.
+        capacity: Bytes,
+        /// The most an MBR can describe.
+        maximum: Bytes,
+    },
+}
+
+/// The filesystem that a purpose suggests for a capacity.
+fn suggested(purpose: Purpose, capacity: Bytes) -> FilesystemKind {
+    let standard = match standard(capacity).filesystem {
+        StandardFilesystem::Fat | StandardFilesystem::Fat32 => FilesystemKind::Vfat,
+        StandardFilesystem::Exfat => FilesystemKind::Exfat,
+    };
+    match purpose {
+        Purpose::Share | Purpose::Camera => standard,
+        Purpose::LinuxData | Purpose::LinuxRoot | Purpose::BoardBoot | Purpose::Backup => {
+            FilesystemKind::Ext4
+        }
+    }
+}
+
+/// Makes a plan.
+///
+/// # Errors
+/// [`PlanError`] if the disk is too small, the label impossible, or the filesystem cannot be made.
+pub fn plan(medium: &Medium, wish: &Wish, version: &str) -> Result<Plan, PlanError> {
+    let erase_block = medium.erase_block.size;
+    if erase_block.is_zero() || !erase_block.is_multiple_of(medium.logical_block) {
+        return Err(PlanError::EraseBlock { erase_block, logical_block: medium.logical_block });
+    }
+    if medium.capacity < erase_block * 2 {
+        let target = medium.target.clone();
+        return Err(PlanError::TooSmall { target, capacity: medium.capacity, erase_block });
+    }
+    let table = table(medium, wish)?;
+    let space = space(medium, table.kind);
+    let partitions = match wish.purpose {
+        Purpose::BoardBoot => board(medium, wish, table.kind, space)?,
+        _ => {
+            let kind = wish.filesystem.unwrap_or_else(|| suggested(wish.purpose, medium.capacity));
+            vec![partition(medium, wish, table.kind, (1, kind), space)?]
+        }
+    };
+    Ok(Plan {
+        format: PLAN_FORMAT,
+        flashscope: version.to_owned(),
+        medium: medium.clone(),
+        purpose: wish.purpose,
+        table,
+        partitions,
+        gain: wish.gain,
+        udev_rule: wish.sustained_write.and_then(|rate| crate::writeback::udev_rule(&medium.identity, rate)),
+    })
+}
+
+fn table(medium: &Medium, wish: &Wish) -> Result<PartitionTable, PlanError> {
+    let maximum = medium.logical_block * MBR_SECTORS_MAX;
+    let is_too_large = medium.capacity > maximum;
+    let (kind, because) = match wish.table {
+        Some(TableKind::Mbr) if is_too_large => {
+            let target = medium.target.clone();
+            return Err(PlanError::MbrTooSmall { target, capacity: medium.capacity, maximum });
+        }
+        Some(kind) => (kind, Because::Asked),
+        None if is_too_large => (TableKind::Gpt, Because::LargerThanMbr),
+        None => (TableKind::Mbr, Because::MbrIsReadEverywhere),
+    };
+    let arithmetic = format!(
+        "{} / {} = {} sectors",
+        medium.capacity,
+        medium.logical_block,
+        medium.capacity / medium.logical_block
+    );
+    let reason = Reason::new(PlanNumber::TableKind, kind.as_sfdisk(), arithmetic, because);
+    let id = wish.ids.as_ref().map(|ids| ids.table.clone());
+    Ok(PartitionTable { kind, id, reason, chs: wish.chs })
+}
+
+/// The space between the tables.
+fn space(medium: &Medium, kind: TableKind) -> Space {
+    let (start, end) = match kind {
+        TableKind::Mbr => (MBR_START_SECTORS, 0),
+        TableKind::Gpt => (GPT_START_SECTORS, GPT_END_SECTORS),
+    };
+    let first = (medium.logical_block * start).max(FIRST_USABLE.min(medium.erase_block.size));
+    let end = medium.capacity.saturating_sub(medium.logical_block * end).round_down(medium.logical_block);
+    Space { first, end }
+}
+
+/// A FAT partition to boot from, and an ext4 partition for the rest.
+fn board(medium: &Medium, wish: &Wish, table: TableKind, space: Space) -> Result<Vec<Partition>, PlanError> {
+    let boot_size = BOOT_SIZE.min(medium.capacity / BOOT_SHARE).round_up(medium.erase_block.size);
+    let boot_end = (space.first + boot_size).round_up(medium.erase_block.size).min(space.end);
+    let boot_wish = Wish { label: String::new(), ..wish.clone() };
+    let boot_space = Space { end: boot_end, ..space };
+    let boot = partition(medium, &boot_wish, table, (1, FilesystemKind::Vfat), boot_space)?;
+    let kind = wish.filesystem.unwrap_or(FilesystemKind::Ext4);
+    let root = partition(medium, wish, table, (2, kind), Space { first: boot.end(), ..space })?;
+    Ok(vec![boot, root])
+}
+
+fn partition(
+    medium: &Medium,
+    wish: &Wish,
+    table: TableKind,
+    (number, kind): (u32, FilesystemKind),
+    space: Space,
+) -> Result<Partition, PlanError> {
+    let filesystem: &dyn Filesystem = filesystem::of_kind(kind);
+    filesystem.check_label(&wish.label)?;
+    let request = Request {
+        space,
+        erase_block: medium.erase_block.size,
+        logical_block: medium.logical_block,
+        fat_area: medium.fat_area,
+        purpose: wish.purpose,
+        cluster: wish.cluster,
+    };
+    let mut placement = filesystem.align(&request)?;
+    let end = placement.start + placement.size;
+    placement.reasons.push(Reason::new(
+        PlanNumber::PartitionSize,
+        format!("{} sectors", placement.size / medium.logical_block),
+        format!("{end} - {}", placement.start),
+        if wish.purpose == Purpose::BoardBoot && number == 1 {
+            Because::BootPartition
+        } else {
+            Because::EndOnEdge
+        },
+    ));
+    let type_code = match table {
+        TableKind::Mbr => format!("{:02x}", filesystem.mbr_type(&placement)),
+        TableKind::Gpt => filesystem.gpt_type().to_owned(),
+    };
+    let index = usize::try_from(number).unwrap_or(1).saturating_sub(1);
+    let uuid = wish.ids.as_ref().and_then(|ids| ids.filesystems.get(index).cloned());
+    Ok(Partition {
+        number,
+        label: wish.label.clone(),
+        uuid,
+        type_code,
+        is_bootable: number == 1 && matches!(wish.purpose, Purpose::BoardBoot | Purpose::LinuxRoot),
+        mount_options: filesystem.mount_options().iter().map(|option| (*option).to_owned()).collect(),
+        placement,
+    })
+}
