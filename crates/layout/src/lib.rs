@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod filesystem;
+pub mod head;
 pub mod medium;
 pub mod plan;
 pub mod planner;

@@ -1,0 +1,13 @@
+//! Numbers in bytes, none of them trusted.
+
+/// The little-endian number of `length` bytes (at most 8) at `at`.
+pub(super) fn little(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    let field = bytes.get(at..at.checked_add(length)?)?;
+    Some(field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// The big-endian number of `length` bytes (at most 8) at `at`.
+pub(super) fn big(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    let field = bytes.get(at..at.checked_add(length)?)?;
+    Some(field.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}

@@ -1,0 +1,71 @@
+//! What lies on a medium: partition tables and the heads of filesystems, parsed from bytes.
+//!
+//! Every parser takes untrusted bytes: it returns `None`, never panics, and allocates nothing that the bytes decide.
+
+mod exfat;
+mod ext;
+mod f2fs;
+mod fat;
+mod field;
+mod gpt;
+mod mbr;
+mod ntfs;
+mod xfs;
+
+use flashscope_device::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::filesystem::FilesystemKind;
+
+pub use gpt::{Gpt, GptProblem};
+pub use mbr::{Mbr, MbrEntry};
+
+/// The head of a filesystem fits into this, for all filesystems that are looked for.
+pub const HEAD_BYTES: Bytes = Bytes::kib(8);
+
+/// A filesystem as its head describes it. Offsets are from the start of its partition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Its kind.
+    pub kind: FilesystemKind,
+    /// Its cluster or block.
+    pub cluster: Bytes,
+    /// The offset of its data area, or of its first group.
+    pub data_start: Bytes,
+    /// The size of its groups or sections, if it has any.
+    pub group: Option<Bytes>,
+    /// ext4: the stripe in bytes; zero for none.
+    pub stripe: Option<Bytes>,
+    /// Whether it keeps a journal, if it can have one.
+    pub has_journal: Option<bool>,
+    /// The size that it takes.
+    pub size: Option<Bytes>,
+}
+
+/// The filesystem whose head this is.
+#[must_use]
+pub fn parse(head: &[u8]) -> Option<Head> {
+    let parsers = [exfat::parse, ntfs::parse, fat::parse, xfs::parse, f2fs::parse, ext::parse];
+    parsers.iter().find_map(|parse| parse(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_bytes_make_a_parser_panic() {
+        let mut bytes = vec![0_u8; 8192];
+        let mut state = 1_u64;
+        for round in 0..2000 {
+            for byte in &mut bytes {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                *byte = (state >> 33) as u8;
+            }
+            bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
+            let length = usize::try_from(state % 8193).unwrap();
+            let head = &bytes[..length];
+            let _ = (parse(head), Mbr::parse(head), Gpt::parse(head, Bytes::new(512), Bytes::gib(1 + round)));
+        }
+    }
+}
