@@ -9,6 +9,7 @@ pub mod head;
 pub mod medium;
 pub mod plan;
 pub mod planner;
+pub mod present;
 pub mod purpose;
 pub mod reason;
 mod space;

@@ -1,0 +1,198 @@
+//! The layout that is on a medium, judged by the same arithmetic as a plan.
+
+use flashscope_device::{ByteRange, Bytes};
+use serde::{Deserialize, Serialize};
+
+use crate::filesystem::FilesystemKind;
+use crate::head::{self, Gpt, HEAD_BYTES, Head, Mbr};
+use crate::plan::TableKind;
+
+/// What is on a medium.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Present {
+    /// The partition table; `None` for none.
+    pub table: Option<TableKind>,
+    /// What is wrong with the table.
+    pub problems: Vec<TableProblem>,
+    /// Its partitions, or the one filesystem on the whole medium.
+    pub volumes: Vec<PresentVolume>,
+}
+
+/// What is wrong with a partition table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableProblem {
+    /// The backup header of a GPT is missing or damaged.
+    GptBackup,
+    /// An MBR that protects a GPT also describes partitions.
+    HybridMbr,
+    /// A partition reaches beyond the end of the medium.
+    BeyondEnd,
+    /// Two partitions overlap.
+    Overlap,
+}
+
+/// A partition or a filesystem on the whole medium.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PresentVolume {
+    /// Its number in the table; `None` on the whole medium.
+    pub number: Option<u32>,
+    /// Its start.
+    pub start: Bytes,
+    /// Its size.
+    pub size: Bytes,
+    /// Its filesystem, if its head was recognised.
+    pub head: Option<Head>,
+}
+
+/// How a volume lies against the erase block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Alignment {
+    /// Start and data area lie on edges.
+    Aligned,
+    /// The start is off the edge, and the data area on one: that is on purpose.
+    DataAreaOnly,
+    /// The data area is off the edge by this much.
+    DataAreaOff {
+        /// From the edge before it.
+        by: Bytes,
+    },
+    /// Groups after the first are off the edge: their size is no multiple of the erase block.
+    GroupsOff {
+        /// The size of a group.
+        group: Bytes,
+    },
+    /// The start is off the edge by this much, and the data area is not known.
+    StartOff {
+        /// From the edge before it.
+        by: Bytes,
+    },
+    /// The start is on an edge, and the data area is not known.
+    StartOnly,
+}
+
+impl PresentVolume {
+    /// How it lies against an erase block.
+    #[must_use]
+    pub fn alignment(&self, erase_block: Bytes) -> Alignment {
+        let is_start_on_edge = self.start.is_multiple_of(erase_block);
+        let by = |offset: Bytes| offset - offset.round_down(erase_block);
+        let Some(head) = &self.head else {
+            return if is_start_on_edge {
+                Alignment::StartOnly
+            } else {
+                Alignment::StartOff { by: by(self.start) }
+            };
+        };
+        match head.kind {
+            FilesystemKind::Vfat | FilesystemKind::Exfat | FilesystemKind::F2fs => {
+                let data = self.start + head.data_start;
+                match (data.is_multiple_of(erase_block), is_start_on_edge) {
+                    (true, true) => Alignment::Aligned,
+                    (true, false) => Alignment::DataAreaOnly,
+                    (false, _) => Alignment::DataAreaOff { by: by(data) },
+                }
+            }
+            FilesystemKind::Ext4 | FilesystemKind::Xfs => {
+                let group = head.group.unwrap_or_default();
+                match (is_start_on_edge, group.is_multiple_of(erase_block)) {
+                    (false, _) => Alignment::StartOff { by: by(self.start) },
+                    (true, true) => Alignment::Aligned,
+                    (true, false) => Alignment::GroupsOff { group },
+                }
+            }
+            FilesystemKind::Btrfs | FilesystemKind::Ntfs | FilesystemKind::Nilfs2 => {
+                if is_start_on_edge {
+                    Alignment::StartOnly
+                } else {
+                    Alignment::StartOff { by: by(self.start) }
+                }
+            }
+        }
+    }
+}
+
+impl Alignment {
+    /// Whether moving the filesystem onto edges would change anything.
+    #[must_use]
+    pub const fn is_off(self) -> bool {
+        matches!(self, Self::DataAreaOff { .. } | Self::GroupsOff { .. } | Self::StartOff { .. })
+    }
+}
+
+/// The first bytes of a medium that hold MBR, GPT header and 128 entries, with logical blocks of up to 4 KiB.
+const TABLE_BYTES: Bytes = Bytes::kib(32);
+
+/// Reads what is on a medium. `read` returns the bytes of a range, or `None` if they cannot be read.
+pub fn present(
+    capacity: Bytes,
+    logical_block: Bytes,
+    read: &mut dyn FnMut(ByteRange) -> Option<Vec<u8>>,
+) -> Present {
+    let mut bytes_at = |offset: Bytes, length: Bytes| {
+        let length = length.min(capacity.saturating_sub(offset)).round_down(logical_block);
+        if length.is_zero() { None } else { read(ByteRange::new(offset, length)) }
+    };
+    let Some(start) = bytes_at(Bytes::ZERO, TABLE_BYTES) else {
+        return Present { table: None, problems: Vec::new(), volumes: Vec::new() };
+    };
+    let mut problems = Vec::new();
+    let (table, spans) = table_of(&start, logical_block, capacity, &mut problems, &mut bytes_at);
+    let mut volumes = Vec::new();
+    for (number, first, blocks) in spans {
+        let (begin, size) = (logical_block * first, logical_block * blocks);
+        if begin + size > capacity {
+            problems.push(TableProblem::BeyondEnd);
+        }
+        let head = bytes_at(begin, HEAD_BYTES).as_deref().and_then(head::parse);
+        volumes.push(PresentVolume { number: Some(number), start: begin, size, head });
+    }
+    if table.is_none()
+        && let Some(head) = head::parse(&start)
+    {
+        volumes.push(PresentVolume { number: None, start: Bytes::ZERO, size: capacity, head: Some(head) });
+    }
+    if overlap(&volumes) {
+        problems.push(TableProblem::Overlap);
+    }
+    problems.dedup();
+    Present { table, problems, volumes }
+}
+
+/// A partition: number, first logical block, logical blocks.
+type Span = (u32, u64, u64);
+
+fn table_of(
+    start: &[u8],
+    logical_block: Bytes,
+    capacity: Bytes,
+    problems: &mut Vec<TableProblem>,
+    bytes_at: &mut dyn FnMut(Bytes, Bytes) -> Option<Vec<u8>>,
+) -> (Option<TableKind>, Vec<Span>) {
+    let mbr = Mbr::parse(start);
+    if let Some(gpt) = Gpt::parse(start, logical_block, capacity) {
+        if mbr.as_ref().is_some_and(Mbr::is_hybrid) {
+            problems.push(TableProblem::HybridMbr);
+        }
+        let last = bytes_at(capacity.saturating_sub(logical_block), logical_block).unwrap_or_default();
+        if gpt.check_backup(&last, logical_block, capacity).is_err() {
+            problems.push(TableProblem::GptBackup);
+        }
+        return (Some(TableKind::Gpt), gpt.entries);
+    }
+    match mbr {
+        Some(mbr) => {
+            let spans = mbr.entries.iter().map(|entry| (entry.number, entry.start, entry.blocks)).collect();
+            (Some(TableKind::Mbr), spans)
+        }
+        None => (None, Vec::new()),
+    }
+}
+
+fn overlap(volumes: &[PresentVolume]) -> bool {
+    let mut spans: Vec<(Bytes, Bytes)> =
+        volumes.iter().map(|volume| (volume.start, volume.start + volume.size)).collect();
+    spans.sort_unstable();
+    spans.windows(2).any(|pair| pair[1].0 < pair[0].1)
+}
