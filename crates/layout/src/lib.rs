@@ -4,6 +4,7 @@
 
 #![deny(missing_docs)]
 
+pub mod apply;
 pub mod filesystem;
 pub mod head;
 pub mod medium;
@@ -14,6 +15,7 @@ pub mod purpose;
 pub mod reason;
 mod space;
 pub mod standard;
+pub mod steps;
 pub mod writeback;
 
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};

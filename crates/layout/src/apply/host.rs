@@ -1,0 +1,71 @@
+//! What applying needs from the host: scratch files and tools.
+
+use std::path::{Path, PathBuf};
+
+use flashscope_device::{ByteRange, Bytes};
+
+use crate::filesystem::Command;
+
+/// The host: it runs tools and keeps sparse scratch files for them.
+pub trait Host {
+    /// A new, empty, sparse file of this size.
+    ///
+    /// # Errors
+    /// [`HostError`] if it cannot be made.
+    fn scratch(&mut self, name: &str, size: Bytes) -> Result<PathBuf, HostError>;
+
+    /// Runs a tool, never through a shell, in locale C, and returns its messages.
+    ///
+    /// # Errors
+    /// [`HostError`] if it is missing or fails.
+    fn run(&mut self, command: &Command) -> Result<String, HostError>;
+
+    /// The ranges of a scratch file that were written, zeros included, ascending.
+    ///
+    /// # Errors
+    /// [`HostError`] if the host's filesystem does not know them.
+    fn written(&mut self, path: &Path) -> Result<Vec<ByteRange>, HostError>;
+
+    /// Bytes of a scratch file; zeros past its end.
+    ///
+    /// # Errors
+    /// [`HostError`] if they cannot be read.
+    fn read(&mut self, path: &Path, range: ByteRange) -> Result<Vec<u8>, HostError>;
+
+    /// Writes bytes into a scratch file.
+    ///
+    /// # Errors
+    /// [`HostError`] if they cannot be written.
+    fn write(&mut self, path: &Path, offset: Bytes, bytes: &[u8]) -> Result<(), HostError>;
+}
+
+/// Something that the host could not do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// A tool is not installed.
+    #[error("{program} is not installed; install the package {package}")]
+    Missing {
+        /// The tool.
+        program: String,
+        /// The package that has it.
+        package: String,
+    },
+    /// A tool failed.
+    #[error("{command} failed with {status}: {messages}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// What it printed.
+        messages: String,
+    },
+    /// A scratch file failed.
+    #[error("{during}: {reason}")]
+    Scratch {
+        /// What was going on.
+        during: String,
+        /// What the system said.
+        reason: String,
+    },
+}

@@ -1,0 +1,17 @@
+//! Carries a plan out, and takes it back.
+//!
+//! The tools build table and filesystems in sparse scratch files on the host. So every range that will be written is known
+//! before the medium is touched: it is saved for undo, and then written. A tool that fails has touched nothing.
+
+mod build;
+mod checksum;
+mod host;
+mod medium_io;
+mod run;
+mod undo;
+
+pub use build::{Image, Piece, build};
+pub use host::{Host, HostError};
+pub use medium_io::MediumError;
+pub use run::{Applied, ApplyError, apply};
+pub use undo::{Restored, UndoError, UndoHeader, UndoState, read_header, restore, state};

@@ -1,0 +1,170 @@
+//! Applies a plan: build, save, write, read back.
+
+use std::io::Write;
+
+use flashscope_device::{ByteRange, Bytes, Device};
+
+use super::build::{Image, Piece, build};
+use super::host::{Host, HostError};
+use super::medium_io::{self, MediumError};
+use super::undo::{self, UndoError, UndoHeader};
+use crate::plan::Plan;
+use crate::present::{Alignment, present};
+
+/// A plan that was applied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Applied {
+    /// The bytes that were written.
+    pub bytes: Bytes,
+    /// What the tools printed.
+    pub messages: Vec<String>,
+    /// What the undo file says.
+    pub undo: UndoHeader,
+}
+
+/// A plan that was not applied, or not wholly.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The medium is not the one that the plan is for.
+    #[error("the plan is for a medium of {expected}, and this has {found}; make a new plan")]
+    OtherMedium {
+        /// The size in the plan.
+        expected: Bytes,
+        /// The size that is there.
+        found: Bytes,
+    },
+    /// The plan was edited, and cannot be right.
+    #[error("the plan cannot be applied: {0}; make a new plan")]
+    Impossible(String),
+    /// The host failed before anything was written.
+    #[error("{0}; nothing was written to the medium")]
+    Host(#[from] HostError),
+    /// The undo file could not be written. Nothing was written to the medium.
+    #[error("{0}; nothing was written to the medium")]
+    Undo(#[from] UndoError),
+    /// The medium failed while it was written.
+    #[error("{0}; run 'flashscope undo' with the undo file to take back what was written")]
+    Medium(#[from] MediumError),
+    /// What was written does not read back.
+    #[error("{what} reads back differently than planned; run 'flashscope undo' with the undo file")]
+    ReadBack {
+        /// What.
+        what: String,
+    },
+}
+
+/// Checks a plan once more against the medium: it may have been edited by hand.
+///
+/// # Errors
+/// [`ApplyError`] if a partition does not fit, overlaps another, or lies on the table.
+pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
+    let capabilities = device.capabilities();
+    if capabilities.capacity != plan.medium.capacity {
+        let (expected, found) = (plan.medium.capacity, capabilities.capacity);
+        return Err(ApplyError::OtherMedium { expected, found });
+    }
+    let block = capabilities.logical_block;
+    let mut end = block;
+    if plan.partitions.is_empty() || plan.partitions.len() > 4 {
+        return Err(ApplyError::Impossible(format!("it has {} partitions", plan.partitions.len())));
+    }
+    for (partition, number) in plan.partitions.iter().zip(1..) {
+        let placement = &partition.placement;
+        let last = placement.start.get().checked_add(placement.size.get()).map(Bytes::new);
+        let fits = last.is_some_and(|last| last <= plan.medium.capacity);
+        let is_whole = placement.start.is_multiple_of(block) && placement.size.is_multiple_of(block);
+        if partition.number != number
+            || !fits
+            || !is_whole
+            || placement.start < end
+            || placement.size.is_zero()
+        {
+            return Err(ApplyError::Impossible(format!("partition {} does not fit", partition.number)));
+        }
+        end = partition.end();
+    }
+    Ok(())
+}
+
+/// Applies a plan. `undo` takes the undo file; `durable` makes it durable, and is called before anything is written.
+///
+/// # Errors
+/// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is untouched.
+pub fn apply(
+    plan: &Plan,
+    host: &mut dyn Host,
+    device: &mut dyn Device,
+    undo: &mut dyn Write,
+    durable: &mut dyn FnMut() -> std::io::Result<()>,
+) -> Result<Applied, ApplyError> {
+    check(plan, device)?;
+    let image = build(plan, host)?;
+    let header = undo::save(plan, &image, host, device, undo)?;
+    durable().map_err(UndoError::from)?;
+    let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
+    let mut bytes = Bytes::ZERO;
+    // The table comes last: until then nothing half made can be mounted.
+    for pieces in [data, table] {
+        for piece in pieces {
+            write(piece, host, device)?;
+            bytes += piece.range.length;
+        }
+        medium_io::flush(device)?;
+    }
+    read_back(plan, &image, host, device)?;
+    Ok(Applied { bytes, messages: image.messages, undo: header })
+}
+
+fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {
+    for part in medium_io::pieces(piece.range, medium_io::piece_max(device)) {
+        let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+        // A scratch file that fails now leaves the medium half written.
+        let bytes = host
+            .read(&piece.source, from)
+            .map_err(|error| ApplyError::ReadBack { what: error.to_string() })?;
+        medium_io::write(device, part.offset, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Compares every written byte, and the layout as a reader of the medium sees it, with the plan.
+fn read_back(
+    plan: &Plan,
+    image: &Image,
+    host: &mut dyn Host,
+    device: &mut dyn Device,
+) -> Result<(), ApplyError> {
+    let different = |what: String| ApplyError::ReadBack { what };
+    for piece in &image.pieces {
+        for part in medium_io::pieces(piece.range, medium_io::piece_max(device)) {
+            let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+            let wanted = host.read(&piece.source, from)?;
+            if medium_io::read(device, part)?[..] != wanted[..] {
+                return Err(different(part.to_string()));
+            }
+        }
+    }
+    let capabilities = device.capabilities();
+    let found = present(capabilities.capacity, capabilities.logical_block, &mut |range| {
+        medium_io::read(device, range).ok().map(|buffer| buffer.to_vec())
+    });
+    for (partition, number) in plan.partitions.iter().zip(1_u32..) {
+        let placement = &partition.placement;
+        let volume = found.volumes.iter().find(|volume| volume.number == Some(number));
+        let Some(volume) =
+            volume.filter(|volume| volume.start == placement.start && volume.size == placement.size)
+        else {
+            return Err(different(format!("partition {number}")));
+        };
+        let erase_block = plan.medium.erase_block.size;
+        let is_planned = placement.data_area.is_aligned(placement.start, erase_block);
+        let is_off = matches!(
+            volume.alignment(erase_block),
+            Alignment::DataAreaOff { .. } | Alignment::GroupsOff { .. } | Alignment::StartOff { .. }
+        );
+        if is_planned && is_off {
+            return Err(different(format!("the data area of partition {number}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,371 @@
+//! The undo file: what a medium held in every range that applying writes, and how to put it back.
+//!
+//! Layout: the magic; the length of the header (8 bytes, little endian); the header in JSON; the header's checksum; then
+//! for each range its bytes and their checksum. Everything is verified before a byte of the medium is touched.
+
+use std::io::{Read, Write};
+
+use flashscope_device::{ByteRange, Bytes, Device};
+use serde::{Deserialize, Serialize};
+
+use super::build::Image;
+use super::checksum::Checksum;
+use super::host::{Host, HostError};
+use super::medium_io::{self, MediumError};
+use crate::medium::Identity;
+use crate::plan::Plan;
+
+/// The first bytes of an undo file. The digit counts up when an old reader could not read it.
+const MAGIC: &[u8; 8] = b"FSUNDO1\n";
+/// A header is far smaller; a larger one is no header.
+const HEADER_MAX: u64 = 64 << 20;
+/// Places that stay untouched and are remembered, to recognise the medium. Policy.
+const FINGERPRINTS: u64 = 64;
+/// How much of each is remembered.
+const FINGERPRINT: Bytes = Bytes::kib(4);
+
+/// What an undo file says before its data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoHeader {
+    /// The version of flashscope that wrote it.
+    pub flashscope: String,
+    /// The target as it was given.
+    pub target: String,
+    /// The medium.
+    pub identity: Identity,
+    /// Its logical block.
+    pub logical_block: Bytes,
+    /// The ranges that are saved, ascending.
+    pub ranges: Vec<SavedRange>,
+    /// Untouched places with their checksums.
+    pub fingerprint: Vec<Fingerprint>,
+}
+
+/// A range that is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedRange {
+    /// Where it is.
+    pub offset: Bytes,
+    /// Its length.
+    pub length: Bytes,
+    /// The checksum of what applying writes there.
+    pub applied: u64,
+}
+
+impl SavedRange {
+    const fn range(self) -> ByteRange {
+        ByteRange::new(self.offset, self.length)
+    }
+}
+
+/// An untouched place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Where it is.
+    pub offset: Bytes,
+    /// The checksum of its bytes.
+    pub checksum: u64,
+}
+
+/// An undo file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// It is no undo file.
+    #[error("this is not an undo file of flashscope")]
+    NotUndo,
+    /// It is damaged or cut short.
+    #[error("the undo file is damaged or cut short at {part}; nothing was written")]
+    Damaged {
+        /// Where.
+        part: String,
+    },
+    /// It cannot be read or written.
+    #[error("the undo file: {0}")]
+    File(#[from] std::io::Error),
+    /// The medium failed.
+    #[error(transparent)]
+    Medium(#[from] MediumError),
+    /// A scratch file failed.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// It belongs to another medium.
+    #[error("the undo file belongs to {expected}, and this is {found}; nothing was written")]
+    OtherMedium {
+        /// The medium that was saved.
+        expected: String,
+        /// The medium that is there.
+        found: String,
+    },
+    /// After restoring, a range reads back differently.
+    #[error("{range} reads back differently after it was restored; the medium may be failing")]
+    NotRestored {
+        /// The range.
+        range: String,
+    },
+}
+
+/// How a medium stands to an undo file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoState {
+    /// Ranges that hold what was applied.
+    pub applied: usize,
+    /// Ranges that hold what they held before.
+    pub original: usize,
+    /// Ranges that hold something else: applying was cut, or something was written since.
+    pub changed: usize,
+    /// Untouched places that differ: data was written since, or this is another medium.
+    pub fingerprint_changed: usize,
+    /// All untouched places.
+    pub fingerprint: usize,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// Ranges that were written.
+    pub written: usize,
+    /// Ranges that held their original bytes already.
+    pub unchanged: usize,
+}
+
+/// The bytes that a piece of an image writes, fed to `each` in parts.
+fn image_parts(
+    image: &Image,
+    index: usize,
+    host: &mut dyn Host,
+    max: Bytes,
+    each: &mut dyn FnMut(Bytes, &[u8]) -> Result<(), UndoError>,
+) -> Result<(), UndoError> {
+    let piece = &image.pieces[index];
+    for part in medium_io::pieces(piece.range, max) {
+        let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+        let bytes = host.read(&piece.source, from)?;
+        each(part.offset, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Saves what a medium holds in every range that `image` writes.
+///
+/// The caller makes the file durable afterwards, before anything is written to the medium.
+///
+/// # Errors
+/// [`UndoError`] if medium or file fail.
+pub fn save(
+    plan: &Plan,
+    image: &Image,
+    host: &mut dyn Host,
+    device: &mut dyn Device,
+    file: &mut dyn Write,
+) -> Result<UndoHeader, UndoError> {
+    let max = medium_io::piece_max(device);
+    let mut ranges = Vec::new();
+    for (index, piece) in image.pieces.iter().enumerate() {
+        let mut sum = Checksum::new();
+        image_parts(image, index, host, max, &mut |_, bytes| {
+            sum.add(bytes);
+            Ok(())
+        })?;
+        ranges.push(SavedRange {
+            offset: piece.range.offset,
+            length: piece.range.length,
+            applied: sum.get(),
+        });
+    }
+    let header = UndoHeader {
+        flashscope: plan.flashscope.clone(),
+        target: plan.medium.target.clone(),
+        identity: plan.medium.identity.clone(),
+        logical_block: plan.medium.logical_block,
+        fingerprint: fingerprint(device, &ranges)?,
+        ranges,
+    };
+    write_header(&header, file)?;
+    for saved in &header.ranges {
+        let mut sum = Checksum::new();
+        for part in medium_io::pieces(saved.range(), max) {
+            let bytes = medium_io::read(device, part)?;
+            sum.add(&bytes);
+            file.write_all(&bytes)?;
+        }
+        file.write_all(&sum.get().to_le_bytes())?;
+    }
+    file.flush()?;
+    Ok(header)
+}
+
+fn write_header(header: &UndoHeader, file: &mut dyn Write) -> Result<(), UndoError> {
+    let json = serde_json::to_vec(header).map_err(std::io::Error::other)?;
+    let mut sum = Checksum::new();
+    sum.add(&json);
+    file.write_all(MAGIC)?;
+    file.write_all(&(json.len() as u64).to_le_bytes())?;
+    file.write_all(&json)?;
+    file.write_all(&sum.get().to_le_bytes())?;
+    Ok(())
+}
+
+/// Places between the saved ranges, spread over the medium, with their checksums.
+fn fingerprint(device: &mut dyn Device, ranges: &[SavedRange]) -> Result<Vec<Fingerprint>, UndoError> {
+    let capabilities = device.capabilities();
+    let length = FINGERPRINT.round_up(capabilities.logical_block);
+    let mut places = Vec::new();
+    for index in 0..FINGERPRINTS {
+        let share = capabilities.capacity.get() / FINGERPRINTS * index
+            + capabilities.capacity.get() / FINGERPRINTS / 2;
+        let offset = Bytes::new(share).round_down(length);
+        let range = ByteRange::new(offset, length);
+        let is_saved = ranges.iter().any(|saved| saved.offset < range.end() && offset < saved.range().end());
+        if is_saved || range.end() > capabilities.capacity {
+            continue;
+        }
+        places.push(Fingerprint { offset, checksum: checksum_of(device, range)? });
+    }
+    Ok(places)
+}
+
+fn checksum_of(device: &mut dyn Device, range: ByteRange) -> Result<u64, UndoError> {
+    let max = medium_io::piece_max(device);
+    let mut sum = Checksum::new();
+    for part in medium_io::pieces(range, max) {
+        sum.add(&medium_io::read(device, part)?);
+    }
+    Ok(sum.get())
+}
+
+fn damaged(part: impl Into<String>) -> UndoError {
+    UndoError::Damaged { part: part.into() }
+}
+
+fn read_number(file: &mut dyn Read, part: &str) -> Result<u64, UndoError> {
+    let mut bytes = [0; 8];
+    file.read_exact(&mut bytes).map_err(|_| damaged(part))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// Reads the header of an undo file; the file then stands at its data.
+///
+/// # Errors
+/// [`UndoError`] if it is no undo file, or its header is damaged.
+pub fn read_header(file: &mut dyn Read) -> Result<UndoHeader, UndoError> {
+    let mut magic = [0; 8];
+    file.read_exact(&mut magic).map_err(|_| UndoError::NotUndo)?;
+    if &magic != MAGIC {
+        return Err(UndoError::NotUndo);
+    }
+    let length = read_number(file, "its header")?;
+    if length > HEADER_MAX {
+        return Err(damaged("its header"));
+    }
+    let mut json = Vec::new();
+    file.take(length).read_to_end(&mut json)?;
+    let mut sum = Checksum::new();
+    sum.add(&json);
+    if json.len() as u64 != length || read_number(file, "its header")? != sum.get() {
+        return Err(damaged("its header"));
+    }
+    let header: UndoHeader = serde_json::from_slice(&json).map_err(|_| damaged("its header"))?;
+    let is_sound = header.ranges.windows(2).all(|pair| pair[0].range().end() <= pair[1].offset);
+    if is_sound { Ok(header) } else { Err(damaged("its list of ranges")) }
+}
+
+/// Verifies the data of an undo file, and returns the checksum of each range. The file stands at its data before.
+fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<u64>, UndoError> {
+    let mut sums = Vec::with_capacity(header.ranges.len());
+    let mut bytes = vec![0; medium_io::PIECE.to_usize()];
+    for saved in &header.ranges {
+        let mut sum = Checksum::new();
+        for part in medium_io::pieces(saved.range(), medium_io::PIECE) {
+            let bytes = &mut bytes[..part.length.to_usize()];
+            file.read_exact(bytes).map_err(|_| damaged(saved.range().to_string()))?;
+            sum.add(bytes);
+        }
+        if read_number(file, &saved.range().to_string())? != sum.get() {
+            return Err(damaged(saved.range().to_string()));
+        }
+        sums.push(sum.get());
+    }
+    Ok(sums)
+}
+
+/// How a medium stands to an undo file, whose header was read. Nothing is written.
+///
+/// # Errors
+/// [`UndoError`] if the file is damaged, the medium fails, or another size shows that it is another one.
+pub fn state(
+    header: &UndoHeader,
+    file: &mut dyn Read,
+    device: &mut dyn Device,
+) -> Result<UndoState, UndoError> {
+    let capacity = device.capabilities().capacity;
+    if capacity != header.identity.capacity {
+        return Err(UndoError::OtherMedium {
+            expected: format!("a medium of {}", header.identity.capacity),
+            found: format!("a medium of {capacity}"),
+        });
+    }
+    let originals = verify_data(header, file)?;
+    let mut state = UndoState {
+        applied: 0,
+        original: 0,
+        changed: 0,
+        fingerprint_changed: 0,
+        fingerprint: header.fingerprint.len(),
+    };
+    for (saved, original) in header.ranges.iter().zip(originals) {
+        match checksum_of(device, saved.range())? {
+            sum if sum == original => state.original += 1,
+            sum if sum == saved.applied => state.applied += 1,
+            _ => state.changed += 1,
+        }
+    }
+    let length = FINGERPRINT.round_up(header.logical_block);
+    for place in &header.fingerprint {
+        let range = ByteRange::new(place.offset, length);
+        state.fingerprint_changed += usize::from(checksum_of(device, range)? != place.checksum);
+    }
+    Ok(state)
+}
+
+/// Writes every saved range back, flushes, and reads it back. The file stands at its data; it was verified by [`state`].
+///
+/// It may be cut and run again: what is restored already is left alone.
+///
+/// # Errors
+/// [`UndoError`] if file or medium fail, or a range reads back differently.
+pub fn restore(
+    header: &UndoHeader,
+    file: &mut dyn Read,
+    device: &mut dyn Device,
+) -> Result<Restored, UndoError> {
+    let max = medium_io::piece_max(device);
+    let mut restored = Restored { written: 0, unchanged: 0 };
+    let mut sums = Vec::with_capacity(header.ranges.len());
+    for saved in &header.ranges {
+        let mut is_written = false;
+        let mut sum = Checksum::new();
+        for part in medium_io::pieces(saved.range(), max) {
+            let mut bytes = vec![0; part.length.to_usize()];
+            file.read_exact(&mut bytes).map_err(|_| damaged(saved.range().to_string()))?;
+            sum.add(&bytes);
+            if medium_io::read(device, part).is_ok_and(|there| there[..] == bytes[..]) {
+                continue;
+            }
+            medium_io::write(device, part.offset, &bytes)?;
+            is_written = true;
+        }
+        if read_number(file, &saved.range().to_string())? != sum.get() {
+            return Err(damaged(saved.range().to_string()));
+        }
+        sums.push(sum.get());
+        let count = if is_written { &mut restored.written } else { &mut restored.unchanged };
+        *count += 1;
+    }
+    medium_io::flush(device)?;
+    for (saved, sum) in header.ranges.iter().zip(sums) {
+        if checksum_of(device, saved.range())? != sum {
+            return Err(UndoError::NotRestored { range: saved.range().to_string() });
+        }
+    }
+    Ok(restored)
+}
