@@ -10,6 +10,7 @@
 //!
 //! All unsafe code of flashscope is in this crate, in `ring.rs`, `resident.rs` and `large_memory.rs`. The
 //! only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`, `resident.rs`, `large_memory.rs` and `extents.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -25,6 +26,7 @@ mod disk_kind;
 mod engine;
 mod erasable;
 mod error;
+mod extents;
 mod failure;
 mod files;
 mod geometry;
@@ -43,6 +45,7 @@ mod resident;
 mod ring;
 mod roots;
 mod scratch;
+mod scratch_files;
 pub mod serve;
 mod slot;
 mod sync;
@@ -62,6 +65,8 @@ pub use engine::Engine;
 pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NotErasable, OpenError};
 pub use failure::SystemError;
+pub use extents::extents;
+pub use failure::Refused;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,
     scan_directory,
@@ -77,6 +82,8 @@ pub use printable::printable;
 pub use queue::{ImplausibleReason, OptimalSize, Queue, WriteCache};
 pub use remark::Remark;
 pub use roots::Roots;
+pub use scratch_files::{ScratchFiles, ToolError, run_tool, tool};
+pub use sort::Sort;
 pub use target::TargetKind;
 pub use usb::{Capability, Hub, LinkLimit, UnknownReason, Usb, UsbPath};
 pub use volume::{Filesystem, alignment};

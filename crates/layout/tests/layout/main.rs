@@ -5,3 +5,5 @@
 mod geometries;
 mod real_tools;
 mod support;
+mod tool_host;
+mod undo;
