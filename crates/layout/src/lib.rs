@@ -16,6 +16,7 @@ pub mod reason;
 mod space;
 pub mod standard;
 pub mod steps;
+pub mod version;
 pub mod writeback;
 
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
@@ -23,3 +24,4 @@ pub use plan::{Partition, PartitionTable, Plan, TableKind};
 pub use planner::{PlanError, Wish, plan};
 pub use purpose::Purpose;
 pub use reason::{Because, PlanNumber, Reason};
+pub use version::Version;

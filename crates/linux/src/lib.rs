@@ -8,9 +8,8 @@
 //! - [`list()`] and [`identify()`] read from sysfs which disks exist and what they report about themselves.
 //! - [`activity`] reads what a disk is doing: throughput, data waiting in memory, writing processes.
 //!
-//! All unsafe code of flashscope is in this crate, in `ring.rs`, `resident.rs` and `large_memory.rs`. The
-//! only clock is in `clock.rs`.
-//! All unsafe code of flashscope is in this crate, and all of it in `ring.rs`, `resident.rs`, `large_memory.rs` and `extents.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, in `ring.rs`, `resident.rs`, `large_memory.rs` and
+//! `extents.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -64,9 +63,8 @@ pub use disk_kind::DiskKind;
 pub use engine::Engine;
 pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NotErasable, OpenError};
-pub use failure::SystemError;
 pub use extents::extents;
-pub use failure::Refused;
+pub use failure::SystemError;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,
     scan_directory,
@@ -83,7 +81,6 @@ pub use queue::{ImplausibleReason, OptimalSize, Queue, WriteCache};
 pub use remark::Remark;
 pub use roots::Roots;
 pub use scratch_files::{ScratchFiles, ToolError, run_tool, tool};
-pub use sort::Sort;
 pub use target::TargetKind;
 pub use usb::{Capability, Hub, LinkLimit, UnknownReason, Usb, UsbPath};
 pub use volume::{Filesystem, alignment};

@@ -6,6 +6,7 @@ use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Pla
 use super::label::{self, LabelError};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 /// mkfs.btrfs refuses smaller ones (109 MiB with single metadata, btrfs-progs 6.2).
 const MINIMUM: Bytes = Bytes::mib(128);
@@ -19,7 +20,13 @@ impl Filesystem for Btrfs {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.btrfs", package: "btrfs-progs", version_option: "-V" }
+        Tool {
+            program: "mkfs.btrfs",
+            package: "btrfs-progs",
+            version_option: Some("-V"),
+            since: Version([4, 0, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -54,7 +61,7 @@ impl Filesystem for Btrfs {
     }
 
     fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
-        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
@@ -64,6 +71,14 @@ impl Filesystem for Btrfs {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("btrfs", ["check", "--readonly", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-m", "-d"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::label::LabelError;
 use crate::purpose::Purpose;
 use crate::reason::Reason;
+use crate::version::Version;
 
 /// The kind of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -223,8 +224,41 @@ pub struct Tool {
     pub program: &'static str,
     /// The Debian package that holds it.
     pub package: &'static str,
-    /// The option that prints its version.
-    pub version_option: &'static str,
+    /// The option that prints its version; `None` if it has none.
+    pub version_option: Option<&'static str>,
+    /// The least version that takes the options used here, and the project whose version it is.
+    pub since: Version,
+    /// Options that need a later version, each with a value. They are left out for an older one.
+    pub newer: &'static [(&'static str, Version)],
+}
+
+impl Command {
+    /// A program and its arguments, without input.
+    pub fn new<const N: usize>(program: &str, arguments: [&str; N]) -> Self {
+        let arguments = arguments.map(str::to_owned).to_vec();
+        Self { program: program.to_owned(), arguments, input: String::new() }
+    }
+}
+
+impl Tool {
+    /// A command without the options that this version lacks; `None`: the version is not known, and nothing newer is used.
+    #[must_use]
+    pub fn adapt(&self, command: Command, version: Option<Version>) -> Command {
+        let is_too_new = |argument: &String| {
+            let newer = self.newer.iter().find(|(flag, _)| flag == argument);
+            newer.is_some_and(|(_, since)| version.is_none_or(|version| version < *since))
+        };
+        let mut arguments = Vec::with_capacity(command.arguments.len());
+        let mut all = command.arguments.into_iter();
+        while let Some(argument) = all.next() {
+            if is_too_new(&argument) {
+                let _value = all.next();
+            } else {
+                arguments.push(argument);
+            }
+        }
+        Command { arguments, ..command }
+    }
 }
 
 /// A command: a program and its arguments, never a shell string.
@@ -261,6 +295,12 @@ pub trait Filesystem: Sync {
 
     /// The command that makes it on `device`, a partition. `uuid` is in the form of the filesystem, if one is fixed.
     fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command;
+
+    /// The command that checks it on `device` without writing, if there is one. It fails if something is wrong.
+    fn check(&self, device: &str) -> Option<Command>;
+
+    /// The options that [`Filesystem::align`] sets. Each takes a value.
+    fn flags(&self) -> &'static [&'static str];
 
     /// The type of its partition in an MBR.
     fn mbr_type(&self, placement: &Placement) -> u8;

@@ -12,6 +12,7 @@ use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{size_from, whole_blocks};
 use crate::standard::standard;
+use crate::version::Version;
 
 /// The cluster sizes that the specification allows: up to 32 MiB (Microsoft, exFAT file system specification, 3.1.15).
 const CLUSTER_MAX: Bytes = Bytes::mib(32);
@@ -23,6 +24,10 @@ const MINIMUM: Bytes = Bytes::mib(1);
 const CLUSTERS_MIN: u64 = 16;
 /// The boot regions take 24 sectors (same source, section 2).
 const BOOT_SECTORS: u64 = 24;
+
+/// mkfs.exfat 1.2.2 sets the volume's GUID. 1.2.6 would take the physical sector for the sector of the filesystem, which
+/// moves the heap; `-s`, since 1.2.3, keeps the logical one (exfatprogs, NEWS).
+const NEWER: [(&str, Version); 2] = [("-U", Version([1, 2, 2])), ("-s", Version([1, 2, 3]))];
 
 /// exFAT.
 pub(super) struct Exfat;
@@ -40,7 +45,13 @@ impl Filesystem for Exfat {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.exfat", package: "exfatprogs", version_option: "-V" }
+        Tool {
+            program: "mkfs.exfat",
+            package: "exfatprogs",
+            version_option: Some("-V"),
+            since: Version([1, 1, 1]),
+            newer: &NEWER,
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -121,6 +132,14 @@ impl Filesystem for Exfat {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("fsck.exfat", ["-n", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-b", "-c"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

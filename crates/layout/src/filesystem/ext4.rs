@@ -4,6 +4,8 @@
 //! group on an edge; the default does so for powers of two only. `stripe_width` makes the allocator pack small files into
 //! whole aligned erase blocks (kernel: `ext4_mb_group_prealloc`, fs/ext4/mballoc.c).
 
+use std::fmt::Write as _;
+
 use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
@@ -11,6 +13,7 @@ use super::label::{self, LabelError};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 /// The block that is always used; mke2fs takes 1 KiB for small disks otherwise.
 const BLOCK: Bytes = Bytes::kib(4);
@@ -24,6 +27,11 @@ const MINIMUM: Bytes = Bytes::mib(16);
 const BYTES_PER_INODE_DATA: u64 = 65_536;
 /// For archives: one inode per MiB.
 const BYTES_PER_INODE_BACKUP: u64 = 1_048_576;
+
+/// A discard would take away what undo restores.
+const EXTENDED: &str = "nodiscard";
+/// The inode tables are few, so they are zeroed at once. By default the kernel does it after the first mount.
+const NOT_LAZY: &str = ",lazy_itable_init=0";
 
 /// ext4.
 pub(super) struct Ext4;
@@ -44,7 +52,13 @@ impl Filesystem for Ext4 {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.ext4", package: "e2fsprogs", version_option: "-V" }
+        Tool {
+            program: "mkfs.ext4",
+            package: "e2fsprogs",
+            version_option: Some("-V"),
+            since: Version([1, 42, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -65,8 +79,12 @@ impl Filesystem for Ext4 {
         let is_possible =
             erase_block.is_multiple_of(BLOCK) && group > 0 && group.is_multiple_of(GROUP_BLOCKS_UNIT);
         let cannot = (!is_possible).then_some(Cannot::DataArea { filesystem: self.kind(), erase_block });
+        let mut extended = EXTENDED.to_owned();
+        if Self::bytes_per_inode(request.purpose).is_some() {
+            extended.push_str(NOT_LAZY);
+        }
         if is_possible {
-            options.extend(["-E".to_owned(), format!("stride={blocks},stripe_width={blocks}")]);
+            let _ = write!(extended, ",stride={blocks},stripe_width={blocks}");
             reasons.push(Reason::new(
                 PlanNumber::StripeWidth,
                 format!("{blocks} blocks"),
@@ -83,6 +101,7 @@ impl Filesystem for Ext4 {
                 ));
             }
         }
+        options.extend(["-E".to_owned(), extended]);
         if let Some(bytes) = Self::bytes_per_inode(request.purpose) {
             options.extend(["-i".to_owned(), bytes.to_string()]);
             reasons.push(Reason::new(
@@ -119,7 +138,7 @@ impl Filesystem for Ext4 {
         // mke2fs takes the last -E only, so all extended options stand in one.
         let seed = uuid.map_or_else(String::new, |uuid| format!(",hash_seed={uuid}"));
         let with_seed = |option: &String| {
-            if option.starts_with("stride=") { format!("{option}{seed}") } else { option.clone() }
+            if option.starts_with(EXTENDED) { format!("{option}{seed}") } else { option.clone() }
         };
         arguments.extend(placement.options.iter().map(with_seed));
         if !label.is_empty() {
@@ -130,6 +149,14 @@ impl Filesystem for Ext4 {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("e2fsck", ["-f", "-n", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-b", "-E", "-g", "-i", "-m"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -9,6 +9,7 @@ use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Pla
 use super::label::{self, LabelError};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 /// A segment: 512 blocks of 4 KiB (kernel documentation, f2fs, disk layout).
 const SEGMENT: Bytes = Bytes::mib(2);
@@ -33,7 +34,13 @@ impl Filesystem for F2fs {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.f2fs", package: "f2fs-tools", version_option: "-V" }
+        Tool {
+            program: "mkfs.f2fs",
+            package: "f2fs-tools",
+            version_option: Some("-V"),
+            since: Version([1, 10, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -68,7 +75,7 @@ impl Filesystem for F2fs {
             start,
             size,
             cluster: Bytes::kib(4),
-            options: vec!["-s".to_owned(), segments.to_string(), "-z".to_owned(), "1".to_owned()],
+            options: ["-s", &segments.to_string(), "-z", "1", "-t", "0"].map(str::to_owned).to_vec(),
             data_area: DataArea::Groups { size: section },
             reasons,
             cannot: None,
@@ -90,6 +97,14 @@ impl Filesystem for F2fs {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("fsck.f2fs", ["--dry-run", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-s", "-z", "-t"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -6,6 +6,7 @@ use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Pla
 use super::label::{self, LabelError};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 const BLOCK: Bytes = Bytes::kib(4);
 /// mkfs.nilfs2 takes at least 16 blocks per segment.
@@ -26,7 +27,13 @@ impl Filesystem for Nilfs2 {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.nilfs2", package: "nilfs-tools", version_option: "-V" }
+        Tool {
+            program: "mkfs.nilfs2",
+            package: "nilfs-tools",
+            version_option: Some("-V"),
+            since: Version([2, 1, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -75,13 +82,21 @@ impl Filesystem for Nilfs2 {
     }
 
     fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
-        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, _device: &str) -> Option<Command> {
+        None
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-b", "-B"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

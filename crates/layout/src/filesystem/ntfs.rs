@@ -7,6 +7,7 @@ use super::label::{self, LabelError};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 /// The largest cluster that mkntfs 2022.10.3 makes.
 const CLUSTER_MAX: Bytes = Bytes::mib(2);
@@ -25,7 +26,13 @@ impl Filesystem for Ntfs {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.ntfs", package: "ntfs-3g", version_option: "-V" }
+        Tool {
+            program: "mkfs.ntfs",
+            package: "ntfs-3g",
+            version_option: Some("-V"),
+            since: Version([2012, 1, 15]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -76,6 +83,14 @@ impl Filesystem for Ntfs {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("ntfsfix", ["-n", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-c", "-p", "-H", "-S"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -12,6 +12,7 @@ use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::size_from;
 use crate::standard::standard;
+use crate::version::Version;
 
 /// A FAT32 has at least this many clusters, a FAT16 fewer (Microsoft's overview, "FAT type determination").
 const FAT32_CLUSTERS_MIN: u64 = 65_525;
@@ -146,7 +147,13 @@ impl Filesystem for Vfat {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.vfat", package: "dosfstools", version_option: "--help" }
+        Tool {
+            program: "mkfs.vfat",
+            package: "dosfstools",
+            version_option: None,
+            since: Version([3, 0, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -187,10 +194,18 @@ impl Filesystem for Vfat {
             arguments.extend(["-n".to_owned(), label.to_owned()]);
         }
         if let Some(uuid) = uuid {
-            arguments.extend(["-i".to_owned(), uuid.replace('-', ""), "--invariant".to_owned()]);
+            arguments.extend(["-i".to_owned(), volume_id(uuid), "--invariant".to_owned()]);
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("fsck.vfat", ["-n", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-a", "-F", "-S", "-s", "-R", "-f", "-r"]
     }
 
     fn mbr_type(&self, placement: &Placement) -> u8 {
@@ -202,8 +217,13 @@ impl Filesystem for Vfat {
     }
 
     fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime", "flush"]
+        &["noatime"]
     }
+}
+
+/// The volume id: the first eight hexadecimal digits of a UUID.
+fn volume_id(uuid: &str) -> String {
+    uuid.chars().filter(char::is_ascii_hexdigit).take(8).collect()
 }
 
 /// The cluster that is wanted, and those beside it where it does not suit the size.

@@ -6,6 +6,7 @@ use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Pla
 use super::label::{self, LabelError};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::space::{edge_start, whole_blocks};
+use crate::version::Version;
 
 /// mkfs.xfs refuses less than 300 MB since xfsprogs 5.19, and with a stripe unit up to 400 MB, as no log of 64 MiB fits
 /// then (tried with 6.1.0).
@@ -24,7 +25,13 @@ impl Filesystem for Xfs {
     }
 
     fn tool(&self) -> Tool {
-        Tool { program: "mkfs.xfs", package: "xfsprogs", version_option: "-V" }
+        Tool {
+            program: "mkfs.xfs",
+            package: "xfsprogs",
+            version_option: Some("-V"),
+            since: Version([4, 2, 0]),
+            newer: &[],
+        }
     }
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
@@ -62,7 +69,7 @@ impl Filesystem for Xfs {
     }
 
     fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
-        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
+        let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
@@ -72,6 +79,14 @@ impl Filesystem for Xfs {
         }
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    }
+
+    fn check(&self, device: &str) -> Option<Command> {
+        Some(Command::new("xfs_repair", ["-n", "-f", device]))
+    }
+
+    fn flags(&self) -> &'static [&'static str] {
+        &["-d", "-l"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {
