@@ -35,7 +35,10 @@ pub struct Piece {
 /// looks at most 1 MiB from either end for all but few (util-linux, libblkid/src/superblocks).
 const WIPE: Bytes = Bytes::mib(1);
 
-/// Builds the layout.
+/// The package that has sfdisk (Debian).
+const TABLE_PACKAGE: &str = "fdisk";
+
+/// Builds the layout, and has each filesystem checked by its own tool.
 ///
 /// # Errors
 /// [`HostError`] if a tool is missing or fails, or a scratch file does.
@@ -55,8 +58,17 @@ fn format(partition: &Partition, host: &mut dyn Host, image: &mut Image) -> Resu
     let path = host.scratch(&format!("partition-{}", partition.number), placement.size)?;
     let filesystem = filesystem::of_kind(placement.filesystem);
     let uuid = partition.uuid.as_deref();
-    let command = filesystem.command(placement, &partition.label, uuid, &path.to_string_lossy());
-    image.messages.push(host.run(&command)?);
+    let (tool, device) = (filesystem.tool(), path.to_string_lossy());
+    let version = host.version(&tool).map_err(|error| error.with_package(tool.package))?;
+    if let Some(found) = version.filter(|version| *version < tool.since) {
+        let (program, package) = (tool.program.to_owned(), tool.package.to_owned());
+        return Err(HostError::TooOld { program, found, since: tool.since, package });
+    }
+    let command = filesystem.command(placement, &partition.label, uuid, &device);
+    for command in std::iter::once(tool.adapt(command, version)).chain(filesystem.check(&device)) {
+        let messages = host.run(&command).map_err(|error| error.with_package(tool.package))?;
+        image.messages.push(messages);
+    }
     let ends = [
         ByteRange::new(Bytes::ZERO, WIPE.min(placement.size)),
         ByteRange::new(placement.size.saturating_sub(WIPE), WIPE.min(placement.size)),
@@ -82,7 +94,7 @@ fn table(plan: &Plan, host: &mut dyn Host, image: &mut Image) -> Result<(), Host
     let size = Bytes::new(medium.capacity.get() / scale);
     let path = host.scratch("table", size)?;
     let command = steps::table_command(plan, &path.to_string_lossy());
-    image.messages.push(host.run(&command)?);
+    image.messages.push(host.run(&command).map_err(|error| error.with_package(TABLE_PACKAGE))?);
     if let Some(chs) = plan.table.chs {
         pretend(plan, chs, host, &path)?;
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use flashscope_device::{ByteRange, Bytes};
 
-use crate::filesystem::Command;
+use crate::filesystem::{Command, Tool};
+use crate::version::Version;
 
 /// The host: it runs tools and keeps sparse scratch files for them.
 pub trait Host {
@@ -19,6 +20,19 @@ pub trait Host {
     /// # Errors
     /// [`HostError`] if it is missing or fails.
     fn run(&mut self, command: &Command) -> Result<String, HostError>;
+
+    /// The version of a tool; `None` if it prints none.
+    ///
+    /// # Errors
+    /// [`HostError`] if it is missing.
+    fn version(&mut self, tool: &Tool) -> Result<Option<Version>, HostError> {
+        let Some(option) = tool.version_option else { return Ok(None) };
+        // Some tools print their version and fail.
+        match self.run(&Command::new(tool.program, [option])) {
+            Ok(messages) | Err(HostError::Failed { messages, .. }) => Ok(Version::find(&messages)),
+            Err(error) => Err(error),
+        }
+    }
 
     /// The ranges of a scratch file that were written, zeros included, ascending.
     ///
@@ -50,6 +64,18 @@ pub enum HostError {
         /// The package that has it.
         package: String,
     },
+    /// A tool is too old.
+    #[error("{program} {found} is too old: version {since} or later is needed; upgrade the package {package}")]
+    TooOld {
+        /// The tool.
+        program: String,
+        /// Its version.
+        found: Version,
+        /// The least version.
+        since: Version,
+        /// The package that has it.
+        package: String,
+    },
     /// A tool failed.
     #[error("{command} failed with {status}: {messages}")]
     Failed {
@@ -68,4 +94,15 @@ pub enum HostError {
         /// What the system said.
         reason: String,
     },
+}
+
+impl HostError {
+    /// Names the package of a missing tool.
+    #[must_use]
+    pub fn with_package(self, package: &str) -> Self {
+        match self {
+            Self::Missing { program, .. } => Self::Missing { program, package: package.to_owned() },
+            other => other,
+        }
+    }
 }

@@ -113,7 +113,14 @@ impl Filesystem for Exfat {
             start,
             size,
             cluster,
-            options: vec!["-b".to_owned(), kib(boundary), "-c".to_owned(), kib_or_bytes(cluster)],
+            options: vec![
+                "-b".to_owned(),
+                kib(boundary),
+                "-c".to_owned(),
+                kib_or_bytes(cluster),
+                "-s".to_owned(),
+                sector.get().to_string(),
+            ],
             data_area: DataArea::At { offset: data },
             reasons,
             cannot: (!data.is_multiple_of(erase_block))
@@ -125,8 +132,11 @@ impl Filesystem for Exfat {
         label::utf16(label, self.kind(), 11)
     }
 
-    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
         let mut arguments = placement.options.clone();
+        if let Some(uuid) = uuid {
+            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
+        }
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
         }
@@ -139,7 +149,7 @@ impl Filesystem for Exfat {
     }
 
     fn flags(&self) -> &'static [&'static str] {
-        &["-b", "-c"]
+        &["-b", "-c", "-s"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use flashscope_device::Bytes;
 use flashscope_layout::filesystem::{ALL, DataArea, FilesystemKind, Placement, Request};
 
+use flashscope_layout::Version;
+
 use crate::support::{Random, request};
 
 /// Runs a tool; `None` if it is not installed.
@@ -84,8 +86,10 @@ fn make(count: usize, seed: u64) {
         made += 1;
         File::create(&path).unwrap().set_len(placement.size.get()).unwrap();
         let command = filesystem.command(&placement, "STICK", None, &path.to_string_lossy());
+        let tool = filesystem.tool();
+        let printed = tool.version_option.and_then(|option| run(tool.program, &[option.to_owned()]));
+        let command = tool.adapt(command, printed.and_then(|(_, text)| Version::find(&text)));
         let Some((is_ok, text)) = run(&command.program, &command.arguments) else {
-            let tool = filesystem.tool();
             assert!(
                 std::env::var_os("FLASHSCOPE_REQUIRE_ALL").is_none(),
                 "{} is missing (package {})",

@@ -19,6 +19,9 @@ impl ToolHost {
 fn failed(error: ToolError) -> HostError {
     match error {
         ToolError::Missing { program } => HostError::Missing { program, package: String::new() },
+        ToolError::Failed { program, status, messages } => {
+            HostError::Failed { command: program, status, messages }
+        }
         other => HostError::Scratch { during: "the test".to_owned(), reason: other.to_string() },
     }
 }
