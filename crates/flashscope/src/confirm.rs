@@ -24,26 +24,34 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
     if !erase.erase {
         return Ok(None);
     }
+    overwrite(target, "All data on it will be lost.", erase.yes, printer).map(Some)
+}
+
+/// Asks whether `target` may be overwritten, unless `yes`. `loss` says what that costs.
+///
+/// # Errors
+/// As [`erase`].
+pub fn overwrite(target: &str, lost: &str, yes: bool, printer: &Printer) -> Result<Consent, Failure> {
     let roots = Roots::default();
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
     let (loss, answer) = match &disk {
-        Some(disk) => (loss(target, disk), disk.name.as_str()),
-        None => (format!("All data in {} will be lost.", printable(target)), "yes"),
+        Some(disk) => (loss(target, disk, lost), disk.name.as_str()),
+        None => (format!("{}: {lost}", printable(target)), "yes"),
     };
     let consent = Consent::to_erase(target);
     let consent = match &disk {
         Some(disk) => consent.of_medium(&disk.medium),
         None => consent,
     };
-    if erase.yes {
+    if yes {
         if disk.is_some() {
             permit_without_asking(target, &roots)?;
             loss.lines().for_each(|line| printer.remark(line));
         }
-        return Ok(Some(consent));
+        return Ok(consent);
     }
     match printer.ask(&format!("{loss} Type {answer} to continue: ")) {
-        Some(typed) if typed == answer => Ok(Some(consent)),
+        Some(typed) if typed == answer => Ok(consent),
         Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
         None => Err(refused(anyhow!(
             "erasing {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
@@ -72,7 +80,7 @@ fn permit_without_asking(target: &str, roots: &Roots) -> Result<(), Failure> {
 }
 
 /// What will be lost: one line for the disk and one for each partition.
-fn loss(target: &str, erasable: &Erasable) -> String {
+fn loss(target: &str, erasable: &Erasable, lost: &str) -> String {
     let identity = &erasable.identity;
     let disk = identity.disk.as_ref();
     let serial = disk.and_then(|disk| disk.serial.as_ref());
@@ -83,7 +91,7 @@ fn loss(target: &str, erasable: &Erasable) -> String {
         (None, None) => Vec::new(),
     };
     let contents: String = contents.iter().map(|line| format!("\n  {line}")).collect();
-    format!("{} is {}{serial}{contents}\nAll data on it will be lost.", printable(target), identity.name)
+    format!("{} is {}{serial}{contents}\n{lost}", printable(target), identity.name)
 }
 
 fn disk_lines(disk: &Disk) -> Vec<String> {

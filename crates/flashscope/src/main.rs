@@ -15,12 +15,15 @@ mod duration;
 mod exit;
 mod input;
 mod interrupt;
+mod kernel_table;
+mod medium;
 mod outputs;
 mod printer;
 mod progress;
 mod roots;
 mod target;
 mod text;
+mod undo_file;
 mod wall_clock;
 
 use std::process::ExitCode;
@@ -45,6 +48,9 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(check) => command::check::run(check, printer),
         Command::Bench(bench) => command::bench::run(bench, printer),
+        Command::Plan(plan) => command::plan::run(plan, printer),
+        Command::Apply(apply) => command::apply::run(apply, printer),
+        Command::Undo(undo) => command::undo::run(undo, printer),
         Command::Measure(measure) => command::measure::run(measure, printer),
         Command::Import(import) => command::import::run(import, printer),
         Command::Sim(sim) => command::sim::run(sim, printer),

@@ -5,8 +5,10 @@
 #![deny(missing_docs)]
 
 pub mod apply;
+pub mod chs;
 pub mod filesystem;
 pub mod head;
+pub mod ids;
 pub mod medium;
 pub mod plan;
 pub mod planner;
@@ -19,6 +21,7 @@ pub mod steps;
 pub mod version;
 pub mod writeback;
 
+pub use chs::Chs;
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
 pub use plan::{Partition, PartitionTable, Plan, TableKind};
 pub use planner::{PlanError, Wish, plan};

@@ -1,10 +1,11 @@
 //! The medium that a plan is for: its size, its blocks and its identity.
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A stick, card or image as the planner sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Medium {
     /// Its path or name, e.g. `/dev/sdb` or `sim:transcend-8g`.
     pub target: String,
@@ -21,7 +22,7 @@ pub struct Medium {
 }
 
 /// The erase block of a medium, and how it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EraseBlock {
     /// Its size.
     pub size: Bytes,
@@ -30,7 +31,7 @@ pub struct EraseBlock {
 }
 
 /// Where the size of an erase block comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum EraseBlockSource {
     /// Found by measurement.
@@ -45,7 +46,7 @@ pub enum EraseBlockSource {
 }
 
 /// What tells a medium from another one. Planning and applying compare it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// Vendor and model, one line; empty if unknown.
     pub model: String,

@@ -1,23 +1,18 @@
 //! A plan: what goes where on a medium, with the reason of every number. Plain data.
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chs::Chs;
 use crate::filesystem::Placement;
 use crate::medium::Medium;
 use crate::purpose::Purpose;
 use crate::reason::Reason;
 
-/// The format number of plans.
-pub const PLAN_FORMAT: u32 = 1;
-
 /// What goes where on a medium.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// [`PLAN_FORMAT`].
-    pub format: u32,
-    /// The version of flashscope that made it.
-    pub flashscope: String,
     /// The medium it is for.
     pub medium: Medium,
     /// What it is formatted for.
@@ -35,7 +30,7 @@ pub struct Plan {
 }
 
 /// A gain with its interval: times as fast.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GainInterval {
     /// At least.
     pub low: f64,
@@ -46,13 +41,12 @@ pub struct GainInterval {
 }
 
 /// A partition table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartitionTable {
     /// Its kind.
     pub kind: TableKind,
-    /// Its identifier: 8 hexadecimal digits of an MBR, the GUID of a GPT. `None`: the tool draws one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    /// Its identifier: 8 hexadecimal digits of an MBR, the GUID of a GPT.
+    pub id: String,
     /// Why this kind.
     pub reason: Reason,
     /// The geometry that the CHS fields pretend, heads and sectors a track, if one is asked for.
@@ -61,7 +55,7 @@ pub struct PartitionTable {
 }
 
 /// The kind of a partition table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
     /// Master boot record: at most 2^32 sectors.
@@ -81,17 +75,25 @@ impl TableKind {
     }
 }
 
-/// A pretended geometry: cylinders of `heads` x `sectors` sectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Chs {
-    /// Heads, 1 to 255.
-    pub heads: u8,
-    /// Sectors a track, 1 to 63.
-    pub sectors: u8,
+/// A partition table that flashscope does not make.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no partition table; use mbr or gpt")]
+pub struct UnknownTable(String);
+
+impl std::str::FromStr for TableKind {
+    type Err = UnknownTable;
+
+    fn from_str(text: &str) -> Result<Self, UnknownTable> {
+        match text {
+            "mbr" => Ok(Self::Mbr),
+            "gpt" => Ok(Self::Gpt),
+            _ => Err(UnknownTable(text.to_owned())),
+        }
+    }
 }
 
 /// A partition and the filesystem in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     /// Its number in the table, from 1.
     pub number: u32,
@@ -99,9 +101,10 @@ pub struct Partition {
     pub placement: Placement,
     /// The label of the filesystem; empty for none.
     pub label: String,
-    /// The identifier of the filesystem, in its own form. `None`: the tool draws one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
+    /// The identifier of the partition that Linux knows it by (PARTUUID): of an MBR its table's and its number.
+    pub part_uuid: String,
+    /// The identifier of the filesystem: a UUID, of which FAT takes the first 8 digits. A tool that draws its own ignores it.
+    pub uuid: String,
     /// Its type in the table: two hexadecimal digits, or a GUID.
     pub type_code: String,
     /// Whether firmware may boot from it.

@@ -1,14 +1,18 @@
 //! Makes a plan: table, partitions and filesystems for a purpose.
 
-use flashscope_device::Bytes;
+use flashscope_device::{Bytes, SECTOR};
 
+use crate::chs::Chs;
 use crate::filesystem::{self, Cannot, Filesystem, FilesystemKind, LabelError, Request, Space};
 use crate::medium::Medium;
-use crate::plan::{Chs, GainInterval, PLAN_FORMAT, Partition, PartitionTable, Plan, TableKind};
+use crate::ids::Ids;
+use crate::plan::{GainInterval, Partition, PartitionTable, Plan, TableKind};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::standard::{StandardFilesystem, standard};
 
+/// The identifier of an MBR has 32 bits (UEFI 2.10, 5.2.1).
+const MBR_ID_DIGITS: usize = 8;
 /// An MBR counts sectors with 32 bits.
 const MBR_SECTORS_MAX: u64 = u32::MAX as u64;
 /// A GPT takes 34 sectors at the start and 33 at the end, with sectors of 512 bytes (UEFI 2.10, 5.3.1); some more where
@@ -35,12 +39,14 @@ pub struct Wish {
     pub cluster: Option<Bytes>,
     /// The label; empty for none.
     pub label: String,
+    /// Whether the filesystem keeps a journal, where that is a choice (ext4).
+    pub has_journal: bool,
     /// A GPT although an MBR would do, or the other way round.
     pub table: Option<TableKind>,
     /// A geometry for the CHS fields.
     pub chs: Option<Chs>,
-    /// Fixed identifiers, so that the same plan gives the same bytes: of the table, and of each filesystem.
-    pub ids: Option<Ids>,
+    /// The seed of all identifiers: the same seed gives the same bytes.
+    pub seed: u64,
     /// What the layout gains, if that is known.
     pub gain: Option<GainInterval>,
     /// The sustained write speed, bytes per second, if that is known.
@@ -50,28 +56,20 @@ pub struct Wish {
 impl Wish {
     /// A wish for this purpose, everything else as it suggests.
     #[must_use]
-    pub const fn new(purpose: Purpose) -> Self {
+    pub const fn new(purpose: Purpose, seed: u64) -> Self {
         Self {
             purpose,
             filesystem: None,
             cluster: None,
+            has_journal: true,
             label: String::new(),
             table: None,
             chs: None,
-            ids: None,
+            seed,
             gain: None,
             sustained_write: None,
         }
     }
-}
-
-/// Fixed identifiers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ids {
-    /// Of the table.
-    pub table: String,
-    /// Of the filesystems: a UUID, of which FAT takes the first eight digits.
-    pub filesystems: Vec<String>,
 }
 
 /// Why there is no plan.
@@ -100,6 +98,12 @@ pub enum PlanError {
     EraseBlock {
         /// The erase block.
         erase_block: Bytes,
+        /// The logical block.
+        logical_block: Bytes,
+    },
+    /// sfdisk makes a GPT in a file for blocks of 512 bytes only.
+    #[error("a GPT for logical blocks of {logical_block} is not offered; ask for an MBR (--table mbr)")]
+    GptBlock {
         /// The logical block.
         logical_block: Bytes,
     },
@@ -135,7 +139,7 @@ fn suggested(purpose: Purpose, capacity: Bytes) -> FilesystemKind {
 ///
 /// # Errors
 /// [`PlanError`] if the disk is too small, the label impossible, or the filesystem cannot be made.
-pub fn plan(medium: &Medium, wish: &Wish, version: &str) -> Result<Plan, PlanError> {
+pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
     let erase_block = medium.erase_block.size;
     if erase_block.is_zero() || !erase_block.is_multiple_of(medium.logical_block) {
         return Err(PlanError::EraseBlock { erase_block, logical_block: medium.logical_block });
@@ -144,18 +148,17 @@ pub fn plan(medium: &Medium, wish: &Wish, version: &str) -> Result<Plan, PlanErr
         let target = medium.target.clone();
         return Err(PlanError::TooSmall { target, capacity: medium.capacity, erase_block });
     }
-    let table = table(medium, wish)?;
+    let ids = Ids::of_seed(wish.seed);
+    let table = table(medium, wish, &ids)?;
     let space = space(medium, table.kind);
     let partitions = match wish.purpose {
-        Purpose::BoardBoot => board(medium, wish, table.kind, space)?,
+        Purpose::BoardBoot => board(medium, wish, &table, space)?,
         _ => {
             let kind = wish.filesystem.unwrap_or_else(|| suggested(wish.purpose, medium.capacity));
-            vec![partition(medium, wish, table.kind, (1, kind), space)?]
+            vec![partition(medium, wish, &table, (1, kind), space)?]
         }
     };
     Ok(Plan {
-        format: PLAN_FORMAT,
-        flashscope: version.to_owned(),
         medium: medium.clone(),
         purpose: wish.purpose,
         table,
@@ -165,7 +168,7 @@ pub fn plan(medium: &Medium, wish: &Wish, version: &str) -> Result<Plan, PlanErr
     })
 }
 
-fn table(medium: &Medium, wish: &Wish) -> Result<PartitionTable, PlanError> {
+fn table(medium: &Medium, wish: &Wish, ids: &Ids) -> Result<PartitionTable, PlanError> {
     let maximum = medium.logical_block * MBR_SECTORS_MAX;
     let is_too_large = medium.capacity > maximum;
     let (kind, because) = match wish.table {
@@ -184,7 +187,13 @@ fn table(medium: &Medium, wish: &Wish) -> Result<PartitionTable, PlanError> {
         medium.capacity / medium.logical_block
     );
     let reason = Reason::new(PlanNumber::TableKind, kind.as_sfdisk(), arithmetic, because);
-    let id = wish.ids.as_ref().map(|ids| ids.table.clone());
+    let id = match kind {
+        TableKind::Mbr => ids.table.chars().take(MBR_ID_DIGITS).collect(),
+        TableKind::Gpt if medium.logical_block != SECTOR => {
+            return Err(PlanError::GptBlock { logical_block: medium.logical_block });
+        }
+        TableKind::Gpt => ids.table.clone(),
+    };
     Ok(PartitionTable { kind, id, reason, chs: wish.chs })
 }
 
@@ -200,7 +209,7 @@ fn space(medium: &Medium, kind: TableKind) -> Space {
 }
 
 /// A FAT partition to boot from, and an ext4 partition for the rest.
-fn board(medium: &Medium, wish: &Wish, table: TableKind, space: Space) -> Result<Vec<Partition>, PlanError> {
+fn board(medium: &Medium, wish: &Wish, table: &PartitionTable, space: Space) -> Result<Vec<Partition>, PlanError> {
     let boot_size = BOOT_SIZE.min(medium.capacity / BOOT_SHARE).round_up(medium.erase_block.size);
     let boot_end = (space.first + boot_size).round_up(medium.erase_block.size).min(space.end);
     let boot_wish = Wish { label: String::new(), ..wish.clone() };
@@ -214,7 +223,7 @@ fn board(medium: &Medium, wish: &Wish, table: TableKind, space: Space) -> Result
 fn partition(
     medium: &Medium,
     wish: &Wish,
-    table: TableKind,
+    table: &PartitionTable,
     (number, kind): (u32, FilesystemKind),
     space: Space,
 ) -> Result<Partition, PlanError> {
@@ -227,28 +236,35 @@ fn partition(
         fat_area: medium.fat_area,
         purpose: wish.purpose,
         cluster: wish.cluster,
+        has_journal: wish.has_journal,
     };
     let mut placement = filesystem.align(&request)?;
     let end = placement.start + placement.size;
     placement.reasons.push(Reason::new(
         PlanNumber::PartitionSize,
         format!("{} sectors", placement.size / medium.logical_block),
-        format!("{end} - {}", placement.start),
+        format!("{} - {}", end / medium.logical_block, placement.start / medium.logical_block),
         if wish.purpose == Purpose::BoardBoot && number == 1 {
             Because::BootPartition
         } else {
             Because::EndOnEdge
         },
     ));
-    let type_code = match table {
+    let type_code = match table.kind {
         TableKind::Mbr => format!("{:02x}", filesystem.mbr_type(&placement)),
         TableKind::Gpt => filesystem.gpt_type().to_owned(),
     };
     let index = usize::try_from(number).unwrap_or(1).saturating_sub(1);
-    let uuid = wish.ids.as_ref().and_then(|ids| ids.filesystems.get(index).cloned());
+    let ids = Ids::of_seed(wish.seed);
+    let part_uuid = match table.kind {
+        TableKind::Mbr => format!("{}-{number:02x}", table.id),
+        TableKind::Gpt => ids.partitions.get(index).cloned().unwrap_or_default(),
+    };
+    let uuid = ids.filesystems.get(index).cloned().unwrap_or_default();
     Ok(Partition {
         number,
         label: wish.label.clone(),
+        part_uuid,
         uuid,
         type_code,
         is_bootable: number == 1 && matches!(wish.purpose, Purpose::BoardBoot | Purpose::LinuxRoot),

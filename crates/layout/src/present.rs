@@ -1,6 +1,7 @@
 //! The layout that is on a medium, judged by the same arithmetic as a plan.
 
 use flashscope_device::{ByteRange, Bytes};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::filesystem::FilesystemKind;
@@ -8,7 +9,7 @@ use crate::head::{self, Gpt, HEAD_BYTES, Head, Mbr};
 use crate::plan::TableKind;
 
 /// What is on a medium.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Present {
     /// The partition table; `None` for none.
     pub table: Option<TableKind>,
@@ -19,7 +20,7 @@ pub struct Present {
 }
 
 /// What is wrong with a partition table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TableProblem {
     /// The backup header of a GPT is missing or damaged.
@@ -33,7 +34,7 @@ pub enum TableProblem {
 }
 
 /// A partition or a filesystem on the whole medium.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PresentVolume {
     /// Its number in the table; `None` on the whole medium.
     pub number: Option<u32>,
@@ -46,7 +47,7 @@ pub struct PresentVolume {
 }
 
 /// How a volume lies against the erase block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Alignment {
     /// Start and data area lie on edges.

@@ -1,9 +1,10 @@
 //! Why a number is what it is: which number, its value, the arithmetic, and the reason. The words stand in `report`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanNumber {
     /// The kind of partition table.
@@ -22,6 +23,8 @@ pub enum PlanNumber {
     BytesPerInode,
     /// ext4: blocks that only root may use.
     ReservedForRoot,
+    /// ext4: the journal.
+    Journal,
     /// FAT: sectors before the first FAT.
     ReservedSectors,
     /// exFAT: the unit to which FAT and heap are aligned.
@@ -39,7 +42,7 @@ pub enum PlanNumber {
 }
 
 /// Why a number is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Because {
     /// An MBR is read by every system, camera and board.
@@ -68,6 +71,8 @@ pub enum Because {
     FewerInodeTables,
     /// A disk for data needs no blocks reserved for root.
     NoReserveForData,
+    /// Without a journal fewer writes are needed; after a power cut the filesystem has to be checked and may lose files.
+    NoJournal,
     /// Start, reserved area and tables add up to whole erase blocks, so the first cluster lies on an edge.
     DataAreaOnEdge,
     /// Small clusters waste less and leave fewer gaps; large ones need smaller tables.
@@ -89,7 +94,7 @@ pub enum Because {
 }
 
 /// One number of a plan with its reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// Which number.
     pub number: PlanNumber,

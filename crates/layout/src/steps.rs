@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::filesystem::{self, Command};
+use flashscope_device::{ByteRange, Bytes};
+
+use crate::chs;
+use crate::filesystem::{self, Command, Tool};
 use crate::plan::{Partition, Plan, TableKind};
+use crate::version::Version;
 
 /// The command that writes the partition table of a plan to `disk`.
 #[must_use]
@@ -21,18 +25,19 @@ pub fn table_command(plan: &Plan, disk: &str) -> Command {
 pub fn table_script(plan: &Plan) -> String {
     let sector = plan.medium.logical_block;
     let mut script = format!("label: {}\n", plan.table.kind.as_sfdisk());
-    if let Some(id) = &plan.table.id {
-        let id = if plan.table.kind == TableKind::Mbr { format!("0x{id}") } else { id.clone() };
-        let _ = writeln!(script, "label-id: {id}");
-    }
+    let (id, is_mbr) = (&plan.table.id, plan.table.kind == TableKind::Mbr);
+    let _ = if is_mbr { writeln!(script, "label-id: 0x{id}") } else { writeln!(script, "label-id: {id}") };
     script.push_str("unit: sectors\n\n");
     for partition in &plan.partitions {
         let Partition { number, placement, type_code, .. } = partition;
-        let bootable =
-            if partition.is_bootable && plan.table.kind == TableKind::Mbr { ", bootable" } else { "" };
+        let more = match plan.table.kind {
+            TableKind::Mbr if partition.is_bootable => ", bootable".to_owned(),
+            TableKind::Mbr => String::new(),
+            TableKind::Gpt => format!(", uuid={}", partition.part_uuid),
+        };
         let _ = writeln!(
             script,
-            "{number} : start={}, size={}, type={type_code}{bootable}",
+            "{number} : start={}, size={}, type={type_code}{more}",
             placement.start / sector,
             placement.size / sector
         );
@@ -47,22 +52,49 @@ pub fn partition_path(disk: &str, number: u32) -> String {
     format!("{disk}{separator}{number}")
 }
 
+/// The version of a tool, as the planner asks for it; `None` if it is not known.
+pub type VersionOf<'a> = &'a mut dyn FnMut(&Tool) -> Option<Version>;
+
 /// The commands that a person types: the table on the disk, and a filesystem on each partition.
-#[must_use]
-pub fn commands(plan: &Plan, disk: &str) -> Vec<Command> {
+pub fn commands(plan: &Plan, disk: &str, version_of: VersionOf<'_>) -> Vec<Command> {
     let mut table = table_command(plan, disk);
-    table.arguments = vec!["--quiet".to_owned(), "--wipe".to_owned(), "always".to_owned(), disk.to_owned()];
+    table.arguments = ["--quiet", "--wipe", "always", disk].map(str::to_owned).to_vec();
     let format = |partition: &Partition| {
         let filesystem = filesystem::of_kind(partition.placement.filesystem);
         let device = partition_path(disk, partition.number);
-        filesystem.command(&partition.placement, &partition.label, partition.uuid.as_deref(), &device)
+        let tool = filesystem.tool();
+        let command = filesystem.command(&partition.placement, &partition.label, &partition.uuid, &device);
+        tool.adapt(command, version_of(&tool))
     };
     std::iter::once(table).chain(plan.partitions.iter().map(format)).collect()
 }
 
-/// The plan as a shell script for the disk that is its first argument. It refuses another serial number or size.
+/// Old signatures lie at the start and the end of partitions and disks: as much is overwritten with zeros there.
+/// libblkid looks at most 1 MiB from either end for all but few (util-linux, libblkid/src/superblocks).
+const WIPE: Bytes = Bytes::mib(1);
+
+/// The ends of a partition that are zeroed where its filesystem writes nothing, by offset in the partition.
 #[must_use]
-pub fn script(plan: &Plan) -> String {
+pub fn partition_ends(partition: &Partition) -> [ByteRange; 2] {
+    let size = partition.placement.size;
+    let length = WIPE.min(size);
+    [ByteRange::new(Bytes::ZERO, length), ByteRange::new(size - length, length)]
+}
+
+/// The ranges around the partitions that hold the table, and zeros, by offset on the disk.
+#[must_use]
+pub fn table_ranges(plan: &Plan) -> Vec<ByteRange> {
+    let (capacity, block) = (plan.medium.capacity, plan.medium.logical_block);
+    let first = plan.partitions.iter().map(|partition| partition.placement.start).min().unwrap_or(WIPE);
+    let last = plan.partitions.iter().map(Partition::end).max().unwrap_or(WIPE);
+    let end = capacity.saturating_sub(WIPE).max(last).round_up(block);
+    let after = ByteRange::new(end, capacity.round_down(block).saturating_sub(end));
+    let before = ByteRange::new(Bytes::ZERO, WIPE.min(first));
+    [before, after].into_iter().filter(|range| !range.length.is_zero()).collect()
+}
+
+/// The plan as a shell script for the disk that is its first argument. It refuses another serial number or size.
+pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
     let mut script = String::from(
         "#!/bin/sh\n# Made by flashscope. It erases the disk that is its first argument.\nset -eu\n\n",
     );
@@ -70,47 +102,67 @@ pub fn script(plan: &Plan) -> String {
     let _ = writeln!(script, "want_bytes={}", plan.medium.capacity.get());
     let serial = plan.medium.identity.serial.as_deref().unwrap_or_default();
     let _ = writeln!(script, "want_serial={}", quoted(serial));
+    let _ = writeln!(script, "block={}", plan.medium.logical_block.get());
     script.push_str(GUARDS);
-    for command in commands(plan, "$disk") {
-        let words: Vec<String> = std::iter::once(&command.program)
-            .chain(&command.arguments)
-            .map(|word| if word.starts_with("$disk") { format!("\"{word}\"") } else { quoted(word) })
-            .collect();
-        let line = words.join(" ");
-        // A partition's path depends on the disk's name, which only the script knows.
-        let line = plan.partitions.iter().fold(line, |line, partition| {
-            line.replace(&format!("\"$disk{}\"", partition.number), &format!("\"$part{}\"", partition.number))
-        });
-        if command.input.is_empty() {
-            let _ = writeln!(script, "{line}");
-        } else {
-            let _ = writeln!(script, "{line} <<'TABLE'\n{}TABLE\nsettle", command.input);
-        }
+    for partition in &plan.partitions {
+        let number = partition.number;
+        let _ = writeln!(script, "part{number}=$disk${{p}}{number}");
     }
-    script.push_str("sync \"$disk\"\n");
+    script.push_str("\n# Old signatures go.\n");
+    let offset = |partition: &Partition, range: ByteRange| {
+        ByteRange::new(partition.placement.start + range.offset, range.length)
+    };
+    let ends = plan.partitions.iter().flat_map(|part| partition_ends(part).map(|range| offset(part, range)));
+    for range in table_ranges(plan).into_iter().chain(ends) {
+        let block = plan.medium.logical_block;
+        let _ = writeln!(script, "zero {} {}", range.offset / block, range.length / block);
+    }
+    script.push('\n');
+    let table = table_command(plan, "$disk");
+    let _ = writeln!(script, "{} <<'TABLE'\n{}TABLE", shell_line(&table, plan), table.input);
+    for (offset, bytes) in chs::fields(plan) {
+        let octal: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+        let _ = writeln!(script, "printf '{octal}' | dd of=\"$disk\" bs=1 seek={} conv=notrunc status=none", offset.get());
+    }
+    script.push_str("settle\n\n");
+    for command in commands(plan, "$disk", version_of).iter().skip(1) {
+        let _ = writeln!(script, "{}", shell_line(command, plan));
+    }
+    script.push_str("sync\n");
     script
 }
 
-/// Refuses the wrong disk, names the partitions, and waits for their nodes.
-const GUARDS: &str = r#"
-if [ -b "$disk" ]; then
-    have_bytes=$(blockdev --getsize64 "$disk")
-    have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk" | tr -d ' ')
-else
-    have_bytes=$(stat --format=%s "$disk")
-    have_serial=$want_serial
-fi
-[ "$have_bytes" = "$want_bytes" ] || { echo "$disk has $have_bytes bytes, not $want_bytes" >&2; exit 4; }
-[ "$have_serial" = "$want_serial" ] || { echo "$disk is $have_serial, not $want_serial" >&2; exit 4; }
-case $disk in *[0-9]) p=p ;; *) p= ;; esac
-part1=$disk${p}1
-part2=$disk${p}2
-settle() { blockdev --rereadpt "$disk" 2>/dev/null || true; udevadm settle 2>/dev/null || true; }
+/// A command as a line of the script. A partition's path depends on the disk's name, which only the script knows.
+fn shell_line(command: &Command, plan: &Plan) -> String {
+    let word = |word: &String| {
+        let of_partition = |partition: &Partition| {
+            let number = partition.number;
+            (*word == partition_path("$disk", number)).then(|| format!("\"$part{number}\""))
+        };
+        let disk = (word == "$disk").then(|| "\"$disk\"".to_owned());
+        disk.or_else(|| plan.partitions.iter().find_map(of_partition)).unwrap_or_else(|| quoted(word))
+    };
+    std::iter::once(&command.program).chain(&command.arguments).map(word).collect::<Vec<_>>().join(" ")
+}
 
+/// Refuses the wrong disk, and one in use; names the partitions, and waits for their nodes.
+const GUARDS: &str = r#"
+fail() { echo "$disk: $1; nothing was written" >&2; exit 4; }
+[ -b "$disk" ] || fail "this is no disk; attach an image with 'losetup --partscan'"
+have_bytes=$(blockdev --getsize64 "$disk")
+have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk" | tr -d ' ')
+[ "$have_bytes" = "$want_bytes" ] || fail "it has $have_bytes bytes, not $want_bytes"
+[ "$have_serial" = "$want_serial" ] || fail "its serial number is '$have_serial', not '$want_serial'"
+[ -z "$(lsblk --noheadings --output MOUNTPOINT "$disk" | tr -d ' 
+')" ] || fail "it is mounted"
+zero() { dd if=/dev/zero of="$disk" bs="$block" seek="$1" count="$2" conv=notrunc status=none; }
+settle() { sync; blockdev --rereadpt "$disk"; udevadm settle 2>/dev/null || sleep 1; }
+case $disk in *[0-9]) p=p ;; *) p= ;; esac
 "#;
 
-/// A word that a shell takes as it stands.
-fn quoted(word: &str) -> String {
+/// A word as a shell takes it: quoted where that is needed.
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+%@^".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
 use flashscope_device::{ByteRange, Bytes};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 /// `FS_IOC_FIEMAP`: `_IOWR('f', 11, struct fiemap)` (Linux, include/uapi/linux/fs.h).
 const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
@@ -79,6 +81,32 @@ pub fn extents(file: &File) -> std::io::Result<Vec<ByteRange>> {
     }
 }
 
+/// The ranges of `file` that have space, also where the filesystem has no FIEMAP (tmpfs): there, what is no hole.
+///
+/// # Errors
+/// The system's.
+pub fn allocated(file: &File) -> std::io::Result<Vec<ByteRange>> {
+    match extents(file) {
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => data_ranges(file),
+        other => other,
+    }
+}
+
+/// The ranges of `file` that are no holes (lseek(2), `SEEK_DATA`).
+fn data_ranges(file: &File) -> std::io::Result<Vec<ByteRange>> {
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    loop {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => return Ok(ranges),
+            other => other?,
+        };
+        let end = seek(file, SeekFrom::Hole(start))?;
+        ranges.push(ByteRange::new(Bytes::new(start), Bytes::new(end - start)));
+        at = end;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::FileExt as _;
@@ -91,14 +119,9 @@ mod tests {
         file.set_len(64 << 20).unwrap();
         file.write_all_at(&[0; 4096], 8 << 20).unwrap();
         file.write_all_at(&[1; 8192], 32 << 20).unwrap();
-        match extents(&file) {
-            Ok(found) => {
-                let starts: Vec<u64> = found.iter().map(|range| range.offset.get() >> 20).collect();
-                assert_eq!(starts, [8, 32]);
-            }
-            Err(error) => {
-                eprintln!("skipped: the filesystem of the temporary folder has no FIEMAP ({error})")
-            }
+        for found in [allocated(&file).unwrap(), data_ranges(&file).unwrap()] {
+            let starts: Vec<u64> = found.iter().map(|range| range.offset.get() >> 20).collect();
+            assert_eq!(starts, [8, 32]);
         }
     }
 }

@@ -80,7 +80,7 @@ pub use printable::printable;
 pub use queue::{ImplausibleReason, OptimalSize, Queue, WriteCache};
 pub use remark::Remark;
 pub use roots::Roots;
-pub use scratch_files::{ScratchFiles, ToolError, run_tool, tool};
+pub use scratch_files::{ScratchFiles, run_tool, tool};
 pub use target::TargetKind;
 pub use usb::{Capability, Hub, LinkLimit, UnknownReason, Usb, UsbPath};
 pub use volume::{Filesystem, alignment};

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use flashscope_device::{ByteRange, Bytes};
+use flashscope_layout::apply::{Host, HostError};
+use flashscope_layout::filesystem::Command as Tool;
 
-use crate::extents::extents;
+use crate::extents::allocated;
 
 /// Where the tools are; a user's PATH often lacks the first two.
 const TOOL_FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
@@ -19,37 +21,8 @@ pub struct ScratchFiles {
     folder: tempfile::TempDir,
 }
 
-/// A tool that could not do its work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ToolError {
-    /// It is not installed.
-    #[error("{program} is not installed")]
-    Missing {
-        /// The program.
-        program: String,
-    },
-    /// It failed.
-    #[error("{program} failed with {status}: {messages}")]
-    Failed {
-        /// The program.
-        program: String,
-        /// How it ended.
-        status: String,
-        /// What it printed.
-        messages: String,
-    },
-    /// The system failed.
-    #[error("{during}: {reason}")]
-    System {
-        /// What was going on.
-        during: String,
-        /// What the system said.
-        reason: String,
-    },
-}
-
-fn system(during: &str, path: &Path, error: &std::io::Error) -> ToolError {
-    ToolError::System { during: format!("{during} {}", path.display()), reason: error.to_string() }
+fn system(during: &str, path: &Path, error: &std::io::Error) -> HostError {
+    HostError::Scratch { during: format!("{during} {}", path.display()), reason: error.to_string() }
 }
 
 /// The absolute path of a tool, or `None` if it is not installed.
@@ -62,40 +35,34 @@ impl ScratchFiles {
     /// A new folder below `parent`, which should be on a disk of the host, not on the stick.
     ///
     /// # Errors
-    /// [`ToolError::System`] if it cannot be made.
-    pub fn new(parent: &Path) -> Result<Self, ToolError> {
+    /// [`HostError::Scratch`] if it cannot be made.
+    pub fn new(parent: &Path) -> Result<Self, HostError> {
         let folder = tempfile::Builder::new()
             .prefix(".flashscope-")
             .tempdir_in(parent)
             .map_err(|error| system("making a folder in", parent, &error))?;
         Ok(Self { folder })
     }
+}
 
-    /// A new, empty, sparse file of this size.
-    ///
-    /// # Errors
-    /// [`ToolError::System`] if it cannot be made.
-    pub fn create(&self, name: &str, size: Bytes) -> Result<PathBuf, ToolError> {
+impl Host for ScratchFiles {
+    fn scratch(&mut self, name: &str, size: Bytes) -> Result<PathBuf, HostError> {
         let path = self.folder.path().join(name);
         let file = File::create(&path).map_err(|error| system("making", &path, &error))?;
         file.set_len(size.get()).map_err(|error| system("making", &path, &error))?;
         Ok(path)
     }
 
-    /// The ranges of a file that were written, zeros included.
-    ///
-    /// # Errors
-    /// [`ToolError::System`] if the host's filesystem does not tell.
-    pub fn written(&self, path: &Path) -> Result<Vec<ByteRange>, ToolError> {
-        let file = File::open(path).map_err(|error| system("opening", path, &error))?;
-        extents(&file).map_err(|error| system("looking up the extents of", path, &error))
+    fn run(&mut self, command: &Tool) -> Result<String, HostError> {
+        run_tool(command)
     }
 
-    /// Bytes of a file; zeros past its end.
-    ///
-    /// # Errors
-    /// [`ToolError::System`] if they cannot be read.
-    pub fn read(&self, path: &Path, range: ByteRange) -> Result<Vec<u8>, ToolError> {
+    fn written(&mut self, path: &Path) -> Result<Vec<ByteRange>, HostError> {
+        let file = File::open(path).map_err(|error| system("opening", path, &error))?;
+        allocated(&file).map_err(|error| system("looking up the extents of", path, &error))
+    }
+
+    fn read(&mut self, path: &Path, range: ByteRange) -> Result<Vec<u8>, HostError> {
         let file = File::open(path).map_err(|error| system("opening", path, &error))?;
         let mut bytes = vec![0; range.length.to_usize()];
         let mut done = 0;
@@ -109,11 +76,7 @@ impl ScratchFiles {
         Ok(bytes)
     }
 
-    /// Writes bytes into a file.
-    ///
-    /// # Errors
-    /// [`ToolError::System`] if they cannot be written.
-    pub fn write(&self, path: &Path, offset: Bytes, bytes: &[u8]) -> Result<(), ToolError> {
+    fn write(&mut self, path: &Path, offset: Bytes, bytes: &[u8]) -> Result<(), HostError> {
         let file =
             OpenOptions::new().write(true).open(path).map_err(|error| system("opening", path, &error))?;
         file.write_all_at(bytes, offset.get()).map_err(|error| system("writing", path, &error))
@@ -123,12 +86,13 @@ impl ScratchFiles {
 /// Runs a tool by its absolute path, in locale C, without a shell; returns what it printed.
 ///
 /// # Errors
-/// [`ToolError`] if it is missing or fails.
-pub fn run_tool(program: &str, arguments: &[String], input: &str) -> Result<String, ToolError> {
-    let path = tool(program).ok_or_else(|| ToolError::Missing { program: program.to_owned() })?;
+/// [`HostError`] if it is missing or fails.
+pub fn run_tool(command: &Tool) -> Result<String, HostError> {
+    let (program, package) = (&command.program, String::new());
+    let path = tool(program).ok_or_else(|| HostError::Missing { program: program.clone(), package })?;
     let during = |error: &std::io::Error| system("running", &path, error);
     let mut child = Command::new(&path)
-        .args(arguments)
+        .args(&command.arguments)
         .env_clear()
         .env("LC_ALL", "C")
         .env("PATH", TOOL_FOLDERS.join(":"))
@@ -141,7 +105,7 @@ pub fn run_tool(program: &str, arguments: &[String], input: &str) -> Result<Stri
         .map_err(|error| during(&error))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A tool that ends without reading its input says why itself.
-        let _ = stdin.write_all(input.as_bytes());
+        let _ = stdin.write_all(command.input.as_bytes());
     }
     let output = child.wait_with_output().map_err(|error| during(&error))?;
     let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
@@ -149,5 +113,6 @@ pub fn run_tool(program: &str, arguments: &[String], input: &str) -> Result<Stri
     if output.status.success() {
         return Ok(messages);
     }
-    Err(ToolError::Failed { program: program.to_owned(), status: output.status.to_string(), messages })
+    let command = std::iter::once(program).chain(&command.arguments).cloned().collect::<Vec<_>>().join(" ");
+    Err(HostError::Failed { command, status: output.status.to_string(), messages })
 }

@@ -1,85 +1,178 @@
 //! A plan in words: what goes where, and the arithmetic and the reason of every number.
 
-use std::fmt::Write as _;
-
-use flashscope_layout::filesystem::Command;
+use flashscope_layout::filesystem::{Command, FilesystemKind};
 use flashscope_layout::medium::{EraseBlock, EraseBlockSource};
 use flashscope_layout::plan::{Partition, Plan, TableKind};
-use flashscope_layout::present::{Alignment, PresentVolume, TableProblem};
+use flashscope_layout::present::Present;
 use flashscope_layout::reason::{Because, PlanNumber, Reason};
 use flashscope_layout::steps;
 
-/// The plan for a terminal. `disk` names the disk in its commands.
+use crate::layout;
+use crate::printable::printable;
+use crate::terminal::wrapped;
+
+/// What the text of a plan is made of.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What is on the target now.
+    pub present: &'a Present,
+    /// The commands that carry it out.
+    pub commands: &'a [Command],
+    /// The file that the plan was written to, for `apply`.
+    pub plan_file: Option<String>,
+    /// Whether to print how to keep the files.
+    pub keeps_files: bool,
+}
+
+/// The plan for a terminal of this width. Commands are never broken.
 #[must_use]
-pub fn plan(plan: &Plan, disk: &str) -> String {
+pub fn text(page: &Page<'_>, width: usize) -> String {
+    let Page { plan, present, commands, .. } = page;
+    let mut text = Text { text: String::new(), width };
     let medium = &plan.medium;
-    let model = if medium.identity.model.is_empty() { String::new() } else { format!("{}, ", medium.identity.model) };
-    let mut text = format!("Plan for {}: {model}{}, for {}\n", medium.target, medium.capacity, plan.purpose);
-    let _ = writeln!(text, "Erase block: {}\n", erase_block(medium.erase_block));
-    let kind = match plan.table.kind {
-        TableKind::Mbr => "MBR",
-        TableKind::Gpt => "GPT",
-    };
-    let _ = writeln!(text, "Partition table: {kind}. {}", because(plan.table.reason.because));
+    let model = printable(&medium.identity.model);
+    let model = if model.is_empty() || model == medium.target { String::new() } else { format!("{model}, ") };
+    text.line(0, &format!("Plan for {}: {model}{}, for {}.", printable(&medium.target), medium.capacity, plan.purpose));
+    text.line(0, &format!("Erase block: {}.", erase_block(medium.erase_block)));
+    text.heading("On it now");
+    for sentence in layout::present(present, medium.erase_block.size) {
+        text.line(2, &sentence);
+    }
+    text.heading(match plan.table.kind {
+        TableKind::Mbr => "Partition table: MBR",
+        TableKind::Gpt => "Partition table: GPT",
+    });
+    text.line(2, because(plan.table.reason.because));
     if let Some(chs) = plan.table.chs {
-        let _ = writeln!(text, "  CHS fields pretend {} heads and {} sectors.", chs.heads, chs.sectors);
+        let (heads, sectors) = (chs.heads, chs.sectors);
+        text.line(2, &format!("Its CHS fields pretend {heads} heads and {sectors} sectors a track."));
     }
     for each in &plan.partitions {
-        text.push_str(&partition(each));
+        partition(&mut text, each);
     }
-    if let Some(gain) = plan.gain {
-        let _ = writeln!(text, "\nGain: {:.1} times as fast ({:.1} to {:.1}) for an everyday copy.", gain.likely, gain.low, gain.high);
+    text.heading("Gain");
+    text.line(2, &gain(plan, present));
+    text.heading("Commands");
+    for command in *commands {
+        text.command(&line(command));
     }
-    text.push_str("\nCommands:\n");
-    for command in steps::commands(plan, disk) {
-        let _ = writeln!(text, "  {}", line(&command));
-        for input in command.input.lines().filter(|line| !line.is_empty()) {
-            let _ = writeln!(text, "    {input}");
+    if plan.table.chs.is_some() {
+        text.line(2, "sfdisk has no option for the CHS fields; --script and apply write them.");
+    }
+    text.heading("Mount, in /etc/fstab");
+    plan.partitions.iter().for_each(|partition| text.command(&fstab(partition)));
+    if let Some(rule) = &plan.udev_rule {
+        text.heading("Limit what waits in memory, in /etc/udev/rules.d/90-flashscope.rules (Linux 6.2)");
+        text.command(rule);
+    }
+    text.heading("Risk");
+    text.line(2, "Everything on the disk is lost. 'apply' first saves what it overwrites, and 'undo' restores that.");
+    if page.keeps_files {
+        keep_files(&mut text, page);
+    } else {
+        text.heading("Next");
+        text.command(&format!("sudo flashscope apply {}", page.plan_file.as_deref().unwrap_or("PLAN.json")));
+        if page.plan_file.is_none() {
+            text.line(2, "Write PLAN.json with -o PLAN.json.");
         }
     }
-    if let Some(rule) = &plan.udev_rule {
-        let _ = writeln!(text, "\nTo limit what waits in memory (Linux 6.2), in /etc/udev/rules.d/90-flashscope.rules:\n  {rule}");
-    }
-    text.push_str("\nRisk: everything on the disk is lost. flashscope apply saves what it overwrites; flashscope undo restores it.\n");
-    text
+    text.text
 }
 
-fn partition(partition: &Partition) -> String {
+/// The line of a partition in /etc/fstab.
+#[must_use]
+pub fn fstab(partition: &Partition) -> String {
+    let kind = match partition.placement.filesystem {
+        FilesystemKind::Ntfs => "ntfs-3g",
+        other => other.as_str(),
+    };
+    let options = partition.mount_options.join(",");
+    let options = if options.is_empty() { "nofail".to_owned() } else { format!("nofail,{options}") };
+    let number = partition.number;
+    format!("PARTUUID={} /mnt/stick{number} {kind} {options} 0 0", partition.part_uuid)
+}
+
+/// How to move the files off, apply the plan, and move them back. Moving a partition in place is not offered.
+fn keep_files(text: &mut Text, page: &Page<'_>) {
+    let disk = printable(&page.plan.medium.target);
+    let old = page.present.volumes.first().and_then(|volume| volume.number);
+    let old = old.map_or_else(|| disk.clone(), |number| steps::partition_path(&disk, number));
+    let new = steps::partition_path(&disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
+    let plan = page.plan_file.as_deref().unwrap_or("PLAN.json");
+    text.heading("Keep the files: a partition cannot be moved in place, so copy them off and back");
+    for command in [
+        "mkdir --parents ~/stick-copy /mnt/stick".to_owned(),
+        format!("sudo mount -o ro {old} /mnt/stick"),
+        "sudo rsync --archive --hard-links --acls --xattrs /mnt/stick/ ~/stick-copy/".to_owned(),
+        "sudo diff --recursive --no-dereference /mnt/stick ~/stick-copy && sudo umount /mnt/stick".to_owned(),
+        format!("sudo flashscope apply {plan}"),
+        format!("sudo mount {new} /mnt/stick"),
+        "sudo rsync --archive --hard-links --acls --xattrs ~/stick-copy/ /mnt/stick/".to_owned(),
+        "sudo umount /mnt/stick".to_owned(),
+    ] {
+        text.command(&command);
+    }
+    text.line(2, "FAT and exFAT keep no owners and permissions: rsync reports that, and copies the files.");
+}
+
+fn partition(text: &mut Text, partition: &Partition) {
     let placement = &partition.placement;
-    let label = if partition.label.is_empty() { String::new() } else { format!(", label {}", partition.label) };
-    let mut text = format!(
-        "\nPartition {}: {}{label}, {} from {}\n",
-        partition.number, placement.filesystem, placement.size, placement.start
-    );
+    let label = printable(&partition.label);
+    let label = if label.is_empty() { String::new() } else { format!(" \"{label}\"") };
+    let (number, kind) = (partition.number, placement.filesystem);
+    text.heading(&format!("Partition {number}: {kind}{label}, {} from {}", placement.size, placement.start));
     for reason in &placement.reasons {
-        text.push_str(&number(reason));
+        text.line(2, &number_line(reason));
+        text.line(6, because(reason.because));
     }
     if let Some(cannot) = &placement.cannot {
-        let _ = writeln!(text, "  Cannot: {cannot}.");
+        text.line(2, &format!("Cannot: {cannot}."));
     }
-    if !partition.mount_options.is_empty() {
-        let _ = writeln!(text, "  Mount with: {}", partition.mount_options.join(","));
-    }
-    text
 }
 
-fn number(reason: &Reason) -> String {
-    let arithmetic = if reason.arithmetic.is_empty() { String::new() } else { format!(" = {}", reason.arithmetic) };
-    format!("  {}: {}{arithmetic}\n      {}\n", title(reason.number), reason.value, because(reason.because))
+fn number_line(reason: &Reason) -> String {
+    let Reason { number, value, arithmetic, .. } = reason;
+    let arithmetic = if arithmetic.is_empty() { String::new() } else { format!(" = {arithmetic}") };
+    format!("{}: {value}{arithmetic}", title(*number))
 }
 
-/// A command on one line, as a person types it.
+fn gain(plan: &Plan, present: &Present) -> String {
+    let is_off = present.volumes.iter().any(|volume| volume.alignment(plan.medium.erase_block.size).is_off());
+    match plan.gain {
+        Some(gain) => format!(
+            "An everyday copy becomes {:.1} times as fast ({:.1} to {:.1}).",
+            gain.likely, gain.low, gain.high
+        ),
+        None if present.volumes.is_empty() => "Unknown: nothing is on the disk that it could be compared with.".to_owned(),
+        None if !is_off => "None from alignment: what is on the disk is aligned already.".to_owned(),
+        None => "Unknown: the cost of small writes was not measured. 'flashscope check TARGET --erase -o RUN.json' \
+                 measures it, and all data is lost; then plan with --run RUN.json."
+            .to_owned(),
+    }
+}
+
+/// A command as a person pastes it.
 fn line(command: &Command) -> String {
-    std::iter::once(&command.program).chain(&command.arguments).cloned().collect::<Vec<_>>().join(" ")
+    let words = std::iter::once(&command.program).chain(&command.arguments);
+    let line = words.map(|word| steps::quoted(word)).collect::<Vec<_>>().join(" ");
+    if command.input.is_empty() {
+        format!("sudo {line}")
+    } else {
+        format!("sudo {line} <<'TABLE'\n{}TABLE", command.input)
+    }
 }
 
 fn erase_block(erase_block: EraseBlock) -> String {
     let size = erase_block.size;
     match erase_block.source {
-        EraseBlockSource::Measured { confidence } => format!("{size}, measured ({:.0} % sure)", confidence * 100.0),
-        EraseBlockSource::Given => format!("{size}, as you gave it"),
+        EraseBlockSource::Measured { confidence } => {
+            format!("{size}, measured ({:.0} % sure)", confidence * 100.0)
+        }
+        EraseBlockSource::Given => format!("{size}, as given"),
         EraseBlockSource::StandardBoundary => {
-            format!("unknown; the SD Association's boundary unit for this capacity, {size}, stands in")
+            format!("not known; {size} is taken, the SD Association's boundary unit for this capacity")
         }
     }
 }
@@ -90,10 +183,11 @@ const fn title(number: PlanNumber) -> &'static str {
         PlanNumber::PartitionStart => "start",
         PlanNumber::PartitionSize => "size",
         PlanNumber::Cluster => "cluster",
-        PlanNumber::StripeWidth => "stripe and stripe_width",
+        PlanNumber::StripeWidth => "stride and stripe_width",
         PlanNumber::BlocksPerGroup => "blocks per group",
         PlanNumber::BytesPerInode => "bytes per inode",
         PlanNumber::ReservedForRoot => "reserved for root",
+        PlanNumber::Journal => "journal",
         PlanNumber::ReservedSectors => "reserved sectors",
         PlanNumber::Boundary => "boundary",
         PlanNumber::ClusterHeap => "cluster heap",
@@ -109,61 +203,60 @@ const fn because(because: Because) -> &'static str {
         Because::MbrIsReadEverywhere => "Every system, camera and board reads an MBR.",
         Because::LargerThanMbr => "The disk is larger than an MBR can describe.",
         Because::Asked => "You asked for it.",
-        Because::StartOnEdge => "The partition starts on an edge of an erase block.",
+        Because::StartOnEdge => "The partition starts with an erase block.",
         Because::StartOffEdgeOnPurpose => {
-            "The partition starts off the edge on purpose, so that its data area lies on one."
+            "It starts inside an erase block on purpose, so that its data area starts with one."
         }
         Because::EndOnEdge => "The partition ends with a whole erase block.",
         Because::BootPartition => "The usual size of a boot partition.",
-        Because::GroupsFollowStart => "Groups are counted from the start, so it lies on an edge of an erase block.",
+        Because::GroupsFollowStart => "Block groups are counted from here, so it starts with an erase block.",
         Because::SectionsFollowDisk => "Sections are counted from the start of the disk.",
-        Because::EveryGroupOnEdge => "Every group starts on an edge; the default size is no multiple of the erase block.",
+        Because::EveryGroupOnEdge => {
+            "Every block group starts with an erase block; the default size is no multiple of it."
+        }
         Because::SmallFilesPacked => "Small files are packed into whole erase blocks.",
         Because::FewerInodeTables => "Fewer inode tables have to be zeroed.",
         Because::NoReserveForData => "A disk for data needs no reserve; the default keeps 5 % back.",
+        Because::NoJournal => "Fewer writes. After a power cut it has to be checked, and files may be lost.",
         Because::DataAreaOnEdge => "Everything before the data adds up to whole erase blocks.",
-        Because::ClusterAgainstFat => "Small clusters waste less and leave fewer gaps; large ones need smaller FATs.",
+        Because::ClusterAgainstFat => {
+            "Small clusters waste less and leave fewer gaps; large ones need smaller FATs."
+        }
         Because::StandardCluster => "The SD Association recommends this cluster for the capacity.",
         Because::ClusterForPurpose => "Large clusters suit large files, small ones small files.",
         Because::PowersOfTwoOnly => "The tool aligns to powers of two only.",
         Because::LargestPowerOfTwo => "The largest power of two that divides the erase block.",
-        Because::CleaningFreesSections => "Cleaning frees whole sections, so a section is made of whole erase blocks.",
+        Because::CleaningFreesSections => {
+            "Garbage collection frees whole sections, so a section is made of whole erase blocks."
+        }
         Because::GroupsOfStripeUnits => "Allocation groups are made of whole stripe units.",
         Because::OneMetadataCopy => "One copy of the metadata halves its writes.",
     }
 }
 
-/// How a volume lies against an erase block, as one sentence.
-#[must_use]
-pub fn alignment(volume: &PresentVolume, erase_block: flashscope_device::Bytes) -> String {
-    let name = volume.number.map_or_else(|| "The filesystem".to_owned(), |number| format!("Partition {number}"));
-    let sector = volume.start / flashscope_device::SECTOR;
-    let kind = volume.head.as_ref().map_or_else(String::new, |head| format!(" ({})", head.kind));
-    match volume.alignment(erase_block) {
-        Alignment::Aligned => format!("{name}{kind} is aligned to {erase_block}."),
-        Alignment::DataAreaOnly => {
-            format!("{name}{kind} starts at sector {sector}, off the edge on purpose: its data area is aligned to {erase_block}.")
-        }
-        Alignment::DataAreaOff { by } => {
-            format!("{name}{kind} is misaligned: its data area starts {by} after an edge of {erase_block}.")
-        }
-        Alignment::GroupsOff { group } => {
-            format!("{name}{kind} starts on an edge, but its groups of {group} do not: they are no multiple of {erase_block}.")
-        }
-        Alignment::StartOff { by } => {
-            format!("{name}{kind} is misaligned: it starts at sector {sector}, {by} after an edge of {erase_block}.")
-        }
-        Alignment::StartOnly => format!("{name}{kind} starts on an edge of {erase_block}; its data area is not known."),
-    }
+/// Text as it is built.
+struct Text {
+    text: String,
+    width: usize,
 }
 
-/// What is wrong with a partition table, as one sentence.
-#[must_use]
-pub const fn table_problem(problem: TableProblem) -> &'static str {
-    match problem {
-        TableProblem::GptBackup => "The backup header of the GPT is missing or damaged.",
-        TableProblem::HybridMbr => "The MBR describes partitions beside the GPT (hybrid MBR).",
-        TableProblem::BeyondEnd => "A partition reaches beyond the end of the disk.",
-        TableProblem::Overlap => "Two partitions overlap.",
+impl Text {
+    fn line(&mut self, indent: usize, sentence: &str) {
+        for line in wrapped(sentence, self.width.saturating_sub(indent).max(20)) {
+            self.text.push_str(&" ".repeat(indent));
+            self.text.push_str(&line);
+            self.text.push('\n');
+        }
+    }
+
+    fn heading(&mut self, heading: &str) {
+        self.text.push('\n');
+        self.line(0, heading);
+    }
+
+    /// At the start of a line, so that it can be pasted with the lines of its input.
+    fn command(&mut self, command: &str) {
+        self.text.push_str(command);
+        self.text.push('\n');
     }
 }

@@ -1,18 +1,22 @@
 //! The command line: one file a command. Help, reference pages and usage errors come from these definitions.
 
+mod apply;
 mod bench;
 mod check;
 mod import;
 mod list;
 mod measure;
+mod plan;
 mod report;
 mod shared;
 mod sim;
+mod undo;
 mod value;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use apply::Apply;
 pub use bench::{
     Bench, BenchCache, BenchCommand, BenchFiles, BenchMethods, BenchSustained, FlushName, OrderName,
     SpeedTests, Thorough,
@@ -21,9 +25,11 @@ pub use check::Check;
 pub use import::Import;
 pub use list::List;
 pub use measure::{ExperimentName, Format, Measure};
+pub use plan::Plan;
 pub use report::{Report, ReportCommand, ReportCompare};
 pub use shared::{Budgets, Erase, Source};
 pub use sim::{Sim, SimFit, SimReplay, SimServe};
+pub use undo::Undo;
 pub use watch::Watch;
 
 /// Find out why a USB stick or SD card is slow.
@@ -45,6 +51,7 @@ Examples:
   sudo flashscope check /dev/sdX --erase        all tests; all data is lost
   flashscope bench /media/me/STICK              throughput, IOPS and latency; no root
   flashscope check sim:patriot-xt-16g           all tests on a virtual stick
+  flashscope plan /dev/sdX --for linux-data     the right partition and filesystem
   flashscope import flashbench.log              findings from a published log
 
 TARGET is one of:
@@ -104,6 +111,20 @@ pub enum Command {
     /// its speed is known. The longest possible time is printed first.
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Bench(Bench),
+    /// Plan the right partition and filesystem, with the reason of every number.
+    ///
+    /// Places partition and data area on erase blocks, and chooses the options of the filesystem. Only
+    /// reads: nothing is written to the target. Prints the commands, a script (--script), or a plan file
+    /// for `apply` (-o).
+    #[command(after_help = plan::EXAMPLES)]
+    Plan(Plan),
+    /// Carry out a plan: partition table and filesystems. All data on the target is lost.
+    ///
+    /// Saves everything that it overwrites to an undo file first, and reads back what it wrote. Asks before
+    /// it writes.
+    Apply(Apply),
+    /// Take back what `apply` did, bit for bit.
+    Undo(Undo),
     /// Run one experiment with your own parameters.
     Measure(Measure),
     /// Infer from a published flashbench log.

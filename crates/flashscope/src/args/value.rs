@@ -43,6 +43,14 @@ pub fn output_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A file that ends in .json.
+pub fn plan_file(text: &str) -> Result<PathBuf, String> {
+    output_file(text)
+        .ok()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .ok_or_else(|| "the name must end in .json".to_owned())
+}
+
 /// A file that ends in .html.
 pub fn html_file(text: &str) -> Result<PathBuf, String> {
     output_file(text)

@@ -1,13 +1,16 @@
 //! One file a command. A command prints only through its printer.
 
+pub mod apply;
 pub mod bench;
 pub mod check;
 pub mod compare;
 pub mod import;
 pub mod list;
 pub mod measure;
+pub mod plan;
 pub mod report;
 pub mod schema;
 mod show;
 pub mod sim;
+pub mod undo;
 pub mod watch;

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The format number of `--json`.
-const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 
 /// What a document holds besides the two common fields.
 pub trait Body: Serialize + JsonSchema {

@@ -3,6 +3,7 @@
 //! [`Document`] puts `format` and `flashscope` first. [`Body`] names the schema, so a command cannot print
 //! a document that has none.
 
+mod apply;
 mod backing;
 mod bench_cache;
 mod bench_files;
@@ -17,6 +18,7 @@ mod finding;
 mod findings;
 mod identity;
 mod list;
+mod plan;
 mod results;
 pub mod schema;
 mod sim_fit;
@@ -27,17 +29,20 @@ mod sim_show;
 mod speed;
 mod spread;
 mod throughput;
+mod undo;
 mod usb;
 mod watch;
 
+pub use apply::ApplyDocument;
 pub use bench_cache::BenchCacheDocument;
 pub use bench_files::BenchFilesDocument;
 pub use bench_methods::BenchMethodsDocument;
-pub use body::{Body, Document, VERSION};
+pub use body::{Body, Document, FORMAT, VERSION};
 pub use compare::{CompareDocument, ComparedDocument};
 pub use findings::FindingsDocument;
 pub use identity::{DiskIdentity, Identity};
 pub use list::{EventKind, ListDocument, ListEventDocument};
+pub use plan::PlanDocument;
 pub use sim_fit::SimFitDocument;
 pub use sim_list::SimListDocument;
 pub use sim_replay::{
@@ -45,4 +50,5 @@ pub use sim_replay::{
 };
 pub use sim_serve::{ServedDocument, ServingDocument};
 pub use sim_show::SimShowDocument;
+pub use undo::UndoDocument;
 pub use watch::WatchDocument;

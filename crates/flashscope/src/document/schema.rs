@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{
-    BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument, Document,
+    ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument, Document,
     FindingsDocument, ListDocument, ListEventDocument, ServedDocument, ServingDocument, SimFitDocument,
-    SimListDocument, SimReplayDocument, SimShowDocument, WatchDocument,
+    PlanDocument, SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument, WatchDocument,
 };
 
 /// A schema and its name.
@@ -20,7 +20,7 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 15] = [
+pub const ALL: [Schema; 18] = [
     of::<FindingsDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
@@ -29,6 +29,9 @@ pub const ALL: [Schema; 15] = [
     of::<ListDocument>(),
     of::<ListEventDocument>(),
     of::<WatchDocument>(),
+    of::<PlanDocument>(),
+    of::<ApplyDocument>(),
+    of::<UndoDocument>(),
     of::<SimListDocument>(),
     of::<SimShowDocument>(),
     of::<ServingDocument>(),

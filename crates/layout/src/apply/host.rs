@@ -21,19 +21,6 @@ pub trait Host {
     /// [`HostError`] if it is missing or fails.
     fn run(&mut self, command: &Command) -> Result<String, HostError>;
 
-    /// The version of a tool; `None` if it prints none.
-    ///
-    /// # Errors
-    /// [`HostError`] if it is missing.
-    fn version(&mut self, tool: &Tool) -> Result<Option<Version>, HostError> {
-        let Some(option) = tool.version_option else { return Ok(None) };
-        // Some tools print their version and fail.
-        match self.run(&Command::new(tool.program, [option])) {
-            Ok(messages) | Err(HostError::Failed { messages, .. }) => Ok(Version::find(&messages)),
-            Err(error) => Err(error),
-        }
-    }
-
     /// The ranges of a scratch file that were written, zeros included, ascending.
     ///
     /// # Errors
@@ -51,6 +38,29 @@ pub trait Host {
     /// # Errors
     /// [`HostError`] if they cannot be written.
     fn write(&mut self, path: &Path, offset: Bytes, bytes: &[u8]) -> Result<(), HostError>;
+}
+
+/// The version of a tool; `None` if it prints none. `run` runs a tool.
+///
+/// # Errors
+/// [`HostError`] if it is missing or too old; with the package that has it.
+pub fn version_of(
+    tool: &Tool,
+    run: &mut dyn FnMut(&Command) -> Result<String, HostError>,
+) -> Result<Option<Version>, HostError> {
+    let Some(option) = tool.version_option else { return Ok(None) };
+    // Some tools print their version and fail.
+    let version = match run(&Command::new(tool.program, [option])) {
+        Ok(messages) | Err(HostError::Failed { messages, .. }) => Version::find(&messages),
+        Err(error) => return Err(error.with_package(tool.package)),
+    };
+    match version.filter(|version| *version < tool.since) {
+        Some(found) => {
+            let (program, package) = (tool.program.to_owned(), tool.package.to_owned());
+            Err(HostError::TooOld { program, found, since: tool.since, package })
+        }
+        None => Ok(version),
+    }
 }
 
 /// Something that the host could not do.

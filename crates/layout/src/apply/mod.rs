@@ -4,6 +4,7 @@
 //! before the medium is touched: it is saved for undo, and then written. A tool that fails has touched nothing.
 
 mod build;
+mod check;
 mod checksum;
 mod host;
 mod medium_io;
@@ -11,7 +12,8 @@ mod run;
 mod undo;
 
 pub use build::{Image, Piece, build};
-pub use host::{Host, HostError};
+pub use check::check;
+pub use host::{Host, HostError, version_of};
 pub use medium_io::MediumError;
 pub use run::{Applied, ApplyError, apply};
-pub use undo::{Restored, UndoError, UndoHeader, UndoState, read_header, restore, state};
+pub use undo::{Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state};

@@ -1,13 +1,12 @@
 //! Applies a plan: build, save, write, read back.
 
-use std::io::Write;
-
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use super::build::{Image, Piece, build};
+use super::check::check;
 use super::host::{Host, HostError};
 use super::medium_io::{self, MediumError};
-use super::undo::{self, UndoError, UndoHeader};
+use super::undo::{self, UndoError, UndoHeader, UndoSink};
 use crate::plan::Plan;
 use crate::present::{Alignment, present};
 
@@ -53,54 +52,21 @@ pub enum ApplyError {
     },
 }
 
-/// Checks a plan once more against the medium: it may have been edited by hand.
-///
-/// # Errors
-/// [`ApplyError`] if a partition does not fit, overlaps another, or lies on the table.
-pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
-    let capabilities = device.capabilities();
-    if capabilities.capacity != plan.medium.capacity {
-        let (expected, found) = (plan.medium.capacity, capabilities.capacity);
-        return Err(ApplyError::OtherMedium { expected, found });
-    }
-    let block = capabilities.logical_block;
-    let mut end = block;
-    if plan.partitions.is_empty() || plan.partitions.len() > 4 {
-        return Err(ApplyError::Impossible(format!("it has {} partitions", plan.partitions.len())));
-    }
-    for (partition, number) in plan.partitions.iter().zip(1..) {
-        let placement = &partition.placement;
-        let last = placement.start.get().checked_add(placement.size.get()).map(Bytes::new);
-        let fits = last.is_some_and(|last| last <= plan.medium.capacity);
-        let is_whole = placement.start.is_multiple_of(block) && placement.size.is_multiple_of(block);
-        if partition.number != number
-            || !fits
-            || !is_whole
-            || placement.start < end
-            || placement.size.is_zero()
-        {
-            return Err(ApplyError::Impossible(format!("partition {} does not fit", partition.number)));
-        }
-        end = partition.end();
-    }
-    Ok(())
-}
-
-/// Applies a plan. `undo` takes the undo file; `durable` makes it durable, and is called before anything is written.
+/// Applies a plan. `version` is that of flashscope; `undo` takes the undo file, which is durable before anything is written.
 ///
 /// # Errors
 /// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is untouched.
 pub fn apply(
     plan: &Plan,
+    version: &str,
     host: &mut dyn Host,
     device: &mut dyn Device,
-    undo: &mut dyn Write,
-    durable: &mut dyn FnMut() -> std::io::Result<()>,
+    undo: &mut dyn UndoSink,
 ) -> Result<Applied, ApplyError> {
     check(plan, device)?;
     let image = build(plan, host)?;
-    let header = undo::save(plan, &image, host, device, undo)?;
-    durable().map_err(UndoError::from)?;
+    let header = undo::save(plan, version, &image, host, device, undo)?;
+    undo.make_durable().map_err(UndoError::from)?;
     let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
     let mut bytes = Bytes::ZERO;
     // The table comes last: until then nothing half made can be mounted.

@@ -24,6 +24,22 @@ const FINGERPRINTS: u64 = 64;
 /// How much of each is remembered.
 const FINGERPRINT: Bytes = Bytes::kib(4);
 
+/// Where an undo file is written.
+pub trait UndoSink: Write {
+    /// Makes what was written durable, under its final name.
+    ///
+    /// # Errors
+    /// That of the system.
+    fn make_durable(&mut self) -> std::io::Result<()>;
+}
+
+/// In memory there is nothing to make durable.
+impl UndoSink for Vec<u8> {
+    fn make_durable(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What an undo file says before its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoHeader {
@@ -113,10 +129,20 @@ pub struct UndoState {
     pub original: usize,
     /// Ranges that hold something else: applying was cut, or something was written since.
     pub changed: usize,
+    /// Whether the start of the medium holds what applying wrote there, or what it held before.
+    pub is_start_known: bool,
     /// Untouched places that differ: data was written since, or this is another medium.
     pub fingerprint_changed: usize,
     /// All untouched places.
     pub fingerprint: usize,
+}
+
+impl UndoState {
+    /// Whether this can be the medium that was saved: its start is known, or every untouched place is unchanged.
+    #[must_use]
+    pub const fn can_be_same(&self) -> bool {
+        self.is_start_known || (self.fingerprint > 0 && self.fingerprint_changed == 0)
+    }
 }
 
 /// What was restored.
@@ -153,6 +179,7 @@ fn image_parts(
 /// [`UndoError`] if medium or file fail.
 pub fn save(
     plan: &Plan,
+    version: &str,
     image: &Image,
     host: &mut dyn Host,
     device: &mut dyn Device,
@@ -173,7 +200,7 @@ pub fn save(
         });
     }
     let header = UndoHeader {
-        flashscope: plan.flashscope.clone(),
+        flashscope: version.to_owned(),
         target: plan.medium.target.clone(),
         identity: plan.medium.identity.clone(),
         logical_block: plan.medium.logical_block,
@@ -309,6 +336,7 @@ pub fn state(
         applied: 0,
         original: 0,
         changed: 0,
+        is_start_known: true,
         fingerprint_changed: 0,
         fingerprint: header.fingerprint.len(),
     };
@@ -316,7 +344,10 @@ pub fn state(
         match checksum_of(device, saved.range())? {
             sum if sum == original => state.original += 1,
             sum if sum == saved.applied => state.applied += 1,
-            _ => state.changed += 1,
+            _ => {
+                state.changed += 1;
+                state.is_start_known &= !saved.offset.is_zero();
+            }
         }
     }
     let length = FINGERPRINT.round_up(header.logical_block);

@@ -60,15 +60,13 @@ impl Filesystem for Btrfs {
         label::utf8(label, self.kind(), 255)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
         let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
         }
-        if let Some(uuid) = uuid {
-            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        }
+        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
     }

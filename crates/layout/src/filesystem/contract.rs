@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::label::LabelError;
@@ -12,7 +13,7 @@ use crate::reason::Reason;
 use crate::version::Version;
 
 /// The kind of a filesystem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FilesystemKind {
     /// Linux's usual filesystem.
@@ -100,10 +101,12 @@ pub struct Request {
     pub purpose: Purpose,
     /// A cluster size that the user asks for.
     pub cluster: Option<Bytes>,
+    /// Whether the filesystem keeps a journal, where that is a choice (ext4).
+    pub has_journal: bool,
 }
 
 /// Where a filesystem goes, and with which options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Placement {
     /// The filesystem.
     pub filesystem: FilesystemKind,
@@ -124,7 +127,7 @@ pub struct Placement {
 }
 
 /// Where the data of a filesystem begins on the medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum DataArea {
     /// Clusters start at this offset of the medium.
@@ -154,7 +157,7 @@ impl DataArea {
 }
 
 /// What a filesystem cannot align, or why it cannot be made at all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Cannot {
     /// The space is too small for the filesystem.
@@ -262,7 +265,7 @@ impl Tool {
 }
 
 /// A command: a program and its arguments, never a shell string.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
     /// The program.
     pub program: String,
@@ -293,13 +296,13 @@ pub trait Filesystem: Sync {
     /// [`LabelError`] if the filesystem cannot have this label.
     fn check_label(&self, label: &str) -> Result<(), LabelError>;
 
-    /// The command that makes it on `device`, a partition. `uuid` is in the form of the filesystem, if one is fixed.
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command;
+    /// The command that makes it on `device`, a partition.
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command;
 
     /// The command that checks it on `device` without writing, if there is one. It fails if something is wrong.
     fn check(&self, device: &str) -> Option<Command>;
 
-    /// The options that [`Filesystem::align`] sets. Each takes a value.
+    /// The options that [`Filesystem::align`] sets.
     fn flags(&self) -> &'static [&'static str];
 
     /// The type of its partition in an MBR.

@@ -132,11 +132,9 @@ impl Filesystem for Exfat {
         label::utf16(label, self.kind(), 11)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
         let mut arguments = placement.options.clone();
-        if let Some(uuid) = uuid {
-            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        }
+        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
         }

@@ -33,6 +33,9 @@ const EXTENDED: &str = "nodiscard";
 /// The inode tables are few, so they are zeroed at once. By default the kernel does it after the first mount.
 const NOT_LAZY: &str = ",lazy_itable_init=0";
 
+/// No journal.
+const NO_JOURNAL: &str = "^has_journal";
+
 /// ext4.
 pub(super) struct Ext4;
 
@@ -115,6 +118,10 @@ impl Filesystem for Ext4 {
             options.extend(["-m".to_owned(), "0".to_owned()]);
             reasons.push(Reason::new(PlanNumber::ReservedForRoot, "0 %", "", Because::NoReserveForData));
         }
+        if !request.has_journal {
+            options.extend(["-O".to_owned(), NO_JOURNAL.to_owned()]);
+            reasons.push(Reason::new(PlanNumber::Journal, "none", "", Because::NoJournal));
+        }
         let data_area =
             if is_possible { DataArea::Groups { size: BLOCK * group } } else { DataArea::Anywhere };
         Ok(Placement {
@@ -133,20 +140,17 @@ impl Filesystem for Ext4 {
         label::utf8(label, self.kind(), 16)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
         let mut arguments = vec!["-F".to_owned(), "-q".to_owned()];
         // mke2fs takes the last -E only, so all extended options stand in one.
-        let seed = uuid.map_or_else(String::new, |uuid| format!(",hash_seed={uuid}"));
         let with_seed = |option: &String| {
-            if option.starts_with(EXTENDED) { format!("{option}{seed}") } else { option.clone() }
+            if option.starts_with(EXTENDED) { format!("{option},hash_seed={uuid}") } else { option.clone() }
         };
         arguments.extend(placement.options.iter().map(with_seed));
         if !label.is_empty() {
             arguments.extend(["-L".to_owned(), label.to_owned()]);
         }
-        if let Some(uuid) = uuid {
-            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        }
+        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
     }
@@ -156,7 +160,7 @@ impl Filesystem for Ext4 {
     }
 
     fn flags(&self) -> &'static [&'static str] {
-        &["-b", "-E", "-g", "-i", "-m"]
+        &["-b", "-E", "-g", "-i", "-m", "-O"]
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

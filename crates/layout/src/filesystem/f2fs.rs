@@ -86,15 +86,13 @@ impl Filesystem for F2fs {
         label::utf16(label, self.kind(), 512)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
         let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {
             arguments.extend(["-l".to_owned(), label.to_owned()]);
         }
-        if let Some(uuid) = uuid {
-            arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        }
+        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
     }

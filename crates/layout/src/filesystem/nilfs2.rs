@@ -81,7 +81,7 @@ impl Filesystem for Nilfs2 {
         label::utf8(label, self.kind(), 80)
     }
 
-    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, _uuid: &str, device: &str) -> Command {
         let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {

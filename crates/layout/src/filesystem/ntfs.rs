@@ -75,7 +75,7 @@ impl Filesystem for Ntfs {
         label::utf16(label, self.kind(), 128)
     }
 
-    fn command(&self, placement: &Placement, label: &str, _uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, _uuid: &str, device: &str) -> Command {
         let mut arguments = vec!["-Q".to_owned(), "-F".to_owned(), "-q".to_owned()];
         arguments.extend(placement.options.iter().cloned());
         if !label.is_empty() {

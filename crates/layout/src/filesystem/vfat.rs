@@ -32,6 +32,8 @@ const ROOT_ENTRIES: u64 = 512;
 const FATS: u64 = 2;
 /// The largest cluster that Windows and cameras read.
 const CLUSTER_MAX: Bytes = Bytes::kib(64);
+/// Heads and sectors a track in the boot sector: the largest that a CHS address holds. mkfs.fat asks a disk otherwise.
+const GEOMETRY: &str = "255/63";
 /// Rounds of the search for R; 48 of 48 combinations that were tried took three at most.
 const ROUNDS: u32 = 16;
 
@@ -188,14 +190,12 @@ impl Filesystem for Vfat {
         label::fat(label, self.kind())
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: Option<&str>, device: &str) -> Command {
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
         let mut arguments = placement.options.clone();
         if !label.is_empty() {
             arguments.extend(["-n".to_owned(), label.to_owned()]);
         }
-        if let Some(uuid) = uuid {
-            arguments.extend(["-i".to_owned(), volume_id(uuid), "--invariant".to_owned()]);
-        }
+        arguments.extend(["-i".to_owned(), volume_id(uuid), "--invariant".to_owned()]);
         arguments.push(device.to_owned());
         Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
     }
@@ -205,7 +205,7 @@ impl Filesystem for Vfat {
     }
 
     fn flags(&self) -> &'static [&'static str] {
-        &["-a", "-F", "-S", "-s", "-R", "-f", "-r"]
+        &["-a", "-F", "-S", "-s", "-R", "-f", "-h", "-g", "-r"]
     }
 
     fn mbr_type(&self, placement: &Placement) -> u8 {
@@ -256,6 +256,10 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
         layout.reserved.to_string(),
         "-f".to_owned(),
         FATS.to_string(),
+        "-h".to_owned(),
+        (start / sector).to_string(),
+        "-g".to_owned(),
+        GEOMETRY.to_owned(),
     ]
     .into_iter()
     .chain((!layout.is_fat32).then(|| ["-r".to_owned(), ROOT_ENTRIES.to_string()]).into_iter().flatten())

@@ -13,6 +13,7 @@ mod ntfs;
 mod xfs;
 
 use flashscope_device::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::filesystem::FilesystemKind;
@@ -24,7 +25,7 @@ pub use mbr::{Mbr, MbrEntry};
 pub const HEAD_BYTES: Bytes = Bytes::kib(8);
 
 /// A filesystem as its head describes it. Offsets are from the start of its partition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Head {
     /// Its kind.
     pub kind: FilesystemKind,

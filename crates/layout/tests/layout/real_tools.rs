@@ -12,6 +12,8 @@ use flashscope_layout::Version;
 
 use crate::support::{Random, request};
 
+const UUID: &str = "8c9e5c5a-1b1e-4f4b-9f6e-3a2b1c0d9e8f";
+
 /// Runs a tool; `None` if it is not installed.
 fn run(program: &str, arguments: &[String]) -> Option<(bool, String)> {
     let path = "/usr/sbin:/sbin:/usr/bin:/bin";
@@ -85,7 +87,7 @@ fn make(count: usize, seed: u64) {
         let Ok(placement) = filesystem.align(&request) else { continue };
         made += 1;
         File::create(&path).unwrap().set_len(placement.size.get()).unwrap();
-        let command = filesystem.command(&placement, "STICK", None, &path.to_string_lossy());
+        let command = filesystem.command(&placement, "STICK", UUID, &path.to_string_lossy());
         let tool = filesystem.tool();
         let printed = tool.version_option.and_then(|option| run(tool.program, &[option.to_owned()]));
         let command = tool.adapt(command, printed.and_then(|(_, text)| Version::find(&text)));

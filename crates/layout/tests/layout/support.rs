@@ -53,5 +53,6 @@ pub fn request(random: &mut Random, most: u64) -> Request {
         fat_area: (random.below(5) == 0).then_some(erase_block * 2),
         purpose: Purpose::ALL[random.below(6) as usize],
         cluster: None,
+        has_journal: true,
     }
 }

@@ -10,7 +10,7 @@ use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::{EraseBlock, EraseBlockSource, Identity, Medium, Plan, Purpose, Wish, plan};
 
 use crate::support::Random;
-use crate::tool_host::{ToolHost, has_tools};
+use crate::tool_host::{has_tools, host};
 
 const CAPACITY: Bytes = Bytes::mib(192);
 
@@ -26,8 +26,8 @@ fn medium() -> Medium {
 }
 
 fn planned(filesystem: FilesystemKind) -> Plan {
-    let wish = Wish { filesystem: Some(filesystem), ..Wish::new(Purpose::LinuxData) };
-    plan(&medium(), &wish, "0.0.0").unwrap()
+    let wish = Wish { filesystem: Some(filesystem), ..Wish::new(Purpose::LinuxData, 1) };
+    plan(&medium(), &wish).unwrap()
 }
 
 /// A device full of random bytes.
@@ -47,7 +47,7 @@ fn full(seed: u64) -> MemoryDevice {
 
 fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<(), ApplyError>, Vec<u8>) {
     let mut file = Vec::new();
-    let result = apply(plan, &mut ToolHost::new(), device, &mut file, &mut || Ok(()));
+    let result = apply(plan, "0.0.0", &mut host(), device, &mut file);
     (result.map(drop), file)
 }
 

@@ -1,0 +1,23 @@
+//! `flashscope apply`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+/// `flashscope apply`
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// A plan of `flashscope plan -o PLAN.json`.
+    #[arg(value_name = "PLAN.json")]
+    pub plan: PathBuf,
+    /// Where the disk is now, if its name changed since the plan was made.
+    #[arg(long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
+    pub target: Option<String>,
+    /// Where to save what undo needs. Default: a new file in the current directory.
+    #[arg(long, value_name = "FILE")]
+    pub undo_file: Option<PathBuf>,
+    /// Do not ask before erasing. A disk must be named by /dev/disk/by-id.
+    #[arg(long)]
+    pub yes: bool,
+}

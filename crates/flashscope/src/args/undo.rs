@@ -1,0 +1,19 @@
+//! `flashscope undo`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+/// `flashscope undo`
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// The undo file that `flashscope apply` named.
+    pub file: PathBuf,
+    /// Where the disk is now, if its name changed since the plan was applied.
+    #[arg(long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
+    pub target: Option<String>,
+    /// Do not ask. A disk must be named by /dev/disk/by-id.
+    #[arg(long)]
+    pub yes: bool,
+}

@@ -1,0 +1,212 @@
+//! `flashscope plan`: the right partition and filesystem. Only reads.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use flashscope_device::Device;
+use flashscope_device::layer::Budget;
+use flashscope_infer::diagnosis::diagnose_run;
+use flashscope_layout::apply::{HostError, version_of};
+use flashscope_layout::filesystem::{self, Tool};
+use flashscope_layout::plan::GainInterval;
+use flashscope_layout::{EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps};
+use flashscope_linux::{Roots, identify, run_tool};
+use flashscope_measure::survey::Survey;
+use flashscope_record::diagnosis::Bottleneck;
+use flashscope_record::finding::{Finding, FindingId, Value};
+use flashscope_record::run_file::RunFile;
+use flashscope_report::plan as words;
+
+use super::show;
+use crate::args::Plan;
+use crate::destination::Destination;
+use crate::document::{Document, PlanDocument};
+use crate::exit::{Exit, Failure, OrExit};
+use crate::medium;
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+use crate::{input, outputs};
+
+/// The seed of the measurement, as in `check`.
+const SEED: u64 = 1;
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`outputs::permit`] and [`target::open`]; exit code 2 if there is no plan for this target.
+pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
+    let outputs: Vec<_> = arguments.output.iter().cloned().collect();
+    outputs::permit(&outputs, target::file(&arguments.target))?;
+    let mut target = target::open(&arguments.target, None, Budget::UNLIMITED)?;
+    refuse_partition(&arguments.target)?;
+    for remark in &target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    let present = medium::on_it(&mut target);
+    let known = findings(arguments, &mut target, printer)?;
+    if target.interrupt.is_requested() {
+        return Ok(Exit::Interrupted);
+    }
+    let medium = medium(arguments, &target, known.as_ref().map(|(_, findings)| findings.as_slice()));
+    let gain = known.as_ref().and_then(|(run, findings)| gain(run, findings));
+    let plan = flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain))
+        .or_exit_bare(Exit::Usage)?;
+    let versions = versions(&plan, printer)?;
+    let mut version = |tool: &Tool| {
+        let of_it = versions.iter().find(|(program, _)| *program == tool.program);
+        of_it.and_then(|(_, version)| *version)
+    };
+    let commands = steps::commands(&plan, &disk(&arguments.target), &mut version);
+    if let Some(file) = &arguments.output {
+        let body = PlanDocument { plan: plan.clone(), commands: commands.clone(), present: present.clone() };
+        let text = serde_json::to_string_pretty(&Document::new(&body)).or_exit_bare(Exit::Failed)? + "\n";
+        let cannot = format!("cannot write {}; check the free space and permissions", file.display());
+        Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)?;
+        printer.remark(format!("wrote {}", file.display()));
+    }
+    if arguments.script {
+        printer.result(&steps::script(&plan, &mut version))?;
+    } else if printer.json {
+        printer.document(&PlanDocument { plan, commands, present })?;
+    } else {
+        let page = words::Page {
+            plan: &plan,
+            present: &present,
+            commands: &commands,
+            plan_file: arguments.output.as_deref().map(|file| file.display().to_string()),
+            keeps_files: arguments.keeps_files,
+        };
+        printer.result(&words::text(&page, printer.width()))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// A partition table belongs on a whole disk.
+fn refuse_partition(text: &str) -> Result<(), Failure> {
+    let identity = identify(Path::new(text), &Roots::default());
+    let Some(disk) = identity.disk.filter(|_| identity.partition.is_some()) else { return Ok(()) };
+    let error = anyhow!("{text} is a partition; a plan is for the whole disk: {}", disk.path.display());
+    Err(Failure { exit: Exit::Usage, error })
+}
+
+/// The disk in printed commands: a virtual stick has no device file.
+fn disk(target: &str) -> String {
+    if target.starts_with("sim:") { "/dev/sdX".to_owned() } else { target.to_owned() }
+}
+
+/// A run and its findings: from a run file, or measured now; `None` where none are needed.
+fn findings(
+    arguments: &Plan,
+    target: &mut Target,
+    printer: &Printer,
+) -> Result<Option<(RunFile, Vec<Finding>)>, Failure> {
+    if let Some(file) = &arguments.run {
+        let run = input::run_file(file)?;
+        let capacity = target.device.capabilities().capacity;
+        let measured = run.observations.iter().find_map(|seen| seen.conditions.capacity);
+        if let Some(measured) = measured.filter(|measured| *measured != capacity) {
+            let (file, target) = (file.display(), &arguments.target);
+            let error = anyhow!("{file} is of a device of {measured}, and {target} has {capacity}; measure this one");
+            return Err(Failure { exit: Exit::Usage, error });
+        }
+        let findings = flashscope_infer::findings_of(&run);
+        return Ok(Some((run, findings)));
+    }
+    if arguments.erase_block.is_some() || arguments.restore_factory {
+        return Ok(None);
+    }
+    let survey = Survey::new(target.is_virtual, SEED);
+    printer.remark(if target.is_virtual {
+        "measuring the virtual stick (give --erase-block or --run to skip this)"
+    } else {
+        "measuring the erase block; this only reads (give --erase-block or --run to skip it)"
+    });
+    let mut progress = Progress::new(printer);
+    let observations = survey.run(&mut target.device, &mut progress);
+    target.note_failures(progress.failed_requests());
+    let run = show::run_of(target, observations);
+    let findings = flashscope_infer::findings_of(&run);
+    Ok(Some((run, findings)))
+}
+
+fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.id == id && finding.value().is_some())
+}
+
+fn medium(arguments: &Plan, target: &Target, findings: Option<&[Finding]>) -> Medium {
+    let capabilities = target.device.capabilities();
+    let (capacity, logical_block) = (capabilities.capacity, capabilities.logical_block);
+    let findings = findings.unwrap_or_default();
+    let measured = find(findings, FindingId::EraseBlockBytes).and_then(|finding| {
+        let source = EraseBlockSource::Measured { confidence: finding.confidence().get() };
+        finding.bytes().map(|size| EraseBlock { size, source })
+    });
+    let given = arguments.erase_block.map(|size| EraseBlock { size, source: EraseBlockSource::Given });
+    let boundary = || EraseBlock {
+        size: medium::standard_boundary(capacity).max(logical_block),
+        source: EraseBlockSource::StandardBoundary,
+    };
+    Medium {
+        target: arguments.target.clone(),
+        capacity,
+        logical_block,
+        erase_block: given.or(measured).unwrap_or_else(boundary),
+        fat_area: find(findings, FindingId::FatAreaBytes).and_then(Finding::bytes).filter(|area| !area.is_zero()),
+        identity: medium::identity(target),
+    }
+}
+
+fn wish(arguments: &Plan, known: Option<&(RunFile, Vec<Finding>)>, gain: Option<GainInterval>) -> Wish {
+    let sustained = known.and_then(|(_, findings)| find(findings, FindingId::SustainedWriteBytesPerS));
+    let sustained_write = match sustained.and_then(Finding::value) {
+        Some(Value::BytesPerSecond(rate)) => Some(rate),
+        _ => None,
+    };
+    let seed = arguments.seed.unwrap_or_else(random);
+    Wish {
+        filesystem: arguments.filesystem,
+        cluster: arguments.cluster,
+        label: arguments.label.clone(),
+        table: arguments.table,
+        chs: arguments.chs,
+        has_journal: !arguments.no_journal,
+        gain,
+        sustained_write,
+        ..Wish::new(arguments.purpose.unwrap_or(Purpose::Camera), seed)
+    }
+}
+
+/// A seed that no other plan has. Identifiers need no secrecy, only difference.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+/// What the layout gains: the cost of misaligned partitions, if it was measured.
+fn gain(run: &RunFile, findings: &[Finding]) -> Option<GainInterval> {
+    let diagnosis = diagnose_run(run, findings);
+    let of = |bottleneck| diagnosis.cost(bottleneck).map(|cost| cost.gain);
+    let gain = of(Bottleneck::Alignment).or_else(|| of(Bottleneck::Filesystem))?;
+    Some(GainInterval { low: gain.low, likely: gain.likely, high: gain.high })
+}
+
+/// The versions of the tools of a plan, by program; `None` where it is not known. A missing tool is said.
+///
+/// # Errors
+/// Exit code 2 for a tool that is too old.
+fn versions(plan: &Layout, printer: &Printer) -> Result<Vec<(&'static str, Option<Version>)>, Failure> {
+    let mut found = Vec::new();
+    for partition in &plan.partitions {
+        let tool = filesystem::of_kind(partition.placement.filesystem).tool();
+        let version = match version_of(&tool, &mut run_tool) {
+            Err(error @ HostError::Missing { .. }) => {
+                printer.remark(format!("'apply' will not work yet: {error}"));
+                None
+            }
+            other => other.or_exit_bare(Exit::Usage)?,
+        };
+        found.push((tool.program, version));
+    }
+    Ok(found)
+}

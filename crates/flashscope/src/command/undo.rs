@@ -1,0 +1,134 @@
+//! `flashscope undo`: takes back what `apply` did.
+
+use std::fs::File;
+use std::io::{BufReader, Seek};
+use std::path::Path;
+
+use anyhow::anyhow;
+use flashscope_device::layer::Budget;
+use flashscope_layout::apply::{self, UndoError, UndoHeader, UndoState};
+use flashscope_report::counted;
+
+use crate::args::Undo;
+use crate::document::UndoDocument;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::printer::Printer;
+use crate::{confirm, kernel_table, medium, target};
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a file that is no undo file or damaged, 4 for another medium or one that must not be written, 3 if the
+/// medium fails, 1 if it reads back differently.
+pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
+    let name = arguments.file.display().to_string();
+    let mut file = BufReader::new(File::open(&arguments.file).or_exit(Exit::Usage, format!("cannot read {name}"))?);
+    let header = apply::read_header(&mut file).or_exit(Exit::Usage, name.clone())?;
+    let data = file.stream_position()?;
+    let text = arguments.target.as_ref().unwrap_or(&header.target);
+    let lost = losses(&header, text, &mut file, printer)?;
+    file.seek(std::io::SeekFrom::Start(data))?;
+    let consent = confirm::overwrite(text, &lost, arguments.yes, printer)?;
+    let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
+    refuse_other(&header, &medium::identity(&target), text)?;
+    let state = apply::state(&header, &mut file, &mut target.device).map_err(|error| failure(error, &name))?;
+    file.seek(std::io::SeekFrom::Start(data))?;
+    let restored = apply::restore(&header, &mut file, &mut target.device);
+    if target.interrupt.is_requested() {
+        printer.remark(format!("interrupted; run 'flashscope undo {name}' again"));
+        return Ok(Exit::Interrupted);
+    }
+    let restored = restored.map_err(|error| failure(error, &name))?;
+    drop(target);
+    kernel_table::read_again(text, printer);
+    if printer.json {
+        printer.document(&UndoDocument {
+            target: text.clone(),
+            ranges_written: restored.written,
+            ranges_unchanged: restored.unchanged,
+            ranges_changed_since: state.changed,
+            places_changed_since: state.fingerprint_changed,
+            places: state.fingerprint,
+        })?;
+        return Ok(Exit::Fine);
+    }
+    let done = if restored.written == 0 {
+        format!("Nothing to undo: {text} holds what it held before.\n")
+    } else {
+        let ranges = counted(restored.written as u64, "range");
+        format!("Restored {text}: {ranges} written and read back. It holds what it held before 'apply'.\n")
+    };
+    printer.result(&done)?;
+    Ok(Exit::Fine)
+}
+
+/// Opens the target for reading, refuses another medium, and says what undo would lose.
+fn losses(
+    header: &UndoHeader,
+    text: &str,
+    file: &mut BufReader<File>,
+    printer: &Printer,
+) -> Result<String, Failure> {
+    let mut target = target::open(text, None, Budget::UNLIMITED)?;
+    let identity = medium::identity(&target);
+    refuse_other(header, &identity, text)?;
+    let state = apply::state(header, file, &mut target.device).map_err(|error| failure(error, text))?;
+    let is_named = identity.serial.is_some();
+    if !is_named && !state.can_be_same() {
+        let error = anyhow!(
+            "{text} is another medium, or was overwritten since: {} of {} untouched places differ; nothing was written",
+            state.fingerprint_changed,
+            state.fingerprint
+        );
+        return Err(Failure { exit: Exit::Refused, error });
+    }
+    let loss = loss(state);
+    if state.fingerprint_changed > 0 {
+        printer.remark(format!(
+            "{} of {} compared places were written since 'apply'; files of the old layout there stay lost",
+            state.fingerprint_changed, state.fingerprint
+        ));
+    }
+    Ok(loss)
+}
+
+fn loss(state: UndoState) -> String {
+    if state.applied == 0 && state.changed == 0 {
+        return "It holds what it held before 'apply'; nothing will change.".to_owned();
+    }
+    if state.changed == 0 {
+        return "The layout from before 'apply' comes back; the present one is lost.".to_owned();
+    }
+    let ranges = counted(state.changed as u64, "range");
+    format!(
+        "The layout from before 'apply' comes back. The present one is lost, and what was written to it since: {ranges} changed."
+    )
+}
+
+/// Refuses a medium that identifies itself as another one.
+fn refuse_other(header: &UndoHeader, found: &flashscope_layout::Identity, text: &str) -> Result<(), Failure> {
+    if header.identity.matches(found) {
+        return Ok(());
+    }
+    let named = |identity: &flashscope_layout::Identity| {
+        let serial = identity.serial.as_ref().map_or_else(String::new, |serial| format!(", serial number {serial}"));
+        format!("{} of {}{serial}", identity.model, identity.capacity)
+    };
+    let error = anyhow!(
+        "the undo file belongs to {}, and {text} is {}; nothing was written",
+        named(&header.identity),
+        named(found)
+    );
+    Err(Failure { exit: Exit::Refused, error })
+}
+
+fn failure(error: UndoError, name: &str) -> Failure {
+    let exit = match &error {
+        UndoError::NotUndo | UndoError::Damaged { .. } => Exit::Usage,
+        UndoError::OtherMedium { .. } => Exit::Refused,
+        UndoError::NotRestored { .. } => Exit::Problem,
+        UndoError::File(_) | UndoError::Medium(_) | UndoError::Host(_) => Exit::Failed,
+    };
+    let name = Path::new(name).display().to_string();
+    Failure { exit, error: anyhow::Error::from(error).context(name) }
+}
