@@ -147,6 +147,8 @@ fn shell_line(command: &Command, plan: &Plan) -> String {
 
 /// Refuses the wrong disk, and one in use; names the partitions, and waits for their nodes.
 const GUARDS: &str = r#"
+# As in 'flashscope apply': messages in English, and zeros written by mkfs itself.
+export LC_ALL=C UNIX_IO_NOZEROOUT=1
 fail() { echo "$disk: $1; nothing was written" >&2; exit 4; }
 [ -b "$disk" ] || fail "this is no disk; attach an image with 'losetup --partscan'"
 have_bytes=$(blockdev --getsize64 "$disk")

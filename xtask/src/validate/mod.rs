@@ -2,6 +2,7 @@
 
 pub mod diagnose;
 pub mod fidelity;
+pub mod layout;
 pub mod oracle;
 pub mod true_speed;
 pub mod zoo;
@@ -15,6 +16,8 @@ pub enum Task {
     Diagnose(diagnose::Arguments),
     /// Compare virtual sticks with the published tables they were made from
     Fidelity(fidelity::Arguments),
+    /// Apply plans with the real tools, cut them anywhere, and undo them
+    Layout(layout::Arguments),
     /// Compare the data of every translation layer with a simple model, with power cuts
     Oracle(oracle::Arguments),
     /// Compare the speeds of `bench write` with those of a long run
@@ -27,6 +30,7 @@ pub fn run(task: &Task) -> anyhow::Result<()> {
         Task::Zoo(arguments) => zoo::run(arguments),
         Task::Diagnose(arguments) => diagnose::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
+        Task::Layout(arguments) => layout::run(arguments),
         Task::Oracle(arguments) => oracle::run(arguments),
         Task::TrueSpeed(arguments) => true_speed::run(arguments),
     }

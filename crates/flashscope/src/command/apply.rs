@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_layout::Plan;
-use flashscope_layout::apply::{self, ApplyError};
+use flashscope_layout::apply::{self, ApplyError, Means, Step};
 use flashscope_linux::ScratchFiles;
 use flashscope_report::plan::fstab;
 
@@ -30,8 +30,13 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&plan, &target)?;
-    printer.remark(format!("making the filesystems for {text} in a scratch file"));
-    let applied = apply::apply(&plan, VERSION, &mut host, &mut target.device, &mut undo);
+    let means = Means {
+        version: VERSION,
+        host: &mut host,
+        undo: &mut undo,
+        observer: &mut |step| printer.remark(doing(step)),
+    };
+    let applied = apply::apply(&plan, &mut target.device, means);
     let interrupted = target.interrupt.is_requested();
     let applied = match applied {
         Ok(applied) => applied,
@@ -62,6 +67,16 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     fstab.iter().for_each(|line| result.push_str(&format!("  {line}\n")));
     printer.result(&result)?;
     Ok(Exit::Fine)
+}
+
+/// What applying does next.
+fn doing(step: Step) -> String {
+    match step {
+        Step::Build => "making the filesystems in scratch files".to_owned(),
+        Step::Save(bytes) => format!("saving {bytes} for undo"),
+        Step::Write(bytes) => format!("writing {bytes}"),
+        Step::ReadBack(bytes) => format!("reading {bytes} back"),
+    }
 }
 
 /// The folder for scratch files: TMPDIR, or /var/tmp, which is on a disk where /tmp may be in memory.

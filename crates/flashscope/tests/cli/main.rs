@@ -12,6 +12,7 @@ mod destinations;
 mod files;
 mod fits;
 mod imports;
+mod layouts;
 mod lists;
 mod outputs;
 mod replay;

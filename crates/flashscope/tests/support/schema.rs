@@ -9,7 +9,10 @@ use serde_json::Value;
 use super::{flashscope, stdout};
 
 /// Commands and the names of their schemas. The first command that fits counts.
-const SCHEMAS: [(&[&str], &str); 12] = [
+const SCHEMAS: [(&[&str], &str); 15] = [
+    (&["plan"], "plan"),
+    (&["apply"], "apply"),
+    (&["undo"], "undo"),
     (&["bench", "cache"], "bench-cache"),
     (&["bench", "files"], "bench-files"),
     (&["bench", "methods"], "bench-methods"),

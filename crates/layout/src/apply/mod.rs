@@ -15,5 +15,5 @@ pub use build::{Image, Piece, build};
 pub use check::check;
 pub use host::{Host, HostError, version_of};
 pub use medium_io::MediumError;
-pub use run::{Applied, ApplyError, apply};
+pub use run::{Applied, ApplyError, Means, Step, apply};
 pub use undo::{Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state};

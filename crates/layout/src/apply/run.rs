@@ -52,31 +52,58 @@ pub enum ApplyError {
     },
 }
 
-/// Applies a plan. `version` is that of flashscope; `undo` takes the undo file, which is durable before anything is written.
+/// What applying uses besides plan and medium.
+pub struct Means<'a> {
+    /// The version of flashscope, for the undo file.
+    pub version: &'a str,
+    /// Tools and scratch files.
+    pub host: &'a mut dyn Host,
+    /// Takes the undo file, which is durable before anything is written.
+    pub undo: &'a mut dyn UndoSink,
+    /// Is told what comes next.
+    pub observer: &'a mut dyn FnMut(Step),
+}
+
+/// What applying does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The tools make table and filesystems in scratch files.
+    Build,
+    /// So much is read from the medium and saved for undo.
+    Save(Bytes),
+    /// So much is written to the medium.
+    Write(Bytes),
+    /// The same is read back.
+    ReadBack(Bytes),
+}
+
+/// Applies a plan.
 ///
 /// # Errors
 /// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is untouched.
 pub fn apply(
     plan: &Plan,
-    version: &str,
-    host: &mut dyn Host,
     device: &mut dyn Device,
-    undo: &mut dyn UndoSink,
+    means: Means<'_>,
 ) -> Result<Applied, ApplyError> {
+    let Means { version, host, undo, observer } = means;
     check(plan, device)?;
+    observer(Step::Build);
     let image = build(plan, host)?;
+    let bytes = image.pieces.iter().fold(Bytes::ZERO, |sum, piece| sum + piece.range.length);
+    observer(Step::Save(bytes));
     let header = undo::save(plan, version, &image, host, device, undo)?;
     undo.make_durable().map_err(UndoError::from)?;
     let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
-    let mut bytes = Bytes::ZERO;
+    observer(Step::Write(bytes));
     // The table comes last: until then nothing half made can be mounted.
     for pieces in [data, table] {
         for piece in pieces {
             write(piece, host, device)?;
-            bytes += piece.range.length;
         }
         medium_io::flush(device)?;
     }
+    observer(Step::ReadBack(bytes));
     read_back(plan, &image, host, device)?;
     Ok(Applied { bytes, messages: image.messages, undo: header })
 }

@@ -10,7 +10,7 @@ use flashscope_layout::filesystem::{ALL, DataArea, FilesystemKind, Placement, Re
 
 use flashscope_layout::Version;
 
-use crate::support::{Random, request};
+use crate::support::{Random, request, sweep};
 
 const UUID: &str = "8c9e5c5a-1b1e-4f4b-9f6e-3a2b1c0d9e8f";
 
@@ -108,6 +108,5 @@ fn make(count: usize, seed: u64) {
 
 #[test]
 fn real_tools_place_filesystems_as_planned() {
-    let count = std::env::var("LAYOUT_COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(64);
-    make(count, 11);
+    make(64 * sweep() as usize, 11);
 }

@@ -4,6 +4,11 @@ use flashscope_device::Bytes;
 use flashscope_layout::Purpose;
 use flashscope_layout::filesystem::{Request, Space};
 
+/// How many times as many cases are tried: 1, or what `cargo xtask validate layout` asks for.
+pub fn sweep() -> u64 {
+    std::env::var("FLASHSCOPE_LAYOUT_SWEEP").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
 /// A small generator (Vigna, splitmix64), so that a test names its seed and repeats.
 pub struct Random(u64);
 

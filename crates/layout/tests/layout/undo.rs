@@ -1,15 +1,16 @@
 //! Plans applied to devices in memory, cut anywhere, and taken back bit for bit.
 
 use std::io::Cursor;
+use std::path::{Path, PathBuf};
 
 use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, Payload};
-use flashscope_layout::apply::{ApplyError, UndoError, apply, read_header, restore, state};
-use flashscope_layout::filesystem::FilesystemKind;
+use flashscope_layout::apply::{ApplyError, Host, HostError, Means, UndoError, apply, read_header, restore, state};
+use flashscope_layout::filesystem::{Command, FilesystemKind};
 use flashscope_layout::{EraseBlock, EraseBlockSource, Identity, Medium, Plan, Purpose, Wish, plan};
 
-use crate::support::Random;
+use crate::support::{Random, sweep};
 use crate::tool_host::{has_tools, host};
 
 const CAPACITY: Bytes = Bytes::mib(192);
@@ -47,7 +48,10 @@ fn full(seed: u64) -> MemoryDevice {
 
 fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<(), ApplyError>, Vec<u8>) {
     let mut file = Vec::new();
-    let result = apply(plan, "0.0.0", &mut host(), device, &mut file);
+    let mut host = host();
+    let means =
+        Means { version: "0.0.0", host: &mut host, undo: &mut file, observer: &mut |_| {} };
+    let result = apply(plan, device, means);
     (result.map(drop), file)
 }
 
@@ -87,7 +91,7 @@ fn an_apply_cut_at_any_write_is_undone_bit_for_bit() {
     if !has_tools(&TOOLS) {
         return;
     }
-    let count: u64 = std::env::var("LAYOUT_CUTS").ok().and_then(|count| count.parse().ok()).unwrap_or(12);
+    let count = 12 * sweep();
     let mut random = Random::new(5);
     for index in 0..count {
         let filesystem = FILESYSTEMS[index as usize % FILESYSTEMS.len()];
@@ -153,5 +157,71 @@ fn an_edited_plan_is_checked_again() {
         let (result, file) = applied(&plan, &mut device);
         assert!(matches!(result, Err(ApplyError::Impossible(_))), "{result:?}");
         assert!(file.is_empty() && device.contents().iter().all(|byte| *byte == 0));
+    }
+}
+
+/// A host whose tools are missing, or fail from the n-th on.
+struct Broken {
+    tools: flashscope_linux::ScratchFiles,
+    left: usize,
+    is_missing: bool,
+}
+
+impl Host for Broken {
+    fn scratch(&mut self, name: &str, size: Bytes) -> Result<PathBuf, HostError> {
+        self.tools.scratch(name, size)
+    }
+
+    fn run(&mut self, command: &Command) -> Result<String, HostError> {
+        if self.left > 0 {
+            self.left -= 1;
+            return self.tools.run(command);
+        }
+        let (program, package) = (command.program.clone(), String::new());
+        if self.is_missing {
+            return Err(HostError::Missing { program, package });
+        }
+        let messages = "no space left".to_owned();
+        Err(HostError::Failed { command: program, status: "exit status: 1".to_owned(), messages })
+    }
+
+    fn written(&mut self, path: &Path) -> Result<Vec<ByteRange>, HostError> {
+        self.tools.written(path)
+    }
+
+    fn read(&mut self, path: &Path, range: ByteRange) -> Result<Vec<u8>, HostError> {
+        self.tools.read(path, range)
+    }
+
+    fn write(&mut self, path: &Path, offset: Bytes, bytes: &[u8]) -> Result<(), HostError> {
+        self.tools.write(path, offset, bytes)
+    }
+}
+
+#[test]
+fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    // The version, mkfs, fsck, sfdisk.
+    for left in 0..4 {
+        for is_missing in [true, false] {
+            let mut device = full(1);
+            let before = device.contents().to_vec();
+            let mut broken = Broken { tools: host(), left, is_missing };
+            let mut file = Vec::new();
+            let means =
+                Means { version: "0.0.0", host: &mut broken, undo: &mut file, observer: &mut |_| {} };
+            let error = apply(&planned(FilesystemKind::Ext4), &mut device, means);
+            // A version that cannot be read is no failure.
+            if left == 0 && !is_missing {
+                assert!(matches!(error, Err(ApplyError::Host(HostError::Failed { .. }))), "{error:?}");
+            }
+            let message = error.unwrap_err().to_string();
+            let package = if left == 3 { "fdisk" } else { "e2fsprogs" };
+            assert!(message.contains("nothing was written"), "{message}");
+            assert!(!is_missing || message.contains(package), "{left}: {message}");
+            assert!(device.contents() == before && file.is_empty());
+        }
     }
 }
