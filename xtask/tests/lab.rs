@@ -255,3 +255,51 @@ fn a_check_ends_with_an_error_if_the_stick_enumerates_again() {
     assert!(check["ended"].to_string().contains("the device vanished"), "{check}");
     assert_eq!(list["disks"][0]["path"], "/dev/sda", "it is listed again: {list}");
 }
+
+/// In the machine: FAT and exFAT are planned, applied, checked, mounted, filled and undone on a stick.
+const LAYOUT: &str = r#"
+export TMPDIR=/run
+stick=/dev/disk/by-id/usb-LAB
+mkdir -p /dev/disk/by-id
+ln -s ../../sda $stick
+cd /run
+for kind in vfat exfat; do
+    flashscope plan $stick --for share --fs $kind --erase-block 4MiB -q -o $kind.json > /dev/null
+    flashscope apply $kind.json --yes --undo-file $kind.undo --json -q
+    until [ -b /dev/sda1 ]; do sleep 0.1; done
+    fsck.$kind -n /dev/sda1 >&2
+    fsck=$?
+    mount -t $kind /dev/sda1 /mnt && cp -r /etc/apt /mnt/ && umount /mnt
+    mount -t $kind /dev/sda1 /mnt
+    diff -r /etc/apt /mnt/apt >&2
+    diff=$?
+    flashscope undo $kind.undo --yes >&2
+    mounted=$?
+    umount /mnt
+    flashscope undo $kind.undo --yes --json -q
+    gone=true
+    [ -b /dev/sda1 ] && gone=false
+    echo "{\"fsck\": $fsck, \"diff\": $diff, \"mounted\": $mounted, \"gone\": $gone}"
+done
+"#;
+
+#[test]
+fn a_stick_is_formatted_as_planned_mounted_by_the_kernel_and_undone() {
+    for (program, package) in [("mkfs.vfat", "dosfstools"), ("mkfs.exfat", "exfatprogs"), ("sfdisk", "fdisk")] {
+        if Command::new(program).arg("--help").output().is_err() {
+            return skip(&format!("{program} is not installed (Debian: {package})"));
+        }
+    }
+    let Some(documents) = results(&["--link", "480"], &[LAYOUT]) else { return };
+    let [vfat, vfat_undo, vfat_seen, exfat, exfat_undo, exfat_seen] = documents.as_slice() else {
+        panic!("{documents:?}")
+    };
+    for applied in [vfat, exfat] {
+        assert!(applied["bytes_written"].as_u64().unwrap() > 1 << 20, "{applied}");
+    }
+    for undone in [vfat_undo, exfat_undo] {
+        assert!(undone["ranges_written"].as_u64().unwrap() > 0, "{undone}");
+    }
+    let expected = serde_json::json!({ "fsck": 0, "diff": 0, "mounted": 4, "gone": true });
+    assert_eq!([vfat_seen, exfat_seen], [&expected; 2]);
+}

@@ -36,7 +36,7 @@ pub fn overwrite(target: &str, lost: &str, yes: bool, printer: &Printer) -> Resu
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
     let (loss, answer) = match &disk {
         Some(disk) => (loss(target, disk, lost), disk.name.as_str()),
-        None => (format!("{}: {lost}", printable(target)), "yes"),
+        None => (format!("{} is an image file or a loop device.\n{lost}", printable(target)), "yes"),
     };
     let consent = Consent::to_erase(target);
     let consent = match &disk {

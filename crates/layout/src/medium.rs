@@ -15,7 +15,7 @@ pub struct Medium {
     pub logical_block: Bytes,
     /// Its erase block, and how it is known.
     pub erase_block: EraseBlock,
-    /// Its finely mapped area at the start, if it has one and it was measured.
+    /// Its finely mapped area at the start: zero if it has none, `None` if it was not measured.
     pub fat_area: Option<Bytes>,
     /// What tells it from another medium.
     pub identity: Identity,
@@ -54,6 +54,17 @@ pub struct Identity {
     pub serial: Option<String>,
     /// The size in bytes.
     pub capacity: Bytes,
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let model = if self.model.is_empty() { "a medium" } else { &self.model };
+        write!(formatter, "{model} of {}", self.capacity)?;
+        match &self.serial {
+            Some(serial) => write!(formatter, ", serial number {serial}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Identity {

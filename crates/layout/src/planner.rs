@@ -107,6 +107,9 @@ pub enum PlanError {
         /// The logical block.
         logical_block: Bytes,
     },
+    /// Only an MBR has CHS fields.
+    #[error("a GPT has no CHS fields; leave out --chs, or ask for an MBR (--table mbr)")]
+    ChsInGpt,
     /// An MBR cannot describe so large a disk.
     #[error(
         "an MBR holds at most {maximum}, and {target} has {capacity}; leave the choice to flashscope, or ask for gpt"
@@ -180,6 +183,9 @@ fn table(medium: &Medium, wish: &Wish, ids: &Ids) -> Result<PartitionTable, Plan
         None if is_too_large => (TableKind::Gpt, Because::LargerThanMbr),
         None => (TableKind::Mbr, Because::MbrIsReadEverywhere),
     };
+    if wish.chs.is_some() && kind == TableKind::Gpt {
+        return Err(PlanError::ChsInGpt);
+    }
     let arithmetic = format!(
         "{} / {} = {} sectors",
         medium.capacity,

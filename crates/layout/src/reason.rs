@@ -61,6 +61,10 @@ pub enum Because {
     BootPartition,
     /// Groups are counted from the start of the partition, so it lies on an edge.
     GroupsFollowStart,
+    /// Allocation groups are counted from the start of the partition, so it lies on an edge.
+    AllocationGroupsFollowStart,
+    /// Segments are counted from the start of the partition, so it lies on an edge.
+    SegmentsFollowStart,
     /// Sections are counted from the start of the disk.
     SectionsFollowDisk,
     /// Every group starts on an edge; the default size is no multiple of the erase block.
@@ -73,6 +77,8 @@ pub enum Because {
     NoReserveForData,
     /// Without a journal fewer writes are needed; after a power cut the filesystem has to be checked and may lose files.
     NoJournal,
+    /// The FATs lie at the start of the device, where some sticks and cards map finely, and the data area on an edge.
+    FatsAtStart,
     /// Start, reserved area and tables add up to whole erase blocks, so the first cluster lies on an edge.
     DataAreaOnEdge,
     /// Small clusters waste less and leave fewer gaps; large ones need smaller tables.

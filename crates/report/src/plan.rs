@@ -18,6 +18,10 @@ pub struct Page<'a> {
     pub plan: &'a Plan,
     /// What is on the target now.
     pub present: &'a Present,
+    /// The disk in the commands.
+    pub disk: &'a str,
+    /// The image file that is attached as that disk.
+    pub image: Option<&'a str>,
     /// The commands that carry it out.
     pub commands: &'a [Command],
     /// The file that the plan was written to, for `apply`.
@@ -36,7 +40,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     let model = if model.is_empty() || model == medium.target { String::new() } else { format!("{model}, ") };
     text.line(0, &format!("Plan for {}: {model}{}, for {}.", printable(&medium.target), medium.capacity, plan.purpose));
     text.line(0, &format!("Erase block: {}.", erase_block(medium.erase_block)));
-    text.heading("On it now");
+    text.heading("Present layout");
     for sentence in layout::present(present, medium.erase_block.size) {
         text.line(2, &sentence);
     }
@@ -47,7 +51,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     text.line(2, because(plan.table.reason.because));
     if let Some(chs) = plan.table.chs {
         let (heads, sectors) = (chs.heads, chs.sectors);
-        text.line(2, &format!("Its CHS fields pretend {heads} heads and {sectors} sectors a track."));
+        text.line(2, &format!("Its CHS fields are those of {heads} heads and {sectors} sectors a track."));
     }
     for each in &plan.partitions {
         partition(&mut text, each);
@@ -55,6 +59,9 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     text.heading("Gain");
     text.line(2, &gain(plan, present));
     text.heading("Commands");
+    if let Some(image) = &page.image {
+        text.command(&format!("sudo losetup --partscan {} {}", page.disk, steps::quoted(image)));
+    }
     for command in *commands {
         text.command(&line(command));
     }
@@ -96,10 +103,10 @@ pub fn fstab(partition: &Partition) -> String {
 
 /// How to move the files off, apply the plan, and move them back. Moving a partition in place is not offered.
 fn keep_files(text: &mut Text, page: &Page<'_>) {
-    let disk = printable(&page.plan.medium.target);
+    let disk = page.disk;
     let old = page.present.volumes.first().and_then(|volume| volume.number);
-    let old = old.map_or_else(|| disk.clone(), |number| steps::partition_path(&disk, number));
-    let new = steps::partition_path(&disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
+    let old = old.map_or_else(|| disk.to_owned(), |number| steps::partition_path(disk, number));
+    let new = steps::partition_path(disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
     let plan = page.plan_file.as_deref().unwrap_or("PLAN.json");
     text.heading("Keep the files: a partition cannot be moved in place, so copy them off and back");
     for command in [
@@ -172,7 +179,7 @@ fn erase_block(erase_block: EraseBlock) -> String {
         }
         EraseBlockSource::Given => format!("{size}, as given"),
         EraseBlockSource::StandardBoundary => {
-            format!("not known; {size} is taken, the SD Association's boundary unit for this capacity")
+            format!("not measured; {size} is taken, the SD Association's boundary unit for this capacity")
         }
     }
 }
@@ -210,6 +217,10 @@ const fn because(because: Because) -> &'static str {
         Because::EndOnEdge => "The partition ends with a whole erase block.",
         Because::BootPartition => "The usual size of a boot partition.",
         Because::GroupsFollowStart => "Block groups are counted from here, so it starts with an erase block.",
+        Because::AllocationGroupsFollowStart => {
+            "Allocation groups are counted from here, so it starts with an erase block."
+        }
+        Because::SegmentsFollowStart => "Segments are counted from here, so it starts with an erase block.",
         Because::SectionsFollowDisk => "Sections are counted from the start of the disk.",
         Because::EveryGroupOnEdge => {
             "Every block group starts with an erase block; the default size is no multiple of it."
@@ -218,6 +229,9 @@ const fn because(because: Because) -> &'static str {
         Because::FewerInodeTables => "Fewer inode tables have to be zeroed.",
         Because::NoReserveForData => "A disk for data needs no reserve; the default keeps 5 % back.",
         Because::NoJournal => "Fewer writes. After a power cut it has to be checked, and files may be lost.",
+        Because::FatsAtStart => {
+            "The FATs lie right before the first data, in the start of the device that some sticks map finely."
+        }
         Because::DataAreaOnEdge => "Everything before the data adds up to whole erase blocks.",
         Because::ClusterAgainstFat => {
             "Small clusters waste less and leave fewer gaps; large ones need smaller FATs."

@@ -24,6 +24,13 @@ use crate::{confirm, input, kernel_table, medium, target};
 pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let plan = input::plan(&arguments.plan)?;
     let text = arguments.target.as_ref().unwrap_or(&plan.medium.target);
+    if text.starts_with("sim:") {
+        let error = anyhow!(
+            "{text} is gone when this command ends; serve it ('flashscope sim serve NAME --loop'), plan for its disk, and \
+             apply that"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
     let mut undo = UndoFile::create(arguments.undo_file.as_deref(), text)?;
     let undo_path = undo.path().to_path_buf();
     let mut host = ScratchFiles::new(&scratch_parent()).or_exit_bare(Exit::Failed)?;
@@ -90,17 +97,7 @@ fn refuse_other(plan: &Plan, target: &target::Target) -> Result<(), Failure> {
     if expected.matches(&found) {
         return Ok(());
     }
-    let named = |identity: &flashscope_layout::Identity| {
-        let serial = identity.serial.as_ref().map_or_else(String::new, |serial| format!(", serial number {serial}"));
-        let model = if identity.model.is_empty() { "a medium" } else { &identity.model };
-        format!("{model} of {}{serial}", identity.capacity)
-    };
-    let error = anyhow!(
-        "the plan is for {}, and {} is {}; make a new plan",
-        named(expected),
-        target.text,
-        named(&found)
-    );
+    let error = anyhow!("the plan is for {expected}, and {} is {found}; make a new plan", target.text);
     Err(Failure { exit: Exit::Refused, error })
 }
 
@@ -117,7 +114,7 @@ fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) 
         printer.remark(format!("to go back: sudo flashscope undo {}", undo.display()));
     }
     if interrupted {
-        printer.failure(&Failure { exit: Exit::Interrupted, error: error.into() });
+        printer.remark(if is_touched { "interrupted" } else { "interrupted; nothing was written" });
         return Ok(Exit::Interrupted);
     }
     Err(Failure { exit, error: error.into() })

@@ -57,7 +57,8 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         let of_it = versions.iter().find(|(program, _)| *program == tool.program);
         of_it.and_then(|(_, version)| *version)
     };
-    let commands = steps::commands(&plan, &disk(&arguments.target), &mut version);
+    let disk = disk(&arguments.target);
+    let commands = steps::commands(&plan, &disk, &mut version);
     if let Some(file) = &arguments.output {
         let body = PlanDocument { plan: plan.clone(), commands: commands.clone(), present: present.clone() };
         let text = serde_json::to_string_pretty(&Document::new(&body)).or_exit_bare(Exit::Failed)? + "\n";
@@ -73,6 +74,8 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         let page = words::Page {
             plan: &plan,
             present: &present,
+            disk: &disk,
+            image: Path::new(&arguments.target).is_file().then_some(arguments.target.as_str()),
             commands: &commands,
             plan_file: arguments.output.as_deref().map(|file| file.display().to_string()),
             keeps_files: arguments.keeps_files,
@@ -90,9 +93,15 @@ fn refuse_partition(text: &str) -> Result<(), Failure> {
     Err(Failure { exit: Exit::Usage, error })
 }
 
-/// The disk in printed commands: a virtual stick has no device file.
+/// The disk in printed commands: a virtual stick has no device file, and an image is attached as a loop device.
 fn disk(target: &str) -> String {
-    if target.starts_with("sim:") { "/dev/sdX".to_owned() } else { target.to_owned() }
+    if target.starts_with("sim:") {
+        "/dev/sdX".to_owned()
+    } else if Path::new(target).is_file() {
+        "/dev/loop0".to_owned()
+    } else {
+        target.to_owned()
+    }
 }
 
 /// A run and its findings: from a run file, or measured now; `None` where none are needed.
@@ -152,7 +161,7 @@ fn medium(arguments: &Plan, target: &Target, findings: Option<&[Finding]>) -> Me
         capacity,
         logical_block,
         erase_block: given.or(measured).unwrap_or_else(boundary),
-        fat_area: find(findings, FindingId::FatAreaBytes).and_then(Finding::bytes).filter(|area| !area.is_zero()),
+        fat_area: find(findings, FindingId::FatAreaBytes).and_then(Finding::bytes),
         identity: medium::identity(target),
     }
 }

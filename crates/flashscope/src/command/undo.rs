@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
-use flashscope_layout::apply::{self, UndoError, UndoHeader, UndoState};
+use flashscope_layout::apply::{self, Restored, UndoError, UndoHeader, UndoState};
 use flashscope_report::counted;
 
 use crate::args::Undo;
@@ -52,14 +52,22 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
         })?;
         return Ok(Exit::Fine);
     }
-    let done = if restored.written == 0 {
-        format!("Nothing to undo: {text} holds what it held before.\n")
-    } else {
-        let ranges = counted(restored.written as u64, "range");
-        format!("Restored {text}: {ranges} written and read back. It holds what it held before 'apply'.\n")
-    };
-    printer.result(&done)?;
+    printer.result(&done(text, restored, state))?;
     Ok(Exit::Fine)
+}
+
+/// What was done, and whether anything else was written since `apply`.
+fn done(text: &str, restored: Restored, state: UndoState) -> String {
+    let ranges = counted(restored.written as u64, "range");
+    let what = match restored.written {
+        0 => format!("Nothing to undo on {text}: what 'apply' overwrites holds its old contents."),
+        _ => format!("Restored {text}: {ranges} written and read back. What 'apply' overwrote holds its old contents."),
+    };
+    let since = match state.fingerprint_changed {
+        0 => String::new(),
+        changed => format!(" {changed} of {} compared places were written since, and stay so.", state.fingerprint),
+    };
+    format!("{what}{since}\n")
 }
 
 /// Opens the target for reading, refuses another medium, and says what undo would lose.
@@ -94,7 +102,7 @@ fn losses(
 
 fn loss(state: UndoState) -> String {
     if state.applied == 0 && state.changed == 0 {
-        return "It holds what it held before 'apply'; nothing will change.".to_owned();
+        return "What 'apply' overwrites holds its old contents; nothing will change.".to_owned();
     }
     if state.changed == 0 {
         return "The layout from before 'apply' comes back; the present one is lost.".to_owned();
@@ -110,15 +118,8 @@ fn refuse_other(header: &UndoHeader, found: &flashscope_layout::Identity, text: 
     if header.identity.matches(found) {
         return Ok(());
     }
-    let named = |identity: &flashscope_layout::Identity| {
-        let serial = identity.serial.as_ref().map_or_else(String::new, |serial| format!(", serial number {serial}"));
-        format!("{} of {}{serial}", identity.model, identity.capacity)
-    };
-    let error = anyhow!(
-        "the undo file belongs to {}, and {text} is {}; nothing was written",
-        named(&header.identity),
-        named(found)
-    );
+    let expected = &header.identity;
+    let error = anyhow!("the undo file belongs to {expected}, and {text} is {found}; nothing was written");
     Err(Failure { exit: Exit::Refused, error })
 }
 

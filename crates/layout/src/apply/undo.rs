@@ -90,7 +90,7 @@ pub enum UndoError {
     #[error("this is not an undo file of flashscope")]
     NotUndo,
     /// It is damaged or cut short.
-    #[error("the undo file is damaged or cut short at {part}; nothing was written")]
+    #[error("the undo file is damaged or cut short ({part}); nothing was written")]
     Damaged {
         /// Where.
         part: String,
@@ -129,8 +129,10 @@ pub struct UndoState {
     pub original: usize,
     /// Ranges that hold something else: applying was cut, or something was written since.
     pub changed: usize,
-    /// Whether the start of the medium holds what applying wrote there, or what it held before.
-    pub is_start_known: bool,
+    /// Ranges and untouched places that hold what the undo file knows, and are not blank there.
+    pub recognised: usize,
+    /// Whether the medium held nothing but blank data before.
+    pub was_blank: bool,
     /// Untouched places that differ: data was written since, or this is another medium.
     pub fingerprint_changed: usize,
     /// All untouched places.
@@ -138,10 +140,11 @@ pub struct UndoState {
 }
 
 impl UndoState {
-    /// Whether this can be the medium that was saved: its start is known, or every untouched place is unchanged.
+    /// Whether this can be the medium that was saved: something that is not blank is recognised, or all was blank and no
+    /// untouched place was written since.
     #[must_use]
     pub const fn can_be_same(&self) -> bool {
-        self.is_start_known || (self.fingerprint > 0 && self.fingerprint_changed == 0)
+        self.recognised > 0 || (self.was_blank && self.fingerprint_changed == 0)
     }
 }
 
@@ -246,14 +249,14 @@ fn fingerprint(device: &mut dyn Device, ranges: &[SavedRange]) -> Result<Vec<Fin
         if is_saved || range.end() > capabilities.capacity {
             continue;
         }
-        places.push(Fingerprint { offset, checksum: checksum_of(device, range)? });
+        places.push(Fingerprint { offset, checksum: summary_of(device, range)?.checksum });
     }
     Ok(places)
 }
 
-fn checksum_of(device: &mut dyn Device, range: ByteRange) -> Result<u64, UndoError> {
+fn summary_of(device: &mut dyn Device, range: ByteRange) -> Result<Summary, UndoError> {
     let max = medium_io::piece_max(device);
-    let mut sum = Checksum::new();
+    let mut sum = Summing::new();
     for part in medium_io::pieces(range, max) {
         sum.add(&medium_io::read(device, part)?);
     }
@@ -296,18 +299,48 @@ pub fn read_header(file: &mut dyn Read) -> Result<UndoHeader, UndoError> {
     if is_sound { Ok(header) } else { Err(damaged("its list of ranges")) }
 }
 
-/// Verifies the data of an undo file, and returns the checksum of each range. The file stands at its data before.
-fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<u64>, UndoError> {
+/// The checksum of bytes, and whether they are blank: all zero, or all ones as erased flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Summary {
+    checksum: u64,
+    is_blank: bool,
+}
+
+/// A summary of bytes that are fed in parts.
+struct Summing {
+    sum: Checksum,
+    blank: [bool; 2],
+}
+
+impl Summing {
+    const fn new() -> Self {
+        Self { sum: Checksum::new(), blank: [true; 2] }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.sum.add(bytes);
+        for (is_blank, value) in self.blank.iter_mut().zip([0x00, 0xff]) {
+            *is_blank = *is_blank && bytes.iter().all(|byte| *byte == value);
+        }
+    }
+
+    fn get(&self) -> Summary {
+        Summary { checksum: self.sum.get(), is_blank: self.blank[0] || self.blank[1] }
+    }
+}
+
+/// Verifies the data of an undo file, and returns the summary of each range. The file stands at its data before.
+fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<Summary>, UndoError> {
     let mut sums = Vec::with_capacity(header.ranges.len());
     let mut bytes = vec![0; medium_io::PIECE.to_usize()];
     for saved in &header.ranges {
-        let mut sum = Checksum::new();
+        let mut sum = Summing::new();
         for part in medium_io::pieces(saved.range(), medium_io::PIECE) {
             let bytes = &mut bytes[..part.length.to_usize()];
             file.read_exact(bytes).map_err(|_| damaged(saved.range().to_string()))?;
             sum.add(bytes);
         }
-        if read_number(file, &saved.range().to_string())? != sum.get() {
+        if read_number(file, &saved.range().to_string())? != sum.get().checksum {
             return Err(damaged(saved.range().to_string()));
         }
         sums.push(sum.get());
@@ -336,26 +369,43 @@ pub fn state(
         applied: 0,
         original: 0,
         changed: 0,
-        is_start_known: true,
+        recognised: 0,
+        was_blank: originals.iter().all(|original| original.is_blank),
         fingerprint_changed: 0,
         fingerprint: header.fingerprint.len(),
     };
     for (saved, original) in header.ranges.iter().zip(originals) {
-        match checksum_of(device, saved.range())? {
-            sum if sum == original => state.original += 1,
-            sum if sum == saved.applied => state.applied += 1,
+        let found = summary_of(device, saved.range())?;
+        let count = match found.checksum {
+            sum if sum == original.checksum => &mut state.original,
+            sum if sum == saved.applied => &mut state.applied,
             _ => {
                 state.changed += 1;
-                state.is_start_known &= !saved.offset.is_zero();
+                continue;
             }
-        }
+        };
+        *count += 1;
+        state.recognised += usize::from(!found.is_blank);
     }
     let length = FINGERPRINT.round_up(header.logical_block);
+    let blanks = blank_checksums(length);
     for place in &header.fingerprint {
-        let range = ByteRange::new(place.offset, length);
-        state.fingerprint_changed += usize::from(checksum_of(device, range)? != place.checksum);
+        let found = summary_of(device, ByteRange::new(place.offset, length))?;
+        let is_same = found.checksum == place.checksum;
+        state.fingerprint_changed += usize::from(!is_same);
+        state.recognised += usize::from(is_same && !found.is_blank);
+        state.was_blank &= blanks.contains(&place.checksum);
     }
     Ok(state)
+}
+
+/// The checksums of blank places of this length.
+fn blank_checksums(length: Bytes) -> [u64; 2] {
+    [0x00, 0xff].map(|value| {
+        let mut sum = Checksum::new();
+        sum.add(&vec![value; length.to_usize()]);
+        sum.get()
+    })
 }
 
 /// Writes every saved range back, flushes, and reads it back. The file stands at its data; it was verified by [`state`].
@@ -394,7 +444,7 @@ pub fn restore(
     }
     medium_io::flush(device)?;
     for (saved, sum) in header.ranges.iter().zip(sums) {
-        if checksum_of(device, saved.range())? != sum {
+        if summary_of(device, saved.range())?.checksum != sum {
             return Err(UndoError::NotRestored { range: saved.range().to_string() });
         }
     }

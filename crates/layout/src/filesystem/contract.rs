@@ -95,7 +95,7 @@ pub struct Request {
     pub erase_block: Bytes,
     /// The logical block of the medium: 512 bytes or 4 KiB.
     pub logical_block: Bytes,
-    /// The finely mapped area at the start of the medium, if it has one.
+    /// The finely mapped area at the start of the medium: zero if it has none, `None` if it is not known.
     pub fat_area: Option<Bytes>,
     /// The purpose.
     pub purpose: Purpose,

@@ -33,10 +33,10 @@ const NEWER: [(&str, Version); 2] = [("-U", Version([1, 2, 2])), ("-s", Version(
 pub(super) struct Exfat;
 
 /// The offset of the heap from the start of the partition, if that is a multiple of `boundary`.
-fn heap(size: Bytes, cluster: Bytes, boundary: Bytes, sector: Bytes) -> (Bytes, Bytes) {
+fn heap(size: Bytes, cluster: Bytes, boundary: Bytes, sector: Bytes) -> Bytes {
     let fat = (sector * BOOT_SECTORS).round_up(boundary);
     let length = (Bytes::new(4) * (size / cluster)).round_up(cluster);
-    ((fat + length).round_up(boundary), fat)
+    (fat + length).round_up(boundary)
 }
 
 impl Filesystem for Exfat {
@@ -75,7 +75,7 @@ impl Filesystem for Exfat {
             let usable = "larger clusters".to_owned();
             return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
         }
-        let (heap, fat) = heap(size, cluster, boundary, sector);
+        let heap = heap(size, cluster, boundary, sector);
         let minimum = heap + cluster * CLUSTERS_MIN;
         if size < minimum {
             return Err(Cannot::TooSmall { filesystem: self.kind(), minimum, available: size });
@@ -104,8 +104,14 @@ impl Filesystem for Exfat {
             Reason::new(
                 PlanNumber::Cluster,
                 cluster.to_string(),
-                format!("FAT at {} of the partition", fat),
-                Because::StandardCluster,
+                "",
+                if request.cluster.is_some() {
+                    Because::Asked
+                } else if request.purpose == Purpose::Backup {
+                    Because::ClusterForPurpose
+                } else {
+                    Because::StandardCluster
+                },
             ),
         ];
         Ok(Placement {
@@ -170,7 +176,7 @@ fn start_for(request: &Request, cluster: Bytes, boundary: Bytes) -> Result<(Byte
     // The size of the FAT depends on the start by less than a cluster's entry: two rounds settle it.
     for _ in 0..4 {
         let size = size_from(request, start)?;
-        let (heap, _) = heap(size, cluster, boundary, request.logical_block);
+        let heap = heap(size, cluster, boundary, request.logical_block);
         let wanted = (first + heap).round_up(request.erase_block) - heap;
         if wanted == start {
             break;

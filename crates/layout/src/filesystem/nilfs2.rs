@@ -51,7 +51,7 @@ impl Filesystem for Nilfs2 {
                 PlanNumber::PartitionStart,
                 format!("sector {}", start / request.logical_block),
                 whole_blocks(start, erase_block),
-                Because::GroupsFollowStart,
+                Because::SegmentsFollowStart,
             ),
             Reason::new(
                 PlanNumber::BlocksPerSegment,

@@ -34,6 +34,15 @@ const FATS: u64 = 2;
 const CLUSTER_MAX: Bytes = Bytes::kib(64);
 /// Heads and sectors a track in the boot sector: the largest that a CHS address holds. mkfs.fat asks a disk otherwise.
 const GEOMETRY: &str = "255/63";
+/// The largest cluster that the SD Association recommends for FAT32.
+const CLUSTER_STANDARD_MAX: Bytes = Bytes::kib(32);
+/// The clusters of FAT32 up to a size (Microsoft, "Default cluster size for NTFS, FAT, and exFAT").
+const DEFAULT_CLUSTERS: [(Bytes, Bytes); 4] = [
+    (Bytes::gib(8), Bytes::kib(4)),
+    (Bytes::gib(16), Bytes::kib(8)),
+    (Bytes::gib(32), Bytes::kib(16)),
+    (Bytes::new(u64::MAX), Bytes::kib(32)),
+];
 /// Rounds of the search for R; 48 of 48 combinations that were tried took three at most.
 const ROUNDS: u32 = 16;
 
@@ -71,12 +80,15 @@ impl Layout {
 }
 
 impl Vfat {
-    /// The cluster for a purpose: small clusters where small files count, the standard's where readers expect it.
+    /// The cluster for a purpose: small ones where small files count, the standard's where readers expect it.
+    ///
+    /// Linux writes only the used sectors of a cluster. So large clusters leave gaps between small files, and nothing is
+    /// merged into larger writes.
     fn cluster(request: &Request, size: Bytes) -> Bytes {
-        let usual = standard(size).cluster.min(Bytes::kib(32));
         request.cluster.unwrap_or(match request.purpose {
-            Purpose::BoardBoot | Purpose::LinuxRoot => Bytes::kib(4),
-            _ => usual,
+            Purpose::Share | Purpose::LinuxData => default_cluster(size),
+            Purpose::BoardBoot | Purpose::LinuxRoot => DEFAULT_CLUSTERS[0].1,
+            Purpose::Camera | Purpose::Backup => standard(size).cluster.min(CLUSTER_STANDARD_MAX),
         })
     }
 
@@ -89,6 +101,12 @@ impl Vfat {
         };
         range.contains(&layout.clusters)
     }
+}
+
+/// The cluster that every system gives a FAT32 of this size.
+fn default_cluster(size: Bytes) -> Bytes {
+    let fits = DEFAULT_CLUSTERS.iter().find(|(most, _)| size <= *most);
+    fits.map_or(CLUSTER_STANDARD_MAX, |(_, cluster)| *cluster)
 }
 
 /// One way to put the data area on an edge.
@@ -165,10 +183,10 @@ impl Filesystem for Vfat {
             let usable = format!("a power of two from {} to {CLUSTER_MAX}", request.logical_block);
             return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
         }
-        let in_fat_area = request.fat_area.is_some_and(|area| !area.is_zero());
+        let is_early = fats_come_early(request);
         for cluster in candidates(cluster, request) {
             for is_fat32 in [true, false] {
-                let reserved = if in_fat_area { None } else { by_reserved(request, cluster, is_fat32)? };
+                let reserved = if is_early { None } else { by_reserved(request, cluster, is_fat32)? };
                 let solution = match reserved {
                     Some(solution) => Some(solution),
                     None => by_start(request, cluster, is_fat32)?,
@@ -221,6 +239,15 @@ impl Filesystem for Vfat {
     }
 }
 
+/// Whether the FATs should lie as early as possible: some sticks and cards map the start of the device finely, and nowhere
+/// else. That is done unless there is known to be no such area. Cards of cameras get the layout of the SD Association.
+fn fats_come_early(request: &Request) -> bool {
+    match request.fat_area {
+        Some(area) => !area.is_zero(),
+        None => request.purpose != Purpose::Camera,
+    }
+}
+
 /// The volume id: the first eight hexadecimal digits of a UUID.
 fn volume_id(uuid: &str) -> String {
     uuid.chars().filter(char::is_ascii_hexdigit).take(8).collect()
@@ -266,7 +293,7 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
     .collect();
     let fats = sector * (FATS * layout.fat);
     let sum = format!(
-        "{} + {} + {FATS} x {}{} = {} sectors; {}",
+        "so data starts at sector {} + {} + {FATS} x {}{} = {} = {}",
         start / sector,
         layout.reserved,
         layout.fat,
@@ -283,13 +310,13 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
             } else {
                 crate::space::whole_blocks(start, erase_block)
             },
-            if is_by_start { Because::StartOffEdgeOnPurpose } else { Because::StartOnEdge },
+            if is_by_start { Because::FatsAtStart } else { Because::StartOnEdge },
         ),
-        Reason::new(PlanNumber::ReservedSectors, layout.reserved.to_string(), sum, Because::DataAreaOnEdge),
+        Reason::new(PlanNumber::ReservedSectors, format!("{}, {sum}", layout.reserved), "", Because::DataAreaOnEdge),
         Reason::new(
             PlanNumber::Cluster,
             format!("{} sectors", cluster / sector),
-            format!("{cluster}; both FATs take {fats}"),
+            format!("{cluster}; the FATs take {fats}"),
             Because::ClusterAgainstFat,
         ),
     ];

@@ -46,7 +46,7 @@ impl Filesystem for Xfs {
                 PlanNumber::PartitionStart,
                 format!("sector {}", start / request.logical_block),
                 whole_blocks(start, erase_block),
-                Because::GroupsFollowStart,
+                Because::AllocationGroupsFollowStart,
             ),
             Reason::new(PlanNumber::StripeUnit, erase_block.to_string(), "", Because::GroupsOfStripeUnits),
         ];
