@@ -285,7 +285,8 @@ done
 
 #[test]
 fn a_stick_is_formatted_as_planned_mounted_by_the_kernel_and_undone() {
-    for (program, package) in [("mkfs.vfat", "dosfstools"), ("mkfs.exfat", "exfatprogs"), ("sfdisk", "fdisk")] {
+    for (program, package) in [("mkfs.vfat", "dosfstools"), ("mkfs.exfat", "exfatprogs"), ("sfdisk", "fdisk")]
+    {
         if Command::new(program).arg("--help").output().is_err() {
             return skip(&format!("{program} is not installed (Debian: {package})"));
         }

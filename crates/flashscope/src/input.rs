@@ -60,7 +60,8 @@ pub fn plan(name: &Path) -> Result<Plan, Failure> {
     let no_plan = format!("{shown} is no plan of 'flashscope plan -o PLAN.json'");
     let read: PlanFile = serde_json::from_str(&text).or_exit(Exit::Usage, no_plan)?;
     if read.format != FORMAT {
-        let error = anyhow!("{shown} has format {}, and this version reads {FORMAT}; make a new plan", read.format);
+        let error =
+            anyhow!("{shown} has format {}, and this version reads {FORMAT}; make a new plan", read.format);
         return Err(Failure { exit: Exit::Usage, error });
     }
     Ok(read.plan)

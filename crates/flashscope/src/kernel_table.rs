@@ -11,6 +11,8 @@ use crate::printer::Printer;
 pub fn read_again(disk: &str, printer: &Printer) {
     let is_disk = std::fs::metadata(disk).is_ok_and(|found| found.file_type().is_block_device());
     if is_disk && run_tool(&Command::new("blockdev", ["--rereadpt", disk])).is_err() {
-        printer.remark(format!("the kernel still uses the old partition table of {disk}: unplug it, and plug it in again"));
+        printer.remark(format!(
+            "the kernel still uses the old partition table of {disk}: unplug it, and plug it in again"
+        ));
     }
 }

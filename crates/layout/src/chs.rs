@@ -1,17 +1,8 @@
 //! The CHS fields of an MBR for a pretended geometry.
 
-use flashscope_device::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
-
-/// The first entry of an MBR, and the size of each (UEFI 2.10, 5.2.1).
-const ENTRIES: u64 = 446;
-const ENTRY_BYTES: u64 = 16;
-/// The fields of the first and the last sector in an entry (same source).
-const FIRST: u64 = 1;
-const LAST: u64 = 5;
 /// A CHS field has 10 bits for the cylinder.
 const CYLINDER_MAX: u64 = 1023;
 
@@ -42,22 +33,8 @@ impl std::str::FromStr for Chs {
     }
 }
 
-/// The CHS fields of a plan: offset on the disk, and bytes. Empty without a pretended geometry.
-#[must_use]
-pub fn fields(plan: &Plan) -> Vec<(Bytes, [u8; 3])> {
-    let Some(chs) = plan.table.chs else { return Vec::new() };
-    let sector = plan.medium.logical_block;
-    let of_partition = |partition: &crate::plan::Partition| {
-        let at = ENTRIES + ENTRY_BYTES * u64::from(partition.number.saturating_sub(1));
-        let first = partition.placement.start / sector;
-        let last = (partition.end() / sector).saturating_sub(1);
-        [(Bytes::new(at + FIRST), field(first, chs)), (Bytes::new(at + LAST), field(last, chs))]
-    };
-    plan.partitions.iter().flat_map(of_partition).collect()
-}
-
 /// The three bytes of a CHS address; the largest one for a sector beyond cylinder 1023.
-fn field(lba: u64, chs: Chs) -> [u8; 3] {
+pub(crate) fn field(lba: u64, chs: Chs) -> [u8; 3] {
     let (heads, sectors) = (u64::from(chs.heads.max(1)), u64::from(chs.sectors.clamp(1, 63)));
     let cylinder = lba / (heads * sectors);
     let (cylinder, head, sector) = if cylinder > CYLINDER_MAX {

@@ -15,7 +15,6 @@ pub mod planner;
 pub mod present;
 pub mod purpose;
 pub mod reason;
-mod space;
 pub mod standard;
 pub mod steps;
 pub mod version;

@@ -101,9 +101,11 @@ pub struct Partition {
     pub placement: Placement,
     /// The label of the filesystem; empty for none.
     pub label: String,
-    /// The identifier of the partition that Linux knows it by (PARTUUID): of an MBR its table's and its number.
+    /// The identifier of the partition that Linux knows it by (PARTUUID): of an MBR its table's and its
+    /// number.
     pub part_uuid: String,
-    /// The identifier of the filesystem: a UUID, of which FAT takes the first 8 digits. A tool that draws its own ignores it.
+    /// The identifier of the filesystem: a UUID, of which FAT takes the first 8 digits. A tool that draws its
+    /// own ignores it.
     pub uuid: String,
     /// Its type in the table: two hexadecimal digits, or a GUID.
     pub type_code: String,

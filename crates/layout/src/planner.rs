@@ -4,8 +4,8 @@ use flashscope_device::{Bytes, SECTOR};
 
 use crate::chs::Chs;
 use crate::filesystem::{self, Cannot, Filesystem, FilesystemKind, LabelError, Request, Space};
-use crate::medium::Medium;
 use crate::ids::Ids;
+use crate::medium::Medium;
 use crate::plan::{GainInterval, Partition, PartitionTable, Plan, TableKind};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -15,8 +15,8 @@ use crate::standard::{StandardFilesystem, standard};
 const MBR_ID_DIGITS: usize = 8;
 /// An MBR counts sectors with 32 bits.
 const MBR_SECTORS_MAX: u64 = u32::MAX as u64;
-/// A GPT takes 34 sectors at the start and 33 at the end, with sectors of 512 bytes (UEFI 2.10, 5.3.1); some more where
-/// sectors are larger.
+/// A GPT takes 34 sectors at the start and 33 at the end, with sectors of 512 bytes (UEFI 2.10, 5.3.1); some
+/// more where sectors are larger.
 const GPT_START_SECTORS: u64 = 34;
 const GPT_END_SECTORS: u64 = 33;
 /// An MBR takes the first sector.
@@ -215,7 +215,12 @@ fn space(medium: &Medium, kind: TableKind) -> Space {
 }
 
 /// A FAT partition to boot from, and an ext4 partition for the rest.
-fn board(medium: &Medium, wish: &Wish, table: &PartitionTable, space: Space) -> Result<Vec<Partition>, PlanError> {
+fn board(
+    medium: &Medium,
+    wish: &Wish,
+    table: &PartitionTable,
+    space: Space,
+) -> Result<Vec<Partition>, PlanError> {
     let boot_size = BOOT_SIZE.min(medium.capacity / BOOT_SHARE).round_up(medium.erase_block.size);
     let boot_end = (space.first + boot_size).round_up(medium.erase_block.size).min(space.end);
     let boot_wish = Wish { label: String::new(), ..wish.clone() };

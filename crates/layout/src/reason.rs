@@ -1,4 +1,5 @@
-//! Why a number is what it is: which number, its value, the arithmetic, and the reason. The words stand in `report`.
+//! Why a number is what it is: which number, its value, the arithmetic, and the reason. The words stand in
+//! `report`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,9 +76,11 @@ pub enum Because {
     FewerInodeTables,
     /// A disk for data needs no blocks reserved for root.
     NoReserveForData,
-    /// Without a journal fewer writes are needed; after a power cut the filesystem has to be checked and may lose files.
+    /// Without a journal fewer writes are needed; after a power cut the filesystem has to be checked and may
+    /// lose files.
     NoJournal,
-    /// The FATs lie at the start of the device, where some sticks and cards map finely, and the data area on an edge.
+    /// The FATs lie at the start of the device, where some sticks and cards map finely, and the data area on
+    /// an edge.
     FatsAtStart,
     /// Start, reserved area and tables add up to whole erase blocks, so the first cluster lies on an edge.
     DataAreaOnEdge,

@@ -1,7 +1,7 @@
 //! The layouts of the SD Association by capacity.
 //!
-//! Source: SD Specifications, Part 2, File System Specification 3.00, the tables of sectors per cluster and boundary unit
-//! by capacity. Sizes there are in sectors of 512 bytes.
+//! Source: SD Specifications, Part 2, File System Specification 3.00, the tables of sectors per cluster and
+//! boundary unit by capacity. Sizes there are in sectors of 512 bytes.
 
 use flashscope_device::Bytes;
 

@@ -69,8 +69,9 @@ pub fn commands(plan: &Plan, disk: &str, version_of: VersionOf<'_>) -> Vec<Comma
     std::iter::once(table).chain(plan.partitions.iter().map(format)).collect()
 }
 
-/// Old signatures lie at the start and the end of partitions and disks: as much is overwritten with zeros there.
-/// libblkid looks at most 1 MiB from either end for all but few (util-linux, libblkid/src/superblocks).
+/// Old signatures lie at the start and the end of partitions and disks: as much is overwritten with zeros
+/// there. libblkid looks at most 1 MiB from either end for all but few (util-linux,
+/// libblkid/src/superblocks).
 const WIPE: Bytes = Bytes::mib(1);
 
 /// The ends of a partition that are zeroed where its filesystem writes nothing, by offset in the partition.
@@ -93,7 +94,29 @@ pub fn table_ranges(plan: &Plan) -> Vec<ByteRange> {
     [before, after].into_iter().filter(|range| !range.length.is_zero()).collect()
 }
 
-/// The plan as a shell script for the disk that is its first argument. It refuses another serial number or size.
+/// The first entry of an MBR, and the size of each (UEFI 2.10, 5.2.1).
+const ENTRIES: u64 = 446;
+const ENTRY_BYTES: u64 = 16;
+/// The fields of the first and the last sector in an entry (same source).
+const FIRST: u64 = 1;
+const LAST: u64 = 5;
+
+/// The CHS fields of a plan: offset on the disk, and bytes. Empty without a pretended geometry.
+#[must_use]
+pub fn chs_fields(plan: &Plan) -> Vec<(Bytes, [u8; 3])> {
+    let Some(chs) = plan.table.chs else { return Vec::new() };
+    let sector = plan.medium.logical_block;
+    let of_partition = |partition: &Partition| {
+        let at = ENTRIES + ENTRY_BYTES * u64::from(partition.number.saturating_sub(1));
+        let first = partition.placement.start / sector;
+        let last = (partition.end() / sector).saturating_sub(1);
+        [(Bytes::new(at + FIRST), chs::field(first, chs)), (Bytes::new(at + LAST), chs::field(last, chs))]
+    };
+    plan.partitions.iter().flat_map(of_partition).collect()
+}
+
+/// The plan as a shell script for the disk that is its first argument. It refuses another serial number or
+/// size.
 pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
     let mut script = String::from(
         "#!/bin/sh\n# Made by flashscope. It erases the disk that is its first argument.\nset -eu\n\n",
@@ -120,9 +143,13 @@ pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
     script.push('\n');
     let table = table_command(plan, "$disk");
     let _ = writeln!(script, "{} <<'TABLE'\n{}TABLE", shell_line(&table, plan), table.input);
-    for (offset, bytes) in chs::fields(plan) {
+    for (offset, bytes) in chs_fields(plan) {
         let octal: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
-        let _ = writeln!(script, "printf '{octal}' | dd of=\"$disk\" bs=1 seek={} conv=notrunc status=none", offset.get());
+        let _ = writeln!(
+            script,
+            "printf '{octal}' | dd of=\"$disk\" bs=1 seek={} conv=notrunc status=none",
+            offset.get()
+        );
     }
     script.push_str("settle\n\n");
     for command in commands(plan, "$disk", version_of).iter().skip(1) {
@@ -132,7 +159,8 @@ pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
     script
 }
 
-/// A command as a line of the script. A partition's path depends on the disk's name, which only the script knows.
+/// A command as a line of the script. A partition's path depends on the disk's name, which only the script
+/// knows.
 fn shell_line(command: &Command, plan: &Plan) -> String {
     let word = |word: &String| {
         let of_partition = |partition: &Partition| {

@@ -7,10 +7,11 @@ const SECONDS: f64 = 2.0;
 /// The least that is allowed to wait, so that requests can still be merged: 4 MiB. Policy.
 const BYTES_MIN: f64 = 4_194_304.0;
 
-/// The rule for a medium with this sustained write speed, bytes per second; `None` without a serial number, or for a
-/// speed that is no number.
+/// The rule for a medium with this sustained write speed, bytes per second; `None` without a serial number,
+/// or for a speed that is no number.
 ///
-/// `max_bytes` needs Linux 6.2, and binds early only with `strict_limit` (Documentation/ABI/testing/sysfs-class-bdi).
+/// `max_bytes` needs Linux 6.2, and binds early only with `strict_limit`
+/// (Documentation/ABI/testing/sysfs-class-bdi).
 #[must_use]
 pub fn udev_rule(identity: &Identity, bytes_per_second: f64) -> Option<String> {
     let serial = identity.serial.as_deref().filter(|serial| is_plain(serial))?;

@@ -81,7 +81,8 @@ pub fn extents(file: &File) -> std::io::Result<Vec<ByteRange>> {
     }
 }
 
-/// The ranges of `file` that have space, also where the filesystem has no FIEMAP (tmpfs): there, what is no hole.
+/// The ranges of `file` that have space, also where the filesystem has no FIEMAP (tmpfs): there, what is no
+/// hole.
 ///
 /// # Errors
 /// The system's.

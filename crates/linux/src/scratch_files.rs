@@ -96,7 +96,8 @@ pub fn run_tool(command: &Tool) -> Result<String, HostError> {
         .env_clear()
         .env("LC_ALL", "C")
         .env("PATH", TOOL_FOLDERS.join(":"))
-        // mke2fs then writes its zeros, so that the file's extents show them (e2fsprogs, lib/ext2fs/unix_io.c).
+        // mke2fs then writes its zeros, so that the file's extents show them (e2fsprogs,
+        // lib/ext2fs/unix_io.c).
         .env("UNIX_IO_NOZEROOUT", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -17,7 +17,8 @@ pub fn present(present: &Present, erase_block: Bytes) -> Vec<String> {
 /// How a volume lies against an erase block, as one sentence.
 #[must_use]
 pub fn alignment(volume: &PresentVolume, erase_block: Bytes) -> String {
-    let name = volume.number.map_or_else(|| "The filesystem".to_owned(), |number| format!("Partition {number}"));
+    let name =
+        volume.number.map_or_else(|| "The filesystem".to_owned(), |number| format!("Partition {number}"));
     let kind = volume.head.as_ref().map_or_else(String::new, |head| format!(" ({})", head.kind));
     let verdict = verdict(volume, erase_block);
     let more = volume.head.as_ref().map_or_else(String::new, |head| {
@@ -44,15 +45,15 @@ fn verdict(volume: &PresentVolume, erase_block: Bytes) -> String {
         Alignment::DataAreaOnly => format!(
             "starts at sector {sector}, inside an erase block on purpose: its data area is aligned to {erase_block}"
         ),
-        Alignment::DataAreaOff { by } => format!(
-            "is misaligned: its data area starts {by} into an erase block of {erase_block}"
-        ),
-        Alignment::GroupsOff { group } => format!(
-            "starts with an erase block, but its groups of {group} are no multiple of {erase_block}"
-        ),
-        Alignment::StartOff { by } => format!(
-            "is misaligned: it starts at sector {sector}, {by} into an erase block of {erase_block}"
-        ),
+        Alignment::DataAreaOff { by } => {
+            format!("is misaligned: its data area starts {by} into an erase block of {erase_block}")
+        }
+        Alignment::GroupsOff { group } => {
+            format!("starts with an erase block, but its groups of {group} are no multiple of {erase_block}")
+        }
+        Alignment::StartOff { by } => {
+            format!("is misaligned: it starts at sector {sector}, {by} into an erase block of {erase_block}")
+        }
         Alignment::StartOnly => {
             format!("starts with an erase block of {erase_block}; where its data area starts is not known")
         }

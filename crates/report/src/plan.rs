@@ -38,7 +38,10 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     let medium = &plan.medium;
     let model = printable(&medium.identity.model);
     let model = if model.is_empty() || model == medium.target { String::new() } else { format!("{model}, ") };
-    text.line(0, &format!("Plan for {}: {model}{}, for {}.", printable(&medium.target), medium.capacity, plan.purpose));
+    text.line(
+        0,
+        &format!("Plan for {}: {model}{}, for {}.", printable(&medium.target), medium.capacity, plan.purpose),
+    );
     text.line(0, &format!("Erase block: {}.", erase_block(medium.erase_block)));
     text.heading("Present layout");
     for sentence in layout::present(present, medium.erase_block.size) {
@@ -75,7 +78,10 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         text.command(rule);
     }
     text.heading("Risk");
-    text.line(2, "Everything on the disk is lost. 'apply' first saves what it overwrites, and 'undo' restores that.");
+    text.line(
+        2,
+        "Everything on the disk is lost. 'apply' first saves what it overwrites, and 'undo' restores that.",
+    );
     if page.keeps_files {
         keep_files(&mut text, page);
     } else {
@@ -106,7 +112,8 @@ fn keep_files(text: &mut Text, page: &Page<'_>) {
     let disk = page.disk;
     let old = page.present.volumes.first().and_then(|volume| volume.number);
     let old = old.map_or_else(|| disk.to_owned(), |number| steps::partition_path(disk, number));
-    let new = steps::partition_path(disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
+    let new =
+        steps::partition_path(disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
     let plan = page.plan_file.as_deref().unwrap_or("PLAN.json");
     text.heading("Keep the files: a partition cannot be moved in place, so copy them off and back");
     for command in [

@@ -5,7 +5,7 @@ use super::imports::Crate;
 use super::violation::Violation;
 
 /// The top-level modules of a crate from bottom to top. A crate without an entry has no declared order yet.
-const ORDERS: [(&str, &[&str]); 7] = [
+const ORDERS: [(&str, &[&str]); 8] = [
     (
         "crates/device",
         &[
@@ -41,6 +41,26 @@ const ORDERS: [(&str, &[&str]); 7] = [
         ],
     ),
     (
+        "crates/layout",
+        &[
+            "version",
+            "purpose",
+            "reason",
+            "standard",
+            "ids",
+            "chs",
+            "filesystem",
+            "medium",
+            "writeback",
+            "plan",
+            "planner",
+            "steps",
+            "head",
+            "present",
+            "apply",
+        ],
+    ),
+    (
         "crates/linux",
         &[
             "clock",
@@ -53,6 +73,8 @@ const ORDERS: [(&str, &[&str]); 7] = [
             "memory",
             "resident",
             "scratch",
+            "extents",
+            "scratch_files",
             "sysfs",
             "target",
             "watch",

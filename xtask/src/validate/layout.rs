@@ -5,8 +5,8 @@ use crate::process;
 /// How many cases.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// How many times as many cases as `cargo test` tries; 42: 504 cuts while applying and while undoing, and 2688
-    /// filesystems made by the real tools.
+    /// How many times as many cases as `cargo test` tries; 42: 504 cuts while applying and while undoing, and
+    /// 2688 filesystems made by the real tools.
     #[arg(long, value_name = "N", default_value_t = 42)]
     times: u64,
 }

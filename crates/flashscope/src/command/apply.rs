@@ -19,8 +19,8 @@ use crate::{confirm, input, kernel_table, medium, target};
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a file that is no plan, or a tool that is missing; 4 if the target must not be written, or is another
-/// medium; 3 if the medium fails; 1 if it reads back differently.
+/// Exit code 2 for a file that is no plan, or a tool that is missing; 4 if the target must not be written, or
+/// is another medium; 3 if the medium fails; 1 if it reads back differently.
 pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let plan = input::plan(&arguments.plan)?;
     let text = arguments.target.as_ref().unwrap_or(&plan.medium.target);

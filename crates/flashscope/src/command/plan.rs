@@ -9,7 +9,9 @@ use flashscope_infer::diagnosis::diagnose_run;
 use flashscope_layout::apply::{HostError, version_of};
 use flashscope_layout::filesystem::{self, Tool};
 use flashscope_layout::plan::GainInterval;
-use flashscope_layout::{EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps};
+use flashscope_layout::{
+    EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps,
+};
 use flashscope_linux::{Roots, identify, run_tool};
 use flashscope_measure::survey::Survey;
 use flashscope_record::diagnosis::Bottleneck;
@@ -50,8 +52,8 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     }
     let medium = medium(arguments, &target, known.as_ref().map(|(_, findings)| findings.as_slice()));
     let gain = known.as_ref().and_then(|(run, findings)| gain(run, findings));
-    let plan = flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain))
-        .or_exit_bare(Exit::Usage)?;
+    let plan =
+        flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
     let versions = versions(&plan, printer)?;
     let mut version = |tool: &Tool| {
         let of_it = versions.iter().find(|(program, _)| *program == tool.program);
@@ -93,7 +95,8 @@ fn refuse_partition(text: &str) -> Result<(), Failure> {
     Err(Failure { exit: Exit::Usage, error })
 }
 
-/// The disk in printed commands: a virtual stick has no device file, and an image is attached as a loop device.
+/// The disk in printed commands: a virtual stick has no device file, and an image is attached as a loop
+/// device.
 fn disk(target: &str) -> String {
     if target.starts_with("sim:") {
         "/dev/sdX".to_owned()
@@ -116,7 +119,8 @@ fn findings(
         let measured = run.observations.iter().find_map(|seen| seen.conditions.capacity);
         if let Some(measured) = measured.filter(|measured| *measured != capacity) {
             let (file, target) = (file.display(), &arguments.target);
-            let error = anyhow!("{file} is of a device of {measured}, and {target} has {capacity}; measure this one");
+            let error =
+                anyhow!("{file} is of a device of {measured}, and {target} has {capacity}; measure this one");
             return Err(Failure { exit: Exit::Usage, error });
         }
         let findings = flashscope_infer::findings_of(&run);

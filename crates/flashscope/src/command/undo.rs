@@ -18,11 +18,12 @@ use crate::{confirm, kernel_table, medium, target};
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a file that is no undo file or damaged, 4 for another medium or one that must not be written, 3 if the
-/// medium fails, 1 if it reads back differently.
+/// Exit code 2 for a file that is no undo file or damaged, 4 for another medium or one that must not be
+/// written, 3 if the medium fails, 1 if it reads back differently.
 pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.file.display().to_string();
-    let mut file = BufReader::new(File::open(&arguments.file).or_exit(Exit::Usage, format!("cannot read {name}"))?);
+    let mut file =
+        BufReader::new(File::open(&arguments.file).or_exit(Exit::Usage, format!("cannot read {name}"))?);
     let header = apply::read_header(&mut file).or_exit(Exit::Usage, name.clone())?;
     let data = file.stream_position()?;
     let text = arguments.target.as_ref().unwrap_or(&header.target);
@@ -31,7 +32,8 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let consent = confirm::overwrite(text, &lost, arguments.yes, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&header, &medium::identity(&target), text)?;
-    let state = apply::state(&header, &mut file, &mut target.device).map_err(|error| failure(error, &name))?;
+    let state =
+        apply::state(&header, &mut file, &mut target.device).map_err(|error| failure(error, &name))?;
     file.seek(std::io::SeekFrom::Start(data))?;
     let restored = apply::restore(&header, &mut file, &mut target.device);
     if target.interrupt.is_requested() {
@@ -61,11 +63,15 @@ fn done(text: &str, restored: Restored, state: UndoState) -> String {
     let ranges = counted(restored.written as u64, "range");
     let what = match restored.written {
         0 => format!("Nothing to undo on {text}: what 'apply' overwrites holds its old contents."),
-        _ => format!("Restored {text}: {ranges} written and read back. What 'apply' overwrote holds its old contents."),
+        _ => format!(
+            "Restored {text}: {ranges} written and read back. What 'apply' overwrote holds its old contents."
+        ),
     };
     let since = match state.fingerprint_changed {
         0 => String::new(),
-        changed => format!(" {changed} of {} compared places were written since, and stay so.", state.fingerprint),
+        changed => {
+            format!(" {changed} of {} compared places were written since, and stay so.", state.fingerprint)
+        }
     };
     format!("{what}{since}\n")
 }

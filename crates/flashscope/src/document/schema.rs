@@ -6,9 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{
-    ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument, Document,
-    FindingsDocument, ListDocument, ListEventDocument, ServedDocument, ServingDocument, SimFitDocument,
-    PlanDocument, SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument, WatchDocument,
+    ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument,
+    Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument, ServedDocument,
+    ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument,
+    WatchDocument,
 };
 
 /// A schema and its name.

@@ -106,7 +106,10 @@ fn every_purpose_and_filesystem_has_a_plan_that_matches_its_schema() {
     for purpose in ["share", "linux-data", "linux-root", "camera", "board-boot", "backup"] {
         let document = document(&["plan", "sim:transcend-8g", "--for", purpose, "--erase-block", "4MiB"]);
         assert_eq!(document["purpose"], purpose);
-        assert_eq!(document["partitions"].as_array().unwrap().len(), if purpose == "board-boot" { 2 } else { 1 });
+        assert_eq!(
+            document["partitions"].as_array().unwrap().len(),
+            if purpose == "board-boot" { 2 } else { 1 }
+        );
     }
     for kind in ["ext4", "vfat", "exfat", "f2fs", "xfs", "btrfs", "ntfs", "nilfs2"] {
         let arguments = ["plan", "sim:transcend-8g", "--fs", kind];
@@ -171,7 +174,8 @@ fn apply_and_undo_refuse_what_is_not_theirs_and_change_nothing() {
         assert!(bench.contents() == before, "{arguments:?}");
     };
     let undo = ["--undo-file", &bench.undo];
-    let with = |arguments: &[&str], code: i32, words: &str| refused(&[arguments, &undo].concat(), code, words);
+    let with =
+        |arguments: &[&str], code: i32, words: &str| refused(&[arguments, &undo].concat(), code, words);
     with(&["apply", &bench.plan, "--yes", "--target", &other], 4, "make a new plan");
     with(&["apply", &bench.plan], 4, "needs a confirmation");
     with(&["apply", &bench.image, "--yes"], 2, "is no plan");
@@ -230,7 +234,10 @@ fn impossible_wishes_are_refused_with_what_to_try() {
         (&["sim:transcend-8g"], "--for"),
         (&["sim:transcend-8g", "--for", "gaming"], "linux-data"),
         (&["sim:transcend-8g", "--for", "share", "--fs", "udf"], "nilfs2"),
-        (&["sim:transcend-8g", "--for", "share", "--fs", "vfat", "--label", "much too long a label"], "too long"),
+        (
+            &["sim:transcend-8g", "--for", "share", "--fs", "vfat", "--label", "much too long a label"],
+            "too long",
+        ),
         (&["sim:transcend-8g", "--for", "share", "--erase-block", "5000"], "multiple"),
         (&["sim:transcend-8g", "--for", "share", "--chs", "300/63"], "HEADS/SECTORS"),
         (&["sim:transcend-8g", "--for", "share", "--table", "bsd"], "mbr or gpt"),

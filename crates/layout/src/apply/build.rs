@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use flashscope_device::{ByteRange, Bytes};
 
 use super::host::{Host, HostError, version_of};
-use crate::chs;
 use crate::filesystem;
 use crate::plan::{Partition, Plan, TableKind};
 use crate::steps;
@@ -76,18 +75,19 @@ fn format(partition: &Partition, host: &mut dyn Host, image: &mut Image) -> Resu
 /// Makes the partition table, and zeros around it.
 fn table(plan: &Plan, host: &mut dyn Host, image: &mut Image) -> Result<(), HostError> {
     let medium = &plan.medium;
-    // sfdisk takes a file for a disk with sectors of 512 bytes. An MBR only counts sectors, so a disk with larger ones is
-    // built as a file with as many small ones.
+    // sfdisk takes a file for a disk with sectors of 512 bytes. An MBR only counts sectors, so a disk with
+    // larger ones is built as a file with as many small ones.
     let scale = if plan.table.kind == TableKind::Mbr { medium.logical_block / Bytes::new(512) } else { 1 };
     let size = Bytes::new(medium.capacity.get() / scale);
     let path = host.scratch("table", size)?;
     let command = steps::table_command(plan, &path.to_string_lossy());
     image.messages.push(host.run(&command).map_err(|error| error.with_package(TABLE_PACKAGE))?);
-    for (offset, bytes) in chs::fields(plan) {
+    for (offset, bytes) in steps::chs_fields(plan) {
         host.write(&path, offset, &bytes)?;
     }
     for range in steps::table_ranges(plan) {
-        // A GPT lies where it belongs; of an MBR on larger sectors only the first 512 bytes count, and the rest is zeros.
+        // A GPT lies where it belongs; of an MBR on larger sectors only the first 512 bytes count, and the
+        // rest is zeros.
         image.pieces.push(Piece { range, source: path.clone(), offset: range.offset, is_table: true });
     }
     Ok(())

@@ -18,8 +18,8 @@ fn impossible(what: impl Into<String>) -> ApplyError {
 /// Checks a plan against the medium.
 ///
 /// # Errors
-/// [`ApplyError`] if the medium is another one, a partition does not fit, overlaps another or lies on the table, or an
-/// option, label or identifier is none that a plan has.
+/// [`ApplyError`] if the medium is another one, a partition does not fit, overlaps another or lies on the
+/// table, or an option, label or identifier is none that a plan has.
 pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
     let capabilities = device.capabilities();
     let block = capabilities.logical_block;
@@ -58,8 +58,8 @@ fn place(partition: &Partition, number: u32, end: Bytes, plan: &Plan) -> Result<
     let last = placement.start.get().checked_add(placement.size.get()).map(Bytes::new);
     let fits = last.is_some_and(|last| last <= plan.medium.capacity);
     let is_whole = placement.start.is_multiple_of(block) && placement.size.is_multiple_of(block);
-    let is_in_table = plan.table.kind != TableKind::Mbr
-        || last.is_some_and(|last| last / block <= MBR_SECTORS_MAX);
+    let is_in_table =
+        plan.table.kind != TableKind::Mbr || last.is_some_and(|last| last / block <= MBR_SECTORS_MAX);
     let is_there = partition.number == number && placement.start >= end && !placement.size.is_zero();
     if fits && is_whole && is_in_table && is_there {
         return Ok(());
@@ -81,7 +81,10 @@ fn words(partition: &Partition) -> Result<(), ApplyError> {
         let is_flag = filesystem.flags().contains(&option.as_str());
         if !is_flag && !(is_value_due && is_value(option)) {
             let kind = filesystem.kind();
-            return Err(impossible(format!("'{}' is no option that flashscope gives {kind}", option.escape_debug())));
+            return Err(impossible(format!(
+                "'{}' is no option that flashscope gives {kind}",
+                option.escape_debug()
+            )));
         }
         is_value_due = is_flag;
     }
@@ -97,5 +100,7 @@ fn is_identifier(text: &str) -> bool {
 
 /// A value of an option: no path, no option.
 fn is_value(text: &str) -> bool {
-    !text.starts_with('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || ",=^_/.".contains(c)) && !text.starts_with('/')
+    !text.starts_with('-')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || ",=^_/.".contains(c))
+        && !text.starts_with('/')
 }

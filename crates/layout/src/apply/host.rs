@@ -75,7 +75,9 @@ pub enum HostError {
         package: String,
     },
     /// A tool is too old.
-    #[error("{program} {found} is too old: version {since} or later is needed; upgrade the package {package}")]
+    #[error(
+        "{program} {found} is too old: version {since} or later is needed; upgrade the package {package}"
+    )]
     TooOld {
         /// The tool.
         program: String,

@@ -1,7 +1,8 @@
 //! Carries a plan out, and takes it back.
 //!
-//! The tools build table and filesystems in sparse scratch files on the host. So every range that will be written is known
-//! before the medium is touched: it is saved for undo, and then written. A tool that fails has touched nothing.
+//! The tools build table and filesystems in sparse scratch files on the host. So every range that will be
+//! written is known before the medium is touched: it is saved for undo, and then written. A tool that fails
+//! has touched nothing.
 
 mod build;
 mod check;

@@ -60,7 +60,7 @@ pub struct Means<'a> {
     pub host: &'a mut dyn Host,
     /// Takes the undo file, which is durable before anything is written.
     pub undo: &'a mut dyn UndoSink,
-    /// Is told what comes next.
+    /// Takes each step before it begins.
     pub observer: &'a mut dyn FnMut(Step),
 }
 
@@ -69,9 +69,9 @@ pub struct Means<'a> {
 pub enum Step {
     /// The tools make table and filesystems in scratch files.
     Build,
-    /// So much is read from the medium and saved for undo.
+    /// This number of bytes is read from the medium and saved for undo.
     Save(Bytes),
-    /// So much is written to the medium.
+    /// This number of bytes is written to the medium.
     Write(Bytes),
     /// The same is read back.
     ReadBack(Bytes),
@@ -80,12 +80,9 @@ pub enum Step {
 /// Applies a plan.
 ///
 /// # Errors
-/// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is untouched.
-pub fn apply(
-    plan: &Plan,
-    device: &mut dyn Device,
-    means: Means<'_>,
-) -> Result<Applied, ApplyError> {
+/// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is
+/// untouched.
+pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<Applied, ApplyError> {
     let Means { version, host, undo, observer } = means;
     check(plan, device)?;
     observer(Step::Build);

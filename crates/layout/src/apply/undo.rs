@@ -1,7 +1,8 @@
 //! The undo file: what a medium held in every range that applying writes, and how to put it back.
 //!
-//! Layout: the magic; the length of the header (8 bytes, little endian); the header in JSON; the header's checksum; then
-//! for each range its bytes and their checksum. Everything is verified before a byte of the medium is touched.
+//! Layout: the magic; the length of the header (8 bytes, little endian); the header in JSON; the header's
+//! checksum; then for each range its bytes and their checksum. Everything is verified before a byte of the
+//! medium is touched.
 
 use std::io::{Read, Write};
 
@@ -140,8 +141,8 @@ pub struct UndoState {
 }
 
 impl UndoState {
-    /// Whether this can be the medium that was saved: something that is not blank is recognised, or all was blank and no
-    /// untouched place was written since.
+    /// Whether this can be the medium that was saved: something that is not blank is recognised, or all was
+    /// blank and no untouched place was written since.
     #[must_use]
     pub const fn can_be_same(&self) -> bool {
         self.recognised > 0 || (self.was_blank && self.fingerprint_changed == 0)
@@ -329,7 +330,8 @@ impl Summing {
     }
 }
 
-/// Verifies the data of an undo file, and returns the summary of each range. The file stands at its data before.
+/// Verifies the data of an undo file, and returns the summary of each range. The file stands at its data
+/// before.
 fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<Summary>, UndoError> {
     let mut sums = Vec::with_capacity(header.ranges.len());
     let mut bytes = vec![0; medium_io::PIECE.to_usize()];
@@ -408,7 +410,8 @@ fn blank_checksums(length: Bytes) -> [u64; 2] {
     })
 }
 
-/// Writes every saved range back, flushes, and reads it back. The file stands at its data; it was verified by [`state`].
+/// Writes every saved range back, flushes, and reads it back. The file stands at its data; it was verified by
+/// [`state`].
 ///
 /// It may be cut and run again: what is restored already is left alone.
 ///

@@ -244,7 +244,8 @@ impl Command {
 }
 
 impl Tool {
-    /// A command without the options that this version lacks; `None`: the version is not known, and nothing newer is used.
+    /// A command without the options that this version lacks; `None`: the version is not known, and nothing
+    /// newer is used.
     #[must_use]
     pub fn adapt(&self, command: Command, version: Option<Version>) -> Command {
         let is_too_new = |argument: &String| {
@@ -299,7 +300,8 @@ pub trait Filesystem: Sync {
     /// The command that makes it on `device`, a partition.
     fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command;
 
-    /// The command that checks it on `device` without writing, if there is one. It fails if something is wrong.
+    /// The command that checks it on `device` without writing, if there is one. It fails if something is
+    /// wrong.
     fn check(&self, device: &str) -> Option<Command>;
 
     /// The options that [`Filesystem::align`] sets.

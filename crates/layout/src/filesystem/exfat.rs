@@ -1,21 +1,25 @@
 //! exFAT: the cluster heap on an edge.
 //!
-//! mkfs.exfat rounds FAT and heap up to `-b`, a power of two, counted from the start of the disk. For an erase block that
-//! is no power of two, `-b` is the largest power of two that divides it, and the partition starts off the edge on purpose
-//! so that the heap lies on one. Tried with exfatprogs 1.2.0; the layout is read back after formatting.
+//! mkfs.exfat rounds FAT and heap up to `-b`, a power of two, counted from the start of the disk. For an
+//! erase block that is no power of two, `-b` is the largest power of two that divides it, and the partition
+//! starts off the edge on purpose so that the heap lies on one. Tried with exfatprogs 1.2.0; the layout is
+//! read back after formatting.
 
 use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{size_from, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{size_from, whole_blocks};
 use crate::standard::standard;
 use crate::version::Version;
 
-/// The cluster sizes that the specification allows: up to 32 MiB (Microsoft, exFAT file system specification, 3.1.15).
+/// The cluster sizes that the specification allows: up to 32 MiB (Microsoft, exFAT file system specification,
+/// 3.1.15).
 const CLUSTER_MAX: Bytes = Bytes::mib(32);
+/// Archives are large files. Policy.
+const CLUSTER_BACKUP_MIN: Bytes = Bytes::kib(128);
 /// The most clusters (same source, 3.1.9).
 const CLUSTERS_MAX: u64 = 0xFFFF_FFF5;
 /// The smallest volume (same source, 3.1.5).
@@ -25,8 +29,8 @@ const CLUSTERS_MIN: u64 = 16;
 /// The boot regions take 24 sectors (same source, section 2).
 const BOOT_SECTORS: u64 = 24;
 
-/// mkfs.exfat 1.2.2 sets the volume's GUID. 1.2.6 would take the physical sector for the sector of the filesystem, which
-/// moves the heap; `-s`, since 1.2.3, keeps the logical one (exfatprogs, NEWS).
+/// mkfs.exfat 1.2.2 sets the volume's GUID. 1.2.6 would take the physical sector for the sector of the
+/// filesystem, which moves the heap; `-s`, since 1.2.3, keeps the logical one (exfatprogs, NEWS).
 const NEWER: [(&str, Version); 2] = [("-U", Version([1, 2, 2])), ("-s", Version([1, 2, 3]))];
 
 /// exFAT.
@@ -37,6 +41,22 @@ fn heap(size: Bytes, cluster: Bytes, boundary: Bytes, sector: Bytes) -> Bytes {
     let fat = (sector * BOOT_SECTORS).round_up(boundary);
     let length = (Bytes::new(4) * (size / cluster)).round_up(cluster);
     (fat + length).round_up(boundary)
+}
+
+/// The cluster, and why.
+fn cluster(request: &Request) -> Result<(Bytes, Because), Cannot> {
+    let standard = standard(size_from(request, request.space.first)?).cluster;
+    let (cluster, because) = match (request.cluster, request.purpose) {
+        (Some(asked), _) => (asked, Because::Asked),
+        (None, Purpose::Backup) => (standard.max(CLUSTER_BACKUP_MIN), Because::ClusterForPurpose),
+        (None, _) => (standard, Because::StandardCluster),
+    };
+    let sector = request.logical_block;
+    if !cluster.get().is_power_of_two() || cluster < sector || cluster > CLUSTER_MAX {
+        let usable = format!("a power of two from {sector} to {CLUSTER_MAX}");
+        return Err(Cannot::Cluster { filesystem: FilesystemKind::Exfat, cluster, usable });
+    }
+    Ok((cluster, because))
 }
 
 impl Filesystem for Exfat {
@@ -56,16 +76,7 @@ impl Filesystem for Exfat {
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
         let (erase_block, sector) = (request.erase_block, request.logical_block);
-        let available = size_from(request, request.space.first)?;
-        let usual = match request.purpose {
-            Purpose::Backup => standard(available).cluster.max(Bytes::kib(128)),
-            _ => standard(available).cluster,
-        };
-        let cluster = request.cluster.unwrap_or(usual);
-        if !cluster.get().is_power_of_two() || cluster < sector || cluster > CLUSTER_MAX {
-            let usable = format!("a power of two from {sector} to {CLUSTER_MAX}");
-            return Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable });
-        }
+        let (cluster, why_cluster) = cluster(request)?;
         let boundary = Bytes::new(1 << erase_block.get().trailing_zeros());
         let (start, size) = start_for(request, cluster, boundary)?;
         if size < MINIMUM {
@@ -101,18 +112,7 @@ impl Filesystem for Exfat {
                 format!("{start} + {heap} = {}", whole_blocks(data, erase_block)),
                 Because::DataAreaOnEdge,
             ),
-            Reason::new(
-                PlanNumber::Cluster,
-                cluster.to_string(),
-                "",
-                if request.cluster.is_some() {
-                    Because::Asked
-                } else if request.purpose == Purpose::Backup {
-                    Because::ClusterForPurpose
-                } else {
-                    Because::StandardCluster
-                },
-            ),
+            Reason::new(PlanNumber::Cluster, cluster.to_string(), "", why_cluster),
         ];
         Ok(Placement {
             filesystem: self.kind(),

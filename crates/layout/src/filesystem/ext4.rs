@@ -1,8 +1,9 @@
 //! ext4: every block group starts on an edge of an erase block.
 //!
-//! Block groups have at most 32768 blocks of 4 KiB. With N blocks in an erase block, `-g floor(32768 / N) * N` puts every
-//! group on an edge; the default does so for powers of two only. `stripe_width` makes the allocator pack small files into
-//! whole aligned erase blocks (kernel: `ext4_mb_group_prealloc`, fs/ext4/mballoc.c).
+//! Block groups have at most 32768 blocks of 4 KiB. With N blocks in an erase block, `-g floor(32768 / N) *
+//! N` puts every group on an edge; the default does so for powers of two only. `stripe_width` makes the
+//! allocator pack small files into whole aligned erase blocks (kernel: `ext4_mb_group_prealloc`,
+//! fs/ext4/mballoc.c).
 
 use std::fmt::Write as _;
 
@@ -10,9 +11,9 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{edge_start, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{edge_start, whole_blocks};
 use crate::version::Version;
 
 /// The block that is always used; mke2fs takes 1 KiB for small disks otherwise.
@@ -23,7 +24,8 @@ const GROUP_BLOCKS_MAX: u64 = 32_768;
 const GROUP_BLOCKS_UNIT: u64 = 8;
 /// The least space for a filesystem with a journal: mke2fs needs 1024 blocks of journal and some more.
 const MINIMUM: Bytes = Bytes::mib(16);
-/// One inode per this many bytes for large files: 1/4 of the default, which saves inode tables that the kernel zeroes later.
+/// One inode per this many bytes for large files: 1/4 of the default, which saves inode tables that the
+/// kernel zeroes later.
 const BYTES_PER_INODE_DATA: u64 = 65_536;
 /// For archives: one inode per MiB.
 const BYTES_PER_INODE_BACKUP: u64 = 1_048_576;
@@ -40,6 +42,23 @@ const NO_JOURNAL: &str = "^has_journal";
 pub(super) struct Ext4;
 
 impl Ext4 {
+    /// What the purpose and the user choose.
+    fn choose(request: &Request, options: &mut Vec<String>, reasons: &mut Vec<Reason>) {
+        if let Some(bytes) = Self::bytes_per_inode(request.purpose) {
+            options.extend(["-i".to_owned(), bytes.to_string()]);
+            let because = Because::FewerInodeTables;
+            reasons.push(Reason::new(PlanNumber::BytesPerInode, bytes.to_string(), "", because));
+        }
+        if !matches!(request.purpose, Purpose::LinuxRoot | Purpose::BoardBoot) {
+            options.extend(["-m".to_owned(), "0".to_owned()]);
+            reasons.push(Reason::new(PlanNumber::ReservedForRoot, "0 %", "", Because::NoReserveForData));
+        }
+        if !request.has_journal {
+            options.extend(["-O".to_owned(), NO_JOURNAL.to_owned()]);
+            reasons.push(Reason::new(PlanNumber::Journal, "none", "", Because::NoJournal));
+        }
+    }
+
     fn bytes_per_inode(purpose: Purpose) -> Option<u64> {
         match purpose {
             Purpose::Backup => Some(BYTES_PER_INODE_BACKUP),
@@ -105,23 +124,7 @@ impl Filesystem for Ext4 {
             }
         }
         options.extend(["-E".to_owned(), extended]);
-        if let Some(bytes) = Self::bytes_per_inode(request.purpose) {
-            options.extend(["-i".to_owned(), bytes.to_string()]);
-            reasons.push(Reason::new(
-                PlanNumber::BytesPerInode,
-                bytes.to_string(),
-                "",
-                Because::FewerInodeTables,
-            ));
-        }
-        if !matches!(request.purpose, Purpose::LinuxRoot | Purpose::BoardBoot) {
-            options.extend(["-m".to_owned(), "0".to_owned()]);
-            reasons.push(Reason::new(PlanNumber::ReservedForRoot, "0 %", "", Because::NoReserveForData));
-        }
-        if !request.has_journal {
-            options.extend(["-O".to_owned(), NO_JOURNAL.to_owned()]);
-            reasons.push(Reason::new(PlanNumber::Journal, "none", "", Because::NoJournal));
-        }
+        Self::choose(request, &mut options, &mut reasons);
         let data_area =
             if is_possible { DataArea::Groups { size: BLOCK * group } } else { DataArea::Anywhere };
         Ok(Placement {

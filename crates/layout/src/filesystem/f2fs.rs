@@ -1,20 +1,21 @@
 //! f2fs: sections of whole erase blocks, and the main area on an edge.
 //!
-//! Segments have 2 MiB. A section of `-s` segments is the least common multiple of segment and erase block. mkfs.f2fs sees
-//! the start of a partition on sd and mmcblk disks only, not on loop partitions; a start on an edge serves both.
+//! Segments have 2 MiB. A section of `-s` segments is the least common multiple of segment and erase block.
+//! mkfs.f2fs sees the start of a partition on sd and mmcblk disks only, not on loop partitions; a start on an
+//! edge serves both.
 
 use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{edge_start, whole_blocks};
 use crate::version::Version;
 
 /// A segment: 512 blocks of 4 KiB (kernel documentation, f2fs, disk layout).
 const SEGMENT: Bytes = Bytes::mib(2);
-/// Sections below this number leave too little beside over-provisioning: it grows from 3 % to 8 % for 24 MiB sections on
-/// 7.5 GB. Policy.
+/// Sections below this number leave too little beside over-provisioning: it grows from 3 % to 8 % for 24 MiB
+/// sections on 7.5 GB. Policy.
 const SECTIONS_MIN: u64 = 64;
 /// mkfs.f2fs refuses smaller ones.
 const MINIMUM: Bytes = Bytes::mib(64);

@@ -29,7 +29,8 @@ pub enum LabelError {
     },
 }
 
-/// The characters that a FAT label cannot have (Microsoft, FAT: General Overview of On-Disk Format, 1.03, short names).
+/// The characters that a FAT label cannot have (Microsoft, FAT: General Overview of On-Disk Format, 1.03,
+/// short names).
 const NOT_IN_FAT: &str = "*?.,;:/\\|+=<>[]\"";
 
 fn printable(label: &str) -> String {

@@ -8,6 +8,7 @@ mod f2fs;
 mod label;
 mod nilfs2;
 mod ntfs;
+mod space;
 mod vfat;
 mod xfs;
 

@@ -4,8 +4,8 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{edge_start, whole_blocks};
 use crate::version::Version;
 
 const BLOCK: Bytes = Bytes::kib(4);

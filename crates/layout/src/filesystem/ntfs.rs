@@ -4,9 +4,9 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{edge_start, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{edge_start, whole_blocks};
 use crate::version::Version;
 
 /// The largest cluster that mkntfs 2022.10.3 makes.

@@ -1,16 +1,17 @@
 //! FAT16 and FAT32: the data area on an edge, by reserved sectors or by the start of the partition.
 //!
-//! The data area begins after R reserved sectors and two FATs. R is increased until it lies on an edge; the FATs shrink
-//! meanwhile, so that takes one to three rounds. R has 16 bits: for larger erase blocks the partition starts off the edge
-//! instead. Formulas: Microsoft, "FAT: General Overview of On-Disk Format", version 1.03.
+//! The data area begins after R reserved sectors and two FATs. R is increased until it lies on an edge; the
+//! FATs shrink meanwhile, so that takes one to three rounds. R has 16 bits: for larger erase blocks the
+//! partition starts off the edge instead. Formulas: Microsoft, "FAT: General Overview of On-Disk Format",
+//! version 1.03.
 
 use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::size_from;
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::size_from;
 use crate::standard::standard;
 use crate::version::Version;
 
@@ -32,7 +33,8 @@ const ROOT_ENTRIES: u64 = 512;
 const FATS: u64 = 2;
 /// The largest cluster that Windows and cameras read.
 const CLUSTER_MAX: Bytes = Bytes::kib(64);
-/// Heads and sectors a track in the boot sector: the largest that a CHS address holds. mkfs.fat asks a disk otherwise.
+/// Heads and sectors a track in the boot sector: the largest that a CHS address holds. mkfs.fat asks a disk
+/// otherwise.
 const GEOMETRY: &str = "255/63";
 /// The largest cluster that the SD Association recommends for FAT32.
 const CLUSTER_STANDARD_MAX: Bytes = Bytes::kib(32);
@@ -82,8 +84,8 @@ impl Layout {
 impl Vfat {
     /// The cluster for a purpose: small ones where small files count, the standard's where readers expect it.
     ///
-    /// Linux writes only the used sectors of a cluster. So large clusters leave gaps between small files, and nothing is
-    /// merged into larger writes.
+    /// Linux writes only the used sectors of a cluster. So large clusters leave gaps between small files, and
+    /// nothing is merged into larger writes.
     fn cluster(request: &Request, size: Bytes) -> Bytes {
         request.cluster.unwrap_or(match request.purpose {
             Purpose::Share | Purpose::LinuxData => default_cluster(size),
@@ -239,8 +241,9 @@ impl Filesystem for Vfat {
     }
 }
 
-/// Whether the FATs should lie as early as possible: some sticks and cards map the start of the device finely, and nowhere
-/// else. That is done unless there is known to be no such area. Cards of cameras get the layout of the SD Association.
+/// Whether the FATs should lie as early as possible: some sticks and cards map the start of the device
+/// finely, and nowhere else. That is done unless there is known to be no such area. Cards of cameras get the
+/// layout of the SD Association.
 fn fats_come_early(request: &Request) -> bool {
     match request.fat_area {
         Some(area) => !area.is_zero(),
@@ -299,7 +302,7 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
         layout.fat,
         if layout.root > 0 { format!(" + {}", layout.root) } else { String::new() },
         data / sector,
-        crate::space::whole_blocks(data, erase_block),
+        super::space::whole_blocks(data, erase_block),
     );
     let reasons = vec![
         Reason::new(
@@ -308,11 +311,16 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
             if is_by_start {
                 format!("{} - {}", data / sector, layout.data())
             } else {
-                crate::space::whole_blocks(start, erase_block)
+                super::space::whole_blocks(start, erase_block)
             },
             if is_by_start { Because::FatsAtStart } else { Because::StartOnEdge },
         ),
-        Reason::new(PlanNumber::ReservedSectors, format!("{}, {sum}", layout.reserved), "", Because::DataAreaOnEdge),
+        Reason::new(
+            PlanNumber::ReservedSectors,
+            format!("{}, {sum}", layout.reserved),
+            "",
+            Because::DataAreaOnEdge,
+        ),
         Reason::new(
             PlanNumber::Cluster,
             format!("{} sectors", cluster / sector),

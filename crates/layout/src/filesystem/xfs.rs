@@ -4,16 +4,18 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
-use crate::space::{edge_start, whole_blocks};
 use crate::version::Version;
 
-/// mkfs.xfs refuses less than 300 MB since xfsprogs 5.19, and with a stripe unit up to 400 MB, as no log of 64 MiB fits
-/// then (tried with 6.1.0).
+/// mkfs.xfs refuses less than 300 MB since xfsprogs 5.19, and with a stripe unit up to 400 MB, as no log of
+/// 64 MiB fits then (tried with 6.1.0).
 const MINIMUM: Bytes = Bytes::mib(512);
-/// The log's stripe unit: the largest is 256 KiB, and mkfs.xfs falls back to 32 KiB with a warning for larger ones.
+/// The log's stripe unit: the largest is 256 KiB, and mkfs.xfs falls back to 32 KiB with a warning for larger
+/// ones.
 const LOG_STRIPE: &str = "su=32k";
-/// An allocation group has at least 16 MiB, and must hold several stripe units. Policy: four groups of four units.
+/// An allocation group has at least 16 MiB, and must hold several stripe units. Policy: four groups of four
+/// units.
 const UNITS_MIN: u64 = 16;
 
 /// XFS.

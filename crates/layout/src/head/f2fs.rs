@@ -1,4 +1,5 @@
-//! f2fs: the superblock (kernel source, include/linux/f2fs_fs.h, `struct f2fs_super_block`: offsets of its fields).
+//! f2fs: the superblock (kernel source, include/linux/f2fs_fs.h, `struct f2fs_super_block`: offsets of its
+//! fields).
 
 use flashscope_device::Bytes;
 

@@ -30,7 +30,8 @@ pub struct MbrEntry {
 const PROTECTIVE: u8 = 0xee;
 
 impl Mbr {
-    /// From the first logical block of a disk. `None` for a boot sector of a filesystem, or for no MBR at all.
+    /// From the first logical block of a disk. `None` for a boot sector of a filesystem, or for no MBR at
+    /// all.
     #[must_use]
     pub fn parse(head: &[u8]) -> Option<Self> {
         if little(head, 510, 2)? != 0xaa55 || super::parse(head).is_some() {

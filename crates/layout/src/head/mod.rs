@@ -1,6 +1,7 @@
 //! What lies on a medium: partition tables and the heads of filesystems, parsed from bytes.
 //!
-//! Every parser takes untrusted bytes: it returns `None`, never panics, and allocates nothing that the bytes decide.
+//! Every parser takes untrusted bytes: it returns `None`, never panics, and allocates nothing that the bytes
+//! decide.
 
 mod exfat;
 mod ext;

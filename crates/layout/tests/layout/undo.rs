@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, Payload};
-use flashscope_layout::apply::{ApplyError, Host, HostError, Means, UndoError, apply, read_header, restore, state};
+use flashscope_layout::apply::{
+    ApplyError, Host, HostError, Means, UndoError, apply, read_header, restore, state,
+};
 use flashscope_layout::filesystem::{Command, FilesystemKind};
 use flashscope_layout::{EraseBlock, EraseBlockSource, Identity, Medium, Plan, Purpose, Wish, plan};
 
@@ -49,8 +51,7 @@ fn full(seed: u64) -> MemoryDevice {
 fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<(), ApplyError>, Vec<u8>) {
     let mut file = Vec::new();
     let mut host = host();
-    let means =
-        Means { version: "0.0.0", host: &mut host, undo: &mut file, observer: &mut |_| {} };
+    let means = Means { version: "0.0.0", host: &mut host, undo: &mut file, observer: &mut |_| {} };
     let result = apply(plan, device, means);
     (result.map(drop), file)
 }
@@ -210,8 +211,7 @@ fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
             let before = device.contents().to_vec();
             let mut broken = Broken { tools: host(), left, is_missing };
             let mut file = Vec::new();
-            let means =
-                Means { version: "0.0.0", host: &mut broken, undo: &mut file, observer: &mut |_| {} };
+            let means = Means { version: "0.0.0", host: &mut broken, undo: &mut file, observer: &mut |_| {} };
             let error = apply(&planned(FilesystemKind::Ext4), &mut device, means);
             // A version that cannot be read is no failure.
             if left == 0 && !is_missing {

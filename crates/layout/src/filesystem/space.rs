@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use crate::filesystem::{Cannot, Request};
+use super::contract::{Cannot, Request};
 
 /// `n x SIZE`, the arithmetic of an offset on an edge.
 pub(crate) fn whole_blocks(offset: Bytes, erase_block: Bytes) -> String {
@@ -18,7 +18,8 @@ pub(crate) fn edge_start(request: &Request, unit: Bytes) -> Result<(Bytes, Bytes
     Ok((start, size_from(request, start)?))
 }
 
-/// The size of a partition that starts at `start`: down to the last edge of an erase block, so that it ends with a whole one.
+/// The size of a partition that starts at `start`: down to the last edge of an erase block, so that it ends
+/// with a whole one.
 ///
 /// # Errors
 /// [`Cannot::FewEraseBlocks`] if nothing is left.
