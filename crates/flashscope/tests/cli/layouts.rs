@@ -349,7 +349,7 @@ fn the_script_refuses_a_disk_of_another_size() {
 
 /// A served stick: planned, applied, inspected by the usual tools, mounted, filled, undone.
 fn served_stick(kind: &str, inspect: &[&[&str]]) {
-    let Some(served) = Served::start(&["generic-2g", "--instant", "--loop"]) else { return };
+    let Some(served) = Served::start(&["generic-2g?capacity=256MiB", "--instant", "--loop"]) else { return };
     let disk = served.block_device().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let (plan_file, undo) = (path(&folder, "plan.json"), path(&folder, "stick.undo"));
@@ -394,7 +394,7 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
     if !has_loops() || !has_tools(&TOOLS) {
         return;
     }
-    let Some(served) = Served::start(&["generic-2g", "--instant", "--loop"]) else { return };
+    let Some(served) = Served::start(&["generic-2g?capacity=256MiB", "--instant", "--loop"]) else { return };
     let disk = served.block_device().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let (plan_file, undo) = (path(&folder, "plan.json"), path(&folder, "stick.undo"));

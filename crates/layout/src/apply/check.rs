@@ -79,7 +79,8 @@ fn words(partition: &Partition) -> Result<(), ApplyError> {
     let mut is_value_due = false;
     for option in &partition.placement.options {
         let is_flag = filesystem.flags().contains(&option.as_str());
-        if !is_flag && !(is_value_due && is_value(option)) {
+        let is_known = is_flag || (is_value_due && is_value(option));
+        if !is_known {
             let kind = filesystem.kind();
             return Err(impossible(format!(
                 "'{}' is no option that flashscope gives {kind}",

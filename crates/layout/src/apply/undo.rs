@@ -164,13 +164,13 @@ fn image_parts(
     index: usize,
     host: &mut dyn Host,
     max: Bytes,
-    each: &mut dyn FnMut(Bytes, &[u8]) -> Result<(), UndoError>,
+    each: &mut dyn FnMut(&[u8]),
 ) -> Result<(), UndoError> {
     let piece = &image.pieces[index];
     for part in medium_io::pieces(piece.range, max) {
         let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
         let bytes = host.read(&piece.source, from)?;
-        each(part.offset, &bytes)?;
+        each(&bytes);
     }
     Ok(())
 }
@@ -193,10 +193,7 @@ pub fn save(
     let mut ranges = Vec::new();
     for (index, piece) in image.pieces.iter().enumerate() {
         let mut sum = Checksum::new();
-        image_parts(image, index, host, max, &mut |_, bytes| {
-            sum.add(bytes);
-            Ok(())
-        })?;
+        image_parts(image, index, host, max, &mut |bytes| sum.add(bytes))?;
         ranges.push(SavedRange {
             offset: piece.range.offset,
             length: piece.range.length,

@@ -97,7 +97,7 @@ impl Filesystem for Ext4 {
         )];
         let mut options = vec!["-b".to_owned(), BLOCK.get().to_string()];
         let blocks = erase_block / BLOCK;
-        let group = if blocks == 0 { 0 } else { GROUP_BLOCKS_MAX / blocks * blocks };
+        let group = GROUP_BLOCKS_MAX.checked_div(blocks).unwrap_or_default() * blocks;
         let is_possible =
             erase_block.is_multiple_of(BLOCK) && group > 0 && group.is_multiple_of(GROUP_BLOCKS_UNIT);
         let cannot = (!is_possible).then_some(Cannot::DataArea { filesystem: self.kind(), erase_block });
