@@ -30,6 +30,20 @@ const BYTES_PER_INODE_DATA: u64 = 65_536;
 /// For archives: one inode per MiB.
 const BYTES_PER_INODE_BACKUP: u64 = 1_048_576;
 
+/// One inode per this many bytes by default, and below [`SMALL`] (e2fsprogs 1.47, mke2fs.conf).
+const BYTES_PER_INODE: u64 = 16_384;
+const BYTES_PER_INODE_SMALL: u64 = 4_096;
+/// Smaller filesystems have the type `small` (mke2fs(8), `-T`).
+const SMALL: Bytes = Bytes::mib(512);
+/// The size of an inode, and of a group descriptor with 64-bit block numbers (ext4 disk layout).
+const INODE_BYTES: u64 = 256;
+const DESCRIPTOR_BYTES: u64 = 64;
+/// mke2fs reserves descriptors so that the filesystem can grow 1024-fold, in at most 1024 blocks (mke2fs(8), `resize`).
+const RESERVED_GROWTH: u64 = 1024;
+const RESERVED_BLOCKS_MAX: u64 = 1024;
+/// mke2fs wants 50 blocks for files in the last group (lib/ext2fs/initialize.c), and bitmaps take some.
+const GROUP_MARGIN: u64 = 64;
+
 /// A discard would take away what undo restores.
 const EXTENDED: &str = "nodiscard";
 /// The inode tables are few, so they are zeroed at once. By default the kernel does it after the first mount.
@@ -59,6 +73,23 @@ impl Ext4 {
         }
     }
 
+    /// The size without a last group that is too small for its own inode table and descriptors. mke2fs would make
+    /// all groups smaller for it, and they would leave the edges.
+    fn without_small_group(size: Bytes, group: u64, purpose: Purpose) -> Bytes {
+        let blocks = size / BLOCK;
+        let Some(last) = blocks.checked_rem(group).filter(|last| *last > 0 && blocks > group) else {
+            return size;
+        };
+        let usual = if size < SMALL { BYTES_PER_INODE_SMALL } else { BYTES_PER_INODE };
+        let inodes = size.get() / Self::bytes_per_inode(purpose).unwrap_or(usual);
+        let inodes_per_group = inodes.div_ceil(blocks.div_ceil(group));
+        let inode_table = inodes_per_group.div_ceil(BLOCK.get() / INODE_BYTES);
+        // Room for 1024 times as many groups is reserved, at most one block of block numbers.
+        let descriptors = (blocks * RESERVED_GROWTH).div_ceil(group) * DESCRIPTOR_BYTES;
+        let reserved = descriptors.div_ceil(BLOCK.get()).min(RESERVED_BLOCKS_MAX) * 2;
+        if last < inode_table + reserved + GROUP_MARGIN { size - BLOCK * last } else { size }
+    }
+
     fn bytes_per_inode(purpose: Purpose) -> Option<u64> {
         match purpose {
             Purpose::Backup => Some(BYTES_PER_INODE_BACKUP),
@@ -85,7 +116,10 @@ impl Filesystem for Ext4 {
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
         let erase_block = request.erase_block;
-        let (start, size) = edge_start(request, erase_block)?;
+        let (start, available) = edge_start(request, erase_block)?;
+        let blocks = erase_block / BLOCK;
+        let group = GROUP_BLOCKS_MAX.checked_div(blocks).unwrap_or_default() * blocks;
+        let size = Self::without_small_group(available, group, request.purpose);
         if size < MINIMUM {
             return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
         }
@@ -96,8 +130,6 @@ impl Filesystem for Ext4 {
             Because::GroupsFollowStart,
         )];
         let mut options = vec!["-b".to_owned(), BLOCK.get().to_string()];
-        let blocks = erase_block / BLOCK;
-        let group = GROUP_BLOCKS_MAX.checked_div(blocks).unwrap_or_default() * blocks;
         let is_possible =
             erase_block.is_multiple_of(BLOCK) && group > 0 && group.is_multiple_of(GROUP_BLOCKS_UNIT);
         let cannot = (!is_possible).then_some(Cannot::DataArea { filesystem: self.kind(), erase_block });
