@@ -82,7 +82,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         2,
         "Everything on the disk is lost. 'apply' first saves what it overwrites, and 'undo' restores that.",
     );
-    if page.keeps_files {
+    if page.keeps_files && !present.volumes.is_empty() {
         keep_files(&mut text, page);
     } else {
         text.heading("Next");
