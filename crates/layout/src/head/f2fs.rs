@@ -23,6 +23,8 @@ pub(super) fn parse(head: &[u8]) -> Option<Head> {
     let segments = field(24, 4)?;
     Some(Head {
         kind: FilesystemKind::F2fs,
+        ext: None,
+        label: None,
         cluster: Bytes::kib(4),
         data_start: Bytes::new(field(92, 4)? << block_shift),
         group: Some(Bytes::new(segments << (block_shift + segment_shift).min(24))),

@@ -30,9 +30,15 @@ pub const HEAD_BYTES: Bytes = Bytes::kib(8);
 pub struct Head {
     /// Its kind.
     pub kind: FilesystemKind,
+    /// ext2, ext3 and ext4 share a kind: which of them it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ext: Option<ExtVersion>,
+    /// Its label as stored: it may hold any character. `None` if it has none, or keeps it elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Its cluster or block.
     pub cluster: Bytes,
-    /// The offset of its data area, or of its first group.
+    /// The offset of its data area; zero where blocks are counted from the start of the partition.
     pub data_start: Bytes,
     /// The size of its groups or sections, if it has any.
     pub group: Option<Bytes>,
@@ -42,6 +48,44 @@ pub struct Head {
     pub has_journal: Option<bool>,
     /// The size that it takes.
     pub size: Option<Bytes>,
+}
+
+/// A version of the ext filesystem, by the features that a volume uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExtVersion {
+    /// Without a journal and without features of ext4.
+    Ext2,
+    /// With a journal, without features of ext4.
+    Ext3,
+    /// With features of ext4.
+    Ext4,
+}
+
+impl ExtVersion {
+    /// All versions.
+    pub const ALL: [Self; 3] = [Self::Ext2, Self::Ext3, Self::Ext4];
+
+    /// The kernel's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ext2 => "ext2",
+            Self::Ext3 => "ext3",
+            Self::Ext4 => "ext4",
+        }
+    }
+}
+
+impl Head {
+    /// The kernel's name of the type, e.g. `vfat` or `ext3`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self.ext {
+            Some(version) => version.as_str(),
+            None => self.kind.as_str(),
+        }
+    }
 }
 
 /// The filesystem whose head this is.
@@ -54,6 +98,13 @@ pub fn parse(head: &[u8]) -> Option<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_bytes_are_not_a_filesystem() {
+        for head in [&[][..], &[0; 4096], &[0xff; 4096], &[0x55; 511]] {
+            assert_eq!(parse(head), None);
+        }
+    }
 
     #[test]
     fn no_bytes_make_a_parser_panic() {

@@ -20,6 +20,8 @@ pub(super) fn parse(head: &[u8]) -> Option<Head> {
     let sectors = little(head, 40, 8)?.min(u64::MAX / sector);
     Some(Head {
         kind: FilesystemKind::Ntfs,
+        ext: None,
+        label: None,
         cluster: Bytes::new(cluster * sector),
         data_start: Bytes::ZERO,
         group: None,

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 
 use super::Head;
-use super::field::big;
+use super::field::{big, text};
 use crate::filesystem::FilesystemKind;
 
 pub(super) fn parse(head: &[u8]) -> Option<Head> {
@@ -19,6 +19,8 @@ pub(super) fn parse(head: &[u8]) -> Option<Head> {
     let blocks = big(head, 8, 8)?.min(u64::MAX / block);
     Some(Head {
         kind: FilesystemKind::Xfs,
+        ext: None,
+        label: text(head, 108, 12),
         cluster: Bytes::new(block),
         data_start: Bytes::ZERO,
         group: Some(Bytes::new(group)),
