@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use flashscope_device::{Bytes, Device, DeviceExt};
+use flashscope_device::{Bytes, Device};
 use flashscope_layout::Identity;
-use flashscope_layout::present::{Present, present};
+use flashscope_layout::present::Present;
 use flashscope_linux::{Roots, identify};
 
-use crate::target::Target;
+use crate::target::{Target, read_volumes};
 
 /// What tells the medium of a target from another one.
 pub fn identity(target: &Target) -> Identity {
@@ -23,15 +23,7 @@ pub fn identity(target: &Target) -> Identity {
 
 /// Partition table and filesystems on the medium of a target. A range that cannot be read holds nothing.
 pub fn on_it(target: &mut Target) -> Present {
-    let (capacity, block) = {
-        let capabilities = target.device.capabilities();
-        (capabilities.capacity, capabilities.logical_block)
-    };
-    let device = &mut target.device;
-    present(capacity, block, &mut |range| {
-        let read = device.read_bytes(range).ok()?.ok()?;
-        Some(read.to_vec())
-    })
+    read_volumes(&mut target.device)
 }
 
 /// A name for a file about this target, with letters, digits and dashes only.

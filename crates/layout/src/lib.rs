@@ -18,6 +18,7 @@ pub mod reason;
 pub mod standard;
 pub mod steps;
 pub mod version;
+mod volume;
 pub mod writeback;
 
 pub use chs::Chs;

@@ -88,7 +88,7 @@ impl PresentVolume {
         };
         match head.kind {
             FilesystemKind::Vfat | FilesystemKind::Exfat | FilesystemKind::F2fs => {
-                let data = self.start + head.data_start;
+                let data = Bytes::new(self.start.get().saturating_add(head.data_start.get()));
                 match (data.is_multiple_of(erase_block), is_start_on_edge) {
                     (true, true) => Alignment::Aligned,
                     (true, false) => Alignment::DataAreaOnly,

@@ -118,15 +118,36 @@ pub struct Driver {
 }
 
 /// A partition, or a filesystem on the whole device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Volume {
-    /// The kernel's name, e.g. `sdb1`.
+    /// The kernel's name, e.g. `sdb1`; `partition 1` or the file's name for an image file.
     pub name: String,
     /// Its offset.
     pub start: Bytes,
     /// The offset of its first cluster from `start`, if its filesystem is known.
     #[serde(default)]
     pub data_start: Option<Bytes>,
+    /// Its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// The kernel's name of its filesystem, e.g. `vfat`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filesystem: Option<String>,
+    /// The cluster or block of its filesystem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Bytes>,
+    /// The size of its filesystem's groups or sections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Bytes>,
+    /// The stripe that its filesystem was made for; zero for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<Bytes>,
+    /// Whether its filesystem keeps a journal, if it can have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_journal: Option<bool>,
+    /// The options it is mounted with, e.g. `sync`; empty if it is not mounted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mount_options: Vec<String>,
 }
 
 /// USB speed, Mbit/s, and what a full link carries in practice, bytes per second: 1 MB/s at full speed, 30 to
@@ -220,6 +241,14 @@ mod tests {
         assert_eq!(link.faster_bytes_per_s(), Some(4.5e8));
         assert_eq!(link.slow_cause, Some(SlowLinkCause::Text("plugged into a USB 2 port".to_owned())));
         assert!(link.is_card_reader);
+    }
+
+    #[test]
+    fn volumes_of_older_run_files_are_read_and_written_unchanged() {
+        let old = r#"{"name":"sdb1","start":4194304,"data_start":null}"#;
+        let volume: Volume = serde_json::from_str(old).unwrap();
+        assert_eq!((volume.start, volume.filesystem.as_deref()), (Bytes::mib(4), None));
+        assert_eq!(serde_json::to_string(&volume).unwrap(), old);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! How a target is attached and its volumes, as data for the diagnosis.
 
-use flashscope_device::Bytes;
-use flashscope_linux::{Card, Disk, DiskKind, Filesystem, Identity, LinkLimit};
-use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause, Volume};
+use flashscope_linux::{Card, Disk, DiskKind, Identity, LinkLimit};
+use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause};
 use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
+
+use super::volumes;
 
 /// A virtual stick is capable of its profile's link. For USB, as little is known as for a real stick. It
 /// has no volumes.
@@ -33,7 +34,7 @@ fn exact(now: &SimLink, own: &SimLink) -> Link {
 /// A disk has a link and volumes. A partition has only the link: it was measured from its own start.
 pub fn of_real(identity: &Identity) -> Attachment {
     let Some(disk) = &identity.disk else { return Attachment::default() };
-    let volumes = if identity.partition.is_some() { Vec::new() } else { volumes(disk) };
+    let volumes = if identity.partition.is_some() { Vec::new() } else { volumes::of_disk(disk) };
     Attachment {
         link: link(disk),
         request_max: disk.queue.max_request,
@@ -84,19 +85,4 @@ fn link_of_card(card: &Card) -> Option<Link> {
         slow_cause: None,
         is_card_reader: supports_uhs,
     })
-}
-
-fn volumes(disk: &Disk) -> Vec<Volume> {
-    let volume = |name: &str, start: Bytes, filesystem: Option<&Filesystem>| Volume {
-        name: name.to_owned(),
-        start,
-        data_start: filesystem.and_then(|filesystem| filesystem.data_start),
-    };
-    let of_partitions = disk
-        .partitions
-        .iter()
-        .map(|partition| volume(&partition.name, partition.start, partition.filesystem.as_ref()));
-    let of_whole =
-        disk.filesystem.as_ref().map(|filesystem| volume(&disk.name, Bytes::ZERO, Some(filesystem)));
-    of_partitions.chain(of_whole).collect()
 }

@@ -6,9 +6,11 @@ mod directory;
 mod link;
 mod open;
 mod opened;
+mod volumes;
 
 pub use attachment::slow_cause;
 pub use directory::{failure as directory_failure, instead, open_in_directory};
 pub use link::{Plugged, link, memory, plugged};
 pub use open::{file, open, open_queued};
 pub use opened::{Measured, Target};
+pub use volumes::{of_partition as volume_of_partition, read as read_volumes};

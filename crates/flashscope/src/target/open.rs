@@ -11,7 +11,7 @@ use flashscope_sim::target::Target as SimTarget;
 
 use super::describe::describe;
 use super::opened::{Target, layered};
-use super::{attachment, link::link};
+use super::{attachment, link::link, volumes};
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt;
@@ -108,8 +108,14 @@ fn open_real(
     let whole = device.capabilities().whole();
     let writable = device.capabilities().writable;
     let fenced = Fence::new(device, whole);
-    let device: Box<dyn Device> = if may_write { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
+    let mut device: Box<dyn Device> =
+        if may_write { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
     let identity = identify(path, &Roots::default());
+    let mut attachment = Attachment { in_memory, ..attachment::of_real(&identity) };
+    if attachment.volumes.is_empty() && identity.partition.is_none() {
+        // Before it is metered: these reads are no part of what is measured.
+        attachment.volumes = volumes::on_device(device.as_mut(), path);
+    }
     Ok(Target {
         text: text.to_owned(),
         name: identity.name.clone(),
@@ -117,7 +123,7 @@ fn open_real(
         link: link(&identity),
         filesystem_capacity: None,
         is_buffered,
-        attachment: Attachment { in_memory, ..attachment::of_real(&identity) },
+        attachment,
         remarks,
         writable: writable && may_write,
         is_virtual: false,

@@ -108,7 +108,12 @@ const fn split_by_its_driver() -> Build {
 
 fn volume(start_sector: u64, data_start: u64) -> Volume {
     let bytes = |sectors| Bytes::new(sectors * 512);
-    Volume { name: "sdx1".to_owned(), start: bytes(start_sector), data_start: Some(bytes(data_start)) }
+    Volume {
+        name: "sdx1".to_owned(),
+        start: bytes(start_sector),
+        data_start: Some(bytes(data_start)),
+        ..Volume::default()
+    }
 }
 
 /// Asserts that this bottleneck is reported, and no other has a reportable gain.

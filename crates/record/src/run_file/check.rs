@@ -19,7 +19,16 @@ pub fn check(run: &RunFile) -> Checked {
     size("attachment.request_max", run.attachment.request_max.unwrap_or_default())?;
     each("attachment.volumes", &run.attachment.volumes, |volume| {
         size("start", volume.start)?;
-        size("data_start", volume.data_start.unwrap_or_default())
+        for (name, bytes) in [
+            ("data_start", volume.data_start),
+            ("size", volume.size),
+            ("cluster", volume.cluster),
+            ("group", volume.group),
+            ("stripe", volume.stripe),
+        ] {
+            size(name, bytes.unwrap_or_default())?;
+        }
+        Ok(())
     })?;
     each("observations", &run.observations, observations)
 }

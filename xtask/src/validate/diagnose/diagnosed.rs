@@ -180,7 +180,7 @@ fn attachment(case: &Case) -> Attachment {
     let could = if case.is_card() { None } else { own.usb_mbit_per_s() };
     let link = now.usb_mbit_per_s().and_then(|now| Link::usb(now, could));
     let link = link.map(|link| Link { is_card_reader: case.is_card(), ..link });
-    let partition = Volume { name: "sdx1".to_owned(), start: case.partition_start(), data_start: None };
+    let partition = Volume { name: "sdx1".to_owned(), start: case.partition_start(), ..Volume::default() };
     let usb_storage = Driver { name: "usb-storage".to_owned(), is_uas_unused: false };
     let driver = case.has_adjustable_driver.then_some(usb_storage);
     Attachment {
