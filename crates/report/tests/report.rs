@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hostile;
+mod layout;
 mod sample;
 
 use std::time::Duration;

@@ -14,6 +14,7 @@ use super::bottleneck::{BottleneckDocument, GainDocument};
 use super::ended::EndedDocument;
 use super::finding::FindingDocument;
 use super::identity::Identity;
+use super::layout::VolumeDocument;
 use super::results::ResultsDocument;
 use super::speed::SpeedDocument;
 use super::throughput::ThroughputDocument;
@@ -31,6 +32,9 @@ pub struct FindingsDocument {
     pub findings: Vec<FindingDocument>,
     /// What limits the device.
     pub bottleneck: BottleneckDocument,
+    /// The partitions and filesystems on it. Only if they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layout: Vec<VolumeDocument>,
     /// What to do, the most useful first.
     pub advice: Vec<AdviceDocument>,
     /// The speed over one long stream of writes. Only if one was measured.
@@ -89,12 +93,15 @@ impl FindingsDocument {
     pub fn new(run: &RunFile, findings: &[Finding], identity: Option<Identity>) -> Self {
         let report = Report { run, findings }.without_memory_findings();
         let speeds = flashscope_report::speeds(run);
+        let diagnosis = report.diagnosis();
+        let volumes = flashscope_report::layout::judged(&report, &diagnosis);
         Self {
             target: run.target.clone(),
             identity,
             measured_at: run.measured_at.clone(),
             findings: report.findings.iter().map(FindingDocument::from).collect(),
-            bottleneck: BottleneckDocument::from(&report.diagnosis()),
+            bottleneck: BottleneckDocument::from(&diagnosis),
+            layout: volumes.iter().map(VolumeDocument::from).collect(),
             advice: advice(&report).iter().map(AdviceDocument::from).collect(),
             throughput_profile: flashscope_report::sustained_write(&report)
                 .map(|stream| ThroughputDocument::new(&throughput_profile(stream), so_far(stream))),

@@ -17,6 +17,7 @@ mod ended;
 mod finding;
 mod findings;
 mod identity;
+mod layout;
 mod list;
 mod plan;
 mod results;

@@ -15,6 +15,7 @@ mod imports;
 mod layouts;
 mod lists;
 mod outputs;
+mod present_layouts;
 mod replay;
 mod results;
 mod run_files;

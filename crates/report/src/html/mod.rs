@@ -15,7 +15,7 @@ use prose::prose;
 use crate::bench_report::BenchReport;
 use crate::printable::printable;
 use crate::run_bench_report::run_bench_report;
-use crate::words::{Sentence, Verdict, advice, verdict};
+use crate::words::{LAYOUT_TITLE, Sentence, Verdict, advice, verdict};
 use crate::{Advice, Report, chart};
 
 /// The style sheet; the colours come first because the rest uses them.
@@ -113,6 +113,7 @@ fn words(verdict: &Verdict) -> Markup {
             (paragraphs("What it is", &verdict.structure))
             (paragraphs("What it means", &verdict.consequences))
             (paragraphs("Bottleneck", &verdict.bottleneck))
+            (paragraphs(LAYOUT_TITLE, &verdict.layout))
             (paragraphs("How sure", &verdict.confidence))
         }
     }

@@ -12,7 +12,7 @@ use crate::bench_report::BenchReport;
 use crate::cost::cost;
 use crate::printable::printable;
 use crate::run_bench_report::run_bench_report;
-use crate::words::{Advice, Sentence, advice, verdict};
+use crate::words::{Advice, LAYOUT_TITLE, Sentence, advice, verdict};
 use crate::{Report, chart};
 use style::Ink;
 pub use wrap::wrapped;
@@ -39,6 +39,7 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.list("What it is", &verdict.structure);
     page.list("What it means", &verdict.consequences);
     page.list("Bottleneck", &verdict.bottleneck);
+    page.list(LAYOUT_TITLE, &verdict.layout);
     page.list("How sure", &verdict.confidence);
     let advice: Vec<Sentence> = advice(report).iter().map(Advice::with_gain_text).collect();
     page.list("What to do", &advice);

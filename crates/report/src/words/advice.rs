@@ -17,6 +17,7 @@ use super::timing_objection::timing_objection;
 use super::warning::failed_requests;
 use super::would_decide::would_decide;
 use crate::Report;
+use crate::layout::{self, JudgedVolume};
 use crate::terms::finding_title;
 
 /// One piece of advice.
@@ -176,9 +177,15 @@ fn from_finding(id: &'static str, finding: &Finding, text: String) -> Option<Adv
     Some(Advice { id, text: Sentence::new(text), reason: Sentence::new(reason), gain: None })
 }
 
+/// Not where everything on it is aligned, at its data area if not at its start.
 fn align_partitions(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let finding = report.found(FindingId::EraseBlockBytes)?;
     let block = report.size(FindingId::EraseBlockBytes)?;
+    let judged = layout::judged(report, diagnosis);
+    let is_off = |volume: &JudgedVolume<'_>| volume.alignment.is_none_or(|(_, alignment)| alignment.is_off());
+    if !judged.is_empty() && !judged.iter().any(is_off) {
+        return None;
+    }
     from_finding(
         "align_partitions",
         finding,

@@ -23,6 +23,7 @@ mod warning;
 mod would_decide;
 
 pub use advice::{Advice, advice};
+pub(crate) use bottleneck::gain_text;
 pub use cached::cached;
 pub use caveat::caveat;
 pub use confidence::{confidence_level, interval};
@@ -39,7 +40,7 @@ use serde::Serialize;
 
 use crate::Report;
 use crate::figures::Figures;
-use crate::results;
+use crate::{layout, results};
 
 /// The verdict on a target in memory.
 pub(crate) const IN_MEMORY: &str =
@@ -47,6 +48,9 @@ pub(crate) const IN_MEMORY: &str =
 
 /// The verdict of a benchmark that stopped in its first round.
 pub(crate) const NO_ROUND: &str = "unknown: no round was completed";
+
+/// The title above [`Verdict::layout`].
+pub(crate) const LAYOUT_TITLE: &str = "Partitions and filesystems on it";
 
 /// The sentences of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,6 +65,8 @@ pub struct Verdict {
     pub consequences: Vec<Sentence>,
     /// The bottleneck, and the gain of removing it.
     pub bottleneck: Vec<Sentence>,
+    /// How each partition and filesystem lies against the erase block.
+    pub layout: Vec<Sentence>,
     /// Confidence of the findings, unknowns, and what would decide them.
     pub confidence: Vec<Sentence>,
 }
@@ -79,12 +85,14 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
     if let Some(headline) = results::headline(report.run).filter(|_| report.findings.is_empty()) {
         return of_results(report, &headline);
     }
+    let diagnosis = report.diagnosis();
     Verdict {
         warning: warning::sentence(report),
         headline: headline::headline(report, &figures),
         structure: structure::sentences(report),
         consequences: consequences::sentences(report, &figures),
-        bottleneck: bottleneck::sentences(&report.diagnosis()),
+        bottleneck: bottleneck::sentences(&diagnosis),
+        layout: layout::sentences(report, &diagnosis),
         confidence: confidence_levels::sentences(report),
     }
 }
@@ -97,6 +105,7 @@ fn memory_verdict(report: &Report<'_>) -> Verdict {
         structure: Vec::new(),
         consequences: Vec::new(),
         bottleneck: Vec::new(),
+        layout: Vec::new(),
         confidence: Vec::new(),
     }
 }
@@ -109,6 +118,7 @@ fn of_results(report: &Report<'_>, headline: &str) -> Verdict {
         structure: Vec::new(),
         consequences: Vec::new(),
         bottleneck: Vec::new(),
+        layout: Vec::new(),
         confidence: confidence_levels::early_ends(report),
     }
 }
@@ -133,6 +143,7 @@ fn speed_verdict(report: &Report<'_>) -> Verdict {
         ]
         .concat(),
         bottleneck: Vec::new(),
+        layout: Vec::new(),
         confidence: [sentences(speeds::SpeedSentences::confidence), levels].concat(),
     }
 }
