@@ -57,6 +57,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "steps",
             "head",
             "present",
+            "volume",
             "apply",
         ],
     ),

@@ -38,7 +38,8 @@ const SMALL: Bytes = Bytes::mib(512);
 /// The size of an inode, and of a group descriptor with 64-bit block numbers (ext4 disk layout).
 const INODE_BYTES: u64 = 256;
 const DESCRIPTOR_BYTES: u64 = 64;
-/// mke2fs reserves descriptors so that the filesystem can grow 1024-fold, in at most 1024 blocks (mke2fs(8), `resize`).
+/// mke2fs reserves descriptors so that the filesystem can grow 1024-fold, in at most 1024 blocks (mke2fs(8),
+/// `resize`).
 const RESERVED_GROWTH: u64 = 1024;
 const RESERVED_BLOCKS_MAX: u64 = 1024;
 /// mke2fs wants 50 blocks for files in the last group (lib/ext2fs/initialize.c), and bitmaps take some.
@@ -73,8 +74,8 @@ impl Ext4 {
         }
     }
 
-    /// The size without a last group that is too small for its own inode table and descriptors. mke2fs would make
-    /// all groups smaller for it, and they would leave the edges.
+    /// The size without a last group that is too small for its own inode table and descriptors. mke2fs would
+    /// make all groups smaller for it, and they would leave the edges.
     fn without_small_group(size: Bytes, group: u64, purpose: Purpose) -> Bytes {
         let blocks = size / BLOCK;
         let Some(last) = blocks.checked_rem(group).filter(|last| *last > 0 && blocks > group) else {
