@@ -5,7 +5,7 @@ use std::path::Path;
 use flashscope_device::{Bytes, Device};
 use flashscope_layout::Identity;
 use flashscope_layout::present::Present;
-use flashscope_linux::{Roots, identify};
+use flashscope_linux::{Roots, identify, persistent_name};
 
 use crate::target::{Target, read_volumes};
 
@@ -24,6 +24,15 @@ pub fn identity(target: &Target) -> Identity {
 /// Partition table and filesystems on the medium of a target. A range that cannot be read holds nothing.
 pub fn on_it(target: &mut Target) -> Present {
     read_volumes(&mut target.device)
+}
+
+/// A name of a target that still holds after a change of directory or a restart: the persistent name of a
+/// disk, or the absolute path.
+pub fn lasting_name(target: &str) -> String {
+    let path = Path::new(target);
+    let persistent = persistent_name(path, &Roots::default());
+    let absolute = persistent.or_else(|| std::fs::canonicalize(path).ok());
+    absolute.map_or_else(|| target.to_owned(), |path| path.display().to_string())
 }
 
 /// A name for a file about this target, with letters, digits and dashes only.

@@ -17,6 +17,7 @@ pub mod purpose;
 pub mod reason;
 pub mod standard;
 pub mod steps;
+mod table_kind;
 pub mod version;
 mod volume;
 pub mod writeback;

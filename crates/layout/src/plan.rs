@@ -9,6 +9,7 @@ use crate::filesystem::Placement;
 use crate::medium::Medium;
 use crate::purpose::Purpose;
 use crate::reason::Reason;
+pub use crate::table_kind::{TableKind, UnknownTable};
 
 /// What goes where on a medium.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,44 +53,6 @@ pub struct PartitionTable {
     /// The geometry that the CHS fields pretend, heads and sectors a track, if one is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chs: Option<Chs>,
-}
-
-/// The kind of a partition table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TableKind {
-    /// Master boot record: at most 2^32 sectors.
-    Mbr,
-    /// GUID partition table.
-    Gpt,
-}
-
-impl TableKind {
-    /// The kind as sfdisk calls it.
-    #[must_use]
-    pub const fn as_sfdisk(self) -> &'static str {
-        match self {
-            Self::Mbr => "dos",
-            Self::Gpt => "gpt",
-        }
-    }
-}
-
-/// A partition table that flashscope does not make.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no partition table; use mbr or gpt")]
-pub struct UnknownTable(String);
-
-impl std::str::FromStr for TableKind {
-    type Err = UnknownTable;
-
-    fn from_str(text: &str) -> Result<Self, UnknownTable> {
-        match text {
-            "mbr" => Ok(Self::Mbr),
-            "gpt" => Ok(Self::Gpt),
-            _ => Err(UnknownTable(text.to_owned())),
-        }
-    }
 }
 
 /// A partition and the filesystem in it.

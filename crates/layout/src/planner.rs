@@ -209,7 +209,12 @@ fn space(medium: &Medium, kind: TableKind) -> Space {
         TableKind::Mbr => (MBR_START_SECTORS, 0),
         TableKind::Gpt => (GPT_START_SECTORS, GPT_END_SECTORS),
     };
-    let first = (medium.logical_block * start).max(FIRST_USABLE.min(medium.erase_block.size));
+    let usual = match kind {
+        TableKind::Mbr => FIRST_USABLE.min(medium.erase_block.size),
+        // sfdisk puts nothing before 1 MiB on a GPT.
+        TableKind::Gpt => FIRST_USABLE,
+    };
+    let first = (medium.logical_block * start).max(usual);
     let end = medium.capacity.saturating_sub(medium.logical_block * end).round_down(medium.logical_block);
     Space { first, end }
 }
@@ -261,10 +266,7 @@ fn partition(
             Because::EndOnEdge
         },
     ));
-    let type_code = match table.kind {
-        TableKind::Mbr => format!("{:02x}", filesystem.mbr_type(&placement)),
-        TableKind::Gpt => filesystem.gpt_type().to_owned(),
-    };
+    let type_code = filesystem.type_code(&placement, table.kind);
     let index = usize::try_from(number).unwrap_or(1).saturating_sub(1);
     let ids = Ids::of_seed(wish.seed);
     let part_uuid = match table.kind {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::filesystem::FilesystemKind;
-use crate::head::{self, Gpt, HEAD_BYTES, Head, Mbr};
+use crate::head::{self, Gpt, HEAD_BYTES, Head, Mbr, SIGNATURE_BYTES, Signature};
 use crate::plan::TableKind;
 
 /// What is on a medium.
@@ -23,6 +23,8 @@ pub struct Present {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TableProblem {
+    /// The MBR protects a GPT whose header is missing or damaged.
+    GptHeader,
     /// The backup header of a GPT is missing or damaged.
     GptBackup,
     /// An MBR that protects a GPT also describes partitions.
@@ -44,6 +46,9 @@ pub struct PresentVolume {
     pub size: Bytes,
     /// Its filesystem, if its head was recognised.
     pub head: Option<Head>,
+    /// Other contents, if their signature was recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 /// How a volume lies against the erase block.
@@ -146,19 +151,30 @@ pub fn present(
         if begin + size > capacity {
             problems.push(TableProblem::BeyondEnd);
         }
-        let head = bytes_at(begin, HEAD_BYTES).as_deref().and_then(head::parse);
-        volumes.push(PresentVolume { number: Some(number), start: begin, size, head });
+        let start = bytes_at(begin, SIGNED_BYTES).unwrap_or_default();
+        let (head, signature) = (parse_head(&start), head::signature(&start));
+        volumes.push(PresentVolume { number: Some(number), start: begin, size, head, signature });
     }
-    if table.is_none()
-        && let Some(head) = head::parse(&start)
-    {
-        volumes.push(PresentVolume { number: None, start: Bytes::ZERO, size: capacity, head: Some(head) });
+    if table.is_none() {
+        let start = bytes_at(Bytes::ZERO, SIGNED_BYTES).unwrap_or_default();
+        let (head, signature) = (parse_head(&start), head::signature(&start));
+        if head.is_some() || signature.is_some() {
+            let (start, size) = (Bytes::ZERO, capacity);
+            volumes.push(PresentVolume { number: None, start, size, head, signature });
+        }
     }
     if overlap(&volumes) {
         problems.push(TableProblem::Overlap);
     }
     problems.dedup();
     Present { table, problems, volumes }
+}
+
+/// The start of a volume that holds head and signature.
+const SIGNED_BYTES: Bytes = Bytes::new(SIGNATURE_BYTES as u64);
+
+fn parse_head(start: &[u8]) -> Option<Head> {
+    head::parse(start.get(..HEAD_BYTES.to_usize()).unwrap_or(start))
 }
 
 /// A partition: number, first logical block, logical blocks.
@@ -183,6 +199,10 @@ fn table_of(
         return (Some(TableKind::Gpt), gpt.entries);
     }
     match mbr {
+        Some(mbr) if mbr.is_protective() => {
+            problems.push(TableProblem::GptHeader);
+            (Some(TableKind::Gpt), Vec::new())
+        }
         Some(mbr) => {
             let spans = mbr.entries.iter().map(|entry| (entry.number, entry.start, entry.blocks)).collect();
             (Some(TableKind::Mbr), spans)

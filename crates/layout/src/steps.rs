@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use flashscope_device::{ByteRange, Bytes};
 
 use crate::chs;
-use crate::filesystem::{self, Command, Tool};
+use crate::filesystem::{self, Command, TooOld, Tool};
 use crate::plan::{Partition, Plan, TableKind};
 use crate::version::Version;
 
@@ -56,7 +56,10 @@ pub fn partition_path(disk: &str, number: u32) -> String {
 pub type VersionOf<'a> = &'a mut dyn FnMut(&Tool) -> Option<Version>;
 
 /// The commands that a person types: the table on the disk, and a filesystem on each partition.
-pub fn commands(plan: &Plan, disk: &str, version_of: VersionOf<'_>) -> Vec<Command> {
+///
+/// # Errors
+/// [`TooOld`] if a tool lacks an option that matters.
+pub fn commands(plan: &Plan, disk: &str, version_of: VersionOf<'_>) -> Result<Vec<Command>, TooOld> {
     let mut table = table_command(plan, disk);
     table.arguments = ["--quiet", "--wipe", "always", disk].map(str::to_owned).to_vec();
     let format = |partition: &Partition| {
@@ -66,7 +69,61 @@ pub fn commands(plan: &Plan, disk: &str, version_of: VersionOf<'_>) -> Vec<Comma
         let command = filesystem.command(&partition.placement, &partition.label, &partition.uuid, &device);
         tool.adapt(command, version_of(&tool))
     };
-    std::iter::once(table).chain(plan.partitions.iter().map(format)).collect()
+    std::iter::once(Ok(table)).chain(plan.partitions.iter().map(format)).collect()
+}
+
+/// Stands for the disk until a shell line is made. No path and no label has its first character.
+const DISK: &str = "\0disk";
+
+/// How shell lines name the disk and its partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellNames<'a> {
+    /// By this path.
+    Path(&'a str),
+    /// By `$disk`, the loop device of an image.
+    Image,
+    /// By `$disk` and `$part1`, as a script sets them.
+    Script,
+}
+
+impl ShellNames<'_> {
+    /// A word of a command.
+    fn word(self, word: &str) -> String {
+        let Some(number) = word.strip_prefix(DISK) else { return quoted(word) };
+        match (self, number) {
+            (Self::Path(path), "") => quoted(path),
+            (Self::Path(path), _) => {
+                number.parse().map_or_else(|_| quoted(word), |number| quoted(&partition_path(path, number)))
+            }
+            (_, "") => "\"$disk\"".to_owned(),
+            (Self::Image, _) => format!("\"${{disk}}p{number}\""),
+            (Self::Script, _) => format!("\"$part{number}\""),
+        }
+    }
+
+    /// A command on one line; its input follows as a here-document.
+    fn line(self, command: &Command, with: &str) -> String {
+        let words = std::iter::once(&command.program).chain(&command.arguments);
+        let line = words.map(|word| self.word(word)).collect::<Vec<_>>().join(" ");
+        if command.input.is_empty() {
+            format!("{with}{line}")
+        } else {
+            format!("{with}{line} <<'TABLE'\n{}TABLE", command.input)
+        }
+    }
+}
+
+/// The commands as lines to paste into a shell, with sudo.
+///
+/// # Errors
+/// As [`commands`].
+pub fn shell_lines(
+    plan: &Plan,
+    names: ShellNames<'_>,
+    version_of: VersionOf<'_>,
+) -> Result<Vec<String>, TooOld> {
+    let commands = commands(plan, DISK, version_of)?;
+    Ok(commands.iter().map(|command| names.line(command, "sudo ")).collect())
 }
 
 /// Old signatures lie at the start and the end of partitions and disks: as much is overwritten with zeros
@@ -117,14 +174,17 @@ pub fn chs_fields(plan: &Plan) -> Vec<(Bytes, [u8; 3])> {
 
 /// The plan as a shell script for the disk that is its first argument. It refuses another serial number or
 /// size.
-pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
+///
+/// # Errors
+/// As [`commands`].
+pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> Result<String, TooOld> {
     let mut script = String::from(
         "#!/bin/sh\n# Made by flashscope. It erases the disk that is its first argument.\nset -eu\n\n",
     );
     script.push_str("disk=${1:?usage: $0 DISK}\n");
     let _ = writeln!(script, "want_bytes={}", plan.medium.capacity.get());
     let serial = plan.medium.identity.serial.as_deref().unwrap_or_default();
-    let _ = writeln!(script, "want_serial={}", quoted(serial));
+    let _ = writeln!(script, "want_serial={}", quoted(serial.trim()));
     let _ = writeln!(script, "block={}", plan.medium.logical_block.get());
     script.push_str(GUARDS);
     for partition in &plan.partitions {
@@ -141,8 +201,8 @@ pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
         let _ = writeln!(script, "zero {} {}", range.offset / block, range.length / block);
     }
     script.push('\n');
-    let table = table_command(plan, "$disk");
-    let _ = writeln!(script, "{} <<'TABLE'\n{}TABLE", shell_line(&table, plan), table.input);
+    let names = ShellNames::Script;
+    let _ = writeln!(script, "{}", names.line(&table_command(plan, DISK), ""));
     for (offset, bytes) in chs_fields(plan) {
         let octal: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(
@@ -152,39 +212,26 @@ pub fn script(plan: &Plan, version_of: VersionOf<'_>) -> String {
         );
     }
     script.push_str("settle\n\n");
-    for command in commands(plan, "$disk", version_of).iter().skip(1) {
-        let _ = writeln!(script, "{}", shell_line(command, plan));
+    for command in commands(plan, DISK, version_of)?.iter().skip(1) {
+        let _ = writeln!(script, "{}", names.line(command, ""));
     }
     script.push_str("sync\n");
-    script
-}
-
-/// A command as a line of the script. A partition's path depends on the disk's name, which only the script
-/// knows.
-fn shell_line(command: &Command, plan: &Plan) -> String {
-    let word = |word: &String| {
-        let of_partition = |partition: &Partition| {
-            let number = partition.number;
-            (*word == partition_path("$disk", number)).then(|| format!("\"$part{number}\""))
-        };
-        let disk = (word == "$disk").then(|| "\"$disk\"".to_owned());
-        disk.or_else(|| plan.partitions.iter().find_map(of_partition)).unwrap_or_else(|| quoted(word))
-    };
-    std::iter::once(&command.program).chain(&command.arguments).map(word).collect::<Vec<_>>().join(" ")
+    Ok(script)
 }
 
 /// Refuses the wrong disk, and one in use; names the partitions, and waits for their nodes.
 const GUARDS: &str = r#"
 # As in 'flashscope apply': messages in English, and zeros written by mkfs itself.
-export LC_ALL=C UNIX_IO_NOZEROOUT=1
+export LC_ALL=C.UTF-8 UNIX_IO_NOZEROOUT=1
 fail() { echo "$disk: $1; nothing was written" >&2; exit 4; }
 [ -b "$disk" ] || fail "this is no disk; attach an image with 'losetup --partscan'"
 have_bytes=$(blockdev --getsize64 "$disk")
-have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk" | tr -d ' ')
+have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk" | sed 's/^ *//; s/ *$//')
 [ "$have_bytes" = "$want_bytes" ] || fail "it has $have_bytes bytes, not $want_bytes"
 [ "$have_serial" = "$want_serial" ] || fail "its serial number is '$have_serial', not '$want_serial'"
 [ -z "$(lsblk --noheadings --output MOUNTPOINT "$disk" | tr -d ' 
 ')" ] || fail "it is mounted"
+lsblk --list --noheadings --output TYPE "$disk" | grep -qvE '^(disk|part|loop) *$' && fail "LVM, RAID or encryption uses it"
 zero() { dd if=/dev/zero of="$disk" bs="$block" seek="$1" count="$2" conv=notrunc status=none; }
 settle() { sync; blockdev --rereadpt "$disk"; udevadm settle 2>/dev/null || sleep 1; }
 case $disk in *[0-9]) p=p ;; *) p= ;; esac
@@ -210,6 +257,14 @@ mod tests {
         assert_eq!(partition_path("/dev/sdb", 1), "/dev/sdb1");
         assert_eq!(partition_path("/dev/mmcblk0", 2), "/dev/mmcblk0p2");
         assert_eq!(partition_path("/dev/loop7", 1), "/dev/loop7p1");
+    }
+
+    #[test]
+    fn a_label_like_a_variable_stays_a_label() {
+        let command = Command::new("mkfs", ["-L", "$disk", DISK, "\0disk2"]);
+        assert_eq!(ShellNames::Script.line(&command, ""), "mkfs -L '$disk' \"$disk\" \"$part2\"");
+        assert_eq!(ShellNames::Image.line(&command, ""), "mkfs -L '$disk' \"$disk\" \"${disk}p2\"");
+        assert_eq!(ShellNames::Path("/dev/sdb").line(&command, ""), "mkfs -L '$disk' /dev/sdb /dev/sdb2");
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl From<&Volume> for PresentVolume {
             start: volume.start,
             size: volume.size.unwrap_or_default(),
             head: head(volume),
+            signature: None,
         }
     }
 }

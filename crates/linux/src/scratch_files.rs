@@ -31,17 +31,54 @@ pub fn tool(program: &str) -> Option<PathBuf> {
     TOOL_FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.is_file())
 }
 
+/// The folders start with this and the number of their process.
+const PREFIX: &str = ".flashscope-scratch-";
+
+/// Removes the folders of processes that were killed.
+fn remove_stale(parent: &Path) {
+    let folders = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    for folder in folders {
+        let name = folder.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
+        let is_stale = process.is_some_and(|process| {
+            process.parse::<u32>().is_ok() && !Path::new("/proc").join(process).exists()
+        });
+        if is_stale {
+            // Another user's folder stays.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
 impl ScratchFiles {
     /// A new folder below `parent`, which should be on a disk of the host, not on the stick.
     ///
     /// # Errors
     /// [`HostError::Scratch`] if it cannot be made.
     pub fn new(parent: &Path) -> Result<Self, HostError> {
+        remove_stale(parent);
         let folder = tempfile::Builder::new()
-            .prefix(".flashscope-")
+            .prefix(&format!("{PREFIX}{}-", std::process::id()))
             .tempdir_in(parent)
             .map_err(|error| system("making a folder in", parent, &error))?;
-        Ok(Self { folder })
+        let mut files = Self { folder };
+        files.try_out(parent)?;
+        Ok(files)
+    }
+
+    /// Checks that written zeros are told from holes: otherwise a tool's zeros would not reach the medium.
+    fn try_out(&mut self, parent: &Path) -> Result<(), HostError> {
+        let path = self.scratch("probe", Bytes::mib(8))?;
+        self.write(&path, Bytes::mib(4), &[0; 4096])?;
+        let is_listed = self
+            .written(&path)?
+            .iter()
+            .any(|range| range.offset <= Bytes::mib(4) && range.end() >= Bytes::mib(4) + Bytes::kib(4));
+        if is_listed {
+            return Ok(());
+        }
+        let reason = "its filesystem turns zeros into holes; name another folder (TMPDIR)".to_owned();
+        Err(HostError::Scratch { during: format!("using {}", parent.display()), reason })
     }
 }
 
@@ -94,7 +131,8 @@ pub fn run_tool(command: &Tool) -> Result<String, HostError> {
     let mut child = Command::new(&path)
         .args(&command.arguments)
         .env_clear()
-        .env("LC_ALL", "C")
+        // English messages; mkfs.exfat reads labels in this character set.
+        .env("LC_ALL", "C.UTF-8")
         .env("PATH", TOOL_FOLDERS.join(":"))
         // mke2fs then writes its zeros, so that the file's extents show them (e2fsprogs,
         // lib/ext2fs/unix_io.c).

@@ -4,7 +4,7 @@
 
 use flashscope_device::{Bytes, SECTOR};
 use flashscope_layout::filesystem::FilesystemKind;
-use flashscope_layout::head::Head;
+use flashscope_layout::head::{Head, Signature};
 use flashscope_layout::present::{Alignment, Present, PresentVolume, TableProblem};
 use flashscope_record::attachment::Volume;
 use flashscope_record::diagnosis::{Bottleneck, Diagnosis, DiagnosisEvidence, Gain};
@@ -28,7 +28,7 @@ pub fn present(present: &Present, erase_block: Bytes) -> Vec<String> {
 pub fn alignment(volume: &PresentVolume, erase_block: Bytes) -> String {
     let name =
         volume.number.map_or_else(|| "The filesystem".to_owned(), |number| format!("Partition {number}"));
-    let kind = volume.head.as_ref().map(Head::name);
+    let kind = volume.head.as_ref().map(Head::name).or_else(|| volume.signature.map(signature));
     format!("{}{}", placed(&name, kind, volume, erase_block), options(volume))
 }
 
@@ -146,8 +146,20 @@ fn verdict(volume: &PresentVolume, erase_block: Bytes) -> String {
     }
 }
 
+/// What a signature stands for.
+const fn signature(signature: Signature) -> &'static str {
+    match signature {
+        Signature::Lvm => "LVM",
+        Signature::Luks => "LUKS encryption",
+        Signature::Raid => "Linux RAID",
+        Signature::Btrfs => "btrfs",
+        Signature::Swap => "swap",
+    }
+}
+
 const fn table_problem(problem: TableProblem) -> &'static str {
     match problem {
+        TableProblem::GptHeader => "The header of the GPT is missing or damaged; gdisk can restore it.",
         TableProblem::GptBackup => "The backup header of the GPT is missing or damaged.",
         TableProblem::HybridMbr => "The MBR describes partitions beside the GPT (hybrid MBR).",
         TableProblem::BeyondEnd => "A partition reaches beyond the end of the disk.",

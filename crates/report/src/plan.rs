@@ -1,9 +1,9 @@
 //! A plan in words: what goes where, and the arithmetic and the reason of every number.
 
-use flashscope_layout::filesystem::{Command, FilesystemKind};
+use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::medium::{EraseBlock, EraseBlockSource};
 use flashscope_layout::plan::{Partition, Plan, TableKind};
-use flashscope_layout::present::Present;
+use flashscope_layout::present::{Present, PresentVolume};
 use flashscope_layout::reason::{Because, PlanNumber, Reason};
 use flashscope_layout::steps;
 
@@ -18,12 +18,12 @@ pub struct Page<'a> {
     pub plan: &'a Plan,
     /// What is on the target now.
     pub present: &'a Present,
-    /// The disk in the commands.
+    /// The disk; a virtual stick has none.
     pub disk: &'a str,
-    /// The image file that is attached as that disk.
-    pub image: Option<&'a str>,
-    /// The commands that carry it out.
-    pub commands: &'a [Command],
+    /// The image file that is attached as `$disk`, quoted for a shell.
+    pub image: Option<String>,
+    /// The commands that carry it out, as lines for a shell.
+    pub commands: &'a [String],
     /// The file that the plan was written to, for `apply`.
     pub plan_file: Option<String>,
     /// Whether to print how to keep the files.
@@ -63,11 +63,9 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     text.line(2, &gain(plan, present));
     text.heading("Commands");
     if let Some(image) = &page.image {
-        text.command(&format!("sudo losetup --partscan {} {}", page.disk, steps::quoted(image)));
+        text.command(&format!("disk=$(sudo losetup --find --show --partscan -- {image})"));
     }
-    for command in *commands {
-        text.command(&line(command));
-    }
+    commands.iter().for_each(|command| text.command(command));
     if plan.table.chs.is_some() {
         text.line(2, "sfdisk has no option for the CHS fields; --script and apply write them.");
     }
@@ -82,11 +80,12 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         2,
         "Everything on the disk is lost. 'apply' first saves what it overwrites, and 'undo' restores that.",
     );
-    if page.keeps_files && !present.volumes.is_empty() {
+    if page.keeps_files {
         keep_files(&mut text, page);
     } else {
         text.heading("Next");
-        text.command(&format!("sudo flashscope apply {}", page.plan_file.as_deref().unwrap_or("PLAN.json")));
+        let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted);
+        text.command(&format!("sudo flashscope apply {plan}"));
         if page.plan_file.is_none() {
             text.line(2, "Write PLAN.json with -o PLAN.json.");
         }
@@ -107,28 +106,36 @@ pub fn fstab(partition: &Partition) -> String {
     format!("PARTUUID={} /mnt/stick{number} {kind} {options} 0 0", partition.part_uuid)
 }
 
-/// How to move the files off, apply the plan, and move them back. Moving a partition in place is not offered.
+/// How to copy the files off, apply the plan, and copy them back, as one block that stops at the first error.
+/// Moving a partition in place is not offered.
 fn keep_files(text: &mut Text, page: &Page<'_>) {
-    let disk = page.disk;
-    let old = page.present.volumes.first().and_then(|volume| volume.number);
-    let old = old.map_or_else(|| disk.to_owned(), |number| steps::partition_path(disk, number));
-    let new =
-        steps::partition_path(disk, page.plan.partitions.last().map_or(1, |partition| partition.number));
-    let plan = page.plan_file.as_deref().unwrap_or("PLAN.json");
-    text.heading("Keep the files: a partition cannot be moved in place, so copy them off and back");
-    for command in [
-        "mkdir --parents ~/stick-copy /mnt/stick".to_owned(),
-        format!("sudo mount -o ro {old} /mnt/stick"),
-        "sudo rsync --archive --hard-links --acls --xattrs /mnt/stick/ ~/stick-copy/".to_owned(),
-        "sudo diff --recursive --no-dereference /mnt/stick ~/stick-copy && sudo umount /mnt/stick".to_owned(),
-        format!("sudo flashscope apply {plan}"),
-        format!("sudo mount {new} /mnt/stick"),
-        "sudo rsync --archive --hard-links --acls --xattrs ~/stick-copy/ /mnt/stick/".to_owned(),
-        "sudo umount /mnt/stick".to_owned(),
-    ] {
-        text.command(&command);
+    let number = |volume: &PresentVolume| volume.number.unwrap_or_default();
+    let old = |volume: &PresentVolume| match volume.number {
+        Some(number) => steps::quoted(&steps::partition_path(page.disk, number)),
+        None => steps::quoted(page.disk),
+    };
+    let new = page.plan.partitions.last().map_or(1, |partition| partition.number);
+    let new = steps::quoted(&steps::partition_path(page.disk, new));
+    let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted);
+    text.heading("Keep the files: a partition cannot be moved in place, so this copies them off and back");
+    text.command("(\nset -e\nsudo mkdir --parents /mnt/stick /var/tmp/stick-copy");
+    for volume in &page.present.volumes {
+        let copy = format!("/var/tmp/stick-copy/{}", number(volume));
+        text.command(&format!("sudo mount -o ro {} /mnt/stick", old(volume)));
+        text.command(&format!("sudo rsync --archive --hard-links --acls --xattrs /mnt/stick/ {copy}/"));
+        text.command(&format!("sudo diff --recursive --no-dereference /mnt/stick {copy}"));
+        text.command("sudo umount /mnt/stick");
     }
-    text.line(2, "FAT and exFAT keep no owners and permissions: rsync reports that, and copies the files.");
+    text.command(&format!("sudo flashscope apply {plan}\nsudo mount {new} /mnt/stick"));
+    match page.present.volumes.as_slice() {
+        [only] => text.command(&format!(
+            "sudo cp --recursive --preserve=timestamps /var/tmp/stick-copy/{}/. /mnt/stick/",
+            number(only)
+        )),
+        _ => text.command("sudo cp --recursive --preserve=timestamps /var/tmp/stick-copy/. /mnt/stick/"),
+    }
+    text.command("sudo umount /mnt/stick\n)");
+    text.line(0, "Delete /var/tmp/stick-copy only after you have checked the files on the disk.");
 }
 
 fn partition(text: &mut Text, partition: &Partition) {
@@ -164,17 +171,6 @@ fn gain(plan: &Plan, present: &Present) -> String {
         None => "Unknown: the cost of small writes was not measured. 'flashscope check TARGET --erase -o RUN.json' \
                  measures it, and all data is lost; then plan with --run RUN.json."
             .to_owned(),
-    }
-}
-
-/// A command as a person pastes it.
-fn line(command: &Command) -> String {
-    let words = std::iter::once(&command.program).chain(&command.arguments);
-    let line = words.map(|word| steps::quoted(word)).collect::<Vec<_>>().join(" ");
-    if command.input.is_empty() {
-        format!("sudo {line}")
-    } else {
-        format!("sudo {line} <<'TABLE'\n{}TABLE", command.input)
     }
 }
 

@@ -46,6 +46,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "version",
             "purpose",
             "reason",
+            "table_kind",
             "standard",
             "ids",
             "chs",

@@ -13,6 +13,9 @@ pub struct Undo {
     /// Where the disk is now, if its name changed since the plan was applied.
     #[arg(long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
     pub target: Option<String>,
+    /// Restore although the disk does not look like the one that was saved.
+    #[arg(long)]
+    pub force: bool,
     /// Do not ask. A disk must be named by /dev/disk/by-id.
     #[arg(long)]
     pub yes: bool,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
-use flashscope_layout::Plan;
 use flashscope_layout::apply::{self, ApplyError, Means, Step};
+use flashscope_layout::{Plan, steps};
 use flashscope_linux::ScratchFiles;
 use flashscope_report::plan::fstab;
 
@@ -37,8 +37,10 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&plan, &target)?;
+    let stored_target = medium::lasting_name(text);
     let means = Means {
         version: VERSION,
+        target: &stored_target,
         host: &mut host,
         undo: &mut undo,
         observer: &mut |step| printer.remark(doing(step)),
@@ -56,6 +58,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     }
     let fstab: Vec<String> = plan.partitions.iter().map(fstab).collect();
     let undo_file = undo_path.display().to_string();
+    let undo_command = format!("sudo flashscope undo {}", steps::quoted(&undo_file));
     if printer.json {
         printer.document(&ApplyDocument {
             target: text.clone(),
@@ -68,7 +71,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     }
     let mut result = format!(
         "Applied to {text}: {} written and read back. Table and data areas are where the plan says.\n\
-         Undo: sudo flashscope undo {undo_file}\n\nMount, in /etc/fstab:\n",
+         Undo: {undo_command}\n\nMount, in /etc/fstab:\n",
         applied.bytes
     );
     fstab.iter().for_each(|line| result.push_str(&format!("  {line}\n")));
@@ -111,7 +114,8 @@ fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) 
         ApplyError::ReadBack { .. } => (Exit::Problem, true),
     };
     if is_touched {
-        printer.remark(format!("to go back: sudo flashscope undo {}", undo.display()));
+        let undo = steps::quoted(&undo.display().to_string());
+        printer.remark(format!("to go back: sudo flashscope undo {undo}"));
     }
     if interrupted {
         printer.remark(if is_touched { "interrupted" } else { "interrupted; nothing was written" });

@@ -9,6 +9,8 @@ use flashscope_infer::diagnosis::diagnose_run;
 use flashscope_layout::apply::{HostError, version_of};
 use flashscope_layout::filesystem::{self, Tool};
 use flashscope_layout::plan::GainInterval;
+use flashscope_layout::present::{Present, PresentVolume};
+use flashscope_layout::steps::ShellNames;
 use flashscope_layout::{
     EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps,
 };
@@ -46,6 +48,9 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         printer.remark(format!("note: {remark}"));
     }
     let present = medium::on_it(&mut target);
+    if arguments.keeps_files {
+        refuse_unknown_contents(&arguments.target, &present)?;
+    }
     let known = findings(arguments, &mut target, printer)?;
     if target.interrupt.is_requested() {
         return Ok(Exit::Interrupted);
@@ -60,7 +65,10 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         of_it.and_then(|(_, version)| *version)
     };
     let disk = disk(&arguments.target);
-    let commands = steps::commands(&plan, &disk, &mut version);
+    let commands = steps::commands(&plan, &disk, &mut version).or_exit_bare(Exit::Usage)?;
+    let image = Path::new(&arguments.target).is_file().then(|| steps::quoted(&plain_path(&arguments.target)));
+    let names = if image.is_some() { ShellNames::Image } else { ShellNames::Path(&disk) };
+    let lines = steps::shell_lines(&plan, names, &mut version).or_exit_bare(Exit::Usage)?;
     if let Some(file) = &arguments.output {
         let body = PlanDocument { plan: plan.clone(), commands: commands.clone(), present: present.clone() };
         let text = serde_json::to_string_pretty(&Document::new(&body)).or_exit_bare(Exit::Failed)? + "\n";
@@ -69,7 +77,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         printer.remark(format!("wrote {}", file.display()));
     }
     if arguments.script {
-        printer.result(&steps::script(&plan, &mut version))?;
+        printer.result(&steps::script(&plan, &mut version).or_exit_bare(Exit::Usage)?)?;
     } else if printer.json {
         printer.document(&PlanDocument { plan, commands, present })?;
     } else {
@@ -77,8 +85,8 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
             plan: &plan,
             present: &present,
             disk: &disk,
-            image: Path::new(&arguments.target).is_file().then_some(arguments.target.as_str()),
-            commands: &commands,
+            image,
+            commands: &lines,
             plan_file: arguments.output.as_deref().map(|file| file.display().to_string()),
             keeps_files: arguments.keeps_files,
         };
@@ -93,6 +101,27 @@ fn refuse_partition(text: &str) -> Result<(), Failure> {
     let Some(disk) = identity.disk.filter(|_| identity.partition.is_some()) else { return Ok(()) };
     let error = anyhow!("{text} is a partition; a plan is for the whole disk: {}", disk.path.display());
     Err(Failure { exit: Exit::Usage, error })
+}
+
+/// Files can be copied off only where every volume is known.
+fn refuse_unknown_contents(target: &str, present: &Present) -> Result<(), Failure> {
+    let is_disk = !target.starts_with("sim:") && !Path::new(target).is_file();
+    let is_known = |volume: &PresentVolume| volume.head.is_some() && volume.signature.is_none();
+    let reason = if !is_disk {
+        "is no disk; --move prints commands for a disk"
+    } else if present.volumes.is_empty() {
+        "has no filesystem that is known; copy its contents off by hand"
+    } else if !present.problems.is_empty() || !present.volumes.iter().all(is_known) {
+        "has contents that are not known; copy them off by hand"
+    } else {
+        return Ok(());
+    };
+    Err(Failure { exit: Exit::Usage, error: anyhow!("{target} {reason}") })
+}
+
+/// A path that no program takes for an option.
+fn plain_path(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
 
 /// The disk in printed commands: a virtual stick has no device file, and an image is attached as a loop

@@ -27,7 +27,7 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let header = apply::read_header(&mut file).or_exit(Exit::Usage, name.clone())?;
     let data = file.stream_position()?;
     let text = arguments.target.as_ref().unwrap_or(&header.target);
-    let lost = losses(&header, text, &mut file, printer)?;
+    let lost = losses(&header, text, &mut file, arguments.force, printer)?;
     file.seek(std::io::SeekFrom::Start(data))?;
     let consent = confirm::overwrite(text, &lost, arguments.yes, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
@@ -81,16 +81,16 @@ fn losses(
     header: &UndoHeader,
     text: &str,
     file: &mut BufReader<File>,
+    force: bool,
     printer: &Printer,
 ) -> Result<String, Failure> {
     let mut target = target::open(text, None, Budget::UNLIMITED)?;
     let identity = medium::identity(&target);
     refuse_other(header, &identity, text)?;
     let state = apply::state(header, file, &mut target.device).map_err(|error| failure(error, text))?;
-    let is_named = identity.serial.is_some();
-    if !is_named && !state.can_be_same() {
+    if !force && !state.can_be_same() {
         let error = anyhow!(
-            "{text} is another medium, or was overwritten since: {} of {} untouched places differ; nothing was written",
+            "{text} is another medium, or was overwritten since: {} of {} untouched places differ; --force restores anyway; nothing was written",
             state.fingerprint_changed,
             state.fingerprint
         );
@@ -125,7 +125,8 @@ fn refuse_other(header: &UndoHeader, found: &flashscope_layout::Identity, text: 
         return Ok(());
     }
     let expected = &header.identity;
-    let error = anyhow!("the undo file belongs to {expected}, and {text} is {found}; nothing was written");
+    let error =
+        anyhow!("the undo file belongs to {expected}, and {text} is {found}; name the right one (--target)");
     Err(Failure { exit: Exit::Refused, error })
 }
 

@@ -213,7 +213,8 @@ fn an_edited_plan_is_refused_with_what_is_wrong() {
         ("\"-b\"", "\"-l/etc/passwd\"", "is no option"),
         ("\"label\": \"\"", "\"label\": \"a label that is far too long\"", "too long"),
         ("\"capacity\": 100663296", "\"capacity\": 200663296", "make a new plan"),
-        ("\"type_code\": \"83\"", "\"type_code\": \"83, bootable\"", "no identifier"),
+        ("\"type_code\": \"83\"", "\"type_code\": \"83, bootable\"", "is not the partition type"),
+        ("\"noatime\"", "\"noatime\\n/dev/sda1 / ext4\"", "is no mount option"),
     ];
     for (old, new, words) in edits {
         let bench = Bench::new(96, &LINUX);
@@ -418,4 +419,118 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
     let document: Value = serde_json::from_slice(&undone.stdout).unwrap();
     schema::assert_valid("undo", &document);
     assert!(document["ranges_changed_since"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn undo_finds_the_target_that_was_written_and_refuses_another_with_the_same_plan() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let (first, second) = (Bench::new(96, &LINUX), Bench::new(96, &LINUX));
+    for offset in (0..96).step_by(8) {
+        write_at(&second.image, offset << 20, &b"other contents ".repeat(80_000));
+    }
+    let before = [first.contents(), second.contents()];
+    let second_undo = path(&second.folder, "second.undo");
+    let to_second = ["--target", &second.image, "--undo-file", &second_undo];
+    assert_eq!(first.apply(&[]).status.code(), Some(0));
+    let applied = flashscope(&[&["apply", first.plan.as_str(), "--yes"][..], &to_second].concat());
+    assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
+    let (code, message) = refusal(&["undo", &first.undo, "--yes", "--target", &second.image]);
+    assert!(code == 4 && message.contains("--force"), "{code} {message}");
+    // Each undo file knows its own target.
+    for undo in [&second_undo, &first.undo] {
+        let undone = flashscope(&["undo", undo, "--yes"]);
+        assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
+    }
+    assert!([first.contents(), second.contents()] == before);
+}
+
+#[test]
+fn plans_with_options_that_name_files_are_refused() {
+    if !has_tools(&["sfdisk", "mkfs.xfs"]) {
+        return;
+    }
+    let bench = Bench::new(600, &[&LINUX[..], &["--fs", "xfs"]].concat());
+    let victim = path(&bench.folder, "victim");
+    std::fs::write(&victim, "kept").unwrap();
+    bench.edit("\"su=32k\"", &format!("\"file=1,name={victim},size=16m\""));
+    let output = bench.apply(&[]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is no option"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "kept");
+}
+
+#[test]
+fn move_prints_commands_only_where_every_volume_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = image(&folder, 64);
+    write_at(&file, 512, b"LABELONE");
+    let (code, message) = refusal(&["plan", &file, "--for", "share", "--erase-block", "4MiB", "--move"]);
+    assert!(code == 2 && message.contains("--move"), "{code} {message}");
+    let text = plan(&[&file, "--for", "share", "--erase-block", "4MiB"]);
+    assert!(text.contains("(LVM)"), "{text}");
+    if !has_loops() {
+        return;
+    }
+    let disk = Loop::over(&file);
+    let (code, message) = refusal(&["plan", &disk.0, "--for", "share", "--erase-block", "4MiB", "--move"]);
+    assert!(code == 2 && message.contains("by hand"), "{code} {message}");
+}
+
+#[test]
+fn hostile_labels_and_paths_are_quoted_in_printed_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(&folder, "my stick's image.img");
+    std::fs::File::create(&file).unwrap().set_len(64 << 20).unwrap();
+    let wish = ["--for", "linux-data", "--erase-block", "4MiB", "--label", "$disk; reboot"];
+    let text = plan(&[&[file.as_str()], &wish[..]].concat());
+    assert!(text.contains(r"my stick'\''s image.img'"), "{text}");
+    assert!(text.contains("-L '$disk; reboot'") && text.contains("\"${disk}p1\""), "{text}");
+    let script = plan(&[&[file.as_str(), "--script"], &wish[..]].concat());
+    assert!(script.contains("-L '$disk; reboot'") && script.contains("\"$part1\""), "{script}");
+}
+
+#[test]
+fn disks_with_blocks_of_4_kib_get_sectors_of_4_kib() {
+    if !has_loops() || !has_tools(&["sfdisk", "mkfs.xfs", "mkfs.vfat"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = image(&folder, 600);
+    let made =
+        Command::new("losetup").args(["--find", "--show", "--sector-size", "4096", &file]).output().unwrap();
+    let disk = Loop(stdout(&made).trim().to_owned());
+    for (kind, offset, magic) in [("xfs", 102_u64, [0x10, 0x00]), ("vfat", 11, [0x00, 0x10])] {
+        let (plan_file, undo) = (path(&folder, "4k.json"), path(&folder, &format!("{kind}.undo")));
+        plan(&[&[disk.0.as_str(), "--fs", kind, "-o", &plan_file, "-q"][..], &LINUX].concat());
+        let applied = flashscope(&["apply", &plan_file, "--yes", "--undo-file", &undo]);
+        assert_eq!(applied.status.code(), Some(0), "{kind}: {}", stderr(&applied));
+        run("sync", &[]);
+        let document: Value = serde_json::from_str(&std::fs::read_to_string(&plan_file).unwrap()).unwrap();
+        let start = document["partitions"][0]["placement"]["start"].as_u64().unwrap();
+        let mut found = [0; 2];
+        std::os::unix::fs::FileExt::read_exact_at(
+            &std::fs::File::open(&file).unwrap(),
+            &mut found,
+            start + offset,
+        )
+        .unwrap();
+        assert_eq!(found, magic, "{kind}");
+    }
+    let refused = flashscope(&[&["plan", &disk.0, "--table", "gpt"][..], &LINUX].concat());
+    assert!(refused.status.code() == Some(2) && stderr(&refused).contains("--table mbr"));
+}
+
+#[test]
+fn a_gpt_with_small_erase_blocks_is_applied() {
+    if !has_tools(&["sfdisk", "mkfs.vfat"]) {
+        return;
+    }
+    let wish = ["--for", "share", "--table", "gpt", "--erase-block", "128KiB"];
+    let bench = Bench::new(96, &wish);
+    let output = bench.apply(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = plan(&[&[bench.image.as_str()], &wish[..]].concat());
+    assert!(text.contains("Partition 1 (vfat)"), "{text}");
 }

@@ -56,7 +56,7 @@ fn format(partition: &Partition, host: &mut dyn Host, image: &mut Image) -> Resu
     let (tool, device) = (filesystem.tool(), path.to_string_lossy());
     let version = version_of(&tool, &mut |command| host.run(command))?;
     let command = filesystem.command(placement, &partition.label, &partition.uuid, &device);
-    for command in std::iter::once(tool.adapt(command, version)).chain(filesystem.check(&device)) {
+    for command in std::iter::once(tool.adapt(command, version)?).chain(filesystem.check(&device)) {
         let messages = host.run(&command).map_err(|error| error.with_package(tool.package))?;
         image.messages.push(messages);
     }

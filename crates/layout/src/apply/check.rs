@@ -3,11 +3,13 @@
 use flashscope_device::{Bytes, Device};
 
 use super::run::ApplyError;
-use crate::filesystem;
+use crate::filesystem::{self, option};
 use crate::plan::{Partition, Plan, TableKind};
 
 /// The most partitions of an MBR without a chain of further tables.
 const PARTITIONS_MAX: usize = 4;
+/// A UUID with its dashes (RFC 9562, 4).
+const UUID_LENGTH: usize = 36;
 /// An MBR counts sectors with 32 bits.
 const MBR_SECTORS_MAX: u64 = u32::MAX as u64;
 
@@ -30,8 +32,9 @@ pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
     if block != plan.medium.logical_block {
         return Err(impossible(format!("it has logical blocks of {block}")));
     }
-    if plan.medium.erase_block.size.is_zero() {
-        return Err(impossible("its erase block is zero"));
+    let erase_block = plan.medium.erase_block.size;
+    if erase_block.is_zero() || !erase_block.is_multiple_of(block) {
+        return Err(impossible(format!("its erase block of {erase_block} is no multiple of {block}")));
     }
     if plan.partitions.is_empty() || plan.partitions.len() > PARTITIONS_MAX {
         return Err(impossible(format!("it has {} partitions", plan.partitions.len())));
@@ -46,7 +49,7 @@ pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
     let mut end = block;
     for (partition, number) in plan.partitions.iter().zip(1..) {
         place(partition, number, end, plan)?;
-        words(partition)?;
+        words(partition, plan.table.kind)?;
         end = partition.end();
     }
     Ok(())
@@ -67,27 +70,31 @@ fn place(partition: &Partition, number: u32, end: Bytes, plan: &Plan) -> Result<
     Err(impossible(format!("partition {} does not fit", partition.number)))
 }
 
-/// Checks every word of a partition that becomes part of a command.
-fn words(partition: &Partition) -> Result<(), ApplyError> {
-    let filesystem = filesystem::of_kind(partition.placement.filesystem);
+/// Checks every word of a partition that becomes part of a command, and its type.
+fn words(partition: &Partition, table: TableKind) -> Result<(), ApplyError> {
+    let placement = &partition.placement;
+    let filesystem = filesystem::of_kind(placement.filesystem);
+    let kind = filesystem.kind();
     filesystem.check_label(&partition.label).map_err(|error| impossible(error.to_string()))?;
-    for text in [&partition.uuid, &partition.part_uuid, &partition.type_code] {
+    for text in [&partition.uuid, &partition.part_uuid] {
         if !is_identifier(text) {
             return Err(impossible(format!("'{}' is no identifier", text.escape_debug())));
         }
     }
-    let mut is_value_due = false;
-    for option in &partition.placement.options {
-        let is_flag = filesystem.flags().contains(&option.as_str());
-        let is_known = is_flag || (is_value_due && is_value(option));
-        if !is_known {
-            let kind = filesystem.kind();
-            return Err(impossible(format!(
-                "'{}' is no option that flashscope gives {kind}",
-                option.escape_debug()
-            )));
-        }
-        is_value_due = is_flag;
+    if let Some(word) = option::unknown(&placement.options, filesystem.options()) {
+        return Err(impossible(format!(
+            "'{}' is no option that flashscope gives {kind}",
+            word.escape_debug()
+        )));
+    }
+    let mount =
+        partition.mount_options.iter().find(|word| !filesystem.mount_options().contains(&word.as_str()));
+    if let Some(word) = mount {
+        return Err(impossible(format!("'{}' is no mount option of {kind}", word.escape_debug())));
+    }
+    if partition.type_code != filesystem.type_code(placement, table) {
+        let code = partition.type_code.escape_debug();
+        return Err(impossible(format!("'{code}' is not the partition type of {kind}")));
     }
     Ok(())
 }
@@ -95,13 +102,6 @@ fn words(partition: &Partition) -> Result<(), ApplyError> {
 /// Hexadecimal digits and dashes, not at the front.
 fn is_identifier(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_hexdigit())
-        && text.len() <= 36
+        && text.len() <= UUID_LENGTH
         && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
-}
-
-/// A value of an option: no path, no option.
-fn is_value(text: &str) -> bool {
-    !text.starts_with('-')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || ",=^_/.".contains(c))
-        && !text.starts_with('/')
 }

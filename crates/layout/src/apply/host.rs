@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use flashscope_device::{ByteRange, Bytes};
 
-use crate::filesystem::{Command, Tool};
+use crate::filesystem::{Command, TooOld, Tool};
 use crate::version::Version;
 
 /// The host: it runs tools and keeps sparse scratch files for them.
@@ -88,6 +88,9 @@ pub enum HostError {
         /// The package that has it.
         package: String,
     },
+    /// A tool lacks an option.
+    #[error(transparent)]
+    Lacks(#[from] TooOld),
     /// A tool failed.
     #[error("{command} failed with {status}: {messages}")]
     Failed {

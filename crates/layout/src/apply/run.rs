@@ -6,7 +6,7 @@ use super::build::{Image, Piece, build};
 use super::check::check;
 use super::host::{Host, HostError};
 use super::medium_io::{self, MediumError};
-use super::undo::{self, UndoError, UndoHeader, UndoSink};
+use super::undo::{self, Origin, UndoError, UndoHeader, UndoSink};
 use crate::plan::Plan;
 use crate::present::{Alignment, present};
 
@@ -37,13 +37,13 @@ pub enum ApplyError {
     Impossible(String),
     /// The host failed before anything was written.
     #[error("{0}; nothing was written to the medium")]
-    Host(#[from] HostError),
+    Host(HostError),
     /// The undo file could not be written. Nothing was written to the medium.
     #[error("{0}; nothing was written to the medium")]
-    Undo(#[from] UndoError),
+    Undo(UndoError),
     /// The medium failed while it was written.
     #[error("{0}; run 'flashscope undo' with the undo file to take back what was written")]
-    Medium(#[from] MediumError),
+    Medium(MediumError),
     /// What was written does not read back.
     #[error("{what} reads back differently than planned; run 'flashscope undo' with the undo file")]
     ReadBack {
@@ -52,10 +52,30 @@ pub enum ApplyError {
     },
 }
 
+impl From<HostError> for ApplyError {
+    fn from(error: HostError) -> Self {
+        Self::Host(error)
+    }
+}
+
+impl From<UndoError> for ApplyError {
+    fn from(error: UndoError) -> Self {
+        Self::Undo(error)
+    }
+}
+
+impl From<MediumError> for ApplyError {
+    fn from(error: MediumError) -> Self {
+        Self::Medium(error)
+    }
+}
+
 /// What applying uses besides plan and medium.
 pub struct Means<'a> {
     /// The version of flashscope, for the undo file.
     pub version: &'a str,
+    /// The target as undo should find it again.
+    pub target: &'a str,
     /// Tools and scratch files.
     pub host: &'a mut dyn Host,
     /// Takes the undo file, which is durable before anything is written.
@@ -83,13 +103,14 @@ pub enum Step {
 /// [`ApplyError`]; all but [`ApplyError::Medium`] and [`ApplyError::ReadBack`] mean that the medium is
 /// untouched.
 pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<Applied, ApplyError> {
-    let Means { version, host, undo, observer } = means;
+    let Means { version, target, host, undo, observer } = means;
+    let origin = Origin { version, target, medium: &plan.medium };
     check(plan, device)?;
     observer(Step::Build);
     let image = build(plan, host)?;
     let bytes = image.pieces.iter().fold(Bytes::ZERO, |sum, piece| sum + piece.range.length);
     observer(Step::Save(bytes));
-    let header = undo::save(plan, version, &image, host, device, undo)?;
+    let header = undo::save(&origin, &image, host, device, undo)?;
     undo.make_durable().map_err(UndoError::from)?;
     let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
     observer(Step::Write(bytes));
@@ -128,7 +149,7 @@ fn read_back(
     for piece in &image.pieces {
         for part in medium_io::pieces(piece.range, medium_io::piece_max(device)) {
             let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
-            let wanted = host.read(&piece.source, from)?;
+            let wanted = host.read(&piece.source, from).map_err(|error| different(error.to_string()))?;
             if medium_io::read(device, part)?[..] != wanted[..] {
                 return Err(different(part.to_string()));
             }

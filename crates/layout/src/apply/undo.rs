@@ -13,13 +13,14 @@ use super::build::Image;
 use super::checksum::Checksum;
 use super::host::{Host, HostError};
 use super::medium_io::{self, MediumError};
-use crate::medium::Identity;
-use crate::plan::Plan;
+use crate::medium::{Identity, Medium};
 
 /// The first bytes of an undo file. The digit counts up when an old reader could not read it.
 const MAGIC: &[u8; 8] = b"FSUNDO1\n";
 /// A header is far smaller; a larger one is no header.
 const HEADER_MAX: u64 = 64 << 20;
+/// Logical blocks of disks, bytes.
+const LOGICAL_BLOCKS: std::ops::RangeInclusive<u64> = 512..=65_536;
 /// Places that stay untouched and are remembered, to recognise the medium. Policy.
 const FINGERPRINTS: u64 = 64;
 /// How much of each is remembered.
@@ -56,6 +57,26 @@ pub struct UndoHeader {
     pub ranges: Vec<SavedRange>,
     /// Untouched places with their checksums.
     pub fingerprint: Vec<Fingerprint>,
+}
+
+impl UndoHeader {
+    /// Whether its ranges and places are possible: ascending, on the medium, in whole blocks.
+    fn is_sound(&self) -> bool {
+        let (block, capacity) = (self.logical_block, self.identity.capacity);
+        let is_block = LOGICAL_BLOCKS.contains(&block.get()) && block.get().is_power_of_two();
+        let fits = |offset: Bytes, length: Bytes| {
+            let end = offset.get().checked_add(length.get());
+            offset.is_multiple_of(block)
+                && length.is_multiple_of(block)
+                && !length.is_zero()
+                && end.is_some_and(|end| end <= capacity.get())
+        };
+        is_block
+            && !self.ranges.is_empty()
+            && self.ranges.iter().all(|saved| fits(saved.offset, saved.length))
+            && self.ranges.windows(2).all(|pair| pair[0].range().end() <= pair[1].offset)
+            && self.fingerprint.iter().all(|place| fits(place.offset, FINGERPRINT.round_up(block)))
+    }
 }
 
 /// A range that is saved.
@@ -130,8 +151,12 @@ pub struct UndoState {
     pub original: usize,
     /// Ranges that hold something else: applying was cut, or something was written since.
     pub changed: usize,
-    /// Ranges and untouched places that hold what the undo file knows, and are not blank there.
+    /// Ranges that hold what the undo file knows, and are not blank there.
     pub recognised: usize,
+    /// Untouched places that were not blank when they were saved, and those of them that are unchanged.
+    pub marked: usize,
+    /// See [`marked`](Self::marked).
+    pub marked_unchanged: usize,
     /// Whether the medium held nothing but blank data before.
     pub was_blank: bool,
     /// Untouched places that differ: data was written since, or this is another medium.
@@ -141,10 +166,13 @@ pub struct UndoState {
 }
 
 impl UndoState {
-    /// Whether this can be the medium that was saved: something that is not blank is recognised, or all was
-    /// blank and no untouched place was written since.
+    /// Whether this can be the medium that was saved. Untouched places that were not blank decide. Where
+    /// there are none, a range that is not blank is recognised, or all was blank and is so now.
     #[must_use]
     pub const fn can_be_same(&self) -> bool {
+        if self.marked > 0 {
+            return self.marked_unchanged > 0;
+        }
         self.recognised > 0 || (self.was_blank && self.fingerprint_changed == 0)
     }
 }
@@ -156,6 +184,16 @@ pub struct Restored {
     pub written: usize,
     /// Ranges that held their original bytes already.
     pub unchanged: usize,
+}
+
+/// Where an undo file comes from.
+pub(super) struct Origin<'a> {
+    /// The version of flashscope.
+    pub version: &'a str,
+    /// The target as undo should find it again.
+    pub target: &'a str,
+    /// The medium.
+    pub medium: &'a Medium,
 }
 
 /// The bytes that a piece of an image writes, fed to `each` in parts.
@@ -181,9 +219,8 @@ fn image_parts(
 ///
 /// # Errors
 /// [`UndoError`] if medium or file fail.
-pub fn save(
-    plan: &Plan,
-    version: &str,
+pub(super) fn save(
+    origin: &Origin<'_>,
     image: &Image,
     host: &mut dyn Host,
     device: &mut dyn Device,
@@ -201,10 +238,10 @@ pub fn save(
         });
     }
     let header = UndoHeader {
-        flashscope: version.to_owned(),
-        target: plan.medium.target.clone(),
-        identity: plan.medium.identity.clone(),
-        logical_block: plan.medium.logical_block,
+        flashscope: origin.version.to_owned(),
+        target: origin.target.to_owned(),
+        identity: origin.medium.identity.clone(),
+        logical_block: origin.medium.logical_block,
         fingerprint: fingerprint(device, &ranges)?,
         ranges,
     };
@@ -293,8 +330,7 @@ pub fn read_header(file: &mut dyn Read) -> Result<UndoHeader, UndoError> {
         return Err(damaged("its header"));
     }
     let header: UndoHeader = serde_json::from_slice(&json).map_err(|_| damaged("its header"))?;
-    let is_sound = header.ranges.windows(2).all(|pair| pair[0].range().end() <= pair[1].offset);
-    if is_sound { Ok(header) } else { Err(damaged("its list of ranges")) }
+    if header.is_sound() { Ok(header) } else { Err(damaged("its list of ranges")) }
 }
 
 /// The checksum of bytes, and whether they are blank: all zero, or all ones as erased flash.
@@ -369,6 +405,8 @@ pub fn state(
         original: 0,
         changed: 0,
         recognised: 0,
+        marked: 0,
+        marked_unchanged: 0,
         was_blank: originals.iter().all(|original| original.is_blank),
         fingerprint_changed: 0,
         fingerprint: header.fingerprint.len(),
@@ -391,9 +429,11 @@ pub fn state(
     for place in &header.fingerprint {
         let found = summary_of(device, ByteRange::new(place.offset, length))?;
         let is_same = found.checksum == place.checksum;
+        let was_blank = blanks.contains(&place.checksum);
         state.fingerprint_changed += usize::from(!is_same);
-        state.recognised += usize::from(is_same && !found.is_blank);
-        state.was_blank &= blanks.contains(&place.checksum);
+        state.marked += usize::from(!was_blank);
+        state.marked_unchanged += usize::from(is_same && !was_blank);
+        state.was_blank &= was_blank;
     }
     Ok(state)
 }

@@ -4,12 +4,19 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::version::Version;
 
 /// mkfs.btrfs refuses smaller ones (109 MiB with single metadata, btrfs-progs 6.2).
 const MINIMUM: Bytes = Bytes::mib(128);
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 2] = [
+    KnownOption { flag: "-m", value: OptionValue::OneOf(&["single"]) },
+    KnownOption { flag: "-d", value: OptionValue::OneOf(&["single"]) },
+];
 
 /// btrfs.
 pub(super) struct Btrfs;
@@ -75,8 +82,8 @@ impl Filesystem for Btrfs {
         Some(Command::new("btrfs", ["check", "--readonly", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-m", "-d"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::label::LabelError;
+use super::option::KnownOption;
 use crate::purpose::Purpose;
 use crate::reason::Reason;
+use crate::table_kind::TableKind;
 use crate::version::Version;
 
 /// The kind of a filesystem.
@@ -231,8 +233,8 @@ pub struct Tool {
     pub version_option: Option<&'static str>,
     /// The least version that takes the options used here, and the project whose version it is.
     pub since: Version,
-    /// Options that need a later version, each with a value. They are left out for an older one.
-    pub newer: &'static [(&'static str, Version)],
+    /// Options that need a later version.
+    pub newer: &'static [NewerOption],
 }
 
 impl Command {
@@ -243,25 +245,58 @@ impl Command {
     }
 }
 
+/// An option that older versions of a tool lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewerOption {
+    /// The option. It takes a value.
+    pub flag: &'static str,
+    /// The first version that has it.
+    pub since: Version,
+    /// An older version is used without the option: always if `None`, or only where it has this value.
+    pub default: Option<&'static str>,
+}
+
+/// A tool that lacks an option that a plan needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this needs {program} {flag} {value}, which version {since} introduced; upgrade the package {package}"
+)]
+pub struct TooOld {
+    /// The program.
+    pub program: &'static str,
+    /// The package that has it.
+    pub package: &'static str,
+    /// The option.
+    pub flag: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The first version that has it.
+    pub since: Version,
+}
+
 impl Tool {
-    /// A command without the options that this version lacks; `None`: the version is not known, and nothing
-    /// newer is used.
-    #[must_use]
-    pub fn adapt(&self, command: Command, version: Option<Version>) -> Command {
-        let is_too_new = |argument: &String| {
-            let newer = self.newer.iter().find(|(flag, _)| flag == argument);
-            newer.is_some_and(|(_, since)| version.is_none_or(|version| version < *since))
-        };
+    /// A command for this version, without the options that it lacks. `None`: the version is not known, and
+    /// nothing newer is used.
+    ///
+    /// # Errors
+    /// [`TooOld`] if an option is lacking that matters.
+    pub fn adapt(&self, command: Command, version: Option<Version>) -> Result<Command, TooOld> {
         let mut arguments = Vec::with_capacity(command.arguments.len());
         let mut all = command.arguments.into_iter();
         while let Some(argument) = all.next() {
-            if is_too_new(&argument) {
-                let _value = all.next();
-            } else {
+            let newer = self.newer.iter().find(|option| option.flag == argument);
+            let Some(option) = newer.filter(|option| version.is_none_or(|version| version < option.since))
+            else {
                 arguments.push(argument);
+                continue;
+            };
+            let value = all.next().unwrap_or_default();
+            if option.default.is_some_and(|default| default != value) {
+                let (program, package) = (self.program, self.package);
+                return Err(TooOld { program, package, flag: option.flag, value, since: option.since });
             }
         }
-        Command { arguments, ..command }
+        Ok(Command { arguments, ..command })
     }
 }
 
@@ -304,14 +339,22 @@ pub trait Filesystem: Sync {
     /// wrong.
     fn check(&self, device: &str) -> Option<Command>;
 
-    /// The options that [`Filesystem::align`] sets.
-    fn flags(&self) -> &'static [&'static str];
+    /// The options that [`Filesystem::align`] sets, with their values.
+    fn options(&self) -> &'static [KnownOption];
 
     /// The type of its partition in an MBR.
     fn mbr_type(&self, placement: &Placement) -> u8;
 
     /// The type of its partition in a GPT.
     fn gpt_type(&self) -> &'static str;
+
+    /// The type of its partition in a table of this kind, as sfdisk reads it.
+    fn type_code(&self, placement: &Placement, table: TableKind) -> String {
+        match table {
+            TableKind::Mbr => format!("{:02x}", self.mbr_type(placement)),
+            TableKind::Gpt => self.gpt_type().to_owned(),
+        }
+    }
 
     /// The mount options that suit a stick or card.
     fn mount_options(&self) -> &'static [&'static str];

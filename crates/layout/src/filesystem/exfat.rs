@@ -7,8 +7,11 @@
 
 use flashscope_device::Bytes;
 
-use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::contract::{
+    Cannot, Command, DataArea, Filesystem, FilesystemKind, NewerOption, Placement, Request, Tool,
+};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{size_from, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -31,7 +34,17 @@ const BOOT_SECTORS: u64 = 24;
 
 /// mkfs.exfat 1.2.2 sets the volume's GUID. 1.2.6 would take the physical sector for the sector of the
 /// filesystem, which moves the heap; `-s`, since 1.2.3, keeps the logical one (exfatprogs, NEWS).
-const NEWER: [(&str, Version); 2] = [("-U", Version([1, 2, 2])), ("-s", Version([1, 2, 3]))];
+const NEWER: [NewerOption; 2] = [
+    NewerOption { flag: "-U", since: Version([1, 2, 2]), default: None },
+    NewerOption { flag: "-s", since: Version([1, 2, 3]), default: Some("512") },
+];
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 3] = [
+    KnownOption { flag: "-b", value: OptionValue::Number },
+    KnownOption { flag: "-c", value: OptionValue::Number },
+    KnownOption { flag: "-s", value: OptionValue::Number },
+];
 
 /// exFAT.
 pub(super) struct Exfat;
@@ -152,8 +165,8 @@ impl Filesystem for Exfat {
         Some(Command::new("fsck.exfat", ["-n", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-b", "-c", "-s"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

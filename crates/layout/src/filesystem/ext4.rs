@@ -11,6 +11,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -52,6 +53,19 @@ const NOT_LAZY: &str = ",lazy_itable_init=0";
 
 /// No journal.
 const NO_JOURNAL: &str = "^has_journal";
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 6] = [
+    KnownOption { flag: "-b", value: OptionValue::Number },
+    KnownOption {
+        flag: "-E",
+        value: OptionValue::Keys(&["nodiscard", "lazy_itable_init", "stride", "stripe_width"]),
+    },
+    KnownOption { flag: "-g", value: OptionValue::Number },
+    KnownOption { flag: "-i", value: OptionValue::Number },
+    KnownOption { flag: "-m", value: OptionValue::Number },
+    KnownOption { flag: "-O", value: OptionValue::OneOf(&[NO_JOURNAL]) },
+];
 
 /// ext4.
 pub(super) struct Ext4;
@@ -195,8 +209,8 @@ impl Filesystem for Ext4 {
         Some(Command::new("e2fsck", ["-f", "-n", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-b", "-E", "-g", "-i", "-m", "-O"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -8,6 +8,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::version::Version;
@@ -21,6 +22,13 @@ const SECTIONS_MIN: u64 = 64;
 const MINIMUM: Bytes = Bytes::mib(64);
 /// The largest volume (kernel documentation: 16 TiB).
 const MAXIMUM: Bytes = Bytes::gib(16 * 1024);
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 3] = [
+    KnownOption { flag: "-s", value: OptionValue::Number },
+    KnownOption { flag: "-z", value: OptionValue::Number },
+    KnownOption { flag: "-t", value: OptionValue::OneOf(&["0"]) },
+];
 
 /// f2fs.
 pub(super) struct F2fs;
@@ -102,8 +110,8 @@ impl Filesystem for F2fs {
         Some(Command::new("fsck.f2fs", ["--dry-run", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-s", "-z", "-t"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -75,6 +75,9 @@ pub(super) fn utf16(label: &str, filesystem: FilesystemKind, maximum: usize) -> 
 
 /// A FAT label: at most 11 ASCII characters without those that short names exclude.
 pub(super) fn fat(label: &str, filesystem: FilesystemKind) -> Result<(), LabelError> {
+    if label.starts_with(' ') {
+        return Err(LabelError::Character { label: printable(label), filesystem, character: ' ' });
+    }
     refuse(label, filesystem, |c| !c.is_ascii() || NOT_IN_FAT.contains(c))?;
     limit(label, filesystem, label.len(), 11, "characters")
 }

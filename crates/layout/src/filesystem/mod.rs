@@ -8,11 +8,15 @@ mod f2fs;
 mod label;
 mod nilfs2;
 mod ntfs;
+pub mod option;
 mod space;
 mod vfat;
 mod xfs;
 
-pub use contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Space, Tool};
+pub use contract::{
+    Cannot, Command, DataArea, Filesystem, FilesystemKind, NewerOption, Placement, Request, Space, TooOld,
+    Tool,
+};
 pub use label::LabelError;
 
 /// All filesystems, in the order of the help.

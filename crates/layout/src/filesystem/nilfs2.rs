@@ -4,6 +4,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::version::Version;
@@ -17,6 +18,12 @@ const SEGMENT_MAX: Bytes = Bytes::mib(64);
 const MINIMUM: Bytes = Bytes::mib(136);
 /// It wants some segments, too. Policy.
 const SEGMENTS_MIN: u64 = 32;
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 2] = [
+    KnownOption { flag: "-b", value: OptionValue::Number },
+    KnownOption { flag: "-B", value: OptionValue::Number },
+];
 
 /// NILFS2.
 pub(super) struct Nilfs2;
@@ -95,8 +102,8 @@ impl Filesystem for Nilfs2 {
         None
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-b", "-B"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

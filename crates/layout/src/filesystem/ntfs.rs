@@ -4,6 +4,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -16,6 +17,15 @@ const MINIMUM: Bytes = Bytes::mib(8);
 /// The geometry that every tool pretends since disks have no heads any more.
 const HEADS: &str = "255";
 const SECTORS_PER_TRACK: &str = "63";
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 5] = [
+    KnownOption { flag: "-c", value: OptionValue::Number },
+    KnownOption { flag: "-p", value: OptionValue::Number },
+    KnownOption { flag: "-H", value: OptionValue::Number },
+    KnownOption { flag: "-S", value: OptionValue::Number },
+    KnownOption { flag: "-s", value: OptionValue::Number },
+];
 
 /// NTFS.
 pub(super) struct Ntfs;
@@ -58,7 +68,19 @@ impl Filesystem for Ntfs {
             Reason::new(PlanNumber::Cluster, cluster.to_string(), "", Because::ClusterForPurpose),
         ];
         let (start_text, cluster_text) = (sector.to_string(), cluster.get().to_string());
-        let options = ["-c", &cluster_text, "-p", &start_text, "-H", HEADS, "-S", SECTORS_PER_TRACK];
+        let sector_text = request.logical_block.get().to_string();
+        let options = [
+            "-s",
+            &sector_text,
+            "-c",
+            &cluster_text,
+            "-p",
+            &start_text,
+            "-H",
+            HEADS,
+            "-S",
+            SECTORS_PER_TRACK,
+        ];
         Ok(Placement {
             filesystem: self.kind(),
             start,
@@ -89,8 +111,8 @@ impl Filesystem for Ntfs {
         Some(Command::new("ntfsfix", ["-n", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-c", "-p", "-H", "-S"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

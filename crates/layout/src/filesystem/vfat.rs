@@ -9,6 +9,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::size_from;
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -21,6 +22,8 @@ const FAT32_CLUSTERS_MIN: u64 = 65_525;
 const FAT16_CLUSTERS_MIN: u64 = 4_085;
 /// The most clusters of a FAT32: 2^28 less the reserved values.
 const FAT32_CLUSTERS_MAX: u64 = 0x0FFF_FFF5;
+/// The largest number in the field of all sectors.
+const SECTORS_MAX: u64 = u32::MAX as u64;
 /// The largest number in the field of reserved sectors.
 const RESERVED_MAX: u64 = 65_535;
 /// mkfs.fat needs 32 reserved sectors for a FAT32: boot sector, its backup and the information sector.
@@ -47,6 +50,19 @@ const DEFAULT_CLUSTERS: [(Bytes, Bytes); 4] = [
 ];
 /// Rounds of the search for R; 48 of 48 combinations that were tried took three at most.
 const ROUNDS: u32 = 16;
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 9] = [
+    KnownOption { flag: "-a", value: OptionValue::None },
+    KnownOption { flag: "-F", value: OptionValue::OneOf(&["16", "32"]) },
+    KnownOption { flag: "-S", value: OptionValue::Number },
+    KnownOption { flag: "-s", value: OptionValue::Number },
+    KnownOption { flag: "-R", value: OptionValue::Number },
+    KnownOption { flag: "-f", value: OptionValue::OneOf(&["2"]) },
+    KnownOption { flag: "-h", value: OptionValue::Number },
+    KnownOption { flag: "-g", value: OptionValue::OneOf(&[GEOMETRY]) },
+    KnownOption { flag: "-r", value: OptionValue::Number },
+];
 
 /// FAT16 and FAT32.
 pub(super) struct Vfat;
@@ -180,6 +196,10 @@ impl Filesystem for Vfat {
 
     fn align(&self, request: &Request) -> Result<Placement, Cannot> {
         let available = size_from(request, request.space.first)?;
+        let maximum = request.logical_block * SECTORS_MAX;
+        if available > maximum {
+            return Err(Cannot::TooLarge { filesystem: self.kind(), maximum, available });
+        }
         let cluster = Self::cluster(request, available);
         if !cluster.get().is_power_of_two() || cluster < request.logical_block || cluster > CLUSTER_MAX {
             let usable = format!("a power of two from {} to {CLUSTER_MAX}", request.logical_block);
@@ -202,8 +222,8 @@ impl Filesystem for Vfat {
         if available < smallest {
             return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: smallest, available });
         }
-        let maximum = CLUSTER_MAX * FAT32_CLUSTERS_MAX;
-        Err(Cannot::TooLarge { filesystem: self.kind(), maximum, available })
+        let usable = "another size, or another filesystem".to_owned();
+        Err(Cannot::Cluster { filesystem: self.kind(), cluster, usable })
     }
 
     fn check_label(&self, label: &str) -> Result<(), LabelError> {
@@ -224,8 +244,8 @@ impl Filesystem for Vfat {
         Some(Command::new("fsck.vfat", ["-n", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-a", "-F", "-S", "-s", "-R", "-f", "-h", "-g", "-r"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, placement: &Placement) -> u8 {

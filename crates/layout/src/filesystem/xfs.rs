@@ -4,6 +4,7 @@ use flashscope_device::Bytes;
 
 use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
 use super::label::{self, LabelError};
+use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::version::Version;
@@ -17,6 +18,13 @@ const LOG_STRIPE: &str = "su=32k";
 /// An allocation group has at least 16 MiB, and must hold several stripe units. Policy: four groups of four
 /// units.
 const UNITS_MIN: u64 = 16;
+
+/// The options of a placement.
+const OPTIONS: [KnownOption; 3] = [
+    KnownOption { flag: "-d", value: OptionValue::Keys(&["su", "sw"]) },
+    KnownOption { flag: "-l", value: OptionValue::Keys(&["su"]) },
+    KnownOption { flag: "-s", value: OptionValue::Keys(&["size"]) },
+];
 
 /// XFS.
 pub(super) struct Xfs;
@@ -52,8 +60,10 @@ impl Filesystem for Xfs {
             ),
             Reason::new(PlanNumber::StripeUnit, erase_block.to_string(), "", Because::GroupsOfStripeUnits),
         ];
-        let options =
-            ["-d", &format!("su={},sw=1", erase_block.get()), "-l", LOG_STRIPE].map(str::to_owned).to_vec();
+        let data = format!("su={},sw=1", erase_block.get());
+        // In a file the tool sees sectors of 512 bytes; the kernel refuses smaller ones than the disk has.
+        let sector = format!("size={}", request.logical_block.get());
+        let options = ["-s", &sector, "-d", &data, "-l", LOG_STRIPE].map(str::to_owned).to_vec();
         Ok(Placement {
             filesystem: self.kind(),
             start,
@@ -85,8 +95,8 @@ impl Filesystem for Xfs {
         Some(Command::new("xfs_repair", ["-n", "-f", device]))
     }
 
-    fn flags(&self) -> &'static [&'static str] {
-        &["-d", "-l"]
+    fn options(&self) -> &'static [KnownOption] {
+        &OPTIONS
     }
 
     fn mbr_type(&self, _placement: &Placement) -> u8 {

@@ -11,6 +11,7 @@ mod field;
 mod gpt;
 mod mbr;
 mod ntfs;
+mod signature;
 mod xfs;
 
 use flashscope_device::Bytes;
@@ -21,6 +22,7 @@ use crate::filesystem::FilesystemKind;
 
 pub use gpt::{Gpt, GptProblem};
 pub use mbr::{Mbr, MbrEntry};
+pub use signature::{SIGNATURE_BYTES, Signature};
 
 /// The head of a filesystem fits into this, for all filesystems that are looked for.
 pub const HEAD_BYTES: Bytes = Bytes::kib(8);
@@ -93,6 +95,12 @@ impl Head {
 pub fn parse(head: &[u8]) -> Option<Head> {
     let parsers = [exfat::parse, ntfs::parse, fat::parse, xfs::parse, f2fs::parse, ext::parse];
     parsers.iter().find_map(|parse| parse(head))
+}
+
+/// Contents other than a filesystem that is planned here, from the first [`SIGNATURE_BYTES`] of a volume.
+#[must_use]
+pub fn signature(head: &[u8]) -> Option<Signature> {
+    signature::find(head)
 }
 
 #[cfg(test)]

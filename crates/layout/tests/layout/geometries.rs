@@ -51,7 +51,7 @@ fn all_filesystems_are_aligned_where_they_can_be() {
                     assert!(available < erase_block * 4, "{request:?}");
                     refused += 1;
                 }
-                Err(Cannot::TooLarge { filesystem, .. }) => {
+                Err(Cannot::Cluster { filesystem, .. } | Cannot::TooLarge { filesystem, .. }) => {
                     assert_eq!(filesystem, FilesystemKind::Vfat, "{request:?}");
                     refused += 1;
                 }

@@ -91,7 +91,8 @@ fn make(count: usize, seed: u64) {
         let command = filesystem.command(&placement, "STICK", UUID, &path.to_string_lossy());
         let tool = filesystem.tool();
         let printed = tool.version_option.and_then(|option| run(tool.program, &[option.to_owned()]));
-        let command = tool.adapt(command, printed.and_then(|(_, text)| Version::find(&text)));
+        let version = printed.and_then(|(_, text)| Version::find(&text));
+        let command = tool.adapt(command, version).unwrap();
         let Some((is_ok, text)) = run(&command.program, &command.arguments) else {
             skip(&format!("{} (package {})", tool.program, tool.package));
             continue;

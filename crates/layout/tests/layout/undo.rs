@@ -51,7 +51,8 @@ fn full(seed: u64) -> MemoryDevice {
 fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<(), ApplyError>, Vec<u8>) {
     let mut file = Vec::new();
     let mut host = host();
-    let means = Means { version: "0.0.0", host: &mut host, undo: &mut file, observer: &mut |_| {} };
+    let means =
+        Means { version: "0.0.0", target: "memory", host: &mut host, undo: &mut file, observer: &mut |_| {} };
     let result = apply(plan, device, means);
     (result.map(drop), file)
 }
@@ -211,7 +212,13 @@ fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
             let before = device.contents().to_vec();
             let mut broken = Broken { tools: host(), left, is_missing };
             let mut file = Vec::new();
-            let means = Means { version: "0.0.0", host: &mut broken, undo: &mut file, observer: &mut |_| {} };
+            let means = Means {
+                version: "0.0.0",
+                target: "memory",
+                host: &mut broken,
+                undo: &mut file,
+                observer: &mut |_| {},
+            };
             let error = apply(&planned(FilesystemKind::Ext4), &mut device, means);
             // A version that cannot be read is no failure.
             if left == 0 && !is_missing {
@@ -223,5 +230,44 @@ fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
             assert!(!is_missing || message.contains(package), "{left}: {message}");
             assert!(device.contents() == before && file.is_empty());
         }
+    }
+}
+
+/// An undo file whose header was edited, with the right checksum.
+fn edited(file: &[u8], edit: &dyn Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let length = u64::from_le_bytes(file[8..16].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&file[16..16 + length]).unwrap();
+    edit(&mut header);
+    let json = serde_json::to_vec(&header).unwrap();
+    let sum = json
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    [&file[..8], &(json.len() as u64).to_le_bytes(), &json, &sum.to_le_bytes(), &file[16 + length + 8..]]
+        .concat()
+}
+
+#[test]
+fn an_edited_undo_file_is_refused_before_anything_is_allocated() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let mut device = full(2);
+    let (result, file) = applied(&planned(FilesystemKind::Vfat), &mut device);
+    result.unwrap();
+    assert_eq!(edited(&file, &|_| {}).len(), file.len());
+    let huge = u64::MAX / 2;
+    let edits: [&dyn Fn(&mut serde_json::Value); 8] = [
+        &|header| header["logical_block"] = (1_u64 << 60).into(),
+        &|header| header["logical_block"] = 0.into(),
+        &|header| header["logical_block"] = 1000.into(),
+        &|header| header["ranges"] = serde_json::json!([]),
+        &|header| header["ranges"][0]["length"] = huge.into(),
+        &|header| header["ranges"][0]["offset"] = huge.into(),
+        &|header| header["ranges"][1]["offset"] = 0.into(),
+        &|header| header["fingerprint"][0]["offset"] = 5.into(),
+    ];
+    for (index, edit) in edits.into_iter().enumerate() {
+        let error = read_header(&mut Cursor::new(edited(&file, edit))).unwrap_err();
+        assert!(matches!(error, UndoError::Damaged { .. }), "{index}: {error}");
     }
 }
