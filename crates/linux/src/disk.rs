@@ -11,6 +11,11 @@ use crate::queue::Queue;
 use crate::usb::Usb;
 use crate::volume::Filesystem;
 
+/// Where a running system is mounted: the Filesystem Hierarchy Standard's directories that a running program
+/// needs, and the places of firmware (`/boot/firmware` on a Raspberry Pi, `/efi` with systemd-boot).
+const SYSTEM_MOUNTS: [&str; 9] =
+    ["/", "/usr", "/var", "/home", "/nix", "/boot", "/boot/efi", "/boot/firmware", "/efi"];
+
 /// A disk, as the kernel lists it. All texts are printable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disk {
@@ -60,9 +65,7 @@ impl Disk {
     /// Whether the running system is on it.
     #[must_use]
     pub fn holds_the_system(&self) -> bool {
-        self.mounts
-            .iter()
-            .any(|mount| ["/", "/usr", "/boot", "/boot/firmware"].contains(&mount.path.as_str()))
+        self.mounts.iter().any(|mount| SYSTEM_MOUNTS.contains(&mount.path.as_str()))
     }
 
     /// Whether it is a reader without a card.

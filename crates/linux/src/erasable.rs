@@ -1,6 +1,9 @@
 //! Decides which disks may be erased: sticks and cards that are not in use.
 
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use flashscope_device::Consent;
 
 use crate::disk::{Bus, Disk};
 use crate::disk_kind::DiskKind;
@@ -35,7 +38,6 @@ pub struct Erasable {
 /// # Errors
 /// [`OpenError`], with the reason and what to try.
 pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenError> {
-    use std::os::unix::fs::FileTypeExt;
     let is_disk = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
     if !is_disk {
         return Ok(None);
@@ -66,8 +68,9 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     takes_writes(node, path)?;
     let whole = if identity.partition.is_some() { node.below("..") } else { None };
     let parts = if whole.is_some() { Vec::new() } else { node.children() };
-    let nodes: Vec<&Node> =
-        std::iter::once(node).chain(parts.iter().filter(|part| part.partition_start().is_some())).collect();
+    let parts = parts.iter().filter(|part| part.partition_start().is_some());
+    // What holds the whole disk holds its partitions.
+    let nodes: Vec<&Node> = std::iter::once(node).chain(&whole).chain(parts).collect();
     if let Some(by) = user(disk, &nodes, roots) {
         return Err(OpenError::DiskInUse { path: path.to_owned(), by });
     }
@@ -77,6 +80,23 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     let medium = format!("{} {}", marks.join(" "), disk.capacity.get());
     let name = node.name();
     Ok(Erasable { identity, name, medium })
+}
+
+/// Checks the disk or partition at `node` like [`permit`], and that it has the medium which the person agreed
+/// to erase.
+pub fn permit_agreed(
+    node: Option<&Node>,
+    path: &str,
+    consent: &Consent,
+    roots: &Roots,
+) -> Result<(), OpenError> {
+    let erasable = permit(node, path, roots)?;
+    let path = path.to_owned();
+    match consent.medium() {
+        Some(medium) if medium == erasable.medium => Ok(()),
+        Some(_) => Err(OpenError::MediumChanged { path }),
+        None => Err(OpenError::NotConsented { path, consented: "an image file".to_owned() }),
+    }
 }
 
 /// Checks that it is a writable stick or card without the running system.
@@ -99,7 +119,7 @@ fn examine(disk: &Disk, path: &str) -> Result<(), OpenError> {
 
 /// What uses one of `nodes`, and how to end that.
 fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
-    let swaps = swaps(roots);
+    let (swaps, loops) = (swaps(roots), loops(roots));
     nodes.iter().find_map(|node| {
         let name = node.name();
         let holder = node.entries("holders").first().map(|holder| {
@@ -110,10 +130,35 @@ fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
             let path = &mounts_of(disk, &name).next()?.path;
             Some(format!("{name} is mounted at {path}; unmount it first (umount /dev/{name})"))
         };
-        let is_swap = swaps.contains(&format!("/dev/{name}"));
-        let swap = || is_swap.then(|| format!("{name} is swap space; turn it off first (swapoff /dev/{name})"));
-        holder.or_else(mount).or_else(swap)
+        let is_it = |path: &str| is_device_file(path, node, roots);
+        let swap = || {
+            let path = swaps.iter().find(|path| is_it(path))?;
+            Some(format!("{name} is swap space; turn it off first (swapoff {path})"))
+        };
+        let attached = || {
+            let (user, _) = loops.iter().find(|(_, backing)| is_it(backing))?;
+            Some(format!("the loop device {user} is attached to {name}; detach that first (losetup -d /dev/{user})"))
+        };
+        holder.or_else(mount).or_else(swap).or_else(attached)
     })
+}
+
+/// Whether `path` is the device file of `node`: by its name, and on this machine also by its device number,
+/// because a device file can have any name.
+fn is_device_file(path: &str, node: &Node, roots: &Roots) -> bool {
+    let is_same_number = || {
+        let found = std::fs::metadata(path).ok().filter(|found| found.file_type().is_block_device())?;
+        let (major, minor) = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+        Some(node.text("dev")? == format!("{major}:{minor}"))
+    };
+    path == format!("/dev/{}", node.name()) || (roots.are_live() && is_same_number() == Some(true))
+}
+
+/// The loop devices and the paths of what they are attached to. The kernel lists no holder for them.
+fn loops(roots: &Roots) -> Vec<(String, String)> {
+    let disks = Sysfs::at(&roots.sysfs).disks().unwrap_or_default();
+    let backing = |disk: Node| Some((disk.name(), disk.text("loop/backing_file")?));
+    disks.into_iter().filter_map(backing).collect()
 }
 
 /// The mounts of the partition of this name, or of the disk itself.
@@ -180,6 +225,30 @@ mod tests {
             self
         }
 
+        fn linked(self, link: &str, target: &str) -> Self {
+            let link = self.directory.path().join(link);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(self.directory.path().join(target), link).unwrap();
+            self
+        }
+
+        /// A further disk of 8 GiB in the device directory `device`, with nothing mounted.
+        fn with_disk(self, device: &str, disk: &str, removable: &str) -> Self {
+            let block = format!("sys/devices/{device}/block/{disk}");
+            self.with("proc/self/mountinfo", NOTHING_MOUNTED)
+                .with(&format!("{block}/size"), "16777216\n")
+                .with(&format!("{block}/removable"), removable)
+                .with(&format!("{block}/ro"), "0\n")
+                .linked(&format!("{block}/device"), &format!("sys/devices/{device}"))
+                .linked(&format!("sys/block/{disk}"), &block)
+        }
+
+        /// The result for the disk `sdb` with this consent.
+        fn permit_agreed(&self, consent: &Consent) -> Result<(), OpenError> {
+            let roots = Roots::copy(self.directory.path());
+            permit_agreed(Sysfs::at(&roots.sysfs).disk("sdb").as_ref(), "/dev/sdb", consent, &roots)
+        }
+
         /// The result for the disk, or the partition of a disk, of this name.
         fn permit(&self, disk: &str, partition: Option<&str>) -> Result<Erasable, String> {
             let roots = Roots::copy(self.directory.path());
@@ -239,6 +308,105 @@ mod tests {
         assert!(text.contains("swapoff /dev/sdb1"), "{text}");
         let text = desktop.permit("sdc", None).unwrap_err();
         assert!(text.contains("dm-0 is using sdc1"), "{text}");
+    }
+
+    const ATA: &str = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
+    const USB: &str = "pci0000:00/0000:00:14.0/usb1/1-9/1-9:1.0/host9/target9:0:0/9:0:0:0";
+    const EMMC: &str = "platform/sdhci.1/mmc_host/mmc1/mmc1:0001";
+
+    /// A hot-swap frame or a CompactFlash adapter: the kernel calls the disk removable.
+    #[test]
+    fn removable_disks_on_other_buses_than_usb_and_mmc_are_refused() {
+        let ata = Machine::new("desktop").with_disk(ATA, "sdx", "1\n");
+        let text = ata.permit("sdx", None).unwrap_err();
+        assert!(text.contains("on ata") && text.contains("sticks and cards"), "{text}");
+        let scsi = ATA.replace("ata1/", "");
+        let text = Machine::new("desktop").with_disk(&scsi, "sdx", "1\n").permit("sdx", None).unwrap_err();
+        assert!(text.contains("on scsi"), "{text}");
+        let usb = Machine::new("desktop").with_disk(USB, "sdx", "1\n");
+        assert!(usb.permit("sdx", None).is_ok(), "the same disk on USB is a stick");
+    }
+
+    #[test]
+    fn emmc_chips_their_boot_partitions_and_optical_drives_are_refused() {
+        for (name, kind) in [
+            ("mmcblk1", "eMMC chip"),
+            ("mmcblk1boot0", "part of an eMMC chip"),
+            ("mmcblk1boot1", "part of an eMMC chip"),
+            ("mmcblk1rpmb", "part of an eMMC chip"),
+            ("mmcblk1gp0", "part of an eMMC chip"),
+        ] {
+            let machine = Machine::new("desktop").with_disk(EMMC, name, "0\n");
+            let text = machine.with(&format!("sys/devices/{EMMC}/type"), "MMC\n").permit(name, None);
+            let text = text.unwrap_err();
+            assert!(text.contains(&format!("it is a {kind} on mmc")), "{name}: {text}");
+        }
+        let card = Machine::new("desktop").with_disk(EMMC, "mmcblk1", "0\n");
+        let card = card.with(&format!("sys/devices/{EMMC}/type"), "SD\n");
+        assert!(card.permit("mmcblk1", None).is_ok(), "a card in the same slot may be erased");
+        let optical = Machine::new("desktop").with_disk(USB, "sr0", "1\n");
+        let text = optical.with(&format!("sys/devices/{USB}/type"), "5\n").permit("sr0", None).unwrap_err();
+        assert!(text.contains("it is a optical drive on usb"), "{text}");
+    }
+
+    #[test]
+    fn consent_is_valid_for_one_medium_only() {
+        let desktop = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
+        let medium = desktop.permit("sdb", None).unwrap().medium;
+        let consent = || Consent::to_erase("/dev/sdb");
+        assert_eq!(desktop.permit_agreed(&consent().of_medium(&medium)), Ok(()));
+        let changed = desktop.permit_agreed(&consent().of_medium("sdb 9 1")).unwrap_err();
+        assert!(matches!(changed, OpenError::MediumChanged { .. }), "{changed}");
+        // The person agreed to an image file, and a disk took its path since.
+        let image = desktop.permit_agreed(&consent()).unwrap_err();
+        assert!(matches!(image, OpenError::NotConsented { .. }), "{image}");
+    }
+
+    /// Kernels before 5.15 count no disks: serial number and size tell one stick from another.
+    #[test]
+    fn medium_is_known_by_serial_number_size_and_disk_counter() {
+        const STICK: &str = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-2";
+        let medium = |file: &str, contents: &str| {
+            let desktop = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
+            std::fs::remove_file(desktop.directory.path().join("sys/block/sdb/diskseq")).ok();
+            desktop.with(file, contents).permit("sdb", None).unwrap().medium
+        };
+        let mediums = [
+            medium("unrelated", ""),
+            medium(&format!("{STICK}/serial"), "another\n"),
+            medium("sys/block/sdb/size", "16777216\n"),
+            medium("sys/block/sdb/diskseq", "77\n"),
+        ];
+        for (index, medium) in mediums.iter().enumerate() {
+            assert!(!mediums[index + 1..].contains(medium), "{mediums:?}");
+        }
+    }
+
+    #[test]
+    fn users_of_the_whole_disk_and_of_other_partitions_prevent_erasing() {
+        let unmounted = || Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
+        // A volume group or an array on the whole disk, behind an old partition table.
+        for holder in ["dm-3", "md0", "bcache0"] {
+            let held = unmounted().with(&format!("sys/block/sdb/holders/{holder}/dev"), "253:0\n");
+            for partition in [None, Some("sdb1")] {
+                let text = held.permit("sdb", partition).unwrap_err();
+                assert!(text.contains(&format!("{holder} is using sdb")), "{text}");
+            }
+        }
+        for backing in ["/dev/sdb", "/dev/sdb1"] {
+            let text = unmounted().with("sys/block/loop0/loop/backing_file", &format!("{backing}\n"));
+            let text = text.permit("sdb", None).unwrap_err();
+            assert!(text.contains("losetup -d /dev/loop0"), "{text}");
+        }
+        for (place, stick_is_refused) in
+            [("/home", true), ("/boot/efi", true), ("/var", true), ("/efi", true), ("/media/x", false)]
+        {
+            let root = "22 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw\n";
+            let mounts = format!("{root}36 35 8:17 / {place} rw - ext4 /dev/sdb1 rw\n");
+            let desktop = Machine::new("desktop").with("proc/self/mountinfo", &mounts);
+            let text = desktop.permit("sdb", None).unwrap_err();
+            assert_eq!(text.contains("the running system"), stick_is_refused, "{place}: {text}");
+        }
     }
 
     #[test]

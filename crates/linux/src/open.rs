@@ -122,13 +122,7 @@ impl Opening<'_> {
         if disk.as_ref().and_then(Node::loop_file).is_some() {
             return Ok(());
         }
-        let path = self.name.clone();
-        let erasable = erasable::permit(disk.as_ref(), &path, &Roots::default())?;
-        match consent.medium() {
-            Some(medium) if medium == erasable.medium => Ok(()),
-            Some(_) => Err(OpenError::MediumChanged { path }),
-            None => Err(OpenError::NotConsented { path, consented: "an image file".to_owned() }),
-        }
+        erasable::permit_agreed(disk.as_ref(), &self.name, consent, &Roots::default())
     }
 
     fn device(&self, kind: TargetKind) -> Result<LinuxDevice, OpenError> {
@@ -268,6 +262,8 @@ fn remarks(
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn refused(access: Access<'_>, errno: Errno, kind: TargetKind) -> String {
@@ -292,6 +288,78 @@ mod tests {
             text.contains("for writing") && text.contains("owner") && !text.contains("usermod"),
             "{text}"
         );
+    }
+
+    /// The path became something else between the first look and the opening.
+    #[test]
+    fn what_was_opened_is_examined_again() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        let options = OpenOptions::default();
+        let name = "stick.img".to_owned();
+        let opening = Opening { path: image.path(), name, options: &options };
+        assert!(opening.file(TargetKind::File).is_ok());
+        let changed = opening.file(TargetKind::Disk).unwrap_err();
+        assert!(matches!(changed, OpenError::System { errno: Errno::STALE, .. }), "{changed}");
+    }
+
+    /// The first look saw a loop device over a file; when it was opened, it was one over a disk.
+    #[test]
+    fn what_was_opened_is_permitted_again() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        image.as_file().set_len(4 << 20).unwrap();
+        let attach = |backing: &Path| {
+            let attached = Command::new("losetup").args(["--find", "--show"]).arg(backing).output().ok()?;
+            let path = attached.status.success().then(|| String::from_utf8(attached.stdout).unwrap())?;
+            Some(path.trim().to_owned())
+        };
+        let detach = |disk: &str| Command::new("losetup").args(["--detach", disk]).status().unwrap();
+        let Some(below) = attach(image.path()) else {
+            return skip("losetup cannot attach a loop device here");
+        };
+        let above = attach(Path::new(&below)).unwrap();
+        let consent = Consent::to_erase(&above);
+        let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
+        let opening = Opening { path: Path::new(&above), name: above.clone(), options: &options };
+        let refused = opening.file(TargetKind::Disk);
+        let [first, second] = [&above, &below].map(|disk| detach(disk));
+        assert!(first.success() && second.success());
+        assert!(matches!(refused, Err(OpenError::NotErasable { .. })), "{refused:?}");
+    }
+
+    /// Reports why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
+    fn skip(reason: &str) {
+        assert!(
+            std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"),
+            "must not be skipped: {reason}"
+        );
+        #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
+        {
+            eprintln!("skipped: {reason}");
+        }
+    }
+
+    /// A virtual machine locks the image it uses.
+    #[test]
+    fn locked_image_is_not_opened_for_writing() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(image.path(), [7; 4096]).unwrap();
+        let consent = Consent::to_erase(image.path().to_str().unwrap());
+        let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
+        rustix::fs::flock(image.as_file(), FlockOperation::NonBlockingLockExclusive).unwrap();
+        let refused = open(image.path(), &options).unwrap_err();
+        assert!(matches!(refused, OpenError::InUse { user: None, .. }), "{refused}");
+        rustix::fs::flock(image.as_file(), FlockOperation::Unlock).unwrap();
+        assert!(open(image.path(), &options).is_ok());
+    }
+
+    #[test]
+    fn consent_for_another_path_opens_nothing() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(image.path(), [7; 4096]).unwrap();
+        let consent = Consent::to_erase("/another.img");
+        let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
+        let refused = open(image.path(), &options).unwrap_err();
+        assert!(matches!(refused, OpenError::NotConsented { .. }), "{refused}");
     }
 
     #[test]

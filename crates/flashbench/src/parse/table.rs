@@ -230,7 +230,8 @@ impl Table<'_> {
             (Some(TableKind::OpenUnits | TableKind::FindFat), Some(block)) if last > block => {
                 cut(StopReason::LogCutShort { row: last, wanted: block })
             }
-            (Some(TableKind::Align), Some(read)) if last > read * 2 => {
+            // A subtraction, because the log may state any block size.
+            (Some(TableKind::Align), Some(read)) if last.saturating_sub(read) > read => {
                 cut(StopReason::LogCutShort { row: last, wanted: read * 2 })
             }
             _ => Ended::Complete,

@@ -421,3 +421,16 @@ fn a_log_of_several_devices_is_reported() {
     let nodes = log(&(table("sdb", 1) + &table("sdc", 2)));
     assert!(!is_of_several(&nodes) && nodes.remarks[0].contains("/dev/sdb, /dev/sdc"), "{:?}", nodes.remarks);
 }
+
+#[test]
+fn a_log_may_state_any_block_size() {
+    let (bytes, log) = published("samsung-1b-534d-johnlane.txt");
+    let text = String::from_utf8(bytes).unwrap();
+    let stated = "--blocksize=1024";
+    assert!(text.contains(stated), "{text}");
+    for size in ["0", "18446744073709551615", "9223372036854775808", "99999999999999999999999"] {
+        let hostile = text.replace(stated, &format!("--blocksize={size}"));
+        let found = parse(hostile.as_bytes(), "hostile.txt").unwrap();
+        assert_eq!(found.entries.len(), log.entries.len(), "{size}");
+    }
+}

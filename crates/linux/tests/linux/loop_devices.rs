@@ -113,6 +113,56 @@ fn loop_device_over_an_image_is_erased_by_one_process_at_a_time() {
     assert!(open_for_writing(&disk.path).is_ok());
 }
 
+/// A mounted filesystem, unmounted when dropped.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    /// `None`, with a message, where the filesystem cannot be made or mounted.
+    fn ext4(disk: &Path) -> Option<Self> {
+        let made = Command::new("mkfs.ext4").arg("-q").arg(disk).status();
+        let folder = tempfile::tempdir().unwrap();
+        let mount = || Command::new("mount").arg(disk).arg(folder.path()).status();
+        if made.is_ok_and(|made| made.success()) && mount().is_ok_and(|mounted| mounted.success()) {
+            return Some(Self(folder));
+        }
+        skip("an ext4 cannot be made and mounted here");
+        None
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.0.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+/// Only `O_EXCL` sees this mount: a loop device over an image is none of the disks that are looked at.
+#[test]
+fn mounted_loop_device_is_not_opened_for_writing() {
+    let Some(disk) = Loop::over(Image::of(Bytes::mib(16)), &[]) else { return };
+    let Some(mounted) = Mounted::ext4(&disk.path) else { return };
+    let refused = open_for_writing(&disk.path).unwrap_err();
+    assert!(matches!(refused, OpenError::InUse { user: None, .. }), "{refused}");
+    assert!(open(&disk.path, &OpenOptions::default()).is_ok(), "reading a mounted disk is allowed");
+    drop(mounted);
+    assert!(open_for_writing(&disk.path).is_ok());
+}
+
+#[test]
+fn loop_device_that_holds_swap_is_not_opened_for_writing() {
+    let Some(disk) = Loop::over(Image::of(Bytes::mib(4)), &[]) else { return };
+    let run = |program: &str| Command::new(program).arg(&disk.path).output();
+    let is_swap = run("mkswap").is_ok_and(|made| made.status.success())
+        && run("swapon").is_ok_and(|on| on.status.success());
+    if !is_swap {
+        return skip("swap space cannot be made here");
+    }
+    let refused = open_for_writing(&disk.path);
+    assert!(run("swapoff").is_ok_and(|off| off.status.success()));
+    assert!(matches!(refused, Err(OpenError::InUse { user: None, .. })), "{refused:?}");
+}
+
 #[test]
 fn loop_device_over_a_disk_is_not_erased() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
