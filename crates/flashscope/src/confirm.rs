@@ -34,28 +34,64 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
 pub fn overwrite(target: &str, lost: &str, yes: bool, printer: &Printer) -> Result<Consent, Failure> {
     let roots = Roots::default();
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
-    let (loss, answer) = match &disk {
-        Some(disk) => (loss(target, disk, lost), disk.name.as_str()),
-        None => (format!("{} is an image file or a loop device.\n{lost}", printable(target)), "yes"),
-    };
-    let consent = Consent::to_erase(target);
-    let consent = match &disk {
-        Some(disk) => consent.of_medium(&disk.medium),
-        None => consent,
-    };
+    let question = Question { target, disk: disk.as_ref(), lost, roots: &roots };
     if yes {
-        if disk.is_some() {
-            permit_without_asking(target, &roots)?;
-            loss.lines().for_each(|line| printer.remark(line));
-        }
-        return Ok(consent);
+        question.agreed_already(|line| printer.remark(line))
+    } else {
+        question.ask(|text| printer.ask(text))
     }
-    match printer.ask(&format!("{loss} Type {answer} to continue: ")) {
-        Some(typed) if typed == answer => Ok(consent),
-        Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
-        None => Err(refused(anyhow!(
-            "erasing {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
-        ))),
+}
+
+/// What a person is asked before a target is overwritten.
+struct Question<'a> {
+    target: &'a str,
+    /// `None` for an image file, or a loop device over one.
+    disk: Option<&'a Erasable>,
+    lost: &'a str,
+    roots: &'a Roots,
+}
+
+impl Question<'_> {
+    /// With `--yes`: a disk needs a persistent name. `remark` prints a line of what will be lost.
+    fn agreed_already(&self, remark: impl Fn(&str)) -> Result<Consent, Failure> {
+        if self.disk.is_some() {
+            permit_without_asking(self.target, self.roots)?;
+            self.loss().lines().for_each(remark);
+        }
+        Ok(self.consent())
+    }
+
+    /// Asks with `ask`, which returns what the person typed. `None` without a terminal.
+    fn ask(&self, ask: impl Fn(&str) -> Option<String>) -> Result<Consent, Failure> {
+        let (target, answer) = (self.target, self.answer());
+        match ask(&format!("{} Type {answer} to continue: ", self.loss())) {
+            Some(typed) if typed == answer => Ok(self.consent()),
+            Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
+            None => Err(refused(anyhow!(
+                "erasing {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
+            ))),
+        }
+    }
+
+    /// What the person has to type: the kernel's name of the disk.
+    fn answer(&self) -> &str {
+        self.disk.map_or("yes", |disk| disk.name.as_str())
+    }
+
+    fn loss(&self) -> String {
+        let (target, lost) = (self.target, self.lost);
+        match self.disk {
+            Some(disk) => loss(target, disk, lost),
+            None => format!("{} is an image file or a loop device.\n{lost}", printable(target)),
+        }
+    }
+
+    fn consent(&self) -> Consent {
+        let consent = Consent::to_erase(self.target);
+        match self.disk {
+            Some(disk) => consent.of_medium(&disk.medium),
+            None => consent,
+        }
     }
 }
 
@@ -109,4 +145,77 @@ fn partition_line(partition: &Partition) -> String {
 fn filesystem(found: &Filesystem) -> String {
     let label = found.label.as_ref().map_or_else(String::new, |label| format!(" \"{label}\""));
     format!("{}{label}", found.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_linux::Identity;
+
+    use super::*;
+
+    fn stick() -> Erasable {
+        let identity = Identity { name: "a stick".to_owned(), disk: None, partition: None };
+        Erasable { identity, name: "sda".to_owned(), medium: "sda 4C53 1000".to_owned() }
+    }
+
+    /// A machine with the stick `/dev/sda` and its persistent name.
+    fn machine() -> (tempfile::TempDir, Roots, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let names = folder.path().join("dev/disk/by-id");
+        std::fs::create_dir_all(&names).unwrap();
+        std::fs::create_dir_all(folder.path().join("sys")).unwrap();
+        std::fs::write(folder.path().join("dev/sda"), "").unwrap();
+        std::os::unix::fs::symlink("../../sda", names.join("usb-Stick_1-0:0")).unwrap();
+        let roots = Roots::copy(folder.path());
+        let name = roots.devices.as_ref().unwrap().join("disk/by-id/usb-Stick_1-0:0");
+        (folder, roots, name.to_str().unwrap().to_owned())
+    }
+
+    fn answered(disk: Option<&Erasable>, typed: Option<&str>) -> Result<Consent, Failure> {
+        let roots = Roots::default();
+        let question = Question { target: "/dev/it", disk, lost: "All of it.", roots: &roots };
+        question.ask(|text| {
+            assert!(text.contains("All of it."), "{text}");
+            typed.map(str::to_owned)
+        })
+    }
+
+    #[test]
+    fn only_the_whole_name_of_the_disk_confirms() {
+        let stick = stick();
+        for typed in ["", "s", "sd", "sdaa", "sda1", "SDA", "sdb", "yes", "y", "/dev/sda"] {
+            let refused = answered(Some(&stick), Some(typed)).unwrap_err();
+            assert_eq!(refused.exit, Exit::Refused, "{typed}");
+            assert!(refused.error.to_string().contains("is unchanged"), "{typed}");
+        }
+        let consent = answered(Some(&stick), Some("sda")).unwrap();
+        assert_eq!((consent.target(), consent.medium()), ("/dev/it", Some("sda 4C53 1000")));
+        for typed in ["", "y", "ye", "yess", "no", "Yes"] {
+            assert!(answered(None, Some(typed)).is_err(), "{typed}");
+        }
+        assert_eq!(answered(None, Some("yes")).unwrap().medium(), None);
+    }
+
+    #[test]
+    fn without_a_terminal_nothing_is_confirmed() {
+        for disk in [None, Some(&stick())] {
+            let refused = answered(disk, None).unwrap_err();
+            assert!(refused.exit == Exit::Refused && refused.error.to_string().contains("--yes"));
+        }
+    }
+
+    #[test]
+    fn yes_needs_the_persistent_name_of_a_disk() {
+        let (folder, roots, name) = machine();
+        let stick = stick();
+        let agreed = |target: &str, disk| {
+            Question { target, disk, lost: "All of it.", roots: &roots }.agreed_already(|_| ())
+        };
+        let plain = folder.path().join("dev/sda").to_str().unwrap().to_owned();
+        let refused = agreed(&plain, Some(&stick)).unwrap_err();
+        assert!(refused.exit == Exit::Refused && refused.error.to_string().contains("usb-Stick_1-0:0"));
+        let consent = agreed(&name, Some(&stick)).unwrap();
+        assert_eq!(consent.medium(), Some("sda 4C53 1000"), "it holds for the medium that is there now");
+        assert!(agreed(&plain, None).is_ok(), "an image file needs none");
+    }
 }

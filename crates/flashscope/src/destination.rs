@@ -165,6 +165,18 @@ mod tests {
         assert!(![memory, scsi_generic, raw_flash].into_iter().any(holds_no_data));
     }
 
+    /// Any disk of this machine will do: it is looked at, and not opened.
+    #[test]
+    fn disk_is_no_destination() {
+        let entries = fs::read_dir("/dev").unwrap().flatten();
+        let is_disk =
+            |path: &PathBuf| fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+        for disk in entries.map(|entry| entry.path()).filter(is_disk) {
+            let refused = Destination::of(&disk).unwrap_err();
+            assert_eq!(refused.exit, Exit::Refused, "{}", disk.display());
+        }
+    }
+
     #[test]
     fn link_to_a_missing_file_is_followed() {
         let directory = tempfile::tempdir().unwrap();

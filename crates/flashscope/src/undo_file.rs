@@ -80,3 +80,20 @@ fn default_path(target: &str) -> PathBuf {
     let now: String = crate::wall_clock::now().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     format!("flashscope-{}-{now}.undo", file_stem(target)).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undo_file_replaces_no_file_that_appeared_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stick.undo");
+        let mut undo = UndoFile::create(Some(&path), "/dev/sdb").unwrap();
+        undo.write_all(b"new").unwrap();
+        std::fs::write(&path, "of another apply").unwrap();
+        assert!(undo.make_durable().is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "of another apply");
+        assert!(UndoFile::create(Some(&path), "/dev/sdb").is_err());
+    }
+}

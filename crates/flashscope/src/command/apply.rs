@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_layout::apply::{self, ApplyError, Means, Step};
-use flashscope_layout::{Plan, steps};
+use flashscope_layout::{Identity, steps};
 use flashscope_linux::ScratchFiles;
 use flashscope_report::plan::fstab;
 
@@ -36,7 +36,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let mut host = ScratchFiles::new(&scratch_parent()).or_exit_bare(Exit::Failed)?;
     let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
-    refuse_other(&plan, &target)?;
+    refuse_other(&plan.medium.identity, &medium::identity(&target), text)?;
     let stored_target = medium::lasting_name(text);
     let means = Means {
         version: VERSION,
@@ -95,12 +95,11 @@ fn scratch_parent() -> PathBuf {
 }
 
 /// Refuses another medium than the plan is for.
-fn refuse_other(plan: &Plan, target: &target::Target) -> Result<(), Failure> {
-    let (expected, found) = (&plan.medium.identity, medium::identity(target));
-    if expected.matches(&found) {
+fn refuse_other(expected: &Identity, found: &Identity, text: &str) -> Result<(), Failure> {
+    if expected.matches(found) {
         return Ok(());
     }
-    let error = anyhow!("the plan is for {expected}, and {} is {found}; make a new plan", target.text);
+    let error = anyhow!("the plan is for {expected}, and {text} is {found}; make a new plan");
     Err(Failure { exit: Exit::Refused, error })
 }
 
@@ -122,4 +121,31 @@ fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) 
         return Ok(Exit::Interrupted);
     }
     Err(Failure { exit, error: error.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn plan_for_another_model_serial_number_or_size_is_refused() {
+        let identity = |model: &str, serial: Option<&str>, capacity| Identity {
+            model: model.to_owned(),
+            serial: serial.map(str::to_owned),
+            capacity,
+        };
+        let planned = identity("SanDisk Ultra", Some("4C53"), Bytes::gib(8));
+        assert!(refuse_other(&planned, &planned.clone(), "/dev/sdb").is_ok());
+        for other in [
+            identity("SanDisk Cruzer", Some("4C53"), Bytes::gib(8)),
+            identity("SanDisk Ultra", Some("4C54"), Bytes::gib(8)),
+            identity("SanDisk Ultra", None, Bytes::gib(8)),
+            identity("SanDisk Ultra", Some("4C53"), Bytes::gib(16)),
+        ] {
+            let refused = refuse_other(&planned, &other, "/dev/sdb").unwrap_err();
+            assert_eq!(refused.exit, Exit::Refused, "{other}");
+        }
+    }
 }

@@ -140,3 +140,39 @@ fn failure(error: UndoError, name: &str) -> Failure {
     let name = Path::new(name).display().to_string();
     Failure { exit, error: anyhow::Error::from(error).context(name) }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_layout::Identity;
+
+    use super::*;
+
+    #[test]
+    fn another_model_serial_number_or_size_is_refused() {
+        let identity = Identity {
+            model: "SanDisk Ultra".to_owned(),
+            serial: Some("4C53".to_owned()),
+            capacity: Bytes::gib(8),
+        };
+        let header = UndoHeader {
+            flashscope: "0.1.0".to_owned(),
+            target: "/dev/sdb".to_owned(),
+            identity: identity.clone(),
+            logical_block: Bytes::new(512),
+            ranges: Vec::new(),
+            fingerprint: Vec::new(),
+        };
+        assert!(refuse_other(&header, &identity, "/dev/sdb").is_ok());
+        let others = [
+            Identity { model: "SanDisk Cruzer".to_owned(), ..identity.clone() },
+            Identity { serial: Some("4C54".to_owned()), ..identity.clone() },
+            Identity { serial: None, ..identity.clone() },
+            Identity { capacity: Bytes::gib(16), ..identity.clone() },
+        ];
+        for other in others {
+            let refused = refuse_other(&header, &other, "/dev/sdb").unwrap_err();
+            assert_eq!(refused.exit, Exit::Refused, "{other}");
+        }
+    }
+}

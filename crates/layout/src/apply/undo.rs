@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::build::Image;
 use super::checksum::Checksum;
 use super::host::{Host, HostError};
-use super::medium_io::{self, MediumError};
+use super::medium_io::{self, MediumError, PIECE};
 use crate::medium::{Identity, Medium};
 
 /// The first bytes of an undo file. The digit counts up when an old reader could not read it.
@@ -367,10 +367,10 @@ impl Summing {
 /// before.
 fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<Summary>, UndoError> {
     let mut sums = Vec::with_capacity(header.ranges.len());
-    let mut bytes = vec![0; medium_io::PIECE.to_usize()];
+    let mut bytes = vec![0; PIECE.to_usize()];
     for saved in &header.ranges {
         let mut sum = Summing::new();
-        for part in medium_io::pieces(saved.range(), medium_io::PIECE) {
+        for part in medium_io::pieces(saved.range(), PIECE) {
             let bytes = &mut bytes[..part.length.to_usize()];
             file.read_exact(bytes).map_err(|_| damaged(saved.range().to_string()))?;
             sum.add(bytes);

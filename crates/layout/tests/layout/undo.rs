@@ -7,10 +7,12 @@ use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, Payload};
 use flashscope_layout::apply::{
-    ApplyError, Host, HostError, Means, UndoError, apply, read_header, restore, state,
+    ApplyError, Host, HostError, Means, UndoError, UndoSink, UndoState, apply, read_header, restore, state,
 };
 use flashscope_layout::filesystem::{Command, FilesystemKind};
-use flashscope_layout::{EraseBlock, EraseBlockSource, Identity, Medium, Plan, Purpose, Wish, plan};
+use flashscope_layout::{
+    EraseBlock, EraseBlockSource, Identity, Medium, Partition, Plan, Purpose, Wish, plan,
+};
 
 use crate::support::{Random, sweep};
 use crate::tool_host::{has_tools, host};
@@ -145,12 +147,27 @@ fn an_undo_file_of_another_stick_or_a_damaged_one_is_refused() {
 
 #[test]
 fn an_edited_plan_is_checked_again() {
-    let edits: [fn(&mut Plan); 5] = [
+    let edits: [fn(&mut Plan); 17] = [
         |plan| plan.partitions[0].placement.start = Bytes::ZERO,
-        |plan| plan.partitions[0].placement.size = CAPACITY,
         |plan| plan.partitions[0].placement.start = Bytes::new(4097),
+        |plan| plan.partitions[0].placement.start = Bytes::new(u64::MAX - 511),
+        |plan| plan.partitions[0].placement.size = CAPACITY,
+        |plan| plan.partitions[0].placement.size = Bytes::ZERO,
+        |plan| plan.partitions[0].placement.size = Bytes::new(1000),
         |plan| plan.partitions[0].number = 7,
         |plan| plan.partitions.clear(),
+        |plan| plan.partitions = vec![plan.partitions[0].clone(); 5],
+        |plan| {
+            let again = Partition { number: 2, ..plan.partitions[0].clone() };
+            plan.partitions.push(again);
+        },
+        |plan| plan.partitions[0].label = "a label that is far too long".to_owned(),
+        |plan| plan.partitions[0].uuid = "-l/etc/passwd".to_owned(),
+        |plan| plan.partitions[0].type_code = "83, bootable".to_owned(),
+        |plan| plan.partitions[0].placement.options.push("-d/etc".to_owned()),
+        |plan| plan.table.id = "0x1\nsize=1".to_owned(),
+        |plan| plan.medium.logical_block = Bytes::kib(4),
+        |plan| plan.medium.erase_block.size = Bytes::ZERO,
     ];
     for edit in edits {
         let mut plan = planned(FilesystemKind::Ext4);
@@ -160,6 +177,109 @@ fn an_edited_plan_is_checked_again() {
         assert!(matches!(result, Err(ApplyError::Impossible(_))), "{result:?}");
         assert!(file.is_empty() && device.contents().iter().all(|byte| *byte == 0));
     }
+}
+
+#[test]
+fn a_plan_for_another_size_is_refused() {
+    for capacity in [CAPACITY - Bytes::mib(1), CAPACITY + Bytes::mib(1)] {
+        let mut device = MemoryDevice::new(capacity);
+        let (result, file) = applied(&planned(FilesystemKind::Ext4), &mut device);
+        assert!(matches!(result, Err(ApplyError::OtherMedium { .. })), "{result:?}");
+        assert!(file.is_empty() && device.contents().iter().all(|byte| *byte == 0));
+    }
+}
+
+/// An undo file that never reaches the disk.
+struct Lost(Vec<u8>);
+
+impl std::io::Write for Lost {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl UndoSink for Lost {
+    fn make_durable(&mut self) -> std::io::Result<()> {
+        Err(std::io::Error::other("no space left on device"))
+    }
+}
+
+#[test]
+fn nothing_is_written_before_the_undo_file_is_durable() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let mut device = full(4);
+    let before = device.contents().to_vec();
+    let (mut host, mut lost) = (host(), Lost(Vec::new()));
+    let means =
+        Means { version: "0.0.0", target: "memory", host: &mut host, undo: &mut lost, observer: &mut |_| {} };
+    let error = apply(&planned(FilesystemKind::Ext4), &mut device, means).unwrap_err();
+    assert!(matches!(error, ApplyError::Undo(_)), "{error}");
+    assert!(device.contents() == before && !lost.0.is_empty());
+}
+
+/// FNV-1a, as in undo files.
+fn checksum(bytes: &[u8]) -> u64 {
+    let start = 0xcbf2_9ce4_8422_2325;
+    bytes.iter().fold(start, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A checksum proves that a file is whole, not that its numbers are possible.
+#[test]
+fn undo_file_with_impossible_numbers_is_refused() {
+    let header = |block: u64, offset: u64, length: u64, place: u64| {
+        let json = format!(
+            r#"{{"flashscope":"0.1.0","target":"/dev/sdb","logical_block":{block},
+            "identity":{{"model":"Stick","serial":null,"capacity":1048576}},
+            "ranges":[{{"offset":{offset},"length":{length},"applied":1}}],
+            "fingerprint":[{{"offset":{place},"checksum":1}}]}}"#
+        );
+        let (json, length) = (json.as_bytes(), (json.len() as u64).to_le_bytes());
+        let file = [b"FSUNDO1\n", &length[..], json, &checksum(json).to_le_bytes()].concat();
+        read_header(&mut Cursor::new(file)).map(drop)
+    };
+    assert!(header(512, 0, 4096, 8192).is_ok());
+    for (block, offset, length, place) in [
+        (0, 0, 4096, 8192),
+        (513, 0, 4096, 8192),
+        (1 << 32, 0, 4096, 8192),
+        (u64::MAX, 0, 4096, 8192),
+        (512, 1 << 20, 4096, 8192),
+        (512, u64::MAX, u64::MAX, 8192),
+        (512, 0, u64::MAX, 8192),
+        (512, 0, 4096, 1 << 20),
+        (512, 0, 4096, u64::MAX),
+    ] {
+        let result = header(block, offset, length, place);
+        assert!(matches!(result, Err(UndoError::Damaged { .. })), "{block} {offset} {length} {place}");
+    }
+}
+
+#[test]
+fn medium_on_which_nothing_is_recognised_is_another_one() {
+    let state = UndoState {
+        applied: 0,
+        original: 0,
+        changed: 3,
+        recognised: 0,
+        marked: 0,
+        marked_unchanged: 0,
+        was_blank: false,
+        fingerprint_changed: 60,
+        fingerprint: 60,
+    };
+    assert!(!state.can_be_same());
+    assert!(UndoState { recognised: 1, ..state }.can_be_same());
+    assert!(!UndoState { was_blank: true, ..state }.can_be_same());
+    assert!(UndoState { was_blank: true, fingerprint_changed: 0, ..state }.can_be_same());
+    // What was applied may be on another medium, too: untouched contents decide.
+    assert!(!UndoState { recognised: 9, marked: 5, ..state }.can_be_same());
+    assert!(UndoState { marked: 5, marked_unchanged: 1, ..state }.can_be_same());
 }
 
 /// A host whose tools are missing, or fail from the n-th on.
@@ -230,44 +350,5 @@ fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
             assert!(!is_missing || message.contains(package), "{left}: {message}");
             assert!(device.contents() == before && file.is_empty());
         }
-    }
-}
-
-/// An undo file whose header was edited, with the right checksum.
-fn edited(file: &[u8], edit: &dyn Fn(&mut serde_json::Value)) -> Vec<u8> {
-    let length = u64::from_le_bytes(file[8..16].try_into().unwrap()) as usize;
-    let mut header: serde_json::Value = serde_json::from_slice(&file[16..16 + length]).unwrap();
-    edit(&mut header);
-    let json = serde_json::to_vec(&header).unwrap();
-    let sum = json
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    [&file[..8], &(json.len() as u64).to_le_bytes(), &json, &sum.to_le_bytes(), &file[16 + length + 8..]]
-        .concat()
-}
-
-#[test]
-fn an_edited_undo_file_is_refused_before_anything_is_allocated() {
-    if !has_tools(&TOOLS) {
-        return;
-    }
-    let mut device = full(2);
-    let (result, file) = applied(&planned(FilesystemKind::Vfat), &mut device);
-    result.unwrap();
-    assert_eq!(edited(&file, &|_| {}).len(), file.len());
-    let huge = u64::MAX / 2;
-    let edits: [&dyn Fn(&mut serde_json::Value); 8] = [
-        &|header| header["logical_block"] = (1_u64 << 60).into(),
-        &|header| header["logical_block"] = 0.into(),
-        &|header| header["logical_block"] = 1000.into(),
-        &|header| header["ranges"] = serde_json::json!([]),
-        &|header| header["ranges"][0]["length"] = huge.into(),
-        &|header| header["ranges"][0]["offset"] = huge.into(),
-        &|header| header["ranges"][1]["offset"] = 0.into(),
-        &|header| header["fingerprint"][0]["offset"] = 5.into(),
-    ];
-    for (index, edit) in edits.into_iter().enumerate() {
-        let error = read_header(&mut Cursor::new(edited(&file, edit))).unwrap_err();
-        assert!(matches!(error, UndoError::Damaged { .. }), "{index}: {error}");
     }
 }

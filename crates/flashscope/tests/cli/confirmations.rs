@@ -1,0 +1,68 @@
+//! What a person has to type before an image is overwritten, on a pseudo-terminal and without one.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{flashscope_reading, image, stderr};
+
+/// Runs flashscope on a pseudo-terminal on which `typed` and the enter key are typed. Its exit code.
+fn answered(arguments: &[&str], typed: &str) -> Option<i32> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let name = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).to_owned();
+    let terminal = File::options().read(true).write(true).open(name).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .stdin(terminal.try_clone().unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut master = File::from(master);
+    let mut messages = child.stderr.take().unwrap();
+    let mut text = Vec::new();
+    let mut byte = [0];
+    // The question ends without a new line.
+    while !text.ends_with(b"to continue: ") && messages.read(&mut byte).unwrap() == 1 {
+        text.push(byte[0]);
+    }
+    writeln!(master, "{typed}").unwrap();
+    messages.read_to_end(&mut text).unwrap();
+    drop(terminal);
+    child.wait().unwrap().code()
+}
+
+fn is_untouched(image: &str) -> bool {
+    std::fs::read(image).unwrap().iter().all(|byte| *byte == 0)
+}
+
+#[test]
+fn only_the_whole_word_confirms_on_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 32);
+    let arguments = ["check", "--erase", &image];
+    for typed in ["", "y", "ye", "yess", "no", "s"] {
+        assert_eq!(answered(&arguments, typed), Some(4), "'{typed}'");
+        assert!(is_untouched(&image), "'{typed}'");
+    }
+    assert_eq!(answered(&arguments, "yes"), Some(0));
+    assert!(!is_untouched(&image));
+}
+
+/// A script that pipes "yes" has to say --yes.
+#[test]
+fn an_answer_from_a_pipe_does_not_confirm() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 32);
+    let output = flashscope_reading(&["check", "--erase", &image], b"yes\n");
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not a terminal"));
+    assert!(is_untouched(&image));
+}
