@@ -2,7 +2,9 @@
 
 mod ci;
 mod docs;
+mod fuzz;
 mod lab;
+mod mutants;
 mod output;
 mod process;
 mod speed;
@@ -33,6 +35,10 @@ enum Task {
     Docs(docs::Arguments),
     /// Run a command in a virtual machine with emulated USB sticks
     Lab(lab::Arguments),
+    /// Parse mutated inputs with every parser of untrusted bytes
+    Fuzz(fuzz::Arguments),
+    /// Remove each guard of data in a copy of the tree; its test must fail
+    Mutants(mutants::Arguments),
     /// Measure the requests per second of virtual sticks on one core
     Speed(speed::Arguments),
     /// Validate findings, diagnoses and virtual sticks against known truth
@@ -49,6 +55,8 @@ fn main() -> ExitCode {
         Task::Tidy(arguments) => tidy::run(arguments),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Lab(arguments) => lab::run(arguments),
+        Task::Fuzz(arguments) => fuzz::run(arguments),
+        Task::Mutants(arguments) => mutants::run(arguments),
         Task::Speed(arguments) => speed::run(arguments),
         Task::Validate(task) => validate::run(task),
         Task::Versus(arguments) => versus::run(arguments),

@@ -24,7 +24,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
     ("report", &["device", "record", "infer", "layout"]),
     ("store", &["record"]),
     ("zoo", &["device", "sim"]),
-    ("fuzz", &["device", "linux", "record", "flashbench"]),
+    ("fuzz", &["device", "sim", "layout", "linux", "record", "flashbench"]),
     (
         "flashscope",
         &[
@@ -54,6 +54,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "twin",
             "layout",
             "report",
+            "fuzz",
             "zoo",
         ],
     ),

@@ -130,7 +130,13 @@ const ORDERS: [(&str, &[&str]); 8] = [
     ),
     ("crates/measure", &["contract", "session", "workload", "experiment", "survey"]),
     ("crates/flashbench", &["command", "print", "parse", "procedure"]),
-    ("xtask", &["process", "output", "threads", "docs", "lab", "speed", "tidy", "validate", "versus", "ci"]),
+    (
+        "xtask",
+        &[
+            "process", "output", "threads", "docs", "fuzz", "lab", "mutants", "speed", "tidy", "validate",
+            "versus", "ci",
+        ],
+    ),
 ];
 
 /// Every import of a higher module, and every module that its crate's list lacks.

@@ -147,7 +147,9 @@ fn an_undo_file_of_another_stick_or_a_damaged_one_is_refused() {
 
 #[test]
 fn an_edited_plan_is_checked_again() {
-    let edits: [fn(&mut Plan); 17] = [
+    let edits: [fn(&mut Plan); 19] = [
+        |plan| plan.partitions[0].mount_options.push("exec\n".to_owned()),
+        |plan| plan.partitions[0].type_code = "ee".to_owned(),
         |plan| plan.partitions[0].placement.start = Bytes::ZERO,
         |plan| plan.partitions[0].placement.start = Bytes::new(4097),
         |plan| plan.partitions[0].placement.start = Bytes::new(u64::MAX - 511),

@@ -1,0 +1,98 @@
+//! `cargo xtask mutants`: every guard of data is proven by its absence. Each mutation removes or weakens one
+//! guard in a copy of the tree; the named test must then fail.
+
+mod copy;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use self::copy::{Copy, Outcome};
+use self::table::{MUTANTS, Mutant};
+use crate::output::{print, progress};
+use crate::process;
+
+/// Which mutants to try, and where to build.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Only mutants whose names contain this
+    #[arg(default_value = "")]
+    name: String,
+    /// Only mutants that tests of this package kill
+    #[arg(long)]
+    package: Option<String>,
+    /// Cargo's target folder for the copy; `mutants` in the target folder by default
+    #[arg(long)]
+    target_dir: Option<PathBuf>,
+    /// Only look for the source texts; build nothing
+    #[arg(long)]
+    texts: bool,
+}
+
+/// Tries every mutant and prints what became of it.
+///
+/// # Errors
+/// If a mutant survives, does not build, or its source text is not found exactly once; or if a test fails
+/// without a mutation.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let is_asked = |mutant: &&Mutant| {
+        let is_of_package = |package: &String| mutant.test.contains(&package.as_str());
+        mutant.name.contains(&arguments.name) && arguments.package.as_ref().is_none_or(is_of_package)
+    };
+    let mutants: Vec<&Mutant> = MUTANTS.iter().filter(is_asked).collect();
+    let lost: Vec<&str> =
+        mutants.iter().filter(|mutant| !is_found(mutant)).map(|mutant| mutant.name).collect();
+    if !lost.is_empty() {
+        bail!("source text not found exactly once: {}", lost.join(", "));
+    }
+    if arguments.texts {
+        return Ok(print(&format!("mutants: all {} source texts found\n", mutants.len()))?);
+    }
+    let target = arguments.target_dir.clone().unwrap_or_else(|| process::target_folder().join("mutants"));
+    let copy = Copy::new(target)?;
+    let mut sound: Vec<&[&str]> = Vec::new();
+    let mut problems = Vec::new();
+    for mutant in mutants {
+        if !sound.contains(&mutant.test) {
+            progress(&format!("without a mutation: cargo test {}", mutant.test.join(" ")));
+            copy.check_sound(mutant.test)?;
+            sound.push(mutant.test);
+        }
+        let outcome = copy.try_out(mutant)?;
+        print(&format!("{:<9} {}\n", outcome.as_str(), mutant.name))?;
+        if outcome != Outcome::Killed {
+            problems.push(format!("{} ({})", mutant.name, outcome.as_str()));
+        }
+    }
+    if !problems.is_empty() {
+        bail!("not killed: {}", problems.join(", "));
+    }
+    Ok(())
+}
+
+/// Whether the source text of a mutant is in its file, once.
+fn is_found(mutant: &Mutant) -> bool {
+    let text = std::fs::read_to_string(process::repository().join(mutant.file)).unwrap_or_default();
+    text.matches(mutant.from).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_text_is_found_once_and_is_changed() {
+        for mutant in MUTANTS {
+            assert!(is_found(mutant), "{}: {}", mutant.name, mutant.from);
+            assert_ne!(mutant.from, mutant.to, "{}", mutant.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (index, mutant) in MUTANTS.iter().enumerate() {
+            assert!(MUTANTS[index + 1..].iter().all(|other| other.name != mutant.name), "{}", mutant.name);
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! The guards of data, and the mutation that removes each.
+
+/// One guard, without it.
+pub struct Mutant {
+    /// What the program does without the guard.
+    pub name: &'static str,
+    /// The file.
+    pub file: &'static str,
+    /// Source text that is in the file once.
+    pub from: &'static str,
+    /// What takes its place.
+    pub to: &'static str,
+    /// Arguments for `cargo test`, then the filter of the tests that must fail.
+    pub test: &'static [&'static str],
+}
+
+/// Which disks may be erased, from copies of sysfs.
+const LINUX_UNITS: &[&str] = &["--package", "flashscope-linux", "--lib", "erasable"];
+/// Opening for writing, on images.
+const OPENING: &[&str] = &["--package", "flashscope-linux", "--lib", "open::"];
+/// Opening for writing, on loop devices.
+const LINUX_LOOPS: &[&str] = &["--package", "flashscope-linux", "--test", "linux", "loop_device"];
+/// The layers around every device.
+const LAYERS: &[&str] = &["--package", "flashscope-device", "--test", "device", "layers"];
+/// Plans and undo files, on devices in memory.
+const LAYOUT: &[&str] = &["--package", "flashscope-layout", "--test", "layout", "undo"];
+/// What confirms, and where outputs go.
+const CONFIRM: &[&str] = &["--package", "flashscope", "--bin", "flashscope", "::tests::"];
+/// The whole program, on a pseudo-terminal.
+const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmations"];
+
+const ERASABLE: &str = "crates/linux/src/erasable.rs";
+const OPEN: &str = "crates/linux/src/open.rs";
+const CLASSIFY: &str = "crates/linux/src/classify.rs";
+const CHECK: &str = "crates/layout/src/apply/check.rs";
+const UNDO: &str = "crates/layout/src/apply/undo.rs";
+const CONFIRMING: &str = "crates/flashscope/src/confirm.rs";
+const DESTINATION: &str = "crates/flashscope/src/destination.rs";
+
+/// Every guard over what may write, erase, confirm, restore or replace.
+/// Sorted by crate, so that each is built as seldom as possible.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "O_EXCL dropped for disks",
+        file: OPEN,
+        from: "{ OFlags::EXCL } else",
+        to: "{ OFlags::empty() } else",
+        test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "a loop device over a disk counts as one over a file",
+        file: OPEN,
+        from: "if disk.as_ref().and_then(Node::loop_file).is_some() {",
+        to: r#"if disk.as_ref().is_some_and(|disk| disk.name().starts_with("loop")) {"#,
+        test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "an image under a loop device is written",
+        file: OPEN,
+        from: "Some(user) => Err(OpenError::InUse { path, user: Some(user) }),",
+        to: "Some(_) => Ok(()),",
+        test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "consent for another path is enough",
+        file: OPEN,
+        from: "if self.path.to_str() != Some(consent.target()) {",
+        to: "if false {",
+        test: OPENING,
+    },
+    Mutant {
+        name: "the kind of what was opened is not examined",
+        file: OPEN,
+        from: "if self.kind_of(&stat)? != kind {",
+        to: "if false {",
+        test: OPENING,
+    },
+    Mutant {
+        name: "the disk that was opened is not permitted again",
+        file: OPEN,
+        from: "                self.permit_disk(Sysfs::default().node_of_file(&file), consent)?;\n",
+        to: "",
+        test: OPENING,
+    },
+    Mutant {
+        name: "a locked image is written",
+        file: OPEN,
+        from: "            self.lock(&file, kind)?;\n",
+        to: "",
+        test: OPENING,
+    },
+    Mutant {
+        name: "removable disks on any bus are erased",
+        file: ERASABLE,
+        from: "matches!(disk.bus, Bus::Usb | Bus::Mmc) && disk.is_stick_or_card()",
+        to: "disk.is_stick_or_card()",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "any kind of disk on USB and MMC is erased",
+        file: ERASABLE,
+        from: " && disk.is_stick_or_card() && disk.kind",
+        to: " && disk.kind",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "parts of eMMC chips count as cards",
+        file: CLASSIFY,
+        from: r#"["boot", "rpmb", "gp"]"#,
+        to: r#"["gp"]"#,
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "eMMC chips count as cards",
+        file: CLASSIFY,
+        from: "Bus::Mmc if is_soldered(disk) => DiskKind::Embedded,",
+        to: "Bus::Mmc if is_soldered(disk) => DiskKind::Card,",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "optical drives count as sticks",
+        file: CLASSIFY,
+        from: "_ if is_optical => DiskKind::Optical,",
+        to: "_ if is_optical && disk.bus != Bus::Usb => DiskKind::Optical,",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "the system disk is erased",
+        file: ERASABLE,
+        from: "if disk.holds_the_system() {",
+        to: "if false {",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "only / and /boot count as the system",
+        file: "crates/linux/src/disk.rs",
+        from: r#"["/", "/usr", "/var", "/home", "/nix", "/boot", "/boot/efi", "/boot/firmware", "/efi"]"#,
+        to: r#"["/", "/", "/", "/", "/", "/boot", "/boot", "/boot", "/boot"]"#,
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "disks that take no writes are erased",
+        file: ERASABLE,
+        from: r#"if node.is_set("ro") {"#,
+        to: "if false {",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "holders do not count",
+        file: ERASABLE,
+        from: "holder.or_else(mount)",
+        to: "holder.filter(|_| false).or_else(mount)",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "mounts do not count",
+        file: ERASABLE,
+        from: ".or_else(mount).or_else(swap)",
+        to: ".or_else(swap)",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "swap space does not count",
+        file: ERASABLE,
+        from: ".or_else(swap).or_else(attached)",
+        to: ".or_else(attached)",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "loop devices over a disk do not count",
+        file: ERASABLE,
+        from: ".or_else(swap).or_else(attached)",
+        to: ".or_else(swap)",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "users of the whole disk do not count for a partition",
+        file: ERASABLE,
+        from: ".chain(&whole).chain(parts)",
+        to: ".chain(parts)",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "consent without a medium erases a disk",
+        file: ERASABLE,
+        from: r#"None => Err(OpenError::NotConsented { path, consented: "an image file".to_owned() }),"#,
+        to: "None => Ok(()),",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "consent for another medium is enough",
+        file: ERASABLE,
+        from: "Some(medium) if medium == erasable.medium => Ok(()),",
+        to: "Some(medium) if !medium.is_empty() => Ok(()),",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "the serial number is not in the medium's mark",
+        file: ERASABLE,
+        from: "[&Some(disk.name.clone()), &count, &disk.serial]",
+        to: "[&Some(disk.name.clone()), &count]",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "the kernel's disk counter is not in the medium's mark",
+        file: ERASABLE,
+        from: "[&Some(disk.name.clone()), &count, &disk.serial]",
+        to: "[&Some(disk.name.clone()), &disk.serial]",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "the size is not in the medium's mark",
+        file: ERASABLE,
+        from: "disk.capacity.get());\n    let name",
+        to: "0);\n    let name",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "any path counts as a persistent name",
+        file: ERASABLE,
+        from: "directory.is_some() && path.parent() == directory.as_deref()",
+        to: "directory.is_some() || path.parent() == directory.as_deref()",
+        test: LINUX_UNITS,
+    },
+    Mutant {
+        name: "the layer for reading passes writes",
+        file: "crates/device/src/layer/read_only.rs",
+        from: "if !op.modifies() {",
+        to: "if true || !op.modifies() {",
+        test: LAYERS,
+    },
+    Mutant {
+        name: "the fence passes every request",
+        file: "crates/device/src/layer/fence.rs",
+        from: "op.range().is_none_or(|range| self.fence.contains(range))",
+        to: "op.range().is_none_or(|range| self.fence.overlaps(range))",
+        test: LAYERS,
+    },
+    Mutant {
+        name: "a plan for another size is applied",
+        file: CHECK,
+        from: "if capabilities.capacity != plan.medium.capacity {",
+        to: "if false {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "a plan for other logical blocks is applied",
+        file: CHECK,
+        from: "if block != plan.medium.logical_block {",
+        to: "if false {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "partitions may overlap and lie on the table",
+        file: CHECK,
+        from: "placement.start >= end && ",
+        to: "",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "partitions may lie beyond the end",
+        file: CHECK,
+        from: "if fits && is_whole",
+        to: "if is_whole",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "partitions may lie between blocks",
+        file: CHECK,
+        from: "if fits && is_whole &&",
+        to: "if fits &&",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "options of an edited plan reach the tools",
+        file: CHECK,
+        from: "option::unknown(&placement.options, filesystem.options())",
+        to: "option::unknown(&[], filesystem.options())",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "mount options of an edited plan are printed",
+        file: CHECK,
+        from: "!filesystem.mount_options().contains(&word.as_str())",
+        to: "filesystem.mount_options().is_empty() && word.is_empty()",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "the partition type of an edited plan reaches sfdisk",
+        file: CHECK,
+        from: "if partition.type_code != filesystem.type_code(placement, table) {",
+        to: "if partition.type_code.is_empty() {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "identifiers of an edited plan reach the tools",
+        file: CHECK,
+        from: "if !is_identifier(text) {",
+        to: "if false && !is_identifier(text) {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "the table's identifier of an edited plan reaches the tools",
+        file: CHECK,
+        from: "if !is_identifier(&plan.table.id) {",
+        to: "if false && !is_identifier(&plan.table.id) {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "labels of an edited plan reach the tools",
+        file: CHECK,
+        from: "    filesystem.check_label(&partition.label).map_err(|error| impossible(error.to_string()))?;\n",
+        to: "",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "apply writes before the undo file is durable",
+        file: "crates/layout/src/apply/run.rs",
+        from: "    undo.make_durable().map_err(UndoError::from)?;\n",
+        to: "",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "a damaged undo file is restored",
+        file: UNDO,
+        from: "if read_number(file, &saved.range().to_string())? != sum.get().checksum {",
+        to: r#"if false && read_number(file, "")? != sum.get().checksum {"#,
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "undo of a medium of another size",
+        file: UNDO,
+        from: "if capacity != header.identity.capacity {",
+        to: "if false {",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "undo of a medium on which nothing is recognised",
+        file: UNDO,
+        from: "self.recognised > 0 || (self.was_blank && self.fingerprint_changed == 0)",
+        to: "self.recognised > 0 || self.was_blank || self.fingerprint_changed > 0",
+        test: LAYOUT,
+    },
+    Mutant {
+        name: "identities always match",
+        file: "crates/layout/src/medium.rs",
+        from: "        self == other\n",
+        to: "        self.capacity == other.capacity\n",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "undo of another stick",
+        file: "crates/flashscope/src/command/undo.rs",
+        from: "if header.identity.matches(found) {",
+        to: "if header.identity.matches(found) || true {",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "a plan for another stick is applied",
+        file: "crates/flashscope/src/command/apply.rs",
+        from: "if expected.matches(found) {",
+        to: "if expected.matches(found) || true {",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "the beginning of the name confirms",
+        file: CONFIRMING,
+        from: "Some(typed) if typed == answer =>",
+        to: "Some(typed) if answer.starts_with(&typed) =>",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "a name that begins like the disk's confirms",
+        file: CONFIRMING,
+        from: "Some(typed) if typed == answer =>",
+        to: "Some(typed) if typed.starts_with(answer) =>",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "any answer confirms",
+        file: CONFIRMING,
+        from: "Some(typed) if typed == answer =>",
+        to: "Some(_) =>",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "--yes takes any name of a disk",
+        file: CONFIRMING,
+        from: "            permit_without_asking(self.target, self.roots)?;\n",
+        to: "",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "consent does not name the medium",
+        file: CONFIRMING,
+        from: "Some(disk) => consent.of_medium(&disk.medium),",
+        to: "Some(_) => consent,",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "an output replaces a disk",
+        file: DESTINATION,
+        from: "Ok(metadata) if metadata.is_file() => fs::canonicalize",
+        to: "Ok(metadata) if !metadata.is_dir() => fs::canonicalize",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "an output goes to a character device with data",
+        file: DESTINATION,
+        from: "1 => NULL_ZERO_FULL.contains(&minor(device)),",
+        to: "1 => true,",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "a stream that became a file is written",
+        file: DESTINATION,
+        from: "if !is_stream(&stream.metadata()?) {",
+        to: "if false && !is_stream(&stream.metadata()?) {",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "an undo file replaces another one",
+        file: "crates/flashscope/src/undo_file.rs",
+        from: "partial.persist_noclobber(&self.path)",
+        to: "partial.persist(&self.path)",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "an answer from a pipe confirms",
+        file: "crates/flashscope/src/printer.rs",
+        from: "if !io::stdin().is_terminal() {\n            return None;",
+        to: "if false {\n            return None;",
+        test: CLI,
+    },
+];
