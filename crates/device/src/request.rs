@@ -249,6 +249,9 @@ pub enum FailureCause {
         /// Where requests are permitted.
         fence: ByteRange,
     },
+    /// The present data could not be read and saved, so nothing was written.
+    #[error("the present data cannot be read and saved, so nothing was written")]
+    NotSaved,
     /// The device does not support this request.
     #[error("the device does not support this request")]
     Unsupported,

@@ -42,6 +42,11 @@ impl<D: Device> Interruptible<D> {
     pub const fn new(device: D, interrupt: Interrupt) -> Self {
         Self { device, interrupt }
     }
+
+    /// The device below, which an interrupt does not stop.
+    pub const fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
 }
 
 impl<D: Device> Device for Interruptible<D> {

@@ -136,6 +136,11 @@ impl<D: Device> Meter<D> {
     pub const fn cost(&self) -> Cost {
         self.cost
     }
+
+    /// The device below. Its requests are not counted and have no limit.
+    pub const fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
 }
 
 impl<D: Device> Device for Meter<D> {

@@ -1,8 +1,10 @@
 //! Layers: each wraps any [`Device`](crate::Device) and changes one thing.
 
+mod clock;
 pub mod fault;
 pub mod fence;
 pub mod interrupt;
+pub mod journal;
 pub mod meter;
 pub mod read_only;
 mod refusals;
@@ -12,6 +14,7 @@ pub mod trace;
 pub use fault::{FaultError, FaultEvent, FaultLog, FaultSpec, Faulty, Loss};
 pub use fence::Fence;
 pub use interrupt::{Interrupt, Interruptible};
+pub use journal::{JournalStore, Journaled};
 pub use meter::{Budget, Cost, Meter};
 
 pub use crate::limit::Limit;

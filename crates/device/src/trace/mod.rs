@@ -4,7 +4,7 @@
 //! them one by one and reports whether the file is complete. [`Playback`] replays them on another device.
 
 mod byte_source;
-mod checksum;
+pub(crate) mod checksum;
 mod error;
 mod header;
 mod playback;

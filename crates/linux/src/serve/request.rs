@@ -105,7 +105,7 @@ impl Reply {
 /// The error number for a failed request. `failure.rs` has the opposite direction.
 pub const fn errno_of(cause: FailureCause) -> Errno {
     match cause {
-        FailureCause::Medium => Errno::IO,
+        FailureCause::Medium | FailureCause::NotSaved => Errno::IO,
         FailureCause::OutOfRange { .. } => Errno::NOSPC,
         FailureCause::Unsupported => Errno::OPNOTSUPP,
         FailureCause::ReadOnly => Errno::ROFS,

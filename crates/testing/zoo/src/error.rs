@@ -19,4 +19,7 @@ pub enum ZooError {
     /// Writing the history of the device failed.
     #[error("writing the history of the device failed: {0}")]
     History(#[from] DeviceError),
+    /// A crash case failed.
+    #[error("the crash case failed: {0}")]
+    Crash(String),
 }

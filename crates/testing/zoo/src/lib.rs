@@ -11,6 +11,7 @@
 
 mod case;
 mod copy_costs;
+mod crash;
 mod distorted_clock;
 mod disturbance;
 mod draw;
@@ -24,6 +25,7 @@ mod stick;
 mod truth;
 
 pub use case::{Case, Fault};
+pub use crash::{Crash, CrashCase, CrashOutcome};
 pub use error::ZooError;
 pub use outside::OutsideKind;
 pub use scope::Scope;

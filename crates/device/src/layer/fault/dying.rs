@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::clock::ClockOffset;
 use super::failing::{Failing, RandomSource};
 use super::spec::DyingSpec;
 use crate::contract::{Capabilities, Device, DeviceError};
+use crate::layer::clock::ClockOffset;
 use crate::request::{Completion, Op, OpKind, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};

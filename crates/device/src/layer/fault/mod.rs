@@ -5,7 +5,6 @@
 //! fault is its own layer.
 
 mod address_map;
-mod clock;
 mod counterfeit;
 mod dying;
 mod error;

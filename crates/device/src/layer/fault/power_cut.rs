@@ -7,13 +7,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::clock::ClockOffset;
 use super::failing::RandomSource;
 use super::log::{FaultEvent, FaultLog, Loss};
 use super::spec::{CutSpec, Trigger};
 use super::volatile::{CachedWrite, Volatile};
 use crate::buffer::Buffer;
 use crate::contract::{Capabilities, Device, DeviceError};
+use crate::layer::clock::ClockOffset;
 use crate::request::{Completion, FailureCause, Op, OpKind, Payload, ReadInto, RequestError, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes};

@@ -1,0 +1,198 @@
+//! Reads a journal back, after a measurement or after a crash.
+
+use super::error::JournalError;
+use super::format::{HEAD, Head, Kind, RECORD_MAX, checksum};
+use super::header::JournalHeader;
+use super::medium_io::{REQUEST_MAX, parts};
+use super::store::JournalStore;
+use crate::units::{ByteRange, Bytes};
+
+/// Takes original data and its offset.
+type Each<'a> = dyn FnMut(Bytes, &[u8]) -> Result<(), JournalError> + 'a;
+
+/// What a journal holds, verified: its header, and where the original data of each range is.
+#[derive(Debug)]
+pub struct JournalContents {
+    /// The header.
+    pub header: JournalHeader,
+    /// Whether everything is restored already.
+    pub is_done: bool,
+    /// Whether the last record was incomplete and is left out. Its range was not overwritten: nothing is
+    /// written before its record is durable.
+    pub is_cut: bool,
+    ranges: Vec<SavedRange>,
+    /// How many records there are, for the sequence number of the next.
+    records: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SavedRange {
+    range: ByteRange,
+    original: Original,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Original {
+    At(u64),
+    Fill(u8),
+}
+
+impl JournalContents {
+    /// Reads and verifies a journal.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it is no journal, damaged, or cannot be read.
+    pub fn read(store: &mut dyn JournalStore) -> Result<Self, JournalError> {
+        let end = store.length()?;
+        let (header, mut position) = JournalHeader::read(store)?;
+        let mut contents = Self { header, is_done: false, is_cut: false, ranges: Vec::new(), records: 0 };
+        while position < end {
+            let Some(head) = contents.head_at(store, position, end)? else { break };
+            let data = position + HEAD as u64;
+            let behind = data.saturating_add(head.tail());
+            if behind > end || !is_sound(store, head, data)? {
+                contents.end_at(position, behind >= end)?;
+                break;
+            }
+            contents.accept(head, data)?;
+            position = behind;
+        }
+        contents.ranges.sort_unstable_by_key(|saved| saved.range.offset);
+        let overlaps = contents.ranges.windows(2).any(|pair| pair[0].range.end() > pair[1].range.offset);
+        if overlaps { Err(JournalError::damaged("its list of ranges")) } else { Ok(contents) }
+    }
+
+    /// The header alone, without its records.
+    ///
+    /// # Errors
+    /// As [`JournalContents::read`].
+    pub fn header(store: &mut dyn JournalStore) -> Result<JournalHeader, JournalError> {
+        Ok(JournalHeader::read(store)?.0)
+    }
+
+    /// The number of saved bytes.
+    #[must_use]
+    pub fn saved(&self) -> Bytes {
+        self.ranges.iter().map(|saved| saved.range.length).sum()
+    }
+
+    /// Whether a range has a byte in common with a saved range.
+    #[must_use]
+    pub fn has_saved(&self, range: ByteRange) -> bool {
+        let next = self.ranges.partition_point(|saved| saved.range.end() <= range.offset);
+        self.ranges.get(next).is_some_and(|saved| saved.range.overlaps(range))
+    }
+
+    /// The head of the next record; `None` at an incomplete one.
+    fn head_at(
+        &mut self,
+        store: &mut dyn JournalStore,
+        position: u64,
+        end: u64,
+    ) -> Result<Option<Head>, JournalError> {
+        let mut bytes = [0; HEAD];
+        if end - position < HEAD as u64 {
+            self.end_at(position, true)?;
+            return Ok(None);
+        }
+        store.read_at(position, &mut bytes)?;
+        let head = Head::decode(&bytes, self.records);
+        if head.is_none() {
+            // A filesystem may have extended the file and not yet written the data.
+            self.end_at(position, bytes == [0; HEAD])?;
+        }
+        Ok(head)
+    }
+
+    /// Notes that the record at `position` is incomplete. It is damaged if more follows.
+    fn end_at(&mut self, position: u64, is_last: bool) -> Result<(), JournalError> {
+        if !is_last {
+            return Err(JournalError::damaged(format!("record {} at byte {position}", self.records + 1)));
+        }
+        self.is_cut = true;
+        Ok(())
+    }
+
+    fn accept(&mut self, head: Head, data: u64) -> Result<(), JournalError> {
+        let whole = ByteRange::new(Bytes::ZERO, self.header.start.medium.capacity);
+        let original = match head.kind {
+            Kind::Data => Original::At(data),
+            Kind::Fill(byte) => Original::Fill(byte),
+            Kind::Done => {
+                self.is_done = true;
+                self.records += 1;
+                return Ok(());
+            }
+        };
+        if !whole.contains(head.range) || head.range.length.is_zero() {
+            return Err(JournalError::damaged(format!("the range of record {}", self.records + 1)));
+        }
+        self.ranges.push(SavedRange { range: head.range, original });
+        self.records += 1;
+        Ok(())
+    }
+
+    /// Hands the original data to `each` in ascending order, adjacent ranges together, at most
+    /// [`REQUEST_MAX`] at once.
+    pub(super) fn originals(
+        &self,
+        store: &mut dyn JournalStore,
+        each: &mut Each<'_>,
+    ) -> Result<(), JournalError> {
+        let (mut start, mut bytes) = (Bytes::ZERO, Vec::new());
+        for saved in &self.ranges {
+            for part in parts(saved.range, REQUEST_MAX) {
+                let end = start + Bytes::new(bytes.len() as u64);
+                let fits = bytes.len() + part.length.to_usize() <= REQUEST_MAX.to_usize();
+                if !bytes.is_empty() && (end != part.offset || !fits) {
+                    each(start, &bytes)?;
+                    bytes.clear();
+                }
+                if bytes.is_empty() {
+                    start = part.offset;
+                }
+                let from = bytes.len();
+                bytes.resize(from + part.length.to_usize(), 0);
+                saved.read(store, part, &mut bytes[from..])?;
+            }
+        }
+        if bytes.is_empty() { Ok(()) } else { each(start, &bytes) }
+    }
+
+    /// The record that says that everything is restored.
+    pub(super) fn done_record(&self) -> [u8; HEAD] {
+        let range = ByteRange::new(Bytes::ZERO, Bytes::ZERO);
+        Head { kind: Kind::Done, range }.encode(self.records)
+    }
+}
+
+impl SavedRange {
+    fn read(
+        self,
+        store: &mut dyn JournalStore,
+        part: ByteRange,
+        bytes: &mut [u8],
+    ) -> Result<(), JournalError> {
+        match self.original {
+            Original::Fill(byte) => bytes.fill(byte),
+            Original::At(position) => {
+                store.read_at(position + (part.offset - self.range.offset).get(), bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the data of a record has its checksum.
+fn is_sound(store: &mut dyn JournalStore, head: Head, position: u64) -> Result<bool, JournalError> {
+    if head.kind != Kind::Data {
+        return Ok(true);
+    }
+    if head.range.length > RECORD_MAX {
+        return Ok(false);
+    }
+    let mut data = vec![0; head.range.length.to_usize() + 8];
+    store.read_at(position, &mut data)?;
+    let (data, sum) = data.split_at(data.len() - 8);
+    Ok(sum == checksum(data).to_le_bytes())
+}

@@ -1,0 +1,51 @@
+//! Why a journal cannot be written, read or restored.
+
+use crate::contract::DeviceError;
+use crate::request::RequestError;
+
+/// A journal that cannot be written, read or restored.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It is no journal.
+    #[error("this is not a journal of flashscope")]
+    NotJournal,
+    /// It is damaged.
+    #[error("the journal is damaged ({part}); nothing was written")]
+    Damaged {
+        /// Where.
+        part: String,
+    },
+    /// It cannot be read or written.
+    #[error("the journal: {0}")]
+    Store(#[from] std::io::Error),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A request to the device failed.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// Another size: this device cannot be the one that was saved.
+    #[error("the journal belongs to {expected}, and this is {found}; nothing was written")]
+    OtherMedium {
+        /// The medium that was saved.
+        expected: String,
+        /// The medium that is there.
+        found: String,
+    },
+    /// After restoring, data reads back differently.
+    #[error(
+        "the old data was written back, but {ranges} of it read back differently, first {first}; the medium may be failing"
+    )]
+    NotRestored {
+        /// How much differs, such as `2 ranges`.
+        ranges: String,
+        /// The first range that differs.
+        first: String,
+    },
+}
+
+impl JournalError {
+    pub(super) fn damaged(part: impl Into<String>) -> Self {
+        Self::Damaged { part: part.into() }
+    }
+}

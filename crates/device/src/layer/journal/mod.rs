@@ -1,0 +1,24 @@
+//! A journal of original data: a measurement may overwrite a device full of data, and every byte comes back.
+//!
+//! [`Journaled`] saves the data of a range to a [`JournalStore`], durably, before the range is overwritten
+//! for the first time. [`restore`] writes the originals back. After a crash, [`JournalContents`] reads what
+//! was saved, and [`recognise`] checks that the device is the one that was saved.
+
+mod contents;
+mod error;
+mod format;
+mod header;
+mod journaled;
+mod medium_io;
+mod recognise;
+mod restore;
+mod saved;
+mod store;
+
+pub use contents::JournalContents;
+pub use error::JournalError;
+pub use header::{JournalHeader, JournalMedium, JournalStart, Place};
+pub use journaled::{Journaled, saved_max};
+pub use recognise::{Recognition, recognise};
+pub use restore::{Restored, restore};
+pub use store::{JournalStore, MemoryStore};

@@ -1,0 +1,58 @@
+//! Recognises the medium that a journal belongs to.
+
+use super::contents::JournalContents;
+use super::error::JournalError;
+use super::format::checksum;
+use super::header::JournalMedium;
+use super::medium_io;
+use crate::contract::Device;
+use crate::units::ByteRange;
+
+/// How a medium compares with the one that was saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recognition {
+    /// Whether model, serial number, size and logical block are equal.
+    pub is_identical: bool,
+    /// Whether there is a serial number, and it is equal.
+    pub has_serial: bool,
+    /// Places that were not overwritten by the measurement and hold something else now.
+    pub changed: Vec<ByteRange>,
+    /// The number of places that were compared.
+    pub compared: usize,
+}
+
+impl Recognition {
+    /// Whether this is the medium that was saved, and nobody has written to it since: identity and places are
+    /// equal, and at least one of them shows it.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.is_identical && self.changed.is_empty() && (self.has_serial || self.compared > 0)
+    }
+}
+
+/// Compares the medium in `device` with the journal. Nothing is written.
+///
+/// # Errors
+/// [`JournalError::OtherMedium`] for another size, which no originals fit; or the device fails.
+pub fn recognise(
+    contents: &JournalContents,
+    found: &JournalMedium,
+    device: &mut dyn Device,
+) -> Result<Recognition, JournalError> {
+    let expected = &contents.header.start.medium;
+    if found.capacity != expected.capacity || found.logical_block != expected.logical_block {
+        return Err(JournalError::OtherMedium { expected: expected.to_string(), found: found.to_string() });
+    }
+    let mut changed = Vec::new();
+    let mut compared = 0;
+    for place in contents.header.places.iter().filter(|place| !contents.has_saved(place.range)) {
+        compared += 1;
+        match medium_io::read(device, place.range) {
+            Ok(bytes) if checksum(&bytes) == place.checksum => {}
+            Ok(_) | Err(JournalError::Request(_)) => changed.push(place.range),
+            Err(error) => return Err(error),
+        }
+    }
+    let has_serial = expected.serial.is_some() && expected.serial == found.serial;
+    Ok(Recognition { is_identical: found == expected, has_serial, changed, compared })
+}
