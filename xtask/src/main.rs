@@ -1,6 +1,7 @@
 //! Development tasks: `cargo xtask TASK`. Each task is one file or folder.
 
 mod ci;
+mod crash;
 mod docs;
 mod fuzz;
 mod lab;
@@ -29,6 +30,8 @@ struct Arguments {
 enum Task {
     /// Run every check that must pass before a commit
     Ci(ci::Arguments),
+    /// Crash while a journaled device is written and restored, and compare every byte
+    Crash(crash::Arguments),
     /// Check the house rules that the compiler does not check
     Tidy(tidy::Arguments),
     /// Write docs/reference from the program's help
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.task {
         Task::Ci(arguments) => ci::run(arguments),
+        Task::Crash(arguments) => crash::run(arguments),
         Task::Tidy(arguments) => tidy::run(arguments),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Lab(arguments) => lab::run(arguments),

@@ -13,7 +13,8 @@ use crate::args::Erase;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
-/// Asks whether `target` may be erased, unless `--yes` says so. `None` without `--erase`.
+/// Asks whether `target` may be erased or, with `--scratch`, written and restored, unless `--yes` says so.
+/// `None` without either. A virtual stick holds nobody's data: `--scratch` does not ask then.
 ///
 /// First prints what is on the stick or card; the person then types its name. `--yes` needs a persistent
 /// name, which no other disk gets.
@@ -21,10 +22,15 @@ use crate::printer::Printer;
 /// # Errors
 /// Exit code 4 for a disk that must not be erased or is in use, if the answer is no, or without a terminal.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
-    if !erase.erase {
-        return Ok(None);
-    }
-    overwrite(target, "All data on it will be lost.", erase.yes, printer).map(Some)
+    let loss = match (erase.erase, erase.scratch) {
+        (true, _) => "All data on it will be lost.",
+        (false, true) if target.starts_with("sim:") => return Ok(None),
+        (false, true) => {
+            "It is written, and all data is put back at the end. It must stay plugged in until then."
+        }
+        (false, false) => return Ok(None),
+    };
+    overwrite(target, loss, erase.yes, printer).map(Some)
 }
 
 /// Asks whether `target` may be overwritten, unless `yes`. `loss` says what that costs.
@@ -68,7 +74,7 @@ impl Question<'_> {
             Some(typed) if typed == answer => Ok(self.consent()),
             Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
             None => Err(refused(anyhow!(
-                "erasing {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
+                "writing to {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
             ))),
         }
     }

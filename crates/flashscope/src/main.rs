@@ -21,6 +21,7 @@ mod outputs;
 mod printer;
 mod progress;
 mod roots;
+mod scratch;
 mod target;
 mod text;
 mod undo_file;
@@ -51,6 +52,7 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Plan(plan) => command::plan::run(plan, printer),
         Command::Apply(apply) => command::apply::run(apply, printer),
         Command::Undo(undo) => command::undo::run(undo, printer),
+        Command::Restore(restore) => command::restore::run(restore, printer),
         Command::Measure(measure) => command::measure::run(measure, printer),
         Command::Import(import) => command::import::run(import, printer),
         Command::Sim(sim) => command::sim::run(sim, printer),

@@ -30,6 +30,7 @@ mod failure;
 mod files;
 mod geometry;
 mod identify;
+mod journal;
 mod large_memory;
 mod layered_target;
 mod list;
@@ -70,6 +71,7 @@ pub use files::{
     scan_directory,
 };
 pub use identify::{Identity, identify};
+pub use journal::{JournalFile, JournalFileError, journals};
 pub use layered_target::LayeredTarget;
 pub use list::{ListError, Listing, list};
 pub use memory::copy_speed;

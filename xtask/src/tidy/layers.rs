@@ -78,6 +78,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "extents",
             "scratch_files",
             "sysfs",
+            "journal",
             "target",
             "watch",
             "card",

@@ -43,6 +43,11 @@ impl<D: Device> Interruptible<D> {
         Self { device, interrupt }
     }
 
+    /// The device below, without this layer.
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
     /// The device below, which an interrupt does not stop.
     pub const fn device_mut(&mut self) -> &mut D {
         &mut self.device

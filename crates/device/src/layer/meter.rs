@@ -137,6 +137,11 @@ impl<D: Device> Meter<D> {
         self.cost
     }
 
+    /// The device below, without this layer.
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
     /// The device below. Its requests are not counted and have no limit.
     pub const fn device_mut(&mut self) -> &mut D {
         &mut self.device

@@ -8,6 +8,7 @@ mod list;
 mod measure;
 mod plan;
 mod report;
+mod restore;
 mod shared;
 mod sim;
 mod undo;
@@ -27,6 +28,7 @@ pub use list::List;
 pub use measure::{ExperimentName, Format, Measure};
 pub use plan::Plan;
 pub use report::{Report, ReportCommand, ReportCompare};
+pub use restore::Restore;
 pub use shared::{Budgets, Erase, Source};
 pub use sim::{Sim, SimFit, SimReplay, SimServe};
 pub use undo::Undo;
@@ -48,6 +50,7 @@ const EXAMPLES: &str = "\
 Examples:
   flashscope list                               sticks, cards and readers
   sudo flashscope check /dev/sdX                read only; the data stays
+  sudo flashscope check /dev/sdX --scratch      all tests; all data is put back
   sudo flashscope check /dev/sdX --erase        all tests; all data is lost
   flashscope bench /media/me/STICK              throughput, IOPS and latency; no root
   flashscope check sim:patriot-xt-16g           all tests on a virtual stick
@@ -102,8 +105,8 @@ pub enum Command {
     /// Find out why a stick or card is slow.
     ///
     /// Measures the target and reports findings, the bottleneck and what to do. A real device is only read.
-    /// With --erase the write tests run as well, and all data on the device is lost. A virtual stick gets
-    /// all tests.
+    /// With --scratch the write tests run as well, and all data is put back. With --erase all data is lost.
+    /// A virtual stick gets all tests.
     Check(Check),
     /// Measure throughput, IOPS and latency.
     ///
@@ -125,6 +128,11 @@ pub enum Command {
     Apply(Apply),
     /// Take back what `apply` did, bit for bit.
     Undo(Undo),
+    /// Put back the data of a stick after an interrupted measurement with --scratch.
+    ///
+    /// Such a measurement saves what it overwrites in a journal on this computer. Recognises the stick,
+    /// writes the data back, compares it, and removes the journal. May be interrupted and run again.
+    Restore(Restore),
     /// Run one experiment with your own parameters.
     Measure(Measure),
     /// Infer from a published flashbench log.

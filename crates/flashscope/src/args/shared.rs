@@ -33,18 +33,33 @@ pub struct Output {
 pub struct Erase {
     /// Run write tests too. All data on the stick, card or image file is lost; asks first. Refuses other
     /// disks and mounted ones.
-    #[arg(long)]
+    #[arg(long, group = "permission")]
     pub erase: bool,
-    /// Do not ask before erasing. A disk must be named by /dev/disk/by-id.
-    #[arg(long, requires = "erase")]
+    /// Run write tests too, and put all data back at the end: what is overwritten is saved on this computer
+    /// first. Asks first. Refuses what --erase refuses. After a crash, run `flashscope restore`.
+    #[arg(long, group = "permission", conflicts_with = "erase")]
+    pub scratch: bool,
+    /// Do not ask before writing. A disk must be named by /dev/disk/by-id.
+    #[arg(long, requires = "permission")]
     pub yes: bool,
+}
+
+impl Erase {
+    /// The option that permits writing, if one is given.
+    pub const fn given(&self) -> Option<&'static str> {
+        match (self.erase, self.scratch) {
+            (true, _) => Some("--erase"),
+            (false, true) => Some("--scratch"),
+            (false, false) => None,
+        }
+    }
 }
 
 /// Limits of a measurement.
 #[derive(Debug, Args)]
 pub struct Budgets {
-    /// Write at most SIZE. Default: 2 GiB; no limit for bench, long streams and --format flashbench, which
-    /// print the amount first.
+    /// Write at most SIZE. Default: 2 GiB; no limit for bench (2 GiB with --scratch), long streams and
+    /// --format flashbench, which print the amount first.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
     /// Measure for at most TIME on the device's clock: seconds, or a time such as 90s, 5m or 1h30m.

@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
-use crate::{confirm, duration, outputs};
+use crate::{confirm, duration, outputs, scratch};
 
 /// Runs the command.
 ///
@@ -23,13 +23,17 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let default = (!arguments.sustained).then_some(WRITE_BUDGET);
-    let mut target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;
+    let target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;
     if arguments.sustained && !target.writable {
-        let error = anyhow!("--sustained writes to {}; allow it with --erase", arguments.target);
+        let error = anyhow!(
+            "--sustained writes to {}; allow it with --scratch (all data is put back) or --erase",
+            arguments.target
+        );
         return Err(Failure { exit: Exit::Refused, error });
     }
     let survey = Survey::new(target.writable, arguments.seed);
     announce(&target, &survey, arguments, printer);
+    let mut target = scratch::start(target, &arguments.erase, printer)?;
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
     if arguments.sustained {
@@ -39,9 +43,11 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
     observations.extend(survey.run(&mut Meter::new(&mut target.device, rest), &mut progress));
     target.note_failures(progress.failed_requests());
+    let restored = scratch::finish(&mut target, printer);
     let run = show::run_of(&target, observations);
     let findings = flashscope_infer::findings_of(&run);
-    show::measurement(&target, &run, &findings, &arguments.output.files, printer)
+    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    restored.and(shown)
 }
 
 /// Prints what will be measured and written.

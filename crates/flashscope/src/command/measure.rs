@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
-use crate::{confirm, outputs};
+use crate::{confirm, outputs, scratch};
 
 /// Runs the command.
 ///
@@ -38,18 +38,51 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
     // write.
     let has_default = arguments.format == Format::Flashscope && access(arguments) != Access::WritesEstimate;
     let budget = budget(&arguments.budgets, has_default.then_some(WRITE_BUDGET));
-    let mut target = target::open(&arguments.target, consent.as_ref(), budget)?;
+    let target = target::open(&arguments.target, consent.as_ref(), budget)?;
     if access(arguments) != Access::Reads && !target.writable {
-        let error = anyhow!("this experiment writes to {}; allow it with --erase", arguments.target);
+        let error = anyhow!(
+            "this experiment writes to {}; allow it with --scratch (all data is put back) or --erase",
+            arguments.target
+        );
         return Err(Failure { exit: Exit::Refused, error });
     }
     for remark in &target.remarks {
         printer.remark(format!("note: {remark}"));
     }
-    match arguments.format {
+    let mut target = match access(arguments) {
+        Access::Reads => target,
+        Access::Writes | Access::WritesEstimate => scratch::start(target, &arguments.erase, printer)?,
+    };
+    let measured = match arguments.format {
         Format::Flashbench => as_flashbench(arguments, &mut target, printer),
         Format::Flashscope => as_flashscope(arguments, &mut target, printer),
-    }
+    };
+    let restored = scratch::finish(&mut target, printer);
+    let shown = show(arguments, &target, measured?, printer);
+    restored.and(shown)
+}
+
+/// Prints and stores the observations: flashbench's table, or findings.
+fn show(
+    arguments: &Measure,
+    target: &Target,
+    observations: Vec<Observations>,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let table = match arguments.format {
+        Format::Flashbench if !printer.json => {
+            Some(observations.iter().map(print::print).collect::<String>())
+        }
+        _ => None,
+    };
+    let run = show::run_of(target, observations);
+    let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
+    let Some(table) = table else {
+        return show::measurement(target, &run, &findings, &arguments.output.files, printer);
+    };
+    printer.result(&table)?;
+    outputs::write(&arguments.output.files, &run, &findings, printer)?;
+    show::end(target, &run, &arguments.output.files, printer)
 }
 
 /// Refuses combinations of options that have no effect.
@@ -162,7 +195,11 @@ fn refuse_impossible_writes(arguments: &Measure, erase_block: Bytes) -> Result<(
     Err(Failure { exit: Exit::Usage, error })
 }
 
-fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
+fn as_flashbench(
+    arguments: &Measure,
+    target: &mut Target,
+    printer: &Printer,
+) -> Result<Vec<Observations>, Failure> {
     let mut progress = Progress::new(printer).announcing();
     let command = flashbench_command(arguments);
     let observations = procedure::run(&command, &mut target.device, arguments.seed, &mut progress);
@@ -171,15 +208,7 @@ fn as_flashbench(arguments: &Measure, target: &mut Target, printer: &Printer) ->
         return Err(Failure { exit: Exit::Failed, error });
     }
     target.note_failures(progress.failed_requests());
-    let table = print::print(&observations);
-    let run = show::run_of(target, vec![observations]);
-    let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
-    if printer.json {
-        return show::measurement(target, &run, &findings, &arguments.output.files, printer);
-    }
-    printer.result(&table)?;
-    outputs::write(&arguments.output.files, &run, &findings, printer)?;
-    show::end(target, &run, &arguments.output.files, printer)
+    Ok(vec![observations])
 }
 
 fn flashbench_command(arguments: &Measure) -> flashbench::Command {
@@ -204,7 +233,11 @@ fn flashbench_command(arguments: &Measure) -> flashbench::Command {
     }
 }
 
-fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) -> Result<Exit, Failure> {
+fn as_flashscope(
+    arguments: &Measure,
+    target: &mut Target,
+    printer: &Printer,
+) -> Result<Vec<Observations>, Failure> {
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
     let erase_block = erase_block(arguments, target, &mut progress, &mut observations, printer);
@@ -216,9 +249,7 @@ fn as_flashscope(arguments: &Measure, target: &mut Target, printer: &Printer) ->
     let experiment = experiment(arguments, erase_block, merges(&observations));
     observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     target.note_failures(progress.failed_requests());
-    let run = show::run_of(target, observations);
-    let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
-    show::measurement(target, &run, &findings, &arguments.output.files, printer)
+    Ok(observations)
 }
 
 /// Prints how much will be written.

@@ -9,6 +9,7 @@ pub mod list;
 pub mod measure;
 pub mod plan;
 pub mod report;
+pub mod restore;
 pub mod schema;
 mod show;
 pub mod sim;

@@ -20,6 +20,7 @@ mod identity;
 mod layout;
 mod list;
 mod plan;
+mod restore;
 mod results;
 pub mod schema;
 mod sim_fit;
@@ -44,6 +45,7 @@ pub use findings::FindingsDocument;
 pub use identity::{DiskIdentity, Identity};
 pub use list::{EventKind, ListDocument, ListEventDocument};
 pub use plan::PlanDocument;
+pub use restore::RestoreDocument;
 pub use sim_fit::SimFitDocument;
 pub use sim_list::SimListDocument;
 pub use sim_replay::{

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument,
-    Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument, ServedDocument,
-    ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument,
-    WatchDocument,
+    Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument, RestoreDocument,
+    ServedDocument, ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument, SimShowDocument,
+    UndoDocument, WatchDocument,
 };
 
 /// A schema and its name.
@@ -21,7 +21,7 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 18] = [
+pub const ALL: [Schema; 19] = [
     of::<FindingsDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
@@ -33,6 +33,7 @@ pub const ALL: [Schema; 18] = [
     of::<PlanDocument>(),
     of::<ApplyDocument>(),
     of::<UndoDocument>(),
+    of::<RestoreDocument>(),
     of::<SimListDocument>(),
     of::<SimShowDocument>(),
     of::<ServingDocument>(),

@@ -13,6 +13,7 @@ use flashscope_record::observation::Instead;
 use flashscope_report::files::not_a_stick;
 
 use super::attachment;
+use super::base::Base;
 use super::link::link;
 use super::opened::Target;
 use crate::document::Identity;
@@ -68,7 +69,7 @@ pub fn open_in_directory(
         failed_requests: 0,
         device: Meter::after(
             spent,
-            Interruptible::new(Box::new(Fence::new(device, whole)), interrupt.clone()),
+            Interruptible::new(Base::Plain(Box::new(Fence::new(device, whole))), interrupt.clone()),
             budget,
         ),
         interrupt,

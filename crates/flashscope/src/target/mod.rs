@@ -1,6 +1,7 @@
 //! From TARGET on the command line to a device that can be measured.
 
 mod attachment;
+mod base;
 mod describe;
 mod directory;
 mod link;
@@ -9,8 +10,9 @@ mod opened;
 mod volumes;
 
 pub use attachment::slow_cause;
+pub use base::{Base, Kept};
 pub use directory::{failure as directory_failure, instead, open_in_directory};
 pub use link::{Plugged, link, memory, plugged};
-pub use open::{file, open, open_queued};
-pub use opened::{Measured, Target};
+pub use open::{file, open, open_queued, open_to_restore};
+pub use opened::{Measured, Target, layered};
 pub use volumes::{of_partition as volume_of_partition, read as read_volumes};

@@ -9,12 +9,13 @@ use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
 
+use super::base::Base;
 use super::describe::describe;
 use super::opened::{Target, layered};
 use super::{attachment, link::link, volumes};
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::interrupt;
+use crate::{interrupt, scratch};
 
 /// The file behind a target: the disk or image file, or the profile of a virtual stick.
 pub fn file(text: &str) -> &Path {
@@ -30,10 +31,19 @@ pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Tar
     open_queued(text, consent, budget, 1)
 }
 
-/// Opens a target for up to `queue_depth` requests at a time.
+/// Opens a target whose data is put back from a journal.
 ///
 /// # Errors
 /// As [`open`].
+pub fn open_to_restore(text: &str, consent: &Consent, budget: Budget) -> Result<Target, Failure> {
+    let options = OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() };
+    open_real(text, &options, budget, interrupt::on_interrupt()?)
+}
+
+/// Opens a target for up to `queue_depth` requests at a time.
+///
+/// # Errors
+/// As [`open`]. Exit code 4 also for writing to a stick whose data is not back yet.
 pub fn open_queued(
     text: &str,
     consent: Option<&Consent>,
@@ -46,7 +56,11 @@ pub fn open_queued(
         None => {
             let access = consent.map_or(Access::ReadOnly, Access::Erase);
             let options = OpenOptions { access, queue_depth, ..OpenOptions::default() };
-            open_real(text, &options, budget, interrupt)
+            let mut target = open_real(text, &options, budget, interrupt)?;
+            if consent.is_some() {
+                scratch::refuse_unfinished(&mut target)?;
+            }
+            Ok(target)
         }
     }
 }
@@ -83,7 +97,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         writable: true,
         is_virtual: true,
         failed_requests: 0,
-        device: layered(Box::new(stick), &interrupt, budget),
+        device: layered(Base::Plain(Box::new(stick)), &interrupt, budget),
         interrupt,
     })
 }
@@ -128,7 +142,7 @@ fn open_real(
         writable: writable && may_write,
         is_virtual: false,
         failed_requests: 0,
-        device: layered(device, &interrupt, budget),
+        device: layered(Base::Plain(device), &interrupt, budget),
         interrupt,
     })
 }

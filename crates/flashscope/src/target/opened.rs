@@ -1,14 +1,15 @@
 //! An open target.
 
+use flashscope_device::Bytes;
 use flashscope_device::layer::{Budget, Interrupt, Interruptible, Meter};
-use flashscope_device::{Bytes, Device};
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
 
+use super::base::Base;
 use crate::document::Identity;
 
 /// A device in its layers: metered, limited, interruptible.
-pub type Measured = Meter<Interruptible<Box<dyn Device>>>;
+pub type Measured = Meter<Interruptible<Base>>;
 
 /// An open target.
 pub struct Target {
@@ -56,6 +57,6 @@ impl Target {
 }
 
 /// A device in its layers.
-pub fn layered(device: Box<dyn Device>, interrupt: &Interrupt, budget: Budget) -> Measured {
+pub fn layered(device: Base, interrupt: &Interrupt, budget: Budget) -> Measured {
     Meter::new(Interruptible::new(device, interrupt.clone()), budget)
 }

@@ -21,6 +21,7 @@ mod replay;
 mod results;
 mod run_files;
 mod schemas;
+mod scratch;
 mod serve;
 mod watches;
 

@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::{flashscope, stdout};
 
 /// Commands and the names of their schemas. The first command that fits counts.
-const SCHEMAS: [(&[&str], &str); 15] = [
+const SCHEMAS: [(&[&str], &str); 16] = [
     (&["plan"], "plan"),
     (&["apply"], "apply"),
     (&["undo"], "undo"),
+    (&["restore"], "restore"),
     (&["bench", "cache"], "bench-cache"),
     (&["bench", "files"], "bench-files"),
     (&["bench", "methods"], "bench-methods"),

@@ -19,6 +19,6 @@ pub use contents::JournalContents;
 pub use error::JournalError;
 pub use header::{JournalHeader, JournalMedium, JournalStart, Place};
 pub use journaled::{Journaled, saved_max};
-pub use recognise::{Recognition, recognise};
+pub use recognise::{Recognition, recognise, resembles};
 pub use restore::{Restored, restore};
 pub use store::{JournalStore, MemoryStore};

@@ -3,7 +3,7 @@
 use super::contents::JournalContents;
 use super::error::JournalError;
 use super::format::checksum;
-use super::header::JournalMedium;
+use super::header::{JournalHeader, JournalMedium};
 use super::medium_io;
 use crate::contract::Device;
 use crate::units::ByteRange;
@@ -11,7 +11,7 @@ use crate::units::ByteRange;
 /// How a medium compares with the one that was saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognition {
-    /// Whether model, serial number, size and logical block are equal.
+    /// Whether model, serial number and size are equal.
     pub is_identical: bool,
     /// Whether there is a serial number, and it is equal.
     pub has_serial: bool,
@@ -30,6 +30,16 @@ impl Recognition {
     }
 }
 
+/// Whether the medium in `device` may be the one of this header: only data that was not blank and is still
+/// there shows it.
+#[must_use]
+pub fn resembles(header: &JournalHeader, device: &mut dyn Device) -> bool {
+    let whole = device.capabilities().whole();
+    header.places.iter().filter(|place| !place.is_blank && whole.contains(place.range)).any(|place| {
+        medium_io::read(device, place.range).is_ok_and(|bytes| checksum(&bytes) == place.checksum)
+    })
+}
+
 /// Compares the medium in `device` with the journal. Nothing is written.
 ///
 /// # Errors
@@ -40,7 +50,7 @@ pub fn recognise(
     device: &mut dyn Device,
 ) -> Result<Recognition, JournalError> {
     let expected = &contents.header.start.medium;
-    if found.capacity != expected.capacity || found.logical_block != expected.logical_block {
+    if found.capacity != expected.capacity {
         return Err(JournalError::OtherMedium { expected: expected.to_string(), found: found.to_string() });
     }
     let mut changed = Vec::new();
@@ -54,5 +64,6 @@ pub fn recognise(
         }
     }
     let has_serial = expected.serial.is_some() && expected.serial == found.serial;
-    Ok(Recognition { is_identical: found == expected, has_serial, changed, compared })
+    let is_identical = (&found.model, &found.serial) == (&expected.model, &expected.serial);
+    Ok(Recognition { is_identical, has_serial, changed, compared })
 }

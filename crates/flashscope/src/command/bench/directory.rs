@@ -20,11 +20,11 @@ const WRITE_SIZE: Bytes = Bytes::mib(1);
 /// Whether a target is a directory.
 ///
 /// # Errors
-/// Exit code 2 for a directory with `--erase`, which it does not need.
+/// Exit code 2 for a directory with `--erase` or `--scratch`, which it does not need.
 pub fn is_directory(name: &str, erase: Option<&Erase>) -> Result<bool, Failure> {
     let is_directory = !name.starts_with("sim:") && Path::new(name).is_dir();
-    if is_directory && erase.is_some_and(|erase| erase.erase) {
-        let error = anyhow!("--erase: in a directory, only a file of its own is written; leave it out");
+    if is_directory && let Some(given) = erase.and_then(Erase::given) {
+        let error = anyhow!("{given}: in a directory, only a file of its own is written; leave it out");
         return Err(Failure { exit: Exit::Usage, error });
     }
     Ok(is_directory)

@@ -104,11 +104,18 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
     }
     let path = Path::new(name);
     if path.is_dir() {
-        if arguments.erase.erase {
-            let error = anyhow!("--erase: in a directory, only a file of its own is written; leave it out");
+        if let Some(given) = arguments.erase.given() {
+            let error = anyhow!("{given}: in a directory, only a file of its own is written; leave it out");
             return Err(Failure { exit: Exit::Usage, error });
         }
         return WriteTarget::temporary_file(path).map_err(failure);
+    }
+    if arguments.erase.scratch {
+        let error = anyhow!(
+            "bench methods writes through the page cache and cannot put data back; name a directory on {name}, which needs no \
+             --scratch"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
     }
     match confirm::erase(name, &arguments.erase, printer)? {
         Some(consent) => WriteTarget::erase(path, &consent).map_err(failure),

@@ -6,17 +6,17 @@ use flashscope_device::{Bytes, Device};
 use flashscope_linux::FileSize;
 use flashscope_measure::Experiment;
 use flashscope_measure::experiment::Speed;
-use flashscope_record::observation::{Direction, LinkLimit, Order, SpeedCase};
+use flashscope_record::observation::{Direction, LinkLimit, Observations, Order, SpeedCase};
 
 use super::directory;
 use crate::args::{Erase, OrderName, SpeedTests, Thorough};
-use crate::budget::budget;
+use crate::budget::{WRITE_BUDGET, budget};
 use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Measured, Target};
-use crate::{confirm, duration, outputs};
+use crate::{confirm, duration, outputs, scratch};
 
 /// The largest queue depth of the default tests.
 const QUEUE_DEPTH_DEFAULT_MAX: u32 = 32;
@@ -53,30 +53,47 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let is_thorough = writes.is_some_and(|writes| writes.is_thorough);
     outputs::permit(&tests.output.files, target::file(name))?;
-    let mut target = open(name, tests, writes, directions, printer)?;
+    let target = open(name, tests, writes, directions, printer)?;
     let directions = permitted(&target, directions)?;
     if is_thorough && !directions.contains(&Direction::Write) {
-        let error = anyhow!("--thorough is for write tests; writing to {} needs --erase", target.text);
+        let error =
+            anyhow!("--thorough is for write tests; writing to {} needs --scratch or --erase", target.text);
         return Err(Failure { exit: Exit::Refused, error });
     }
     announce(&target, printer);
+    let mut target = match writes {
+        Some(writes) => scratch::start(target, writes.erase, printer)?,
+        None => target,
+    };
+    let measured = measure(tests, &directions, is_thorough, &mut target, printer);
+    let restored = scratch::finish(&mut target, printer);
+    let run = show::run_of(&target, measured?);
+    let shown = show::measurement(&target, &run, &[], &tests.output.files, printer);
+    directory::print_removed(&target, &run, printer);
+    restored.and(shown)
+}
+
+fn measure(
+    tests: &SpeedTests,
+    directions: &[Direction],
+    is_thorough: bool,
+    target: &mut Target,
+    printer: &Printer,
+) -> Result<Vec<Observations>, Failure> {
     let mut progress = Progress::new(printer);
     let mut observations = Vec::new();
     let link = target.link.clone().unwrap_or_else(target::memory);
-    for direction in directions {
-        let mut experiment = experiment(tests, direction, &link, &target);
+    for direction in directions.iter().copied() {
+        let mut experiment = experiment(tests, direction, &link, target);
         experiment.is_thorough = is_thorough && direction == Direction::Write;
-        refuse_odd_sizes(&experiment, &target)?;
-        if keep_fitting(&mut experiment, &target, printer) {
+        refuse_odd_sizes(&experiment, target)?;
+        if keep_fitting(&mut experiment, target, printer) {
             print_cost(&experiment, direction, &target.device, printer);
         }
         observations.push(experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress));
     }
     target.note_failures(progress.failed_requests());
-    let run = show::run_of(&target, observations);
-    let shown = show::measurement(&target, &run, &[], &tests.output.files, printer);
-    directory::print_removed(&target, &run, printer);
-    shown
+    Ok(observations)
 }
 
 /// The target itself, or a file of its own in a directory.
@@ -89,7 +106,9 @@ fn open(
 ) -> Result<Target, Failure> {
     let erase = writes.map(|writes| writes.erase);
     let queue_depth = tests.queue_depths.iter().copied().max().unwrap_or(QUEUE_DEPTH_DEFAULT_MAX);
-    let budget = budget(&tests.budgets, None);
+    // The journal needs space on the host, so that it must have a limit.
+    let default = erase.is_some_and(|erase| erase.scratch).then_some(WRITE_BUDGET);
+    let budget = budget(&tests.budgets, default);
     if directory::is_directory(name, erase)? {
         if writes.is_some_and(|writes| writes.is_thorough) {
             let error = anyhow!(
@@ -113,7 +132,10 @@ fn permitted(target: &Target, directions: &[Direction]) -> Result<Vec<Direction>
     let may = |direction: &&Direction| target.writable || **direction == Direction::Read;
     let permitted: Vec<Direction> = directions.iter().filter(may).copied().collect();
     if permitted.is_empty() {
-        let error = anyhow!("this writes to {}; allow it with --erase", target.text);
+        let error = anyhow!(
+            "this writes to {}; allow it with --scratch (all data is put back) or --erase",
+            target.text
+        );
         return Err(Failure { exit: Exit::Refused, error });
     }
     Ok(permitted)

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
-use crate::{confirm, duration, outputs};
+use crate::{confirm, duration, outputs, scratch};
 
 /// The largest file in a directory on a stick: 1 PiB, no limit.
 const FILE_SIZE_MAX: Bytes = Bytes::gib(1 << 20);
@@ -35,23 +35,26 @@ const FILE_SIZE_MIN: Bytes = Bytes::mib(64);
 pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failure> {
     let name = &arguments.target;
     outputs::permit(&arguments.output.files, target::file(name))?;
-    let mut target = open(arguments, printer)?;
+    let target = open(arguments, printer)?;
     if !target.writable {
-        let error = anyhow!("this writes to {name}; allow it with --erase");
+        let error =
+            anyhow!("this writes to {name}; allow it with --scratch (all data is put back) or --erase");
         return Err(Failure { exit: Exit::Refused, error });
     }
     let experiment = experiment(arguments, &target);
     announce(&target, experiment.as_ref(), arguments, printer);
+    let mut target = scratch::start(target, &arguments.erase, printer)?;
     let mut progress = Progress::new(printer);
     let mut seen = experiment.measure(&mut target.device, &Budget::UNLIMITED, &mut progress);
     // The SLC cache belongs to the whole stick, not to the file.
     seen.conditions.capacity = target.filesystem_capacity.or(seen.conditions.capacity);
     target.note_failures(progress.failed_requests());
+    let restored = scratch::finish(&mut target, printer);
     let run = show::run_of(&target, vec![seen]);
     let findings = flashscope_infer::relevant_findings_of(&run);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     directory::print_removed(&target, &run, printer);
-    shown
+    restored.and(shown)
 }
 
 /// The target itself, or a file of its own in a directory: as large as the free space, or as the samples.

@@ -1,0 +1,186 @@
+//! `flashscope restore`: puts the data back that an interrupted `--scratch` measurement had overwritten.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use flashscope_device::layer::Budget;
+use flashscope_device::layer::journal::{
+    JournalContents, JournalError, JournalStore, Recognition, recognise, restore,
+};
+use flashscope_linux::{JournalFile, journals, printable};
+
+use crate::args::Restore;
+use crate::document::RestoreDocument;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::printer::Printer;
+use crate::scratch::{folder, medium_of};
+use crate::{confirm, target};
+
+/// The number of changed places that an error lists.
+const LISTED_MAX: usize = 8;
+
+/// A journal, read and verified.
+struct Journal {
+    path: PathBuf,
+    file: JournalFile,
+    contents: JournalContents,
+}
+
+impl Journal {
+    fn read(path: &Path) -> Result<Self, JournalError> {
+        let mut file = JournalFile::open(path)?;
+        let contents = JournalContents::read(&mut file)?;
+        Ok(Self { path: path.to_owned(), file, contents })
+    }
+
+    fn name(&self) -> String {
+        printable(&self.path.to_string_lossy())
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a damaged journal, or if none or several fit; 4 for another stick or one that changed since;
+/// 3 if the stick fails, 1 if it reads back differently.
+pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
+    let Some(mut journal) = find(arguments, printer)? else {
+        let nothing = RestoreDocument {
+            target: None,
+            journal: None,
+            bytes_restored: 0,
+            places_changed_since: 0,
+            places: 0,
+        };
+        if printer.json {
+            printer.document(&nothing)?;
+        } else {
+            printer.result(&format!("Nothing to restore: no journal in {}.\n", folder()?.display()))?;
+        }
+        return Ok(Exit::Fine);
+    };
+    let text = arguments.target.clone().unwrap_or_else(|| journal.contents.header.start.target.clone());
+    let recognition = examine(&journal, &text, arguments.force)?;
+    let consent = confirm::overwrite(&text, &sentence(&journal), arguments.yes, printer)?;
+    let mut target = target::open_to_restore(&text, &consent, Budget::UNLIMITED)?;
+    let saved = journal.contents.saved();
+    printer.remark(format!("putting {saved} of data back; do not unplug the stick"));
+    let restored = restore(&journal.contents, &mut journal.file, &mut target.device);
+    if target.interrupt.is_requested() && restored.is_err() {
+        printer.remark(format!("interrupted; run 'flashscope restore {}' again", journal.name()));
+        return Ok(Exit::Interrupted);
+    }
+    let restored = restored.map_err(|error| failure(error, &journal.name()))?;
+    drop(target);
+    journal.file.remove().or_exit(Exit::Failed, "the data is back, but the journal cannot be removed")?;
+    if printer.json {
+        printer.document(&RestoreDocument {
+            target: Some(text),
+            journal: Some(journal.name()),
+            bytes_restored: restored.bytes.get(),
+            places_changed_since: recognition.changed.len(),
+            places: recognition.compared,
+        })?;
+        return Ok(Exit::Fine);
+    }
+    printer.result(&format!("Restored {text}: {} written back and compared.\n", restored.bytes))?;
+    Ok(Exit::Fine)
+}
+
+/// What the person agrees to.
+fn sentence(journal: &Journal) -> String {
+    let start = &journal.contents.header.start;
+    format!(
+        "{} that the measurement of {} overwrote is put back. Keep the stick plugged in.",
+        journal.contents.saved(),
+        start.started_at
+    )
+}
+
+/// The named journal, or the one of a stick that is plugged in; `None` if there is no journal.
+fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failure> {
+    if let Some(path) = &arguments.file {
+        let name = printable(&path.to_string_lossy());
+        return Journal::read(path).map(Some).map_err(|error| failure(error, &name));
+    }
+    let folder = folder()?;
+    let paths = journals(&folder).or_exit(Exit::Usage, format!("cannot read {}", folder.display()))?;
+    let (mut fitting, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        let name = printable(&path.to_string_lossy());
+        let journal = match Journal::read(&path) {
+            Ok(journal) => journal,
+            Err(error) => {
+                printer.remark(format!("note: {name}: {error}"));
+                others.push(name);
+                continue;
+            }
+        };
+        let start = &journal.contents.header.start;
+        printer.remark(format!("{name}: {}, {} saved", start.medium, journal.contents.saved()));
+        let text = arguments.target.as_ref().unwrap_or(&start.target);
+        if examine(&journal, text, arguments.force).is_ok() {
+            fitting.push(journal)
+        } else {
+            others.push(name)
+        }
+    }
+    match (fitting.pop(), fitting.is_empty(), others.is_empty()) {
+        (Some(journal), true, _) => Ok(Some(journal)),
+        (None, _, true) => Ok(None),
+        (None, _, false) => Err(usage(anyhow!(
+            "no stick that is plugged in fits a journal; plug it in, or name the journal and the stick: flashscope restore {} \
+             --target TARGET",
+            others[0]
+        ))),
+        (Some(_), false, _) => Err(usage(anyhow!("several journals fit; name one of them"))),
+    }
+}
+
+const fn usage(error: anyhow::Error) -> Failure {
+    Failure { exit: Exit::Usage, error }
+}
+
+/// Compares the stick with the journal, and refuses another one. Only reads.
+fn examine(journal: &Journal, text: &str, force: bool) -> Result<Recognition, Failure> {
+    let mut target = target::open(text, None, Budget::UNLIMITED)?;
+    let found = medium_of(&target);
+    let recognition = recognise(&journal.contents, &found, &mut target.device)
+        .map_err(|error| failure(error, &journal.name()))?;
+    if recognition.is_same() || force {
+        return Ok(recognition);
+    }
+    let expected = &journal.contents.header.start.medium;
+    let error = if !recognition.is_identical {
+        anyhow!(
+            "the journal belongs to {expected}, and {text} is {found}; nothing was written (--force restores anyway)"
+        )
+    } else if recognition.changed.is_empty() {
+        anyhow!(
+            "{text} has no serial number, and the measurement overwrote every place that shows which stick it is; if it is the \
+             right one, add --force"
+        )
+    } else {
+        let listed = recognition.changed.iter().take(LISTED_MAX).map(|range| format!("\n  {range}"));
+        anyhow!(
+            "{text} is another stick, or was written since: {} of {} compared places differ; nothing was written (--force \
+             restores anyway){}",
+            recognition.changed.len(),
+            recognition.compared,
+            listed.collect::<String>()
+        )
+    };
+    Err(Failure { exit: Exit::Refused, error })
+}
+
+fn failure(error: JournalError, name: &str) -> Failure {
+    let exit = match &error {
+        JournalError::Store(error) if error.kind() == io::ErrorKind::NotFound => Exit::Usage,
+        JournalError::NotJournal | JournalError::Damaged { .. } => Exit::Usage,
+        JournalError::OtherMedium { .. } => Exit::Refused,
+        JournalError::NotRestored { .. } => Exit::Problem,
+        JournalError::Store(_) | JournalError::Device(_) | JournalError::Request(_) => Exit::Failed,
+    };
+    Failure { exit, error: anyhow::Error::from(error).context(name.to_owned()) }
+}

@@ -1,0 +1,228 @@
+//! `--scratch` and `restore`: write tests on data that is put back.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use flashscope_device::{Lba, Pattern};
+use serde_json::Value;
+
+use super::{document, skip, stderr, stdout};
+
+/// Sticks with open blocks, a FAT area, an SLC cache, and pages.
+const PROFILES: [&str; 6] =
+    ["patriot-xt-16g", "transcend-8g", "olpc-toshiba-4g", "samsung-fit-plus", "generic-2g", "a1-card-64g"];
+
+/// An image full of data, and a folder for journals.
+struct Place {
+    folder: tempfile::TempDir,
+    image: PathBuf,
+    before: Vec<u8>,
+}
+
+impl Place {
+    fn new(mebibytes: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("stick.img");
+        let mut before = vec![0; mebibytes << 20];
+        Pattern::new(7).fill(Lba(0), &mut before);
+        fs::write(&image, &before).unwrap();
+        Self { folder, image, before }
+    }
+
+    fn image(&self) -> &str {
+        self.image.to_str().unwrap()
+    }
+
+    fn journals(&self) -> PathBuf {
+        self.folder.path().join("journals")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
+        command.args(arguments).stdin(Stdio::null()).current_dir(self.folder.path());
+        command.env("FLASHSCOPE_JOURNALS", self.journals());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn is_unchanged(&self) -> bool {
+        fs::read(&self.image).unwrap() == self.before
+    }
+
+    fn journal(&self) -> Option<PathBuf> {
+        let mut found = fs::read_dir(self.journals()).ok()?.flatten().map(|entry| entry.path());
+        found.find(|path| path.extension().is_some_and(|extension| extension == "journal"))
+    }
+
+    /// Measures until the image differs, then kills the process.
+    fn killed_while_writing(&self) {
+        let arguments = ["bench", "write", self.image(), "--scratch", "--yes", "--quiet"];
+        let mut child = self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while self.is_unchanged() && is_running(&mut child) {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!self.is_unchanged(), "the process ended before it was killed");
+    }
+}
+
+fn is_running(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_none()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+#[test]
+fn check_with_scratch_measures_writes_and_leaves_an_image_bit_identical() {
+    let place = Place::new(24);
+    let output = place.run(&["check", place.image(), "--scratch", "--yes", "--json"]);
+    let messages = stderr(&output);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{messages}");
+    assert!(messages.contains("is saved first") && messages.contains("all data is back"), "{messages}");
+    let document = json(&output);
+    assert!(document["cost"]["bytes_written"].as_u64().unwrap() > 1 << 20, "{}", document["cost"]);
+    assert!(!document["findings"].as_array().unwrap().is_empty());
+    assert!(place.is_unchanged() && place.journal().is_none());
+}
+
+#[test]
+fn measure_and_bench_with_scratch_leave_an_image_bit_identical() {
+    let place = Place::new(24);
+    let image = place.image();
+    let write_size = ["measure", "write-size", image, "--erase-block", "4MiB", "--scratch", "--yes"];
+    let flashbench = ["measure", "open-units", image, "--format", "flashbench", "--scratch", "--yes"];
+    let budget = ["bench", image, "--scratch", "--yes", "--write-budget", "8MiB", "--time-budget", "5s"];
+    for arguments in [&write_size[..], &flashbench[..], &budget[..]] {
+        let output = place.run(arguments);
+        let messages = stderr(&output);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{arguments:?}: {messages}");
+        assert!(messages.contains("all data is back"), "{arguments:?}: {messages}");
+        assert!(place.is_unchanged() && place.journal().is_none(), "{arguments:?}: {messages}");
+    }
+}
+
+#[test]
+fn interrupted_measurement_puts_its_data_back() {
+    let place = Place::new(24);
+    let mut command = place.command(&["bench", "write", place.image(), "--scratch", "--yes", "--thorough"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while place.is_unchanged() && is_running(&mut child) {}
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let mut messages = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{messages}");
+    assert!(place.is_unchanged() && place.journal().is_none(), "{messages}");
+}
+
+#[test]
+fn restore_after_kill_makes_the_image_bit_identical() {
+    let place = Place::new(24);
+    place.killed_while_writing();
+    let refused = place.run(&["check", place.image(), "--erase", "--yes"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("flashscope restore"), "{}", stderr(&refused));
+    let read = place.run(&["measure", "align", place.image(), "--quiet"]);
+    assert_eq!(read.status.code(), Some(0), "reading stays possible: {}", stderr(&read));
+    let restored = place.run(&["restore", "--yes", "--json"]);
+    assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
+    let document = json(&restored);
+    super::support::schema::assert_valid("restore", &document);
+    assert!(document["bytes_restored"].as_u64().unwrap() > 0, "{document}");
+    assert!(place.is_unchanged() && place.journal().is_none());
+    let again = place.run(&["restore", "--yes"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert!(stdout(&again).contains("Nothing to restore"), "{}", stdout(&again));
+}
+
+#[test]
+fn restore_refuses_another_or_changed_image_and_a_damaged_journal() {
+    let place = Place::new(24);
+    place.killed_while_writing();
+    let journal = place.journal().unwrap();
+    let journal = journal.to_str().unwrap();
+    let other = place.folder.path().join("other.img");
+    let to_other = ["restore", journal, "--target", other.to_str().unwrap(), "--yes", "--force"];
+    File::create(&other).unwrap().set_len(8 << 20).unwrap();
+    let refused = place.run(&to_other);
+    assert_eq!(refused.status.code(), Some(4), "another size, even with --force: {}", stderr(&refused));
+    File::create(&other).unwrap().set_len(24 << 20).unwrap();
+    let refused = place.run(&to_other[..5]);
+    assert_eq!(refused.status.code(), Some(4), "other data: {}", stderr(&refused));
+    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    assert!(fs::read(&other).unwrap().iter().all(|byte| *byte == 0), "nothing was written");
+
+    let sound = fs::read(journal).unwrap();
+    let mut damaged = sound.clone();
+    damaged[sound.len() / 3] ^= 1;
+    fs::write(journal, damaged).unwrap();
+    let refused = place.run(&["restore", journal, "--yes"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("damaged"), "{}", stderr(&refused));
+    fs::write(journal, sound).unwrap();
+    assert_eq!(place.run(&["restore", "--yes"]).status.code(), Some(0));
+    assert!(place.is_unchanged());
+}
+
+#[test]
+fn folder_that_accepts_no_journal_is_refused_before_anything_is_written() {
+    let place = Place::new(4);
+    let arguments = ["check", place.image(), "--scratch", "--yes"];
+    fs::write(place.journals(), "a file").unwrap();
+    let refused = place.run(&arguments);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("FLASHSCOPE_JOURNALS"), "{}", stderr(&refused));
+    fs::remove_file(place.journals()).unwrap();
+    if rustix::process::geteuid().is_root() {
+        skip_for_root();
+    } else {
+        fs::create_dir(place.journals()).unwrap();
+        set_mode(&place.journals(), 0o500);
+        assert_eq!(place.run(&arguments).status.code(), Some(2));
+        set_mode(&place.journals(), 0o700);
+    }
+    assert!(place.is_unchanged());
+}
+
+fn skip_for_root() {
+    skip("root may write to every directory");
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn scratch_needs_a_confirmation_and_excludes_erase() {
+    let place = Place::new(4);
+    let unconfirmed = place.run(&["check", place.image(), "--scratch"]);
+    assert_eq!(unconfirmed.status.code(), Some(4), "{}", stderr(&unconfirmed));
+    let both = place.run(&["check", place.image(), "--scratch", "--erase", "--yes"]);
+    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+    let methods = place.run(&["bench", "methods", place.image(), "--scratch", "--yes"]);
+    assert_eq!(methods.status.code(), Some(2), "{}", stderr(&methods));
+    assert!(place.is_unchanged() && place.journal().is_none());
+}
+
+#[test]
+fn check_with_scratch_finds_what_check_finds_on_six_virtual_sticks() {
+    for profile in PROFILES {
+        let target = format!("sim:{profile}");
+        let plain = values(&document(&["check", &target]));
+        let scratch = values(&document(&["check", &target, "--scratch"]));
+        assert_eq!(plain, scratch, "{target}");
+    }
+}
+
+/// The value of each finding, without interval and evidence.
+fn values(document: &Value) -> Vec<(String, String)> {
+    let findings = document["findings"].as_array().unwrap().iter();
+    findings.map(|finding| (finding["id"].to_string(), finding["value"].to_string())).collect()
+}
