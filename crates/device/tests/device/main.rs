@@ -1,5 +1,6 @@
 //! The device contract: one test binary, one module a subject.
 
 mod faults;
+mod journal;
 mod layers;
 mod trace;

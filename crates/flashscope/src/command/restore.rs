@@ -92,7 +92,7 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
 fn sentence(journal: &Journal) -> String {
     let start = &journal.contents.header.start;
     format!(
-        "{} that the measurement of {} overwrote is put back. Keep the stick plugged in.",
+        "{} that the measurement of {} overwrote is put back. What was written there since is lost. Keep the stick plugged in.",
         journal.contents.saved(),
         start.started_at
     )
@@ -102,40 +102,62 @@ fn sentence(journal: &Journal) -> String {
 fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failure> {
     if let Some(path) = &arguments.file {
         let name = printable(&path.to_string_lossy());
-        return Journal::read(path).map(Some).map_err(|error| failure(error, &name));
+        let journal = Journal::read(path).map_err(|error| failure(error, &name))?;
+        return unfinished(journal, printer);
     }
     let folder = folder()?;
     let paths = journals(&folder).or_exit(Exit::Usage, format!("cannot read {}", folder.display()))?;
-    let (mut fitting, mut others) = (Vec::new(), Vec::new());
+    let (mut fitting, mut failures) = (Vec::new(), Vec::new());
     for path in paths {
         let name = printable(&path.to_string_lossy());
         let journal = match Journal::read(&path) {
             Ok(journal) => journal,
             Err(error) => {
-                printer.remark(format!("note: {name}: {error}"));
-                others.push(name);
+                failures.push(failure(error, &name));
                 continue;
             }
         };
+        let Some(journal) = unfinished(journal, printer)? else { continue };
         let start = &journal.contents.header.start;
         printer.remark(format!("{name}: {}, {} saved", start.medium, journal.contents.saved()));
         let text = arguments.target.as_ref().unwrap_or(&start.target);
-        if examine(&journal, text, arguments.force).is_ok() {
-            fitting.push(journal)
-        } else {
-            others.push(name)
+        match examine(&journal, text, arguments.force) {
+            Ok(_) => fitting.push(journal),
+            Err(failure) => failures.push(failure),
         }
     }
-    match (fitting.pop(), fitting.is_empty(), others.is_empty()) {
+    choose(fitting, failures, printer)
+}
+
+/// The only journal that fits.
+fn choose(
+    mut fitting: Vec<Journal>,
+    mut failures: Vec<Failure>,
+    printer: &Printer,
+) -> Result<Option<Journal>, Failure> {
+    match (fitting.pop(), fitting.is_empty(), failures.len()) {
         (Some(journal), true, _) => Ok(Some(journal)),
-        (None, _, true) => Ok(None),
-        (None, _, false) => Err(usage(anyhow!(
-            "no stick that is plugged in fits a journal; plug it in, or name the journal and the stick: flashscope restore {} \
-             --target TARGET",
-            others[0]
-        ))),
         (Some(_), false, _) => Err(usage(anyhow!("several journals fit; name one of them"))),
+        (None, _, 0) => Ok(None),
+        (None, _, 1) => failures.pop().map_or(Ok(None), Err),
+        (None, ..) => {
+            failures.iter().for_each(|failure| printer.remark(format!("note: {:#}", failure.error)));
+            Err(usage(anyhow!(
+                "no stick that is plugged in fits a journal; plug it in, or name the journal and the stick: flashscope restore \
+                 FILE --target TARGET"
+            )))
+        }
     }
+}
+
+/// The journal, unless everything is restored: then it was left behind, and is removed.
+fn unfinished(mut journal: Journal, printer: &Printer) -> Result<Option<Journal>, Failure> {
+    if !journal.contents.is_done {
+        return Ok(Some(journal));
+    }
+    printer.remark(format!("{}: everything is restored already; the journal is removed", journal.name()));
+    journal.file.remove().or_exit(Exit::Failed, "the journal cannot be removed")?;
+    Ok(None)
 }
 
 const fn usage(error: anyhow::Error) -> Failure {

@@ -20,6 +20,8 @@ use crate::medium::file_stem;
 use crate::printer::Printer;
 use crate::target::{Base, Kept, Target, layered};
 
+/// The largest journal of a virtual stick: that of the default write budget. It is in the host's memory.
+const MEMORY_MAX: Bytes = Bytes::gib(5);
 /// A slow USB stick reads and writes this much. Guess, for the time that is announced.
 const BYTES_PER_S: u64 = 20_000_000;
 /// Everything is read once, written back and compared.
@@ -38,6 +40,11 @@ pub fn start(target: Target, erase: &Erase, printer: &Printer) -> Result<Target,
     let written = target.device.left().bytes_written.unwrap_or(capacity);
     let needed = saved_max(written, capacity);
     let (store, path) = if target.is_virtual {
+        if needed > MEMORY_MAX {
+            let error =
+                anyhow!("the journal of a virtual stick is in memory; write less (--write-budget 2GiB)");
+            return Err(Failure { exit: Exit::Usage, error });
+        }
         (Box::new(MemoryStore::default()) as Box<dyn JournalStore>, None)
     } else {
         let file = create(&target, needed, printer)?;

@@ -3,6 +3,7 @@
 use super::contents::JournalContents;
 use super::error::JournalError;
 use super::medium_io;
+use super::saved::UNIT;
 use super::store::JournalStore;
 use crate::contract::Device;
 use crate::units::{ByteRange, Bytes};
@@ -12,6 +13,23 @@ use crate::units::{ByteRange, Bytes};
 pub struct Restored {
     /// The bytes that were written back and compared.
     pub bytes: Bytes,
+}
+
+/// Writes data back. A request that fails is repeated in the smallest units, so that one bad block does not keep
+/// its neighbours from coming back. What still fails is found when it is compared.
+fn write_or_skip(device: &mut dyn Device, offset: Bytes, original: &[u8]) -> Result<(), JournalError> {
+    match medium_io::write(device, offset, original) {
+        Err(JournalError::Request(_)) => {}
+        written => return written,
+    }
+    let unit = UNIT.round_up(device.capabilities().logical_block);
+    for (index, bytes) in original.chunks(unit.to_usize()).enumerate() {
+        match medium_io::write(device, offset + unit * index as u64, bytes) {
+            Ok(()) | Err(JournalError::Request(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Writes all originals back in ascending order, flushes, reads back, compares, and marks the journal done.
@@ -29,7 +47,7 @@ pub fn restore(
     let mut bytes = Bytes::ZERO;
     contents.originals(store, &mut |offset, original| {
         bytes += Bytes::new(original.len() as u64);
-        medium_io::write(device, offset, original)
+        write_or_skip(device, offset, original)
     })?;
     medium_io::flush(device)?;
     let mut wrong: Vec<ByteRange> = Vec::new();
