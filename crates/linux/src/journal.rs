@@ -65,7 +65,8 @@ impl JournalFile {
     /// A new journal in `folder`, which is made if it is missing. Its name is durable when this returns.
     ///
     /// # Errors
-    /// [`JournalFileError`] if the folder lies on `target`, has less than `needed` free, or cannot be written.
+    /// [`JournalFileError`] if the folder lies on `target`, has less than `needed` free, or cannot be
+    /// written.
     pub fn create(folder: &Path, name: &str, target: &Path, needed: Bytes) -> Result<Self, JournalFileError> {
         let shown = printable(&folder.to_string_lossy());
         let failed = |error: io::Error| JournalFileError::Folder { folder: shown.clone(), error };
@@ -157,8 +158,8 @@ pub fn journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether the filesystem of `folder` lies on the disk of `target`, directly, or through device mapper, RAID or
-/// loop devices.
+/// Whether the filesystem of `folder` lies on the disk of `target`, directly, or through device mapper, RAID
+/// or loop devices.
 fn lies_on(folder: &Path, target: &Path) -> bool {
     let sysfs = Sysfs::default();
     let device = fs::metadata(folder).map(|folder| folder.dev());

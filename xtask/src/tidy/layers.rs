@@ -134,8 +134,8 @@ const ORDERS: [(&str, &[&str]); 8] = [
     (
         "xtask",
         &[
-            "process", "output", "threads", "docs", "fuzz", "lab", "mutants", "speed", "tidy", "validate",
-            "versus", "ci",
+            "process", "output", "threads", "crash", "docs", "fuzz", "lab", "mutants", "speed", "tidy",
+            "validate", "versus", "ci",
         ],
     ),
 ];

@@ -42,8 +42,8 @@ impl Journal {
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a damaged journal, or if none or several fit; 4 for another stick or one that changed since;
-/// 3 if the stick fails, 1 if it reads back differently.
+/// Exit code 2 for a damaged journal, or if none or several fit; 4 for another stick or one that changed
+/// since; 3 if the stick fails, 1 if it reads back differently.
 pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
     let Some(mut journal) = find(arguments, printer)? else {
         let nothing = RestoreDocument {

@@ -6,8 +6,8 @@ use anyhow::anyhow;
 
 use crate::exit::{Exit, Failure};
 
-/// The folder of journals: `FLASHSCOPE_JOURNALS`; for root /var/lib/flashscope, whatever sudo makes of `HOME`;
-/// else the state directory of the user (XDG Base Directory Specification).
+/// The folder of journals: `FLASHSCOPE_JOURNALS`; for root /var/lib/flashscope, whatever sudo makes of
+/// `HOME`; else the state directory of the user (XDG Base Directory Specification).
 ///
 /// # Errors
 /// Exit code 2 if there is none: no variable and no home directory.

@@ -1,6 +1,5 @@
 //! 60 crashes: after restoring, every byte is as before. `cargo xtask crash` runs more.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use flashscope_zoo::{Crash, CrashCase};
 

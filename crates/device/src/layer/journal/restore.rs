@@ -15,8 +15,8 @@ pub struct Restored {
     pub bytes: Bytes,
 }
 
-/// Writes data back. A request that fails is repeated in the smallest units, so that one bad block does not keep
-/// its neighbours from coming back. What still fails is found when it is compared.
+/// Writes data back. A request that fails is repeated in the smallest units, so that one bad block does not
+/// keep its neighbours from coming back. What still fails is found when it is compared.
 fn write_or_skip(device: &mut dyn Device, offset: Bytes, original: &[u8]) -> Result<(), JournalError> {
     match medium_io::write(device, offset, original) {
         Err(JournalError::Request(_)) => {}
