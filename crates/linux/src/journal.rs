@@ -223,8 +223,9 @@ mod tests {
     fn folder_on_the_target_is_found_through_partitions_and_volumes() {
         let directory = tempfile::tempdir().unwrap();
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs/desktop");
-        let copied = std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(directory.path());
-        assert!({ copied }.status().unwrap().success());
+        let copied =
+            std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(directory.path()).status();
+        assert!(copied.unwrap().success());
         let sysfs = Sysfs::at(directory.path().join("sys"));
         let disk = |name: &str| sysfs.disk(name).unwrap();
         let part = disk("sdb").below("sdb1").unwrap();
