@@ -98,7 +98,7 @@ fn thorough_needs_a_disk_and_erase() {
     for (arguments, code, words) in [
         (&["bench", "write", path, "--thorough"][..], 2, "which fills the free space"),
         (&["bench", path, "--thorough"], 2, "which fills the free space"),
-        (&["bench", &image, "--thorough"], 4, "needs --erase"),
+        (&["bench", &image, "--thorough"], 4, "needs --scratch or --erase"),
         (&["bench", "write", &image, "--thorough"], 4, "--erase"),
         (&["bench", "read", &image, "--thorough"], 2, "--thorough"),
     ] {
