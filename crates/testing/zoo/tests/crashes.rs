@@ -1,6 +1,5 @@
 //! 60 crashes: after restoring, every byte is as before. `cargo xtask crash` runs more.
 
-
 use flashscope_zoo::{Crash, CrashCase};
 
 #[test]
