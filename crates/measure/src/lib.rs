@@ -6,6 +6,7 @@
 
 #![deny(missing_docs)]
 
+pub mod capacity;
 pub mod contract;
 pub mod experiment;
 mod session;

@@ -7,6 +7,7 @@
 
 pub mod activity;
 pub mod attachment;
+pub mod capacity;
 pub mod diagnosis;
 pub mod figure;
 pub mod finding;
@@ -18,6 +19,7 @@ pub mod run_file;
 mod would_decide;
 
 pub use attachment::Attachment;
+pub use capacity::CapacityVerdict;
 pub use diagnosis::Diagnosis;
 pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
 pub use flashscope_device::duration_ns;

@@ -31,6 +31,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "limits",
             "activity",
             "attachment",
+            "capacity",
             "measurement",
             "finding_id",
             "would_decide",
@@ -129,7 +130,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "activity",
         ],
     ),
-    ("crates/measure", &["contract", "session", "workload", "experiment", "survey"]),
+    ("crates/measure", &["contract", "session", "capacity", "workload", "experiment", "survey"]),
     ("crates/flashbench", &["command", "print", "parse", "procedure"]),
     (
         "xtask",

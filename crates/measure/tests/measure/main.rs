@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bad_input;
+mod capacity;
 mod diagnosis;
 mod erase_block_by_reads;
 mod erase_block_by_writes;

@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+mod capacity;
 mod case;
 mod copy_costs;
 mod crash;
@@ -24,6 +25,7 @@ mod specimen;
 mod stick;
 mod truth;
 
+pub use capacity::{CapacityCase, CapacityClass};
 pub use case::{Case, Fault};
 pub use crash::{Crash, CrashCase, CrashOutcome};
 pub use error::ZooError;

@@ -1,0 +1,121 @@
+//! What places that were written and read back say together. Pure.
+
+use flashscope_device::Bytes;
+
+use super::stamped::Place;
+
+/// Changes between kept and bad along a run that make its bad places scattered. A boundary, a cached end and
+/// the end of a period make at most 4.
+const SCATTERED_CHANGES_MIN: usize = 9;
+/// Bad places in a row at the upper end that are a boundary, although bad places are scattered below it.
+/// With half of all places bad, chance makes 6 in a row in 2 % of cases.
+const SUFFIX_MIN: usize = 6;
+/// The largest number of bad places that may be a chance event each.
+const FEW: usize = 4;
+
+/// What the places show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// All places are kept.
+    Kept,
+    /// Bad places without a boundary. `is_few`: each may be a chance event.
+    Scattered {
+        /// Whether there are at most a few.
+        is_few: bool,
+    },
+    /// The last kept unit ends at `low` or above, and the unit at `high` is bad.
+    Boundary {
+        /// The end of the last kept place.
+        low: Bytes,
+        /// The first bad place after it.
+        high: Bytes,
+        /// Whether places below it are bad too.
+        is_broken: bool,
+    },
+}
+
+/// What a run that is read back shows of a cache for dropped data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachedEnd {
+    /// The first place of the run that only the cache may hold.
+    pub start: Bytes,
+    /// Whether bad places follow it: the cache does not evict the oldest first.
+    pub is_mixed: bool,
+}
+
+/// The end of a run that only a cache may hold. If the older part of the run is lost, all kept places are
+/// suspect; else those after the last bad place.
+pub fn cached_end(probes: &[Place], samples: &[Place]) -> Option<CachedEnd> {
+    let last_bad = samples.iter().rposition(|place| !place.is_kept())?;
+    let first_kept = samples.iter().position(Place::is_kept)?;
+    if is_lost(probes, samples) {
+        return Some(CachedEnd { start: samples[first_kept].at, is_mixed: first_kept < last_bad });
+    }
+    samples.get(last_bad + 1).map(|place| CachedEnd { start: place.at, is_mixed: false })
+}
+
+/// Whether the oldest quarter of the run and the highest probe are lost.
+fn is_lost(probes: &[Place], samples: &[Place]) -> bool {
+    let oldest = &samples[..samples.len() / 4];
+    let is_bad = |place: &Place| !place.is_kept();
+    !oldest.is_empty() && oldest.iter().all(is_bad) && probes.last().is_none_or(is_bad)
+}
+
+/// The number of changes between kept and bad.
+fn changes(places: &[Place]) -> usize {
+    places.windows(2).filter(|pair| pair[0].is_kept() != pair[1].is_kept()).count()
+}
+
+/// The shape of these places: `probes` below the run and `samples` inside it, both by offset.
+pub fn shape(probes: &[Place], samples: &[Place], unit: Bytes) -> Shape {
+    let bad = probes.iter().chain(samples).filter(|place| !place.is_kept()).count();
+    if bad == 0 {
+        return Shape::Kept;
+    }
+    let is_mixed = changes(samples) >= SCATTERED_CHANGES_MIN && !is_lost(probes, samples);
+    if is_mixed {
+        return if has_bad_suffix(probes) { boundary(probes, unit) } else { scattered(bad) };
+    }
+    let cached = cached_end(probes, samples).map(|cached| cached.start);
+    let counted: Vec<Place> = probes
+        .iter()
+        .chain(samples.iter().filter(|place| cached.is_none_or(|cached| place.at < cached)))
+        .copied()
+        .collect();
+    let suffix = counted.iter().rev().take_while(|place| !place.is_kept()).count();
+    let is_at_end = counted.last().is_some_and(|last| !last.is_kept());
+    if !is_at_end || (bad <= FEW && suffix < bad) {
+        return scattered(bad);
+    }
+    // A few bad places with kept ones after them in the run are no boundary: no cache is that exact.
+    let kept_after = cached.is_some();
+    if bad <= FEW && kept_after { scattered(bad) } else { boundary(&counted, unit) }
+}
+
+const fn scattered(bad: usize) -> Shape {
+    Shape::Scattered { is_few: bad <= FEW }
+}
+
+/// Whether the highest probes are all bad, and those below them are not.
+fn has_bad_suffix(probes: &[Place]) -> bool {
+    let suffix = probes.iter().rev().take_while(|place| !place.is_kept()).count();
+    let below = &probes[..probes.len() - suffix];
+    let bad_below = below.iter().filter(|place| !place.is_kept()).count();
+    suffix >= SUFFIX_MIN && 2 * bad_below <= below.len()
+}
+
+/// The boundary after the last kept place.
+fn boundary(places: &[Place], unit: Bytes) -> Shape {
+    let last_kept = places.iter().rposition(Place::is_kept);
+    let low = last_kept.map_or(Bytes::ZERO, |last| places[last].at + unit);
+    let next = last_kept.map_or(0, |last| last + 1);
+    let high = places.get(next).map_or(low, |place| place.at);
+    let is_broken = places[..next].iter().any(|place| !place.is_kept());
+    Shape::Boundary { low, high, is_broken }
+}
+
+/// The first offset of the kept places at the end of a run, above its last bad place; `None` if all are kept.
+pub fn kept_end(samples: &[Place]) -> Option<Bytes> {
+    let last_bad = samples.iter().rposition(|place| !place.is_kept())?;
+    samples.get(last_bad + 1).or(samples.last()).map(|place| place.at)
+}

@@ -1,0 +1,307 @@
+//! The true capacity of a device: a quick test that is exact about what it finds.
+//!
+//! A stamped run at the top, more than the cache bound long, is read back oldest first. Wrap-around of any
+//! period is found by reading below the run. The boundary of dropped writes is found by k-ary search.
+//! `docs/methods/capacity.md` describes the procedure and what it cannot see.
+
+mod alias;
+mod boundary;
+mod judge;
+mod stamped;
+mod verdict;
+
+use std::time::Duration;
+
+use flashscope_device::{ByteRange, Bytes, Device, DeviceError};
+use flashscope_record::capacity::{CapacityKind, CapacityVerdict};
+
+use crate::contract::{Estimate, Observer};
+
+use alias::{Alias, Period, Scan};
+use boundary::{Boundary, Search};
+use judge::Shape;
+use stamped::{Found, Place, Run, Stamped};
+use verdict::Outcome;
+
+/// The default cache bound. Guess: 16 times what a controller's memory holds; f3probe excludes 1 GiB, and
+/// the largest cache in its own test that a quick test must see has 256 MiB.
+pub const CACHE_BOUND_DEFAULT: Bytes = Bytes::mib(256);
+/// The largest cache bound. Guess: writes 64 GiB, which takes hours on a slow stick.
+pub const CACHE_BOUND_MAX: Bytes = Bytes::gib(64);
+
+/// The run exceeds the cache bound by this part of it, at least by [`MARGIN_MIN`].
+const MARGIN_PART: u64 = 16;
+const MARGIN_MIN: Bytes = Bytes::mib(4);
+/// A run begins on a multiple of this size, so that it opens few erase blocks.
+const ALIGNMENT: Bytes = Bytes::mib(1);
+/// Places that are read back in the run. A bad part of 2/240 is always found.
+const SAMPLES: u64 = 240;
+/// Places that are read back first, among the oldest of the run.
+const OLDEST: u64 = 16;
+/// Places that are written below the run, before it. A bad part of 2/63 is always found.
+const PROBES: u64 = 63;
+/// Places of the run whose contents are read before they are written.
+const BEFORE: usize = 32;
+/// Bad places that are written and read a second time.
+const SECOND_WRITES_MAX: usize = 64;
+
+/// What to verify.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// A cache up to this size must not hide a false capacity.
+    pub cache_bound: Bytes,
+    /// The random seed. Each run on a real device needs its own, so that old stamps are not taken for new.
+    pub seed: u64,
+}
+
+/// The first pass: probes below the run, the run, and what was read back.
+struct FirstPass {
+    probes: Vec<Place>,
+    samples: Vec<Place>,
+    run: Run,
+    scan: Scan,
+    latency: Duration,
+}
+
+/// The cost of a device without a false capacity; others cost a few times as much.
+#[must_use]
+pub fn estimate(device: &dyn Device, cache_bound: Bytes) -> Estimate {
+    let capacity = device.capabilities().capacity;
+    let run = top_run(capacity, cache_bound);
+    let scan = capacity / run.length.max(Bytes::new(1));
+    let requests = PROBES * 2 + SAMPLES + OLDEST + BEFORE as u64 + run.length / ALIGNMENT + scan;
+    Estimate { requests, bytes_written: run.length }
+}
+
+/// Finds out what the device stores. Writes to it.
+///
+/// # Errors
+/// [`DeviceError`] if the device failed, or a budget or an interrupt ended it.
+pub fn verify(
+    device: &mut dyn Device,
+    settings: Settings,
+    observer: &mut dyn Observer,
+) -> Result<CapacityVerdict, DeviceError> {
+    let estimate = estimate(device, settings.cache_bound);
+    let mut io = Stamped::begin(device, settings.seed, estimate, observer);
+    let range = top_run(io.capacity, settings.cache_bound);
+    let outcome = first_pass(&mut io, range).and_then(|first| decide(&mut io, first));
+    io.end();
+    let outcome = outcome?;
+    let cache_excluded = settings.cache_bound.min(range.length);
+    Ok(outcome.verdict(&io, settings.seed, cache_excluded))
+}
+
+/// The run: a little more than the cache bound, at the top.
+fn top_run(capacity: Bytes, cache_bound: Bytes) -> ByteRange {
+    run_below(capacity, cache_bound + margin(cache_bound))
+}
+
+fn margin(cache_bound: Bytes) -> Bytes {
+    (cache_bound / MARGIN_PART).max(MARGIN_MIN)
+}
+
+/// A run of this length, or a little more, that ends at `end`.
+fn run_below(end: Bytes, length: Bytes) -> ByteRange {
+    let start = end.saturating_sub(length).round_down(ALIGNMENT);
+    ByteRange::new(start, end - start)
+}
+
+fn first_pass(io: &mut Stamped<'_>, range: ByteRange) -> Result<FirstPass, DeviceError> {
+    let offsets = io.stratified(ByteRange::new(Bytes::ZERO, range.offset), PROBES);
+    let mut probes = io.write_places(&offsets)?;
+    let (run, samples) = run_and_samples(io, range)?;
+    io.read_places(&mut probes)?;
+    let scan = alias::scan(io, range, run.pass)?;
+    let mut latencies = Vec::new();
+    for place in samples.iter().filter(|place| place.is_kept()).step_by(8) {
+        latencies.push(io.read(place.at, place.pass)?.1);
+    }
+    let latency = verdict::median(&mut latencies);
+    Ok(FirstPass { probes, samples, run, scan, latency })
+}
+
+/// Writes a run and reads it back: the oldest places first, then others in random order.
+fn run_and_samples(io: &mut Stamped<'_>, range: ByteRange) -> Result<(Run, Vec<Place>), DeviceError> {
+    let old = ByteRange::new(range.offset, (range.length / MARGIN_PART).round_up(io.unit).min(range.length));
+    let mut oldest = io.stratified(old, OLDEST);
+    let mut others = io.stratified(range, SAMPLES);
+    others.retain(|at| !oldest.contains(at));
+    others.extend((range.length > io.unit).then(|| range.end() - io.unit));
+    others.dedup();
+    let mut before = Vec::new();
+    for at in others.iter().step_by(others.len().div_ceil(BEFORE).max(1)) {
+        before.push((*at, io.hash(*at)?));
+    }
+    let run = io.write_run(range)?;
+    oldest.retain(|at| *at < run.range.end());
+    others.retain(|at| *at < run.range.end());
+    let mut samples = Vec::new();
+    for offsets in [oldest, others] {
+        let mut places: Vec<Place> = offsets.iter().map(|at| place(*at, &run, &before)).collect();
+        io.read_places(&mut places)?;
+        samples.extend(places);
+    }
+    samples.sort_by_key(|place| place.at);
+    Ok((run, samples))
+}
+
+fn place(at: Bytes, run: &Run, before: &[(Bytes, Option<u64>)]) -> Place {
+    let before = before.iter().find(|(offset, _)| *offset == at).and_then(|(_, hash)| *hash);
+    let is_failed = run.failed.iter().any(|range| (range.offset..range.end()).contains(&at));
+    let found = if is_failed { Found::WriteError } else { Found::Kept };
+    Place { at, pass: run.pass, before, found }
+}
+
+fn decide(io: &mut Stamped<'_>, first: FirstPass) -> Result<Outcome, DeviceError> {
+    let FirstPass { probes, samples, run, scan, latency } = first;
+    let places: Vec<Place> = probes.iter().chain(&samples).copied().collect();
+    let mut outcome = Outcome::new(places);
+    outcome.hint_mapping(&scan, latency);
+    let own = outcome.places.iter().filter_map(|place| match place.found {
+        Found::OtherAddress(home) => Some(Alias { at: place.at, home }),
+        _ => None,
+    });
+    let aliases: Vec<Alias> = own.chain(scan.alias).collect();
+    let full = run.range;
+    match alias::period(io, &aliases, full)? {
+        Some(Period::Wrap(period)) => return wrap(io, outcome, period, full.length),
+        Some(Period::Cache(size)) => outcome.cache_seen = Some(size),
+        None => {}
+    }
+    match judge::shape(&probes, &samples, io.unit) {
+        Shape::Kept => Ok(outcome),
+        Shape::Scattered { is_few } => scattered(io, outcome, is_few, full),
+        Shape::Boundary { low, high, is_broken } => {
+            let search = search(&mut outcome, &probes, &samples, full);
+            let found = find_boundary(io, (low, high), &search, full, is_broken)?;
+            boundary_outcome(io, outcome, found, is_broken, &search, full)
+        }
+    }
+}
+
+/// How to search for the boundary: overwrite more than the cache that the run shows.
+fn search(outcome: &mut Outcome, probes: &[Place], samples: &[Place], run: ByteRange) -> Search {
+    let bad = || outcome.places.iter().filter(|place| !place.is_kept());
+    let failed = bad().filter(|place| matches!(place.found, Found::ReadError | Found::WriteError)).count();
+    if 2 * failed > bad().count() {
+        return Search { is_failing: true, overwrite: ByteRange::new(run.offset, Bytes::ZERO) };
+    }
+    let cached = judge::cached_end(probes, samples);
+    outcome.cache_seen = outcome.cache_seen.max(cached.map(|cached| run.end() - cached.start));
+    // Two strata more: the samples show the cache's size with an uncertainty of one. A cache that does not
+    // evict the oldest first keeps some data for much longer.
+    let is_mixed = cached.is_some_and(|cached| cached.is_mixed);
+    let size = outcome.cache_seen.unwrap_or_default() + run.length * 2 / SAMPLES;
+    let length = if is_mixed { run.length } else { size };
+    let first_bad = samples.iter().find(|place| !place.is_kept()).map_or(run.offset, |place| place.at);
+    let length = length.round_up(ALIGNMENT).min(run.end() - first_bad);
+    Search { is_failing: false, overwrite: ByteRange::new(first_bad, length) }
+}
+
+/// The boundary. Searched again with the whole run in between if the first answer is not confirmed, or if
+/// places below it are bad that the first pass did not show: then a cache answered.
+fn find_boundary(
+    io: &mut Stamped<'_>,
+    bracket: (Bytes, Bytes),
+    search: &Search,
+    run: ByteRange,
+    is_broken: bool,
+) -> Result<Boundary, DeviceError> {
+    let found = boundary::find(io, bracket, search)?;
+    let is_whole = is_broken || found.below.iter().all(Place::is_kept);
+    if (found.is_confirmed && is_whole) || search.is_failing {
+        return Ok(found);
+    }
+    // Overwriting begins above the bracket: it must not replace the probes themselves.
+    let start = run.offset.max(bracket.1);
+    let overwrite = ByteRange::new(start, run.end().saturating_sub(start));
+    boundary::find(io, (Bytes::ZERO, bracket.1), &Search { overwrite, ..*search })
+}
+
+/// The outcome of a boundary. Bad places below it are those of a chain, or scattered ones: a run below the
+/// boundary decides.
+fn boundary_outcome(
+    io: &mut Stamped<'_>,
+    mut outcome: Outcome,
+    found: Boundary,
+    is_broken: bool,
+    search: &Search,
+    run: ByteRange,
+) -> Result<Outcome, DeviceError> {
+    let is_broken = is_broken || found.below.iter().any(|place| !place.is_kept());
+    outcome.kind = if search.is_failing { CapacityKind::Errors } else { CapacityKind::Dropped };
+    outcome.true_size = Some(found.at);
+    outcome.add(found.below);
+    if !is_broken || found.at.is_zero() {
+        return Ok(outcome);
+    }
+    let (below, samples) = run_and_samples(io, run_below(found.at, run.length))?;
+    let kept_from = judge::kept_end(&samples).unwrap_or(below.range.offset).min(found.at);
+    outcome.add(samples);
+    let kept = ByteRange::new(kept_from, found.at - kept_from);
+    let scan = alias::scan(io, kept, below.pass)?;
+    let aliases: Vec<Alias> = scan.alias.into_iter().collect();
+    if let Some(Period::Wrap(period)) = alias::period(io, &aliases, kept)? {
+        let rest = found.at % period;
+        outcome.kind = CapacityKind::Chain;
+        outcome.wrap_period = Some(period);
+        outcome.true_size = Some(if rest.is_zero() { period } else { rest });
+        return Ok(outcome);
+    }
+    outcome.kind = CapacityKind::Mixed;
+    Ok(outcome)
+}
+
+/// Addresses wrap around. A run at the top of the period shows whether all of it is stored.
+fn wrap(
+    io: &mut Stamped<'_>,
+    mut outcome: Outcome,
+    period: Bytes,
+    length: Bytes,
+) -> Result<Outcome, DeviceError> {
+    outcome.kind = CapacityKind::Wrap;
+    outcome.wrap_period = Some(period);
+    outcome.true_size = Some(period);
+    let (run, samples) = run_and_samples(io, run_below(period, length))?;
+    match judge::shape(&[], &samples, io.unit) {
+        Shape::Kept => {}
+        Shape::Scattered { is_few: true } => {}
+        Shape::Scattered { is_few: false } => outcome.kind = CapacityKind::Mixed,
+        Shape::Boundary { low, high, is_broken } => {
+            let search = search(&mut outcome, &[], &samples, run.range);
+            let found = find_boundary(io, (low, high), &search, run.range, is_broken)?;
+            outcome.kind = CapacityKind::Chain;
+            outcome.true_size = Some(found.at);
+            outcome.add(found.below);
+        }
+    }
+    Ok(outcome)
+}
+
+/// Bad places without a boundary: wrong only if a second write is wrong too.
+fn scattered(
+    io: &mut Stamped<'_>,
+    mut outcome: Outcome,
+    is_few: bool,
+    run: ByteRange,
+) -> Result<Outcome, DeviceError> {
+    let mut bad: Vec<Bytes> =
+        outcome.places.iter().filter(|place| !place.is_kept()).map(|place| place.at).collect();
+    bad.sort_unstable();
+    let step = bad.len().div_ceil(SECOND_WRITES_MAX).max(1);
+    let offsets: Vec<Bytes> = bad.iter().step_by(step).copied().collect();
+    let mut again = io.write_places(&offsets)?;
+    let length = (run.length / MARGIN_PART).round_up(io.unit).min(run.length);
+    io.write_run(ByteRange::new(run.offset, length))?;
+    io.read_places(&mut again)?;
+    let kept = again.iter().filter(|place| place.is_kept()).count();
+    if kept == again.len() || (is_few && 2 * kept >= again.len()) {
+        io.wrong_once += kept as u64;
+        outcome.replace(&again);
+        return Ok(outcome);
+    }
+    outcome.replace(&again);
+    outcome.kind = CapacityKind::Scattered;
+    Ok(outcome)
+}

@@ -1,0 +1,174 @@
+//! The verdict on counterfeits, bad and genuine devices whose true capacity is known.
+
+use flashscope_device::layer::{FaultSpec, Faulty};
+use flashscope_device::{Bytes, Device};
+use flashscope_measure::Silent;
+use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Settings, verify};
+use flashscope_record::capacity::{CapacityHint, CapacityKind, CapacityVerdict, PlaceState};
+use flashscope_sim::target;
+use flashscope_zoo::{CapacityCase, CapacityClass};
+
+const GIB: u64 = 1 << 30;
+
+fn verdict(device: &mut dyn Device, cache_bound: Bytes) -> CapacityVerdict {
+    verify(device, Settings { cache_bound, seed: 1 }, &mut Silent).unwrap()
+}
+
+fn of_fault(stick: &str, faults: &[&str], cache_bound: Bytes) -> CapacityVerdict {
+    let stick = target::open(stick).unwrap();
+    let faults: Vec<FaultSpec> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    verdict(&mut Faulty::new(stick, &faults, 1).unwrap(), cache_bound)
+}
+
+fn on_8gib(fault: &str) -> CapacityVerdict {
+    of_fault("patriot-xt-16g?capacity=8GiB&noise=0", &[fault], CACHE_BOUND_DEFAULT)
+}
+
+/// What is expected of a verdict: its kind, true size and period.
+type Expected = (CapacityKind, Option<u64>, Option<u64>);
+
+fn assert_verdict(text: &str, seen: &CapacityVerdict, (kind, size, period): Expected) {
+    let found = (seen.kind, seen.true_size.map(Bytes::get), seen.wrap_period.map(Bytes::get));
+    assert_eq!(found, (kind, size, period), "{text}: {:?} {:?}", seen.bad, seen.hints);
+}
+
+/// The drives that `f3probe`'s self-test emulates (see `crates/sim/tests/sim/counterfeits.rs`). The last one
+/// is also a drive of 1 GiB that wraps: no request can tell them apart. The one before exceeds the bound: only
+/// some of its lost places show.
+#[test]
+fn eleven_drives_of_f3probe() {
+    use CapacityKind::{Chain, Dropped, NoSign, Scattered, Wrap};
+    let (small, large) = (CACHE_BOUND_DEFAULT, Bytes::gib(1));
+    let cases: [(&str, Bytes, Expected); 12] = [
+        ("limbo:real=2MiB,fake=2MiB", small, (NoSign, Some(2 << 20), None)),
+        ("limbo:real=1GiB,fake=1GiB,block=4KiB", small, (NoSign, Some(GIB), None)),
+        ("limbo:real=0,fake=1GiB", small, (Dropped, Some(0), None)),
+        ("limbo:real=1777645568,fake=32505331712", small, (Dropped, Some(1_777_645_568), None)),
+        ("wrap:real=2GiB,fake=16GiB", small, (Wrap, Some(2 * GIB), Some(2 * GIB))),
+        ("chain:wrap=4GiB,real=2GiB,fake=16GiB", small, (Chain, Some(2 * GIB), Some(4 * GIB))),
+        ("limbo:real=1049088,fake=1TiB", small, (Dropped, Some(1_049_088), None)),
+        ("limbo:real=7600799744,fake=67108864000,cache=256MiB", small, (Dropped, Some(7_600_799_744), None)),
+        (
+            "limbo:real=7600799744,fake=67108864000,cache=256MiB,lookup=loose",
+            small,
+            (Dropped, Some(7_600_799_744), None),
+        ),
+        ("limbo:real=0,fake=1TiB,cache=1GiB", large, (Dropped, Some(0), None)),
+        ("limbo:real=0,fake=1TiB,cache=1GiB", small, (Scattered, None, None)),
+        ("limbo:real=0,fake=1TiB,cache=1GiB,lookup=loose", large, (Wrap, Some(GIB), Some(GIB))),
+    ];
+    for (text, bound, expected) in cases {
+        let stick = "patriot-xt-16g?capacity=8GiB&noise=0";
+        assert_verdict(text, &of_fault(stick, &[text], bound), expected);
+    }
+}
+
+/// f3probe calls the first three "the real thing".
+#[test]
+fn wraps_of_any_period_are_exact() {
+    let periods =
+        [7 * GIB, 7680 << 20, 7341 << 20, 4096 * 625_001, 4096 * 1_300_003, 512 * 1_048_583, 1 << 20];
+    for period in periods {
+        let seen = on_8gib(&format!("wrap:real={period},fake=60GiB"));
+        assert_verdict(&format!("{period}"), &seen, (CapacityKind::Wrap, Some(period), Some(period)));
+    }
+}
+
+#[test]
+fn limbo_with_caches_up_to_the_bound_is_exact_and_says_what_returns() {
+    for (reads, state) in [("zeros", PlaceState::Zeros), ("ones", PlaceState::Ones)] {
+        for cache in ["4KiB", "1MiB", "64MiB", "255MiB", "256MiB"] {
+            let text = format!("limbo:real=5GiB,fake=117GiB,reads={reads},cache={cache}");
+            let seen = on_8gib(&text);
+            assert_verdict(&text, &seen, (CapacityKind::Dropped, Some(5 * GIB), None));
+            assert_eq!(seen.bad[0].state, state, "{text}");
+        }
+    }
+}
+
+#[test]
+fn chains_are_exact_wherever_the_top_falls() {
+    for (wrap, real, fake) in [(4, 2, 14), (4, 3, 17), (5, 1, 64), (8, 7, 128), (6, 5, 16)] {
+        let text = format!("chain:wrap={wrap}GiB,real={real}GiB,fake={fake}GiB");
+        let expected = (CapacityKind::Chain, Some(real * GIB), Some(wrap * GIB));
+        assert_verdict(&text, &on_8gib(&text), expected);
+    }
+}
+
+#[test]
+fn errors_beyond_the_size_are_a_kind_of_their_own() {
+    for kinds in [&["write-errors"][..], &["read-errors"], &["write-errors", "read-errors"]] {
+        let range = format!("{}+1GiB", 7 * GIB + 4096 * 77);
+        let range = range.replace("+1GiB", &format!("+{}", GIB - 4096 * 77));
+        let faults: Vec<String> = kinds.iter().map(|kind| format!("{kind}:share=1,range={range}")).collect();
+        let faults: Vec<&str> = faults.iter().map(String::as_str).collect();
+        let seen = of_fault("patriot-xt-16g?capacity=8GiB", &faults, CACHE_BOUND_DEFAULT);
+        assert_verdict(&range, &seen, (CapacityKind::Errors, Some(7 * GIB + 4096 * 77), None));
+    }
+}
+
+#[test]
+fn rare_errors_are_no_false_alarm() {
+    for fault in ["read-errors:share=0.02", "write-errors:share=0.02"] {
+        let seen = on_8gib(fault);
+        assert_verdict(fault, &seen, (CapacityKind::NoSign, Some(8 * GIB), None));
+    }
+}
+
+#[test]
+fn on_demand_mappers_pass_with_a_bound_and_a_hint() {
+    for index in 0..8 {
+        let case = CapacityCase::of_class(CapacityClass::OnDemand, 1, index).unwrap();
+        let seen = verdict(&mut case.device().unwrap(), CACHE_BOUND_DEFAULT);
+        assert_eq!(seen.kind, CapacityKind::NoSign, "{}: {:?}", case.text, seen.bad);
+        assert_eq!(seen.cache_excluded, CACHE_BOUND_DEFAULT);
+        let is_hint = |hint: &CapacityHint| matches!(hint, CapacityHint::UnwrittenReadsFast { .. });
+        assert!(seen.hints.iter().any(is_hint), "{}", case.text);
+    }
+}
+
+const fn is_kind(class: CapacityClass, kind: CapacityKind) -> bool {
+    matches!(
+        (class, kind),
+        (CapacityClass::Genuine | CapacityClass::OnDemand, CapacityKind::NoSign)
+            | (CapacityClass::Wrap, CapacityKind::Wrap)
+            | (CapacityClass::Limbo | CapacityClass::LimboCache, CapacityKind::Dropped)
+            | (CapacityClass::Chain, CapacityKind::Chain)
+            | (CapacityClass::Errors, CapacityKind::Errors)
+            | (CapacityClass::BadBlocks, CapacityKind::Scattered)
+    )
+}
+
+fn assert_case(case: &CapacityCase) {
+    let seen = verdict(&mut case.device().unwrap(), CACHE_BOUND_DEFAULT);
+    assert!(is_kind(case.class, seen.kind), "{}: {:?} {:?}", case.text, seen.kind, seen.bad);
+    assert_eq!(seen.true_size, case.true_size, "{}: {:?}", case.text, seen.bad);
+}
+
+#[test]
+fn random_counterfeits_have_the_right_kind_and_size() {
+    for index in 0..30 {
+        assert_case(&CapacityCase::counterfeit(1, index).unwrap());
+    }
+}
+
+#[test]
+fn genuine_sticks_raise_no_alarm() {
+    for index in 0..30 {
+        assert_case(&CapacityCase::of_class(CapacityClass::Genuine, 1, index).unwrap());
+    }
+}
+
+/// Of blocks of which 16 % are bad, the share is found within 5 percentage points.
+#[test]
+fn scattered_bad_blocks_are_a_share_and_a_map() {
+    let case = CapacityCase::of_class(CapacityClass::BadBlocks, 1, 3).unwrap();
+    let seen = verdict(&mut case.device().unwrap(), CACHE_BOUND_DEFAULT);
+    assert_eq!(seen.kind, CapacityKind::Scattered);
+    assert!(seen.places.len() > 250 && (0.02..0.5).contains(&seen.bad_share), "{}", seen.bad_share);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_verdict() {
+    assert_eq!(on_8gib("wrap:real=7GiB,fake=60GiB"), on_8gib("wrap:real=7GiB,fake=60GiB"));
+}
