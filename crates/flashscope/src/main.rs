@@ -22,6 +22,7 @@ mod printer;
 mod progress;
 mod roots;
 mod scratch;
+mod seed;
 mod target;
 mod text;
 mod undo_file;
@@ -49,6 +50,7 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(check) => command::check::run(check, printer),
         Command::Bench(bench) => command::bench::run(bench, printer),
+        Command::Verify(verify) => command::verify::run(verify, printer),
         Command::Plan(plan) => command::plan::run(plan, printer),
         Command::Apply(apply) => command::apply::run(apply, printer),
         Command::Undo(undo) => command::undo::run(undo, printer),

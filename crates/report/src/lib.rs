@@ -14,6 +14,7 @@
 
 mod bench_report;
 mod brief;
+pub mod capacity;
 pub mod chart;
 pub mod compare;
 mod cost;

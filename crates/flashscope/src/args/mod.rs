@@ -13,6 +13,7 @@ mod shared;
 mod sim;
 mod undo;
 mod value;
+mod verify;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,6 +33,7 @@ pub use restore::Restore;
 pub use shared::{Budgets, Erase, Source};
 pub use sim::{Sim, SimFit, SimReplay, SimServe};
 pub use undo::Undo;
+pub use verify::Verify;
 pub use watch::Watch;
 
 /// Find out why a USB stick or SD card is slow.
@@ -52,6 +54,7 @@ Examples:
   sudo flashscope check /dev/sdX                read only; the data stays
   sudo flashscope check /dev/sdX --scratch      all tests; all data is put back
   sudo flashscope check /dev/sdX --erase        all tests; all data is lost
+  sudo flashscope verify /dev/sdX --erase       is the capacity true? all data is lost
   flashscope bench /media/me/STICK              throughput, IOPS and latency; no root
   flashscope check sim:patriot-xt-16g           all tests on a virtual stick
   flashscope plan /dev/sdX --for linux-data     the right partition and filesystem
@@ -114,6 +117,13 @@ pub enum Command {
     /// its speed is known. The longest possible time is printed first.
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Bench(Bench),
+    /// Find out whether a stick or card stores what it says.
+    ///
+    /// Writes a sequential run at the end of the device and samples below it, and reads them back. Finds
+    /// wrap-around of any period, dropped writes, errors beyond the true size, and scattered bad places.
+    /// Sizes are exact. All data on the device is lost. Exit code 1 for a fake or bad device.
+    #[command(after_help = verify::EXAMPLES)]
+    Verify(Verify),
     /// Plan the right partition and filesystem, with the reason of every number.
     ///
     /// Places partition and data area on erase blocks, and chooses the options of the filesystem. Only

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use flashscope_device::Bytes;
 use flashscope_infer::streams::sustained::SAMPLES_MIN;
+use flashscope_measure::capacity::CACHE_BOUND_MAX;
 
 /// The largest number of samples. Guess: with 10 MiB each, a day at 1 MB/s.
 const SAMPLES_MAX: u32 = 10_000;
@@ -103,4 +104,11 @@ pub fn whole_mebibytes(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     let fits = size >= Bytes::mib(1) && size <= Bytes::gib(64) && size.is_multiple_of(Bytes::mib(1));
     fits.then_some(size).ok_or_else(|| "whole MiB from 1 MiB to 64 GiB are needed".to_owned())
+}
+
+/// A bound on the cache that could hide a false capacity.
+pub fn cache_bound(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let fits = (Bytes::mib(1)..=CACHE_BOUND_MAX).contains(&size) && size.is_multiple_of(Bytes::mib(1));
+    fits.then_some(size).ok_or_else(|| format!("whole MiB from 1 MiB to {CACHE_BOUND_MAX} are needed"))
 }

@@ -14,4 +14,5 @@ pub mod schema;
 mod show;
 pub mod sim;
 pub mod undo;
+pub mod verify;
 pub mod watch;

@@ -30,7 +30,7 @@ use crate::medium;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
-use crate::{input, outputs};
+use crate::{input, outputs, seed};
 
 /// The seed of the measurement, as in `check`.
 const SEED: u64 = 1;
@@ -205,7 +205,7 @@ fn wish(arguments: &Plan, known: Option<&(RunFile, Vec<Finding>)>, gain: Option<
         Some(Value::BytesPerSecond(rate)) => Some(rate),
         _ => None,
     };
-    let seed = arguments.seed.unwrap_or_else(random);
+    let seed = arguments.seed.unwrap_or_else(seed::random);
     Wish {
         filesystem: arguments.filesystem,
         cluster: arguments.cluster,
@@ -217,12 +217,6 @@ fn wish(arguments: &Plan, known: Option<&(RunFile, Vec<Finding>)>, gain: Option<
         sustained_write,
         ..Wish::new(arguments.purpose.unwrap_or(Purpose::Camera), seed)
     }
-}
-
-/// A seed that no other plan has. Identifiers need no secrecy, only difference.
-fn random() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(std::process::id())
 }
 
 /// What the layout gains: the cost of misaligned partitions, if it was measured.

@@ -33,6 +33,7 @@ mod spread;
 mod throughput;
 mod undo;
 mod usb;
+mod verify;
 mod watch;
 
 pub use apply::ApplyDocument;
@@ -54,4 +55,5 @@ pub use sim_replay::{
 pub use sim_serve::{ServedDocument, ServingDocument};
 pub use sim_show::SimShowDocument;
 pub use undo::UndoDocument;
+pub use verify::VerifyDocument;
 pub use watch::WatchDocument;

@@ -23,6 +23,7 @@ mod run_files;
 mod schemas;
 mod scratch;
 mod serve;
+mod verifies;
 mod watches;
 
 use support::{

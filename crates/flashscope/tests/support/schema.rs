@@ -25,6 +25,7 @@ const SCHEMAS: [(&[&str], &str); 16] = [
     (&["list", "--watch"], "list-event"),
     (&["list"], "list"),
     (&["watch"], "watch"),
+    (&["verify"], "verify"),
     (&[], "findings"),
 ];
 

@@ -171,7 +171,7 @@ fn decide(io: &mut Stamped<'_>, first: FirstPass) -> Result<Outcome, DeviceError
     }
     match judge::shape(&probes, &samples, io.unit) {
         Shape::Kept => Ok(outcome),
-        Shape::Scattered { is_few } => scattered(io, outcome, is_few, full),
+        Shape::Scattered { .. } => scattered(io, outcome, full),
         Shape::Boundary { low, high, is_broken } => {
             let search = search(&mut outcome, &probes, &samples, full);
             let found = find_boundary(io, (low, high), &search, full, is_broken)?;
@@ -283,7 +283,6 @@ fn wrap(
 fn scattered(
     io: &mut Stamped<'_>,
     mut outcome: Outcome,
-    is_few: bool,
     run: ByteRange,
 ) -> Result<Outcome, DeviceError> {
     let mut bad: Vec<Bytes> =
@@ -296,12 +295,10 @@ fn scattered(
     io.write_run(ByteRange::new(run.offset, length))?;
     io.read_places(&mut again)?;
     let kept = again.iter().filter(|place| place.is_kept()).count();
-    if kept == again.len() || (is_few && 2 * kept >= again.len()) {
-        io.wrong_once += kept as u64;
-        outcome.replace(&again);
-        return Ok(outcome);
+    io.wrong_once += kept as u64;
+    if kept < again.len() {
+        outcome.kind = CapacityKind::Scattered;
     }
     outcome.replace(&again);
-    outcome.kind = CapacityKind::Scattered;
     Ok(outcome)
 }

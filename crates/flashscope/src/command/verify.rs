@@ -1,0 +1,62 @@
+//! `flashscope verify`: whether a device stores what it announces.
+
+use anyhow::anyhow;
+use flashscope_device::DeviceError;
+use flashscope_device::layer::Budget;
+use flashscope_measure::capacity::{Settings, estimate, verify};
+use flashscope_report::capacity as words;
+
+use crate::args::Verify;
+use crate::document::VerifyDocument;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+use crate::{confirm, seed};
+
+/// The seed of a virtual stick, whose contents are new in every run.
+const SEED_VIRTUAL: u64 = 1;
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`target::open`]; exit code 4 without permission to write, 3 if the device failed.
+pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
+    let name = &arguments.target;
+    let consent = confirm::erase(name, &arguments.erase, printer)?;
+    let mut target = target::open(name, consent.as_ref(), Budget::UNLIMITED)?;
+    if !target.writable {
+        let error = anyhow!("this writes to {name}, and all data on it is lost; allow it with --erase");
+        return Err(Failure { exit: Exit::Refused, error });
+    }
+    announce(&target, arguments, printer);
+    // Stamps of an earlier run with the same seed would pass for new ones.
+    let seed =
+        arguments.seed.unwrap_or_else(|| if target.is_virtual { SEED_VIRTUAL } else { seed::random() });
+    let settings = Settings { cache_bound: arguments.cache_bound, seed };
+    let mut progress = Progress::new(printer);
+    let verdict = match verify(&mut target.device, settings, &mut progress) {
+        Ok(verdict) => verdict,
+        Err(DeviceError::Interrupted) => {
+            printer.remark("interrupted: no verdict");
+            return Ok(Exit::Interrupted);
+        }
+        Err(error) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
+    };
+    if printer.json {
+        printer.document(&VerifyDocument::new(&target, &verdict))?;
+    } else {
+        printer.result(&words::text(&verdict, printer.width()))?;
+    }
+    Ok(if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
+}
+
+/// Prints what will be written.
+fn announce(target: &Target, arguments: &Verify, printer: &Printer) {
+    printer.remark(format!("{}: {}", target.text, target.name));
+    for remark in &target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    let bytes = estimate(&target.device, arguments.cache_bound).bytes_written;
+    printer.remark(format!("{bytes} will be written if the capacity is true, up to 5 times that on a fake"));
+}

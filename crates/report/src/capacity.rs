@@ -1,0 +1,246 @@
+//! The verdict of `verify` in words, and a map of the device in one line.
+
+use std::fmt::Write as _;
+
+use flashscope_device::Bytes;
+use flashscope_record::capacity::{
+    BadPlaces, CapacityHint, CapacityKind, CapacityVerdict, PlaceState, SampledPlace,
+};
+
+use crate::quantity::{counted, integer, seconds, three_digits};
+use crate::terminal::wrapped;
+
+/// Cells of the map.
+const CELLS: usize = 64;
+
+/// The verdict as text: the answer, the map, what it means, and the cost.
+#[must_use]
+pub fn text(verdict: &CapacityVerdict, width: usize) -> String {
+    let mut text = headline(verdict) + "\n\n" + &map(verdict) + "\n\n";
+    for paragraph in details(verdict) {
+        for line in wrapped(&paragraph, width) {
+            text += &line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The answer in one line.
+#[must_use]
+pub fn headline(verdict: &CapacityVerdict) -> String {
+    let says = decimal(verdict.announced);
+    let kept = verdict.true_size.unwrap_or_default();
+    let stores = decimal(kept);
+    let how = match verdict.kind {
+        CapacityKind::NoSign => return no_sign(verdict),
+        CapacityKind::Scattered => {
+            return format!(
+                "BAD: says {says}, but {} of all places lose data, all over the device.",
+                share(verdict.bad_share)
+            );
+        }
+        CapacityKind::Errors => {
+            return format!(
+                "BAD: says {says}, stores {stores}. Everything beyond {stores} fails with errors."
+            );
+        }
+        _ if kept.is_zero() => return format!("FAKE: says {says}, stores nothing. All data is lost."),
+        CapacityKind::Wrap => "wraps around",
+        CapacityKind::Chain => "wraps around and drops writes",
+        CapacityKind::Dropped | CapacityKind::Mixed => "drops writes",
+    };
+    let also = match verdict.kind {
+        CapacityKind::Mixed => format!(" {} below it is bad too.", share(verdict.bad_share)),
+        _ => String::new(),
+    };
+    format!("FAKE: says {says}, stores {stores} ({how}). Data beyond {stores} is lost.{also}")
+}
+
+fn no_sign(verdict: &CapacityVerdict) -> String {
+    let says = decimal(verdict.announced);
+    format!("OK: no sign of a false capacity. Says {says}, and kept the data in all places that were tested.")
+}
+
+/// The device from its first to its last byte: what each part kept.
+#[must_use]
+pub fn map(verdict: &CapacityVerdict) -> String {
+    let mut cells = vec![None; CELLS];
+    for place in &verdict.places {
+        let cell = cell_of(place.offset, verdict.announced);
+        let is_lost = is_lost(place, verdict);
+        if let Some(cell) = cells.get_mut(cell) {
+            *cell = Some(*cell == Some(true) || is_lost);
+        }
+    }
+    if let Some(size) = verdict.true_size.filter(|size| *size < verdict.announced) {
+        // The cell of the boundary itself is lost unless the boundary is its end.
+        let first = cell_of(size, verdict.announced);
+        cells.iter_mut().skip(first).for_each(|cell| *cell = Some(true));
+    }
+    let bar: String = cells
+        .iter()
+        .map(|cell| match cell {
+            None => '.',
+            Some(false) => '#',
+            Some(true) => 'x',
+        })
+        .collect();
+    format!("0 [{bar}] {}   # kept, x lost, . not tested", decimal(verdict.announced))
+}
+
+fn is_lost(place: &SampledPlace, verdict: &CapacityVerdict) -> bool {
+    let is_overwritten = place.state == PlaceState::OtherAddress && verdict.wrap_period.is_some();
+    place.state != PlaceState::Kept && !is_overwritten
+}
+
+fn cell_of(offset: Bytes, capacity: Bytes) -> usize {
+    let cell = u128::from(offset.get()) * CELLS as u128 / u128::from(capacity.get().max(1));
+    usize::try_from(cell).unwrap_or(CELLS)
+}
+
+fn details(verdict: &CapacityVerdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(size) = verdict.true_size.filter(|_| verdict.kind.is_bad()) {
+        lines.push(format!("Exact: {} of {} bytes.", integer(size.get()), integer(verdict.announced.get())));
+    }
+    if let Some(period) = verdict.wrap_period {
+        lines.push(format!("Addresses repeat every {} bytes.", integer(period.get())));
+    }
+    lines.extend(returned(verdict));
+    if let Some(cache) = verdict.cache_seen {
+        lines.push(format!("A cache of about {cache} returned lost data for a while."));
+    }
+    if verdict.kind.is_bad() {
+        lines.push("Do not store anything on it that you need. Return it.".to_owned());
+    } else {
+        lines.push(bound(verdict.cache_excluded));
+    }
+    lines.extend(verdict.hints.iter().map(hint));
+    let cost = &verdict.cost;
+    lines.push(format!(
+        "Wrote {} and read {} in {} ({}, seed {}).",
+        cost.bytes_written,
+        cost.bytes_read,
+        seconds(cost.device_time.as_secs_f64()),
+        counted(cost.requests, "request"),
+        verdict.seed
+    ));
+    lines
+}
+
+/// What the test excludes, and what it cannot see.
+fn bound(excluded: Bytes) -> String {
+    format!(
+        "A cache larger than {excluded} could hide a fake (--cache-bound excludes larger ones). A drive that maps flash on \
+         demand passes every quick test."
+    )
+}
+
+fn returned(verdict: &CapacityVerdict) -> Option<String> {
+    let lost: Vec<&BadPlaces> = verdict
+        .bad
+        .iter()
+        .filter(|bad| verdict.wrap_period.is_none() || bad.state != PlaceState::OtherAddress)
+        .collect();
+    let (first, rest) = lost.split_first()?;
+    let mut text = format!("Lost places returned: {}", one(first));
+    for bad in rest {
+        let _ = write!(text, ", {}", one(bad));
+    }
+    Some(text + ".")
+}
+
+fn one(bad: &BadPlaces) -> String {
+    let what = match bad.state {
+        PlaceState::Kept => "the data",
+        PlaceState::OtherAddress => "data of another address",
+        PlaceState::Zeros => "zeros",
+        PlaceState::Ones => "bytes of 0xff",
+        PlaceState::Previous => "the previous contents",
+        PlaceState::Garbage => "garbage",
+        PlaceState::ReadError => "a read error",
+        PlaceState::WriteError => "a write error",
+    };
+    format!("{what} ({})", integer(bad.count))
+}
+
+fn hint(hint: &CapacityHint) -> String {
+    match hint {
+        CapacityHint::UnwrittenReadsFast { unwritten, written } => format!(
+            "Hint: areas that were never written read in {} and are all equal, written ones in {}. The drive may map flash on \
+             demand, and may have less than it says.",
+            seconds(unwritten.as_secs_f64()),
+            seconds(written.as_secs_f64())
+        ),
+        CapacityHint::WrongOnce { places } => format!(
+            "Hint: {} wrong once and right when tried again. Try another port or reader; save your data if it happens again.",
+            counted_were(*places)
+        ),
+    }
+}
+
+fn counted_were(places: u64) -> String {
+    let verb = if places == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(places, "place"))
+}
+
+/// A size as it is printed on packages: `128 GB`, `7.30 GB`, `67.1 MB`.
+fn decimal(size: Bytes) -> String {
+    let bytes = size.as_f64();
+    let (unit, name) = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")]
+        .into_iter()
+        .find(|(unit, _)| bytes >= *unit)
+        .unwrap_or((1.0, "B"));
+    format!("{} {name}", three_digits(bytes / unit))
+}
+
+fn share(share: f64) -> String {
+    let digits = usize::from(share < 0.01);
+    format!("{:.digits$} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::capacity::CapacityCost;
+
+    use super::*;
+
+    fn verdict(kind: CapacityKind, true_size: u64) -> CapacityVerdict {
+        let place = |gb: u64, state| SampledPlace { offset: Bytes::new(gb * 1_000_000_000), state };
+        CapacityVerdict {
+            kind,
+            announced: Bytes::new(128_000_000_000),
+            true_size: Some(Bytes::new(true_size)),
+            wrap_period: None,
+            cache_excluded: Bytes::mib(256),
+            cache_seen: None,
+            bad_share: 0.0,
+            bad: vec![BadPlaces { state: PlaceState::Zeros, count: 2 }],
+            hints: Vec::new(),
+            places: vec![
+                place(1, PlaceState::Kept),
+                place(60, PlaceState::Zeros),
+                place(127, PlaceState::Zeros),
+            ],
+            seed: 1,
+            cost: CapacityCost::default(),
+        }
+    }
+
+    #[test]
+    fn the_first_line_is_the_answer() {
+        let fake = headline(&verdict(CapacityKind::Dropped, 7_300_000_000));
+        assert_eq!(fake, "FAKE: says 128 GB, stores 7.30 GB (drops writes). Data beyond 7.30 GB is lost.");
+        assert!(headline(&verdict(CapacityKind::Wrap, 7_300_000_000)).contains("(wraps around)"));
+        assert!(headline(&verdict(CapacityKind::Dropped, 0)).contains("stores nothing"));
+        assert!(headline(&verdict(CapacityKind::NoSign, 128_000_000_000)).starts_with("OK: no sign"));
+    }
+
+    #[test]
+    fn the_map_shows_the_lost_part() {
+        let map = map(&verdict(CapacityKind::Dropped, 64_000_000_000));
+        let bar = &map[map.find('[').unwrap() + 1..map.find(']').unwrap()];
+        assert_eq!((bar.len(), &bar[..2], &bar[32..]), (CELLS, "#.", "x".repeat(32).as_str()));
+    }
+}
