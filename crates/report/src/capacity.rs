@@ -65,7 +65,7 @@ fn no_sign(verdict: &CapacityVerdict) -> String {
 /// The device from its first to its last byte: what each part kept.
 #[must_use]
 pub fn map(verdict: &CapacityVerdict) -> String {
-    let mut cells = vec![None; CELLS];
+    let mut cells = [None; CELLS];
     for place in &verdict.places {
         let cell = cell_of(place.offset, verdict.announced);
         let is_lost = is_lost(place, verdict);
