@@ -1,5 +1,6 @@
 //! `cargo xtask validate`: what flashscope reports and simulates, compared with known truth.
 
+pub mod capacity;
 pub mod diagnose;
 pub mod fidelity;
 pub mod layout;
@@ -12,6 +13,8 @@ pub mod zoo;
 pub enum Task {
     /// Compare the findings on random sticks with the truth
     Zoo(zoo::Arguments),
+    /// Compare the verdicts of `verify` with the true capacity of counterfeit, bad and genuine devices
+    Capacity(capacity::Arguments),
     /// Compare the diagnoses of sticks with known faults with the real gain of each repair
     Diagnose(diagnose::Arguments),
     /// Compare virtual sticks with the published tables they were made from
@@ -28,6 +31,7 @@ pub enum Task {
 pub fn run(task: &Task) -> anyhow::Result<()> {
     match task {
         Task::Zoo(arguments) => zoo::run(arguments),
+        Task::Capacity(arguments) => capacity::run(arguments),
         Task::Diagnose(arguments) => diagnose::run(arguments),
         Task::Fidelity(arguments) => fidelity::run(arguments),
         Task::Layout(arguments) => layout::run(arguments),
