@@ -280,11 +280,7 @@ fn wrap(
 }
 
 /// Bad places without a boundary: wrong only if a second write is wrong too.
-fn scattered(
-    io: &mut Stamped<'_>,
-    mut outcome: Outcome,
-    run: ByteRange,
-) -> Result<Outcome, DeviceError> {
+fn scattered(io: &mut Stamped<'_>, mut outcome: Outcome, run: ByteRange) -> Result<Outcome, DeviceError> {
     let mut bad: Vec<Bytes> =
         outcome.places.iter().filter(|place| !place.is_kept()).map(|place| place.at).collect();
     bad.sort_unstable();

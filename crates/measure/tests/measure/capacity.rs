@@ -33,8 +33,8 @@ fn assert_verdict(text: &str, seen: &CapacityVerdict, (kind, size, period): Expe
 }
 
 /// The drives that `f3probe`'s self-test emulates (see `crates/sim/tests/sim/counterfeits.rs`). The last one
-/// is also a drive of 1 GiB that wraps: no request can tell them apart. The one before exceeds the bound: only
-/// some of its lost places show.
+/// is also a drive of 1 GiB that wraps: no request can tell them apart. The one before exceeds the
+/// bound: only some of its lost places show.
 #[test]
 fn eleven_drives_of_f3probe() {
     use CapacityKind::{Chain, Dropped, NoSign, Scattered, Wrap};
