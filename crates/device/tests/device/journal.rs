@@ -1,5 +1,7 @@
 //! The journal layer. Crashes at random instants are tested in the zoo.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use flashscope_device::layer::Faulty;
 use flashscope_device::layer::journal::{
     JournalContents, JournalError, JournalMedium, JournalStart, Journaled, MemoryStore, recognise, restore,

@@ -10,7 +10,8 @@ use super::value;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  sudo flashscope verify /dev/sdX --erase       is the capacity true? All data is lost
+  sudo flashscope verify /dev/sdX --scratch     is the capacity true? All data is put back
+  sudo flashscope verify /dev/sdX --erase       the same on an empty stick; all data is lost
   flashscope verify sim:counterfeit-64g-wrap    on a virtual stick";
 
 /// `flashscope verify`
@@ -22,9 +23,6 @@ pub struct Verify {
     /// Permission to write.
     #[command(flatten)]
     pub erase: Erase,
-    /// Test with one sequential run and samples (the default).
-    #[arg(long)]
-    pub quick: bool,
     /// Exclude caches up to SIZE. Writes a little more than SIZE, several times that on a fake.
     #[arg(long, value_name = "SIZE", default_value_t = CACHE_BOUND_DEFAULT, value_parser = value::cache_bound)]
     pub cache_bound: Bytes,

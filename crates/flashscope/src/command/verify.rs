@@ -12,10 +12,13 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
-use crate::{confirm, seed};
+use crate::{confirm, scratch, seed};
 
 /// The seed of a virtual stick, whose contents are new in every run.
 const SEED_VIRTUAL: u64 = 1;
+
+/// A fake costs at most this many times what a true capacity costs.
+const TIMES_MAX: u64 = 5;
 
 /// Runs the command.
 ///
@@ -26,29 +29,43 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     let consent = confirm::erase(name, &arguments.erase, printer)?;
     let mut target = target::open(name, consent.as_ref(), Budget::UNLIMITED)?;
     if !target.writable {
-        let error = anyhow!("this writes to {name}, and all data on it is lost; allow it with --erase");
+        let error =
+            anyhow!("this writes to {name}; allow it with --scratch (all data is put back) or --erase");
         return Err(Failure { exit: Exit::Refused, error });
     }
     announce(&target, arguments, printer);
+    if arguments.erase.scratch {
+        // The journal needs room for everything that may be written.
+        let most = estimate(&target.device, arguments.cache_bound).bytes_written * TIMES_MAX;
+        drop(target);
+        target =
+            target::open(name, consent.as_ref(), Budget { bytes_written: Some(most), ..Budget::UNLIMITED })?;
+        target = scratch::start(target, &arguments.erase, printer)?;
+    }
     // Stamps of an earlier run with the same seed would pass for new ones.
     let seed =
         arguments.seed.unwrap_or_else(|| if target.is_virtual { SEED_VIRTUAL } else { seed::random() });
     let settings = Settings { cache_bound: arguments.cache_bound, seed };
     let mut progress = Progress::new(printer);
-    let verdict = match verify(&mut target.device, settings, &mut progress) {
+    let verdict = verify(&mut target.device, settings, &mut progress);
+    let restored = scratch::finish(&mut target, printer);
+    let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(DeviceError::Interrupted) => {
             printer.remark("interrupted: no verdict");
-            return Ok(Exit::Interrupted);
+            return restored.map(|()| Exit::Interrupted);
         }
-        Err(error) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
+        Err(error) => {
+            restored?;
+            return Err(Failure { exit: Exit::Failed, error: error.into() });
+        }
     };
     if printer.json {
         printer.document(&VerifyDocument::new(&target, &verdict))?;
     } else {
         printer.result(&words::text(&verdict, printer.width()))?;
     }
-    Ok(if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
+    restored.map(|()| if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
 }
 
 /// Prints what will be written.
@@ -58,5 +75,7 @@ fn announce(target: &Target, arguments: &Verify, printer: &Printer) {
         printer.remark(format!("note: {remark}"));
     }
     let bytes = estimate(&target.device, arguments.cache_bound).bytes_written;
-    printer.remark(format!("{bytes} will be written if the capacity is true, up to 5 times that on a fake"));
+    printer.remark(format!(
+        "{bytes} will be written if the capacity is true, up to {TIMES_MAX} times that on a fake"
+    ));
 }

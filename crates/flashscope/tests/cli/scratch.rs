@@ -85,7 +85,9 @@ fn is_running(child: &mut Child) -> bool {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{}", stderr(output)))
+    let document = serde_json::from_str(&stdout(output));
+    assert!(document.is_ok(), "{}", stderr(output));
+    document.unwrap()
 }
 
 #[test]
@@ -258,4 +260,16 @@ fn agree(plain: &Value, scratch: &Value) -> bool {
 fn values(document: &Value) -> Vec<(String, Value)> {
     let findings = document["findings"].as_array().unwrap().iter();
     findings.map(|finding| (finding["id"].to_string(), finding["value"].clone())).collect()
+}
+
+#[test]
+fn verify_with_scratch_leaves_an_image_bit_identical() {
+    let place = Place::new(64);
+    let arguments =
+        ["verify", place.image(), "--scratch", "--yes", "--cache-bound", "8MiB", "--seed", "3", "--json"];
+    let output = place.run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("all data is back"), "{}", stderr(&output));
+    assert_eq!(json(&output)["verdict"]["kind"], "no_sign");
+    assert!(place.is_unchanged() && place.journal().is_none());
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{flashscope, stdout};
 
 /// Commands and the names of their schemas. The first command that fits counts.
-const SCHEMAS: [(&[&str], &str); 16] = [
+const SCHEMAS: [(&[&str], &str); 17] = [
     (&["plan"], "plan"),
     (&["apply"], "apply"),
     (&["undo"], "undo"),
