@@ -17,7 +17,7 @@ use flashscope_layout::{
 use crate::support::{Random, sweep};
 use crate::tool_host::{has_tools, host};
 
-const CAPACITY: Bytes = Bytes::mib(192);
+const CAPACITY: Bytes = Bytes::mib(96);
 
 fn medium() -> Medium {
     Medium {
