@@ -1,6 +1,7 @@
 //! The memory of this process, as the kernel counts it. Without root and without unsafe code.
 
-/// A snapshot of the virtual memory, in KiB (proc_pid_status(5)).
+/// A snapshot of the resident memory, in KiB (proc_pid_status(5)). Address space would also count what the
+/// allocator reserves for each thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     size_kib: u64,
@@ -15,7 +16,7 @@ impl Memory {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.trim().trim_end_matches("kB").trim().parse().ok()
         };
-        Some(Self { size_kib: field("VmSize:")?, peak_kib: field("VmPeak:")? })
+        Some(Self { size_kib: field("VmRSS:")?, peak_kib: field("VmHWM:")? })
     }
 
     /// How far the memory rose above `before` since. Zero if an earlier peak hides it.
