@@ -64,7 +64,6 @@ pub use disk_kind::DiskKind;
 pub use engine::Engine;
 pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NotErasable, OpenError};
-pub use extents::extents;
 pub use failure::SystemError;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,

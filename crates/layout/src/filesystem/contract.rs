@@ -229,6 +229,10 @@ pub struct Tool {
     pub program: &'static str,
     /// The Debian package that holds it.
     pub package: &'static str,
+    /// The options that stand first in every command.
+    pub first: &'static [&'static str],
+    /// The option before the label.
+    pub label: &'static str,
     /// The option that prints its version; `None` if it has none.
     pub version_option: Option<&'static str>,
     /// The least version that takes the options used here, and the project whose version it is.
@@ -312,6 +316,11 @@ pub struct Command {
     pub input: String,
 }
 
+/// The partition types of Linux's filesystems and of Windows' (UEFI 2.10, 5.3.3; the lists of sfdisk).
+const MBR_LINUX: u8 = 0x83;
+const GPT_LINUX: &str = "0FC63DAF-8483-4772-8E79-3D69D8477DE4";
+pub(super) const GPT_BASIC_DATA: &str = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7";
+
 /// One filesystem that a plan can use.
 pub trait Filesystem: Sync {
     /// Its kind.
@@ -332,8 +341,28 @@ pub trait Filesystem: Sync {
     /// [`LabelError`] if the filesystem cannot have this label.
     fn check_label(&self, label: &str) -> Result<(), LabelError>;
 
+    /// The options of a placement as the command has them.
+    fn placed_options(&self, placement: &Placement, _uuid: &str) -> Vec<String> {
+        placement.options.clone()
+    }
+
+    /// The options that set its identifier; none if the tool draws one itself.
+    fn identifier(&self, _uuid: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The command that makes it on `device`, a partition.
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command;
+    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
+        let tool = self.tool();
+        let mut arguments: Vec<String> = tool.first.iter().map(|word| (*word).to_owned()).collect();
+        arguments.extend(self.placed_options(placement, uuid));
+        if !label.is_empty() {
+            arguments.extend([tool.label.to_owned(), label.to_owned()]);
+        }
+        arguments.extend(self.identifier(uuid));
+        arguments.push(device.to_owned());
+        Command { program: tool.program.to_owned(), arguments, input: String::new() }
+    }
 
     /// The command that checks it on `device` without writing, if there is one. It fails if something is
     /// wrong.
@@ -343,10 +372,14 @@ pub trait Filesystem: Sync {
     fn options(&self) -> &'static [KnownOption];
 
     /// The type of its partition in an MBR.
-    fn mbr_type(&self, placement: &Placement) -> u8;
+    fn mbr_type(&self, _placement: &Placement) -> u8 {
+        MBR_LINUX
+    }
 
     /// The type of its partition in a GPT.
-    fn gpt_type(&self) -> &'static str;
+    fn gpt_type(&self) -> &'static str {
+        GPT_LINUX
+    }
 
     /// The type of its partition in a table of this kind, as sfdisk reads it.
     fn type_code(&self, placement: &Placement, table: TableKind) -> String {
@@ -357,5 +390,7 @@ pub trait Filesystem: Sync {
     }
 
     /// The mount options that suit a stick or card.
-    fn mount_options(&self) -> &'static [&'static str];
+    fn mount_options(&self) -> &'static [&'static str] {
+        &["noatime"]
+    }
 }

@@ -8,7 +8,8 @@
 use flashscope_device::Bytes;
 
 use super::contract::{
-    Cannot, Command, DataArea, Filesystem, FilesystemKind, NewerOption, Placement, Request, Tool,
+    Cannot, Command, DataArea, Filesystem, FilesystemKind, GPT_BASIC_DATA, NewerOption, Placement, Request,
+    Tool,
 };
 use super::label::{self, LabelError};
 use super::option::{KnownOption, OptionValue};
@@ -81,6 +82,8 @@ impl Filesystem for Exfat {
         Tool {
             program: "mkfs.exfat",
             package: "exfatprogs",
+            first: &[],
+            label: "-L",
             version_option: Some("-V"),
             since: Version([1, 1, 1]),
             newer: &NEWER,
@@ -151,14 +154,8 @@ impl Filesystem for Exfat {
         label::utf16(label, self.kind(), 11)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
-        let mut arguments = placement.options.clone();
-        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        if !label.is_empty() {
-            arguments.extend(["-L".to_owned(), label.to_owned()]);
-        }
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    fn identifier(&self, uuid: &str) -> Vec<String> {
+        vec!["-U".to_owned(), uuid.to_owned()]
     }
 
     fn check(&self, device: &str) -> Option<Command> {
@@ -174,11 +171,7 @@ impl Filesystem for Exfat {
     }
 
     fn gpt_type(&self) -> &'static str {
-        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
+        GPT_BASIC_DATA
     }
 }
 

@@ -123,6 +123,8 @@ impl Filesystem for Ext4 {
         Tool {
             program: "mkfs.ext4",
             package: "e2fsprogs",
+            first: &["-F", "-q"],
+            label: "-L",
             version_option: Some("-V"),
             since: Version([1, 42, 0]),
             newer: &[],
@@ -190,19 +192,16 @@ impl Filesystem for Ext4 {
         label::utf8(label, self.kind(), 16)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
-        let mut arguments = vec!["-F".to_owned(), "-q".to_owned()];
+    fn placed_options(&self, placement: &Placement, uuid: &str) -> Vec<String> {
         // mke2fs takes the last -E only, so all extended options stand in one.
         let with_seed = |option: &String| {
             if option.starts_with(EXTENDED) { format!("{option},hash_seed={uuid}") } else { option.clone() }
         };
-        arguments.extend(placement.options.iter().map(with_seed));
-        if !label.is_empty() {
-            arguments.extend(["-L".to_owned(), label.to_owned()]);
-        }
-        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+        placement.options.iter().map(with_seed).collect()
+    }
+
+    fn identifier(&self, uuid: &str) -> Vec<String> {
+        vec!["-U".to_owned(), uuid.to_owned()]
     }
 
     fn check(&self, device: &str) -> Option<Command> {
@@ -211,17 +210,5 @@ impl Filesystem for Ext4 {
 
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
-    }
-
-    fn mbr_type(&self, _placement: &Placement) -> u8 {
-        0x83
-    }
-
-    fn gpt_type(&self) -> &'static str {
-        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
     }
 }

@@ -46,6 +46,8 @@ impl Filesystem for F2fs {
         Tool {
             program: "mkfs.f2fs",
             package: "f2fs-tools",
+            first: &["-f", "-q"],
+            label: "-l",
             version_option: Some("-V"),
             since: Version([1, 10, 0]),
             newer: &[],
@@ -95,15 +97,8 @@ impl Filesystem for F2fs {
         label::utf16(label, self.kind(), 512)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
-        let mut arguments = vec!["-f".to_owned(), "-q".to_owned()];
-        arguments.extend(placement.options.iter().cloned());
-        if !label.is_empty() {
-            arguments.extend(["-l".to_owned(), label.to_owned()]);
-        }
-        arguments.extend(["-U".to_owned(), uuid.to_owned()]);
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    fn identifier(&self, uuid: &str) -> Vec<String> {
+        vec!["-U".to_owned(), uuid.to_owned()]
     }
 
     fn check(&self, device: &str) -> Option<Command> {
@@ -112,17 +107,5 @@ impl Filesystem for F2fs {
 
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
-    }
-
-    fn mbr_type(&self, _placement: &Placement) -> u8 {
-        0x83
-    }
-
-    fn gpt_type(&self) -> &'static str {
-        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
     }
 }

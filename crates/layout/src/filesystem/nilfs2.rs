@@ -37,6 +37,8 @@ impl Filesystem for Nilfs2 {
         Tool {
             program: "mkfs.nilfs2",
             package: "nilfs-tools",
+            first: &["-f", "-q", "-K"],
+            label: "-L",
             version_option: Some("-V"),
             since: Version([2, 1, 0]),
             newer: &[],
@@ -88,33 +90,11 @@ impl Filesystem for Nilfs2 {
         label::utf8(label, self.kind(), 80)
     }
 
-    fn command(&self, placement: &Placement, label: &str, _uuid: &str, device: &str) -> Command {
-        let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
-        arguments.extend(placement.options.iter().cloned());
-        if !label.is_empty() {
-            arguments.extend(["-L".to_owned(), label.to_owned()]);
-        }
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
-    }
-
     fn check(&self, _device: &str) -> Option<Command> {
         None
     }
 
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
-    }
-
-    fn mbr_type(&self, _placement: &Placement) -> u8 {
-        0x83
-    }
-
-    fn gpt_type(&self) -> &'static str {
-        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
     }
 }

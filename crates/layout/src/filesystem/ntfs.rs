@@ -2,7 +2,9 @@
 
 use flashscope_device::Bytes;
 
-use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::contract::{
+    Cannot, Command, DataArea, Filesystem, FilesystemKind, GPT_BASIC_DATA, Placement, Request, Tool,
+};
 use super::label::{self, LabelError};
 use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
@@ -39,6 +41,8 @@ impl Filesystem for Ntfs {
         Tool {
             program: "mkfs.ntfs",
             package: "ntfs-3g",
+            first: &["-Q", "-F", "-q"],
+            label: "-L",
             version_option: Some("-V"),
             since: Version([2012, 1, 15]),
             newer: &[],
@@ -97,16 +101,6 @@ impl Filesystem for Ntfs {
         label::utf16(label, self.kind(), 128)
     }
 
-    fn command(&self, placement: &Placement, label: &str, _uuid: &str, device: &str) -> Command {
-        let mut arguments = vec!["-Q".to_owned(), "-F".to_owned(), "-q".to_owned()];
-        arguments.extend(placement.options.iter().cloned());
-        if !label.is_empty() {
-            arguments.extend(["-L".to_owned(), label.to_owned()]);
-        }
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
-    }
-
     fn check(&self, device: &str) -> Option<Command> {
         Some(Command::new("ntfsfix", ["-n", device]))
     }
@@ -120,10 +114,6 @@ impl Filesystem for Ntfs {
     }
 
     fn gpt_type(&self) -> &'static str {
-        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
+        GPT_BASIC_DATA
     }
 }

@@ -7,7 +7,9 @@
 
 use flashscope_device::Bytes;
 
-use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::contract::{
+    Cannot, Command, DataArea, Filesystem, FilesystemKind, GPT_BASIC_DATA, Placement, Request, Tool,
+};
 use super::label::{self, LabelError};
 use super::option::{KnownOption, OptionValue};
 use super::space::size_from;
@@ -188,6 +190,8 @@ impl Filesystem for Vfat {
         Tool {
             program: "mkfs.vfat",
             package: "dosfstools",
+            first: &[],
+            label: "-n",
             version_option: None,
             since: Version([3, 0, 0]),
             newer: &[],
@@ -230,14 +234,8 @@ impl Filesystem for Vfat {
         label::fat(label, self.kind())
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
-        let mut arguments = placement.options.clone();
-        if !label.is_empty() {
-            arguments.extend(["-n".to_owned(), label.to_owned()]);
-        }
-        arguments.extend(["-i".to_owned(), volume_id(uuid), "--invariant".to_owned()]);
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    fn identifier(&self, uuid: &str) -> Vec<String> {
+        vec!["-i".to_owned(), volume_id(uuid), "--invariant".to_owned()]
     }
 
     fn check(&self, device: &str) -> Option<Command> {
@@ -253,11 +251,7 @@ impl Filesystem for Vfat {
     }
 
     fn gpt_type(&self) -> &'static str {
-        "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
+        GPT_BASIC_DATA
     }
 }
 

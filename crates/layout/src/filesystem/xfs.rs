@@ -38,6 +38,8 @@ impl Filesystem for Xfs {
         Tool {
             program: "mkfs.xfs",
             package: "xfsprogs",
+            first: &["-f", "-q", "-K"],
+            label: "-L",
             version_option: Some("-V"),
             since: Version([4, 2, 0]),
             newer: &[],
@@ -80,15 +82,8 @@ impl Filesystem for Xfs {
         label::utf8(label, self.kind(), 12)
     }
 
-    fn command(&self, placement: &Placement, label: &str, uuid: &str, device: &str) -> Command {
-        let mut arguments = ["-f", "-q", "-K"].map(str::to_owned).to_vec();
-        arguments.extend(placement.options.iter().cloned());
-        if !label.is_empty() {
-            arguments.extend(["-L".to_owned(), label.to_owned()]);
-        }
-        arguments.extend(["-m".to_owned(), format!("uuid={uuid}")]);
-        arguments.push(device.to_owned());
-        Command { program: self.tool().program.to_owned(), arguments, input: String::new() }
+    fn identifier(&self, uuid: &str) -> Vec<String> {
+        vec!["-m".to_owned(), format!("uuid={uuid}")]
     }
 
     fn check(&self, device: &str) -> Option<Command> {
@@ -97,17 +92,5 @@ impl Filesystem for Xfs {
 
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
-    }
-
-    fn mbr_type(&self, _placement: &Placement) -> u8 {
-        0x83
-    }
-
-    fn gpt_type(&self) -> &'static str {
-        "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
-    }
-
-    fn mount_options(&self) -> &'static [&'static str] {
-        &["noatime"]
     }
 }
