@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 
 pub mod buffer;
+pub mod checksum;
 pub mod consent;
 pub mod contract;
 pub mod duration_ns;
@@ -29,6 +30,7 @@ pub mod trace;
 pub mod units;
 
 pub use buffer::Buffer;
+pub use checksum::Checksum;
 pub use consent::Consent;
 pub use contract::{Capabilities, Device, DeviceError, DeviceExt};
 pub use pattern::{BlockState, CheckReport, Pattern};

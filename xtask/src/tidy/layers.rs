@@ -14,6 +14,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "limit",
             "time",
             "buffer",
+            "checksum",
             "consent",
             "pattern",
             "request",

@@ -2,9 +2,9 @@
 
 use std::io::{BufReader, ErrorKind, Read};
 
-use super::checksum::Checksum;
 use super::error::TraceError;
 use super::varint::BYTES_MAX;
+use crate::checksum::Checksum;
 
 /// Why a value could not be read: the file ends, or it is damaged or unreadable.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl<R: Read> ByteSource<R> {
         match self.reader.read_exact(&mut byte) {
             Ok(()) => {
                 self.position += 1;
-                self.checksum.add(byte[0]);
+                self.checksum.add(&byte);
                 Ok(byte[0])
             }
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(Stop::End),

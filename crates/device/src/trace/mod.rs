@@ -4,7 +4,6 @@
 //! them one by one and reports whether the file is complete. [`Playback`] replays them on another device.
 
 mod byte_source;
-pub(crate) mod checksum;
 mod error;
 mod header;
 mod playback;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::checksum::Checksum;
 use super::header::TraceHeader;
 use super::record::{Context, END, TraceRecord};
 use super::varint;
+use crate::checksum::Checksum;
 
 /// Writes one trace. Each record is written at once, so `W` should be buffered. Without
 /// [`TraceWriter::finish`] the file is readable but counts as incomplete.
@@ -65,7 +65,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn write_buffered(&mut self) -> io::Result<()> {
-        self.buffer.iter().for_each(|byte| self.checksum.add(*byte));
+        self.checksum.add(&self.buffer);
         self.writer.write_all(&self.buffer)?;
         self.buffer.clear();
         Ok(())

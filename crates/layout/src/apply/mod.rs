@@ -6,7 +6,6 @@
 
 mod build;
 mod check;
-mod checksum;
 mod host;
 mod medium_io;
 mod run;

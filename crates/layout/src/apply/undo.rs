@@ -6,11 +6,10 @@
 
 use std::io::{Read, Write};
 
-use flashscope_device::{ByteRange, Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Checksum, Device};
 use serde::{Deserialize, Serialize};
 
 use super::build::Image;
-use super::checksum::Checksum;
 use super::host::{Host, HostError};
 use super::medium_io::{self, MediumError, PIECE};
 use crate::medium::{Identity, Medium};
@@ -261,12 +260,11 @@ pub(super) fn save(
 
 fn write_header(header: &UndoHeader, file: &mut dyn Write) -> Result<(), UndoError> {
     let json = serde_json::to_vec(header).map_err(std::io::Error::other)?;
-    let mut sum = Checksum::new();
-    sum.add(&json);
+    let sum = Checksum::of(&json);
     file.write_all(MAGIC)?;
     file.write_all(&(json.len() as u64).to_le_bytes())?;
     file.write_all(&json)?;
-    file.write_all(&sum.get().to_le_bytes())?;
+    file.write_all(&sum.to_le_bytes())?;
     Ok(())
 }
 
@@ -324,9 +322,7 @@ pub fn read_header(file: &mut dyn Read) -> Result<UndoHeader, UndoError> {
     }
     let mut json = Vec::new();
     file.take(length).read_to_end(&mut json)?;
-    let mut sum = Checksum::new();
-    sum.add(&json);
-    if json.len() as u64 != length || read_number(file, "its header")? != sum.get() {
+    if json.len() as u64 != length || read_number(file, "its header")? != Checksum::of(&json) {
         return Err(damaged("its header"));
     }
     let header: UndoHeader = serde_json::from_slice(&json).map_err(|_| damaged("its header"))?;
@@ -440,11 +436,7 @@ pub fn state(
 
 /// The checksums of blank places of this length.
 fn blank_checksums(length: Bytes) -> [u64; 2] {
-    [0x00, 0xff].map(|value| {
-        let mut sum = Checksum::new();
-        sum.add(&vec![value; length.to_usize()]);
-        sum.get()
-    })
+    [0x00, 0xff].map(|value| Checksum::of(&vec![value; length.to_usize()]))
 }
 
 /// Writes every saved range back, flushes, and reads it back. The file stands at its data; it was verified by

@@ -1,10 +1,11 @@
 //! Reads a journal back, after a measurement or after a crash.
 
 use super::error::JournalError;
-use super::format::{HEAD, Head, Kind, RECORD_MAX, checksum};
+use super::format::{HEAD, Head, Kind, RECORD_MAX};
 use super::header::JournalHeader;
 use super::medium_io::{REQUEST_MAX, parts};
 use super::store::JournalStore;
+use crate::checksum::Checksum;
 use crate::units::{ByteRange, Bytes};
 
 /// Takes original data and its offset.
@@ -194,5 +195,5 @@ fn is_sound(store: &mut dyn JournalStore, head: Head, position: u64) -> Result<b
     let mut data = vec![0; head.range.length.to_usize() + 8];
     store.read_at(position, &mut data)?;
     let (data, sum) = data.split_at(data.len() - 8);
-    Ok(sum == checksum(data).to_le_bytes())
+    Ok(sum == Checksum::of(data).to_le_bytes())
 }

@@ -5,7 +5,7 @@
 //! stored in the head alone.
 
 use super::error::JournalError;
-use crate::trace::checksum::Checksum;
+use crate::checksum::Checksum;
 use crate::units::{ByteRange, Bytes};
 
 /// The first bytes of a journal. The digit counts up when an old reader could not read it.
@@ -17,13 +17,6 @@ pub(super) const HEAD: usize = 48;
 
 /// The largest record. Guess: one append for a large write, and little memory.
 pub(super) const RECORD_MAX: Bytes = Bytes::mib(8);
-
-/// The checksum of bytes: FNV-1a with 64 bits.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    let mut sum = Checksum::new();
-    bytes.iter().for_each(|byte| sum.add(*byte));
-    sum.get()
-}
 
 /// The value of all bytes, if they are equal.
 pub(super) fn fill_of(bytes: &[u8]) -> Option<u8> {
@@ -63,7 +56,7 @@ impl Head {
         for (index, field) in fields.into_iter().enumerate() {
             bytes[8 * (index + 1)..8 * (index + 2)].copy_from_slice(&field.to_le_bytes());
         }
-        let sum = checksum(&bytes[..HEAD - 8]);
+        let sum = Checksum::of(&bytes[..HEAD - 8]);
         bytes[HEAD - 8..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
@@ -72,8 +65,9 @@ impl Head {
     pub fn decode(bytes: &[u8; HEAD], sequence: u64) -> Option<Self> {
         let (words, _) = bytes.as_chunks::<8>();
         let number = |index: usize| u64::from_le_bytes(words[index]);
-        let is_sound =
-            words[0] == RECORD_MAGIC && number(1) == sequence && number(5) == checksum(&bytes[..HEAD - 8]);
+        let is_sound = words[0] == RECORD_MAGIC
+            && number(1) == sequence
+            && number(5) == Checksum::of(&bytes[..HEAD - 8]);
         let kind = match number(4) {
             0 => Kind::Data,
             0x200 => Kind::Done,
@@ -101,7 +95,7 @@ pub(super) fn record(offset: Bytes, data: &[u8], sequence: u64) -> Vec<u8> {
     }
     let mut bytes = Head { kind: Kind::Data, range }.encode(sequence).to_vec();
     bytes.extend_from_slice(data);
-    bytes.extend_from_slice(&checksum(data).to_le_bytes());
+    bytes.extend_from_slice(&Checksum::of(data).to_le_bytes());
     bytes
 }
 

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::error::JournalError;
-use super::format::{Fields, MAGIC, checksum, fill_of, put_number, put_string};
+use super::format::{Fields, MAGIC, fill_of, put_number, put_string};
 use super::medium_io;
 use super::saved::UNIT;
 use super::store::JournalStore;
+use crate::checksum::Checksum;
 use crate::contract::Device;
 use crate::units::{ByteRange, Bytes};
 
@@ -90,7 +91,7 @@ impl JournalHeader {
             match medium_io::read(device, range) {
                 Ok(bytes) => places.push(Place {
                     range,
-                    checksum: checksum(&bytes),
+                    checksum: Checksum::of(&bytes),
                     is_blank: fill_of(&bytes).is_some(),
                 }),
                 Err(JournalError::Request(_)) => {}
@@ -120,7 +121,7 @@ impl JournalHeader {
         let mut bytes = MAGIC.to_vec();
         put_number(&mut bytes, body.len() as u64);
         bytes.extend_from_slice(&body);
-        put_number(&mut bytes, checksum(&body));
+        put_number(&mut bytes, Checksum::of(&body));
         bytes
     }
 
@@ -139,7 +140,7 @@ impl JournalHeader {
         let mut bytes = vec![0; Bytes::new(length + 8).to_usize()];
         store.read_at(16, &mut bytes).map_err(|error| ended(error, JournalError::damaged("its header")))?;
         let (body, sum) = bytes.split_at(bytes.len() - 8);
-        if sum != checksum(body).to_le_bytes() {
+        if sum != Checksum::of(body).to_le_bytes() {
             return Err(JournalError::damaged("its header"));
         }
         Ok((decode(body)?, 24 + length))

@@ -2,9 +2,9 @@
 
 use super::contents::JournalContents;
 use super::error::JournalError;
-use super::format::checksum;
 use super::header::{JournalHeader, JournalMedium};
 use super::medium_io;
+use crate::checksum::Checksum;
 use crate::contract::Device;
 use crate::units::ByteRange;
 
@@ -36,7 +36,7 @@ impl Recognition {
 pub fn resembles(header: &JournalHeader, device: &mut dyn Device) -> bool {
     let whole = device.capabilities().whole();
     header.places.iter().filter(|place| !place.is_blank && whole.contains(place.range)).any(|place| {
-        medium_io::read(device, place.range).is_ok_and(|bytes| checksum(&bytes) == place.checksum)
+        medium_io::read(device, place.range).is_ok_and(|bytes| Checksum::of(&bytes) == place.checksum)
     })
 }
 
@@ -58,7 +58,7 @@ pub fn recognise(
     for place in contents.header.places.iter().filter(|place| !contents.has_saved(place.range)) {
         compared += 1;
         match medium_io::read(device, place.range) {
-            Ok(bytes) if checksum(&bytes) == place.checksum => {}
+            Ok(bytes) if Checksum::of(&bytes) == place.checksum => {}
             Ok(_) | Err(JournalError::Request(_)) => changed.push(place.range),
             Err(error) => return Err(error),
         }
