@@ -1,15 +1,18 @@
 //! The only step that makes a [`Consent`]: a person permits erasing a target.
 
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::Consent;
+use flashscope_layout::steps::quoted;
 use flashscope_linux::{
     Disk, Erasable, Filesystem, Partition, Roots, erasable, is_persistent_name, persistent_name,
 };
 use flashscope_report::printable;
 
-use crate::args::Erase;
+use crate::args::{Erase, Yes};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
@@ -17,7 +20,7 @@ use crate::printer::Printer;
 /// `None` without either. A virtual stick holds nobody's data: `--scratch` does not ask then.
 ///
 /// First prints what is on the stick or card; the person then types its name. `--yes` needs a persistent
-/// name, which no other disk gets.
+/// name, which no other disk gets, or the path of the file that a loop device is attached to.
 ///
 /// # Errors
 /// Exit code 4 for a disk that must not be erased or is in use, if the answer is no, or without a terminal.
@@ -30,65 +33,83 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
         }
         (false, false) => return Ok(None),
     };
-    overwrite(target, loss, erase.yes, printer).map(Some)
+    overwrite(target, loss, erase.yes.as_ref(), printer).map(Some)
 }
 
 /// Asks whether `target` may be overwritten, unless `yes`. `loss` says what that costs.
 ///
 /// # Errors
 /// As [`erase`].
-pub fn overwrite(target: &str, lost: &str, yes: bool, printer: &Printer) -> Result<Consent, Failure> {
+pub fn overwrite(target: &str, lost: &str, yes: Option<&Yes>, printer: &Printer) -> Result<Consent, Failure> {
     let roots = Roots::default();
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
     let question = Question { target, disk: disk.as_ref(), lost, roots: &roots };
-    if yes {
-        question.agreed_already(|line| printer.remark(line))
-    } else {
-        question.ask(|text| printer.ask(text))
+    match yes {
+        Some(yes) => question.agreed_already(yes, |line| printer.remark(line)),
+        None => question.ask(|text| printer.ask(text)),
     }
 }
 
 /// What a person is asked before a target is overwritten.
 struct Question<'a> {
     target: &'a str,
-    /// `None` for an image file, or a loop device over one.
+    /// `None` for an image file.
     disk: Option<&'a Erasable>,
     lost: &'a str,
     roots: &'a Roots,
 }
 
 impl Question<'_> {
-    /// With `--yes`: a disk needs a persistent name. `remark` prints a line of what will be lost.
-    fn agreed_already(&self, remark: impl Fn(&str)) -> Result<Consent, Failure> {
-        if self.disk.is_some() {
-            permit_without_asking(self.target, self.roots)?;
-            self.loss().lines().for_each(remark);
+    /// With `--yes`: a disk needs a persistent name, a loop device the path of its file. `remark` prints a
+    /// line of what will be lost.
+    fn agreed_already(&self, yes: &Yes, remark: impl Fn(&str)) -> Result<Consent, Failure> {
+        match (self.backing(), yes) {
+            (Some(backing), yes) => permit_loop(self.target, backing, yes)?,
+            (None, Yes::Backing(_)) => return Err(refused(no_loop_device(self.target))),
+            (None, Yes::Plain) if self.disk.is_some() => permit_without_asking(self.target, self.roots)?,
+            (None, Yes::Plain) => return Ok(self.consent()),
         }
+        self.loss().lines().for_each(remark);
         Ok(self.consent())
     }
 
     /// Asks with `ask`, which returns what the person typed. `None` without a terminal.
     fn ask(&self, ask: impl Fn(&str) -> Option<String>) -> Result<Consent, Failure> {
-        let (target, answer) = (self.target, self.answer());
-        match ask(&format!("{} Type {answer} to continue: ", self.loss())) {
-            Some(typed) if typed == answer => Ok(self.consent()),
+        let (target, answers) = (self.target, self.answers());
+        match ask(&format!("{} Type {} to continue: ", self.loss(), answers.join(" or "))) {
+            Some(typed) if answers.contains(&typed) => Ok(self.consent()),
             Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
-            None => Err(refused(anyhow!(
-                "writing to {target} needs a confirmation, and standard input is not a terminal; add --yes if you are sure"
-            ))),
+            None => {
+                let yes = self.backing().map_or_else(|| "--yes".to_owned(), yes_with);
+                Err(refused(anyhow!(
+                    "writing to {target} needs a confirmation, and standard input is not a terminal; add {yes} if you are sure"
+                )))
+            }
         }
     }
 
-    /// What the person has to type: the kernel's name of the disk.
-    fn answer(&self) -> &str {
-        self.disk.map_or("yes", |disk| disk.name.as_str())
+    /// What the person may type: the kernel's name of the disk. For a loop device, the path or the name of
+    /// its file.
+    fn answers(&self) -> Vec<String> {
+        let printable = |text: &OsStr| printable(&text.to_string_lossy());
+        match (self.backing(), self.disk) {
+            (Some(backing), _) => {
+                std::iter::once(backing.as_os_str()).chain(backing.file_name()).map(printable).collect()
+            }
+            (None, Some(disk)) => vec![disk.name.clone()],
+            (None, None) => vec!["yes".to_owned()],
+        }
+    }
+
+    fn backing(&self) -> Option<&Path> {
+        self.disk?.backing.as_deref()
     }
 
     fn loss(&self) -> String {
         let (target, lost) = (self.target, self.lost);
         match self.disk {
             Some(disk) => loss(target, disk, lost),
-            None => format!("{} is an image file or a loop device.\n{lost}", printable(target)),
+            None => format!("{} is an image file.\n{lost}", printable(target)),
         }
     }
 
@@ -103,6 +124,38 @@ impl Question<'_> {
 
 const fn refused(error: anyhow::Error) -> Failure {
     Failure { exit: Exit::Refused, error }
+}
+
+/// The option that confirms a loop device over `backing`.
+fn yes_with(backing: &Path) -> String {
+    printable(&format!("--yes={}", quoted(&backing.to_string_lossy())))
+}
+
+fn no_loop_device(target: &str) -> anyhow::Error {
+    anyhow!("{target} is not a loop device over an image file; use --yes without a path")
+}
+
+/// `--yes` refuses `/dev/loop0` alone, which may be attached to another file tomorrow.
+fn permit_loop(target: &str, backing: &Path, yes: &Yes) -> Result<(), Failure> {
+    let option = yes_with(backing);
+    let error = match yes {
+        Yes::Backing(path) if is_same_file(path, backing) => return Ok(()),
+        Yes::Backing(path) => {
+            let path = printable(&path.to_string_lossy());
+            anyhow!("{target} is not attached to {path}; its file needs {option}")
+        }
+        Yes::Plain => anyhow!(
+            "{target} may be attached to another file tomorrow, so --yes needs the path of its file: use {option}, or leave \
+             out --yes and answer the question"
+        ),
+    };
+    Err(refused(error))
+}
+
+/// Whether both paths lead to one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    id(one).is_some() && id(one) == id(other)
 }
 
 /// `--yes` refuses names such as `/dev/sdb`, which may be another disk tomorrow.
@@ -132,8 +185,10 @@ fn loss(target: &str, erasable: &Erasable, lost: &str) -> String {
         (None, Some(disk)) => disk_lines(disk),
         (None, None) => Vec::new(),
     };
+    let backing = erasable.backing.as_ref();
+    let backing = backing.map_or_else(String::new, |file| format!(", attached to {}", file.display()));
     let contents: String = contents.iter().map(|line| format!("\n  {line}")).collect();
-    format!("{} is {}{serial}{contents}\n{lost}", printable(target), identity.name)
+    format!("{} is {}{serial}{}{contents}\n{lost}", printable(target), identity.name, printable(&backing))
 }
 
 fn disk_lines(disk: &Disk) -> Vec<String> {
@@ -161,7 +216,14 @@ mod tests {
 
     fn stick() -> Erasable {
         let identity = Identity { name: "a stick".to_owned(), disk: None, partition: None };
-        Erasable { identity, name: "sda".to_owned(), medium: "sda 4C53 1000".to_owned() }
+        Erasable { identity, name: "sda".to_owned(), medium: "sda 4C53 1000".to_owned(), backing: None }
+    }
+
+    /// `/dev/loop0` over this file.
+    fn loop_over(backing: &Path) -> Erasable {
+        let identity = Identity { name: "loop0".to_owned(), disk: None, partition: None };
+        let (name, medium, backing) = ("loop0".to_owned(), "loop0 7:1".to_owned(), Some(backing.to_owned()));
+        Erasable { identity, name, medium, backing }
     }
 
     /// A machine with the stick `/dev/sda` and its persistent name.
@@ -203,6 +265,59 @@ mod tests {
     }
 
     #[test]
+    fn path_or_name_of_its_file_confirms_a_loop_device() {
+        let disk = loop_over(Path::new("/images/stick.img"));
+        for typed in
+            ["", "yes", "loop0", "/dev/loop0", "/images", "stick", "/images/stick.im", "/other/stick.img"]
+        {
+            assert!(answered(Some(&disk), Some(typed)).is_err(), "{typed}");
+        }
+        for typed in ["/images/stick.img", "stick.img"] {
+            assert_eq!(answered(Some(&disk), Some(typed)).unwrap().medium(), Some("loop0 7:1"), "{typed}");
+        }
+        let roots = Roots::default();
+        let question =
+            Question { target: "/dev/loop0", disk: Some(&disk), lost: "All of it.", roots: &roots };
+        let refused = question.ask(|text| {
+            assert!(text.contains("attached to /images/stick.img"), "{text}");
+            assert!(text.ends_with("Type /images/stick.img or stick.img to continue: "), "{text}");
+            None
+        });
+        assert!(refused.unwrap_err().error.to_string().contains("add --yes=/images/stick.img"));
+    }
+
+    #[test]
+    fn yes_needs_the_path_of_the_file_of_a_loop_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, other, link] =
+            ["a stick.img", "other.img", "link.img"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "").unwrap();
+        std::fs::write(&other, "").unwrap();
+        std::fs::hard_link(&file, &link).unwrap();
+        let (disk, roots) = (loop_over(&file), Roots::default());
+        let agreed = |disk, yes: &Yes| {
+            Question { target: "/dev/loop0", disk, lost: "All of it.", roots: &roots }
+                .agreed_already(yes, |_| ())
+        };
+        let refused = agreed(Some(&disk), &Yes::Plain).unwrap_err();
+        let option = format!("--yes='{}'", file.display());
+        assert!(refused.error.to_string().contains(&format!("use {option}")), "{}", refused.error);
+        for wrong in [other.as_path(), Path::new("/dev/loop0"), Path::new("/nowhere"), folder.path()] {
+            let refused = agreed(Some(&disk), &Yes::Backing(wrong.to_owned())).unwrap_err();
+            assert_eq!(refused.exit, Exit::Refused, "{}", wrong.display());
+            assert!(refused.error.to_string().contains(&option), "{}", refused.error);
+        }
+        for right in [&file, &link] {
+            let consent = agreed(Some(&disk), &Yes::Backing(right.clone())).unwrap();
+            assert_eq!(consent.medium(), Some("loop0 7:1"), "{}", right.display());
+        }
+        for disk in [None, Some(&stick())] {
+            let refused = agreed(disk, &Yes::Backing(file.clone())).unwrap_err();
+            assert!(refused.error.to_string().contains("without a path"), "{}", refused.error);
+        }
+    }
+
+    #[test]
     fn without_a_terminal_nothing_is_confirmed() {
         for disk in [None, Some(&stick())] {
             let refused = answered(disk, None).unwrap_err();
@@ -215,7 +330,7 @@ mod tests {
         let (folder, roots, name) = machine();
         let stick = stick();
         let agreed = |target: &str, disk| {
-            Question { target, disk, lost: "All of it.", roots: &roots }.agreed_already(|_| ())
+            Question { target, disk, lost: "All of it.", roots: &roots }.agreed_already(&Yes::Plain, |_| ())
         };
         let plain = folder.path().join("dev/sda").to_str().unwrap().to_owned();
         let refused = agreed(&plain, Some(&stick)).unwrap_err();

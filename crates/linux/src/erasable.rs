@@ -1,5 +1,6 @@
 //! Decides which disks may be erased: sticks and cards that are not in use.
 
+use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -27,13 +28,15 @@ pub struct Erasable {
     /// Identifies the present medium, against another one with the same name later; see
     /// [`Consent::medium`](flashscope_device::Consent::medium).
     pub medium: String,
+    /// The image file, if this is a loop device over one.
+    pub backing: Option<PathBuf>,
 }
 
 /// The disk or partition at `path`, if it may be erased: a USB stick, USB disk or card that is not mounted,
 /// not swap space, not held by device mapper or RAID, and without the running system.
 ///
-/// `None` for image files, writable loop devices over them, and inaccessible paths, whose error is reported
-/// when they are opened.
+/// Or a writable loop device over an image file. `None` for image files and inaccessible paths, whose error
+/// is reported when they are opened.
 ///
 /// # Errors
 /// [`OpenError`], with the reason and what to try.
@@ -43,10 +46,20 @@ pub fn erasable(path: &Path, roots: &Roots) -> Result<Option<Erasable>, OpenErro
         return Ok(None);
     }
     let name = printable(&path.to_string_lossy());
-    match Sysfs::at(&roots.sysfs).node_at(path) {
-        Some(node) if node.loop_file().is_some() => takes_writes(&node, &name).map(|()| None),
-        node => permit(node.as_ref(), &name, roots).map(Some),
-    }
+    permit(Sysfs::at(&roots.sysfs).node_at(path).as_ref(), &name, roots).map(Some)
+}
+
+/// The loop device at `node`, named `path`, over the file `backing`. Its mark names that file: the next one
+/// attached may be another.
+fn permit_loop(
+    (node, identity): (&Node, Identity),
+    path: &str,
+    (backing, file): (PathBuf, &Metadata),
+) -> Result<Erasable, OpenError> {
+    takes_writes(node, path)?;
+    let count = node.text("diskseq").unwrap_or_default();
+    let medium = format!("{} {count} {}:{} {}", node.name(), file.dev(), file.ino(), node.size().get());
+    Ok(Erasable { identity, name: node.name(), medium, backing: Some(backing) })
 }
 
 /// Checks that the kernel accepts writes to the disk or partition at `node`, named `path`. Each has its own
@@ -63,6 +76,9 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     let unknown = || OpenError::NotErasable { path: path.to_owned(), reason: NotErasable::Unknown };
     let node = node.ok_or_else(unknown)?;
     let identity = identity_of(node, roots).ok_or_else(unknown)?;
+    if let (Some(backing), Some(file)) = (node.loop_path(), node.loop_file()) {
+        return permit_loop((node, identity), path, (backing, &file));
+    }
     let disk = identity.disk.as_ref().ok_or_else(unknown)?;
     examine(disk, path)?;
     takes_writes(node, path)?;
@@ -79,7 +95,7 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     let marks: Vec<&str> = marks.into_iter().flatten().map(String::as_str).collect();
     let medium = format!("{} {}", marks.join(" "), disk.capacity.get());
     let name = node.name();
-    Ok(Erasable { identity, name, medium })
+    Ok(Erasable { identity, name, medium, backing: None })
 }
 
 /// Checks the disk or partition at `node` like [`permit`], and that it has the medium which the person agreed

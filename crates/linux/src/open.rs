@@ -116,12 +116,9 @@ impl Opening<'_> {
         }
     }
 
-    /// A loop device over a file may be written. Any other disk must be an unused stick or card, and the
-    /// medium that the person agreed to erase.
+    /// It must be an unused stick or card with the medium that the person agreed to erase, or a loop device
+    /// over the file that they agreed to erase.
     fn permit_disk(&self, disk: Option<Node>, consent: &Consent) -> Result<(), OpenError> {
-        if disk.as_ref().and_then(Node::loop_file).is_some() {
-            return Ok(());
-        }
         erasable::permit_agreed(disk.as_ref(), &self.name, consent, &Roots::default())
     }
 

@@ -1,8 +1,10 @@
 //! Reads sysfs, whose attributes may be missing, too long, or malformed.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -112,10 +114,18 @@ impl Node {
         printable(&self.path.file_name().unwrap_or_default().to_string_lossy())
     }
 
+    /// The path of what a loop device is attached to, as the kernel shows it.
+    pub fn loop_path(&self) -> Option<PathBuf> {
+        let mut path = self.bytes("loop/backing_file")?;
+        if path.last() == Some(&b'\n') {
+            path.pop();
+        }
+        (!path.is_empty()).then(|| PathBuf::from(OsString::from_vec(path)))
+    }
+
     /// The backing file of a loop device, if it is accessible.
     fn loop_backing(&self) -> Option<fs::Metadata> {
-        let backing = String::from_utf8(self.bytes("loop/backing_file")?).ok()?;
-        fs::metadata(backing.trim_end_matches('\n')).ok()
+        fs::metadata(self.loop_path()?).ok()
     }
 
     /// The backing file of a loop device, if it is a regular file. `None` for a backing disk, and for an

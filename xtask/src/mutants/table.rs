@@ -31,6 +31,7 @@ const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmation
 
 const ERASABLE: &str = "crates/linux/src/erasable.rs";
 const OPEN: &str = "crates/linux/src/open.rs";
+const SYSFS: &str = "crates/linux/src/sysfs.rs";
 const CLASSIFY: &str = "crates/linux/src/classify.rs";
 const CHECK: &str = "crates/layout/src/apply/check.rs";
 const UNDO: &str = "crates/layout/src/apply/undo.rs";
@@ -49,9 +50,16 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a loop device over a disk counts as one over a file",
-        file: OPEN,
-        from: "if disk.as_ref().and_then(Node::loop_file).is_some() {",
-        to: r#"if disk.as_ref().is_some_and(|disk| disk.name().starts_with("loop")) {"#,
+        file: SYSFS,
+        from: "self.loop_backing().filter(fs::Metadata::is_file)",
+        to: "self.loop_backing()",
+        test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "the mark of a loop device does not name its file",
+        file: ERASABLE,
+        from: r#"let medium = format!("{} {count} {}:{} {}", node.name(), file.dev(), file.ino(), node.size().get());"#,
+        to: r#"let medium = format!("{} {} {}", node.name(), file.dev(), node.size().get());"#,
         test: LINUX_LOOPS,
     },
     Mutant {
@@ -363,31 +371,45 @@ pub const MUTANTS: &[Mutant] = &[
         test: CONFIRM,
     },
     Mutant {
+        name: "--yes alone erases what a loop device is attached to",
+        file: CONFIRMING,
+        from: "        Yes::Plain => anyhow!(\n            \"{target} may be attached",
+        to: "        Yes::Plain if !option.is_empty() => return Ok(()),\n        Yes::Plain => anyhow!(\n            \"{target} may be attached",
+        test: CONFIRM,
+    },
+    Mutant {
+        name: "--yes=PATH takes any path for a loop device",
+        file: CONFIRMING,
+        from: "id(one).is_some() && id(one) == id(other)",
+        to: "id(one).is_some()",
+        test: CONFIRM,
+    },
+    Mutant {
         name: "the beginning of the name confirms",
         file: CONFIRMING,
-        from: "Some(typed) if typed == answer =>",
-        to: "Some(typed) if answer.starts_with(&typed) =>",
+        from: "Some(typed) if answers.contains(&typed) =>",
+        to: "Some(typed) if answers.iter().any(|answer| answer.starts_with(&typed)) =>",
         test: CONFIRM,
     },
     Mutant {
         name: "a name that begins like the disk's confirms",
         file: CONFIRMING,
-        from: "Some(typed) if typed == answer =>",
-        to: "Some(typed) if typed.starts_with(answer) =>",
+        from: "Some(typed) if answers.contains(&typed) =>",
+        to: "Some(typed) if answers.iter().any(|answer| typed.starts_with(answer)) =>",
         test: CONFIRM,
     },
     Mutant {
         name: "any answer confirms",
         file: CONFIRMING,
-        from: "Some(typed) if typed == answer =>",
+        from: "Some(typed) if answers.contains(&typed) =>",
         to: "Some(_) =>",
         test: CONFIRM,
     },
     Mutant {
         name: "--yes takes any name of a disk",
         file: CONFIRMING,
-        from: "            permit_without_asking(self.target, self.roots)?;\n",
-        to: "",
+        from: "permit_without_asking(self.target, self.roots)?",
+        to: "()",
         test: CONFIRM,
     },
     Mutant {

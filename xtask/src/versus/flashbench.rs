@@ -16,6 +16,7 @@ use flashscope_device::layer::Cost;
 use flashscope_device::trace::TraceReader;
 use flashscope_flashbench::parse::parse;
 use flashscope_infer::infer;
+use flashscope_linux::{Roots, erasable};
 use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::Observations;
 use rustix::process::{Pid, Signal, kill_process};
@@ -109,8 +110,10 @@ impl Side {
 
 /// Our side: one check with writes.
 fn check(device: &str) -> Result<Vec<String>> {
-    let text =
-        output(Command::new(flashscope()?).args(["check", "--erase", "--yes", "--json", "-q", device]))?;
+    let disk = erasable(Path::new(device), &Roots::default())?.context("no disk is served")?;
+    let backing = disk.backing.context("no loop device is served")?;
+    let yes = format!("--yes={}", backing.display());
+    let text = output(Command::new(flashscope()?).args(["check", "--erase", &yes, "--json", "-q", device]))?;
     let document: Value = serde_json::from_str(&text)?;
     let findings = document["findings"].as_array().context("the check has no findings")?;
     let text_of = |id: &FindingId| {

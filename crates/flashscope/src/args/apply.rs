@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use super::shared::Yes;
+use super::value;
+
 /// `flashscope apply`
 #[derive(Debug, Args)]
 pub struct Apply {
@@ -17,7 +20,9 @@ pub struct Apply {
     /// Where to save what undo needs. Default: a new file in the current directory.
     #[arg(long, value_name = "FILE")]
     pub undo_file: Option<PathBuf>,
-    /// Do not ask before erasing. A disk must be named by /dev/disk/by-id.
-    #[arg(long)]
-    pub yes: bool,
+    /// Do not ask before erasing. A disk must be named by /dev/disk/by-id. A loop device needs the path of
+    /// its image file: --yes=PATH.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          value_parser = value::yes())]
+    pub yes: Option<Yes>,
 }

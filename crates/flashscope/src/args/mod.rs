@@ -30,7 +30,7 @@ pub use measure::{ExperimentName, Format, Measure};
 pub use plan::Plan;
 pub use report::{Report, ReportCommand, ReportCompare};
 pub use restore::Restore;
-pub use shared::{Budgets, Erase, Source};
+pub use shared::{Budgets, Erase, Source, Yes};
 pub use sim::{Sim, SimFit, SimReplay, SimServe};
 pub use undo::Undo;
 pub use verify::Verify;
@@ -116,7 +116,7 @@ pub enum Command {
     /// With a TARGET alone: runs write tests, if writing is allowed, then read tests. Each test ends when
     /// its speed is known. The longest possible time is printed first.
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-    Bench(Bench),
+    Bench(Box<Bench>),
     /// Find out whether a stick or card stores what it says.
     ///
     /// Writes a sequential run at the end of the device and samples below it, and reads them back. Finds

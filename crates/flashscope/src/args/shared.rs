@@ -39,9 +39,20 @@ pub struct Erase {
     /// first. Asks first. Refuses what --erase refuses. After a crash, run `flashscope restore`.
     #[arg(long, group = "permission", conflicts_with = "erase")]
     pub scratch: bool,
-    /// Do not ask before writing. A disk must be named by /dev/disk/by-id.
-    #[arg(long, requires = "permission")]
-    pub yes: bool,
+    /// Do not ask before writing. A disk must be named by /dev/disk/by-id. A loop device needs the path of
+    /// its image file: --yes=PATH.
+    #[arg(long, requires = "permission", value_name = "PATH", num_args = 0..=1, require_equals = true,
+          default_missing_value = "", value_parser = value::yes())]
+    pub yes: Option<Yes>,
+}
+
+/// The answer given beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Yes {
+    /// `--yes`: to a target whose name stays.
+    Plain,
+    /// `--yes=PATH`: to a loop device over this file.
+    Backing(PathBuf),
 }
 
 impl Erase {

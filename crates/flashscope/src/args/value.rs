@@ -2,12 +2,21 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use flashscope_device::Bytes;
 use flashscope_infer::streams::sustained::SAMPLES_MIN;
 use flashscope_measure::capacity::CACHE_BOUND_MAX;
 
+use super::shared::Yes;
+
 /// The largest number of samples. Guess: with 10 MiB each, a day at 1 MB/s.
 const SAMPLES_MAX: u32 = 10_000;
+
+/// `--yes` with or without a path.
+pub fn yes() -> impl TypedValueParser<Value = Yes> {
+    OsStringValueParser::new()
+        .map(|path| if path.is_empty() { Yes::Plain } else { Yes::Backing(path.into()) })
+}
 
 /// A factor of the stick's speed. Guess: beyond these limits a served stick is either unusable or as fast
 /// as `--instant`.

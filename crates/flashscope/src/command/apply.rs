@@ -34,7 +34,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let mut undo = UndoFile::create(arguments.undo_file.as_deref(), text)?;
     let undo_path = undo.path().to_path_buf();
     let mut host = ScratchFiles::new(&scratch_parent()).or_exit_bare(Exit::Failed)?;
-    let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes, printer)?;
+    let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes.as_ref(), printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&plan.medium.identity, &medium::identity(&target), text)?;
     let stored_target = medium::lasting_name(text);

@@ -62,7 +62,7 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
     };
     let text = arguments.target.clone().unwrap_or_else(|| journal.contents.header.start.target.clone());
     let recognition = examine(&journal, &text, arguments.force)?;
-    let consent = confirm::overwrite(&text, &sentence(&journal), arguments.yes, printer)?;
+    let consent = confirm::overwrite(&text, &sentence(&journal), arguments.yes.as_ref(), printer)?;
     let mut target = target::open_to_restore(&text, &consent, Budget::UNLIMITED)?;
     let saved = journal.contents.saved();
     printer.remark(format!("putting {saved} of data back; do not unplug the stick"));

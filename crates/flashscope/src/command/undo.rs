@@ -29,7 +29,7 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let text = arguments.target.as_ref().unwrap_or(&header.target);
     let lost = losses(&header, text, &mut file, arguments.force, printer)?;
     file.seek(std::io::SeekFrom::Start(data))?;
-    let consent = confirm::overwrite(text, &lost, arguments.yes, printer)?;
+    let consent = confirm::overwrite(text, &lost, arguments.yes.as_ref(), printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&header, &medium::identity(&target), text)?;
     let state =

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::{flashscope_reading, image, stderr};
+use super::layouts::{Loop, has_loops};
+use super::{flashscope, flashscope_reading, image, stderr};
 
 /// Runs flashscope on a pseudo-terminal on which `typed` and the enter key are typed. Its exit code.
 fn answered(arguments: &[&str], typed: &str) -> Option<i32> {
@@ -65,4 +66,31 @@ fn an_answer_from_a_pipe_does_not_confirm() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     assert!(stderr(&output).contains("not a terminal"));
     assert!(is_untouched(&image));
+}
+
+/// Another file may be attached to the same loop device tomorrow.
+#[test]
+fn a_loop_device_is_erased_only_if_its_file_is_confirmed() {
+    if !has_loops() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 32);
+    let disk = Loop::over(&image);
+    let check = |yes: &str| flashscope(&["check", "--erase", yes, "--write-budget", "1MiB", &disk.0]);
+    for yes in ["--yes", "--yes=", "--yes=/dev/zero", &format!("--yes={}", disk.0)] {
+        let refused = check(yes);
+        assert_eq!(refused.status.code(), Some(4), "{yes}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(&format!("--yes={image}")), "{}", stderr(&refused));
+    }
+    let arguments = ["check", "--erase", "--write-budget", "1MiB", &disk.0];
+    for typed in ["yes", "loop0", &disk.0] {
+        assert_eq!(answered(&arguments, typed), Some(4), "{typed}");
+    }
+    assert!(is_untouched(&image));
+    assert_eq!(answered(&arguments, "stick.img"), Some(0));
+    assert_eq!(answered(&arguments, &image), Some(0));
+    let erased = check(&format!("--yes={image}"));
+    assert_eq!(erased.status.code(), Some(0), "{}", stderr(&erased));
+    assert!(!is_untouched(&image));
 }

@@ -253,10 +253,10 @@ fn impossible_wishes_are_refused_with_what_to_try() {
 }
 
 /// A loop device over a file, detached when dropped.
-struct Loop(String);
+pub struct Loop(pub String);
 
 impl Loop {
-    fn over(file: &str) -> Self {
+    pub fn over(file: &str) -> Self {
         let output = Command::new("losetup").args(["--find", "--show", "--partscan", file]).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         Self(stdout(&output).trim().to_owned())
@@ -270,7 +270,7 @@ impl Drop for Loop {
 }
 
 /// Whether loop devices can be made here.
-fn has_loops() -> bool {
+pub fn has_loops() -> bool {
     if rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists() {
         return true;
     }
@@ -304,7 +304,8 @@ fn applied_and_scripted(kind: &str) -> (Vec<u8>, Vec<u8>) {
     plan(&[&[first.0.as_str(), "-o", &plan_file], &wish[..]].concat());
     let script = plan(&[&[first.0.as_str(), "--script"], &wish[..]].concat());
     let undo = path(&folder, "x.undo");
-    let output = flashscope(&["apply", &plan_file, "--yes", "--undo-file", &undo]);
+    let yes = format!("--yes={}", names[0]);
+    let output = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     run_script(&script, &second.0, folder.path());
     drop((first, second));
@@ -350,7 +351,7 @@ fn the_script_refuses_a_disk_of_another_size() {
 /// A served stick: planned, applied, inspected by the usual tools, mounted, filled, undone.
 fn served_stick(kind: &str, inspect: &[&[&str]]) {
     let Some(served) = Served::start(&["generic-2g?capacity=256MiB", "--instant", "--loop"]) else { return };
-    let disk = served.block_device().to_owned();
+    let (disk, yes) = (served.block_device().to_owned(), served.yes());
     let folder = tempfile::tempdir().unwrap();
     let (plan_file, undo) = (path(&folder, "plan.json"), path(&folder, "stick.undo"));
     write_at(&disk, 123 << 20, &b"an old file ".repeat(5000));
@@ -362,7 +363,7 @@ fn served_stick(kind: &str, inspect: &[&[&str]]) {
     };
     let before = fingerprint(&disk);
     plan(&[&[disk.as_str(), "--fs", kind, "-o", &plan_file, "-q"][..], &LINUX].concat());
-    let applied = flashscope(&["apply", &plan_file, "--yes", "--undo-file", &undo]);
+    let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     run("partx", &["--update", &disk]);
     let partition = format!("{disk}p1");
@@ -372,7 +373,7 @@ fn served_stick(kind: &str, inspect: &[&[&str]]) {
         let arguments: Vec<&str> = command[1..].iter().copied().chain([partition.as_str()]).collect();
         run(command[0], &arguments);
     }
-    let undone = flashscope(&["undo", &undo, "--yes"]);
+    let undone = flashscope(&["undo", &undo, &yes]);
     assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
     run("sync", &[]);
     assert_eq!(fingerprint(&disk), before);
@@ -394,11 +395,11 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
         return;
     }
     let Some(served) = Served::start(&["generic-2g?capacity=256MiB", "--instant", "--loop"]) else { return };
-    let disk = served.block_device().to_owned();
+    let (disk, yes) = (served.block_device().to_owned(), served.yes());
     let folder = tempfile::tempdir().unwrap();
     let (plan_file, undo) = (path(&folder, "plan.json"), path(&folder, "stick.undo"));
     plan(&[&[disk.as_str(), "-o", &plan_file, "-q"][..], &LINUX].concat());
-    let applied = flashscope(&["apply", &plan_file, "--yes", "--undo-file", &undo]);
+    let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     run("partx", &["--update", &disk]);
     let partition = format!("{disk}p1");
@@ -411,10 +412,10 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
         let mounted = Mounted::from(&partition);
         let copy = mounted.path().join("src");
         run("diff", &["--recursive", source.to_str().unwrap(), copy.to_str().unwrap()]);
-        let (code, message) = refusal(&["undo", &undo, "--yes"]);
+        let (code, message) = refusal(&["undo", &undo, &yes]);
         assert!(code == 4 || code == 2, "a mounted disk: {code} {message}");
     }
-    let undone = flashscope(&["undo", &undo, "--yes", "--json"]);
+    let undone = flashscope(&["undo", &undo, &yes, "--json"]);
     assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
     let document: Value = serde_json::from_slice(&undone.stdout).unwrap();
     schema::assert_valid("undo", &document);
@@ -500,11 +501,12 @@ fn disks_with_blocks_of_4_kib_get_sectors_of_4_kib() {
     let file = image(&folder, 600);
     let made =
         Command::new("losetup").args(["--find", "--show", "--sector-size", "4096", &file]).output().unwrap();
+    let yes = format!("--yes={file}");
     let disk = Loop(stdout(&made).trim().to_owned());
     for (kind, offset, magic) in [("xfs", 102_u64, [0x10, 0x00]), ("vfat", 11, [0x00, 0x10])] {
         let (plan_file, undo) = (path(&folder, "4k.json"), path(&folder, &format!("{kind}.undo")));
         plan(&[&[disk.0.as_str(), "--fs", kind, "-o", &plan_file, "-q"][..], &LINUX].concat());
-        let applied = flashscope(&["apply", &plan_file, "--yes", "--undo-file", &undo]);
+        let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
         assert_eq!(applied.status.code(), Some(0), "{kind}: {}", stderr(&applied));
         run("sync", &[]);
         let document: Value = serde_json::from_str(&std::fs::read_to_string(&plan_file).unwrap()).unwrap();

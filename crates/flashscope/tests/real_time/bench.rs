@@ -49,7 +49,7 @@ fn page_cache_claims_ten_times_the_true_speed_of_a_cheap_stick() {
     let _turn = turn();
     let Some(stick) = Served::start(&["cheap-usb3-32g", "--loop"]) else { return };
     let target = stick.block_device().to_owned();
-    let document = document(&["bench", "methods", &target, "--erase", "--yes", "--size", "8MiB"]);
+    let document = document(&["bench", "methods", &target, "--erase", &stick.yes(), "--size", "8MiB"]);
     let zeros = &document["ways"][0];
     assert!(zeros["times_truth"].as_f64().unwrap() > 10.0, "{document}");
     assert!(zeros["why"].to_string().contains("page cache"), "{zeros}");

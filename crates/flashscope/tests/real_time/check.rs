@@ -76,7 +76,7 @@ fn served_stick_has_all_findings_of_the_virtual_stick() {
     let direct = values(&["check", &format!("sim:{stick}")]);
     assert!(direct.iter().filter(|(_, value)| !value.is_null()).count() >= 5, "{direct:?}");
     let Some(served) = Served::start(&[stick, "--loop"]) else { return };
-    let differences = differences(&direct, &["check", "--erase", "--yes", served.block_device()]);
+    let differences = differences(&direct, &["check", "--erase", &served.yes(), served.block_device()]);
     assert_eq!(differences, Vec::<String>::new());
 }
 

@@ -53,11 +53,11 @@ fn step(data: &Data, erase_block: Bytes) -> (f64, f64) {
 
 /// Fails if a served stick disagrees at all of these speeds. At half the speed, differences are twice as
 /// long, but the machine's noise is not.
-fn agrees_at_one_of(speeds: &[&str], stick: &str, objection: impl Fn(&str) -> Option<String>) {
+fn agrees_at_one_of(speeds: &[&str], stick: &str, objection: impl Fn(&Served) -> Option<String>) {
     let mut objections = Vec::new();
     for speed in speeds {
         let Some(served) = Served::start(&[stick, "--loop", "--speed", speed]) else { return };
-        match objection(served.block_device()) {
+        match objection(&served) {
             None => return,
             Some(messages) => objections.push(messages),
         }
@@ -73,7 +73,8 @@ fn flashbench_and_measure_find_the_erase_block() {
     }
     let theirs = ["--align", "--blocksize=1024"];
     let ours = ["align", "--block-size", "1KiB"];
-    agrees_at_one_of(&["1", "0.5", "0.25"], "patriot-xt-16g?noise=0", |device| {
+    agrees_at_one_of(&["1", "0.5", "0.25"], "patriot-xt-16g?noise=0", |served| {
+        let device = served.block_device();
         let tables = [flashbench(device, &theirs), measure(device, &ours, &theirs)];
         let steps = tables.map(|table| step(&table, Bytes::mib(8)));
         let is_faint = |(at, below): &(f64, f64)| *at <= below + 60e-6;
@@ -93,17 +94,18 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Times of round-robin writes to `units` erase blocks: flashbench's and flashscope's.
-fn both(device: &str, units: u32) -> [Vec<f64>; 2] {
+fn both(served: &Served, units: u32) -> [Vec<f64>; 2] {
+    let (device, yes) = (served.block_device(), served.yes());
     let (units, number) = (units.to_string(), format!("--open-au-nr={units}"));
     let theirs = ["--open-au", "--erasesize=1048576", "--blocksize=65536", &number];
-    let ours = ["open-units", "--erase", "--yes", "--erase-block", "1MiB", "--block-size", "64KiB"];
+    let ours = ["open-units", "--erase", &yes, "--erase-block", "1MiB", "--block-size", "64KiB"];
     let ours = [&ours[..], &["--open-units", &units]].concat();
     [times(&flashbench(device, &theirs)), times(&measure(device, &ours, &theirs))]
 }
 
 /// The times, if flashbench and flashscope disagree.
-fn disagreement(device: &str) -> Option<String> {
-    let [[eight_theirs, eight_ours], [nine_theirs, nine_ours]] = [8, 9].map(|units| both(device, units));
+fn disagreement(served: &Served) -> Option<String> {
+    let [[eight_theirs, eight_ours], [nine_theirs, nine_ours]] = [8, 9].map(|units| both(served, units));
     assert_eq!((eight_theirs.len(), eight_ours.len()), (5, 5), "1 MiB to 64 KiB");
     let ratio = median(eight_theirs.iter().zip(&eight_ours).map(|(theirs, ours)| ours / theirs).collect());
     // With nine units, the number of merges is random: both slow down, but not equally in each cell.

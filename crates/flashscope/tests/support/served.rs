@@ -50,6 +50,11 @@ impl Served {
         self.block_device.as_ref().unwrap().to_str().unwrap()
     }
 
+    /// `--yes` with the path of the file under the block device.
+    pub fn yes(&self) -> String {
+        format!("--yes={}", self.file.display())
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }

@@ -61,7 +61,37 @@ fn read_only_loop_device_is_not_erased() {
     let refused = erasable(&locked.path, &Roots::default()).unwrap_err().to_string();
     assert!(refused.contains("takes no writes"), "{refused}");
     let Some(open) = Loop::over(written_image(), &[]) else { return };
-    assert_eq!(erasable(&open.path, &Roots::default()), Ok(None));
+    let erasable = erasable(&open.path, &Roots::default()).unwrap().unwrap();
+    assert_eq!(erasable.backing, Some(open.image.path.clone()));
+}
+
+/// The person agreed to erase one file, and another was attached meanwhile.
+#[test]
+fn loop_device_over_another_file_is_not_opened_for_writing() {
+    let (first, second) = (written_image(), Image::of(Bytes::mib(4)));
+    let Some(disk) = Loop::over(first, &[]) else { return };
+    let consent = consent_for(&disk.path);
+    let detached = Command::new("losetup").arg("--detach").arg(&disk.path).status();
+    let attached = Command::new("losetup").arg(&disk.path).arg(&second.path).status();
+    assert!(detached.unwrap().success() && attached.unwrap().success());
+    let open_with = |consent: &Consent| {
+        open(&disk.path, &OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() })
+    };
+    let refused = open_with(&consent).unwrap_err();
+    assert!(matches!(refused, OpenError::MediumChanged { .. }), "{refused}");
+    let of_no_file = Consent::to_erase(disk.path.to_str().unwrap());
+    let refused = open_with(&of_no_file).unwrap_err();
+    assert!(matches!(refused, OpenError::NotConsented { .. }), "{refused}");
+    assert!(open_with(&consent_for(&disk.path)).is_ok());
+}
+
+/// Permission to erase what is at this path now.
+fn consent_for(path: &Path) -> Consent {
+    let consent = Consent::to_erase(path.to_str().unwrap());
+    match erasable(path, &Roots::default()) {
+        Ok(Some(disk)) => consent.of_medium(disk.medium),
+        _ => consent,
+    }
 }
 
 #[test]
@@ -98,7 +128,7 @@ fn image_under_a_loop_device_is_not_opened_for_writing() {
 }
 
 fn open_for_writing(path: &Path) -> Result<LinuxDevice, OpenError> {
-    let consent = Consent::to_erase(path.to_str().unwrap());
+    let consent = consent_for(path);
     open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() })
 }
 
