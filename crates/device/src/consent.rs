@@ -8,19 +8,32 @@
 pub struct Consent {
     target: String,
     medium: Option<String>,
+    includes_other_files: bool,
 }
 
 impl Consent {
     /// The permission to erase `target`, named as the person saw it.
     #[must_use]
     pub fn to_erase(target: impl Into<String>) -> Self {
-        Self { target: target.into(), medium: None }
+        Self { target: target.into(), medium: None, includes_other_files: false }
     }
 
     /// The same, limited to the medium that is in the drive while the person is asked.
     #[must_use]
     pub fn of_medium(self, medium: impl Into<String>) -> Self {
         Self { medium: Some(medium.into()), ..self }
+    }
+
+    /// The same, also for a file that looks like no image of a stick.
+    #[must_use]
+    pub fn including_other_files(self) -> Self {
+        Self { includes_other_files: true, ..self }
+    }
+
+    /// Whether a file may be erased that looks like no image of a stick.
+    #[must_use]
+    pub const fn includes_other_files(&self) -> bool {
+        self.includes_other_files
     }
 
     /// The target this permission is for.

@@ -8,7 +8,8 @@ use anyhow::anyhow;
 use flashscope_device::Consent;
 use flashscope_layout::steps::quoted;
 use flashscope_linux::{
-    Disk, Erasable, Filesystem, Partition, Roots, erasable, is_persistent_name, persistent_name,
+    Disk, Erasable, Filesystem, Partition, Roots, erasable, examine_image, is_persistent_name,
+    persistent_name,
 };
 use flashscope_report::printable;
 
@@ -23,7 +24,8 @@ use crate::printer::Printer;
 /// name, which no other disk gets, or the path of the file that a loop device is attached to.
 ///
 /// # Errors
-/// Exit code 4 for a disk that must not be erased or is in use, if the answer is no, or without a terminal.
+/// Exit code 4 for a disk or file that must not be erased or is in use, if the answer is no, or without a
+/// terminal.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
     let loss = match (erase.erase, erase.scratch) {
         (true, _) => "All data on it will be lost.",
@@ -33,21 +35,34 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
         }
         (false, false) => return Ok(None),
     };
-    overwrite(target, loss, erase.yes.as_ref(), printer).map(Some)
+    let given = Given { yes: erase.yes.as_ref(), takes_other_files: erase.force_image };
+    overwrite(target, loss, given, printer).map(Some)
 }
 
-/// Asks whether `target` may be overwritten, unless `yes`. `loss` says what that costs.
+/// What the options say beforehand.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The answer.
+    pub yes: Option<&'a Yes>,
+    /// Whether the target may be a file that looks like no image.
+    pub takes_other_files: bool,
+}
+
+/// Asks whether `target` may be overwritten, unless the answer is given. `lost` says what that costs.
 ///
 /// # Errors
 /// As [`erase`].
-pub fn overwrite(target: &str, lost: &str, yes: Option<&Yes>, printer: &Printer) -> Result<Consent, Failure> {
+pub fn overwrite(target: &str, lost: &str, given: Given<'_>, printer: &Printer) -> Result<Consent, Failure> {
     let roots = Roots::default();
+    examine_image(Path::new(target), given.takes_other_files, &roots)
+        .map_err(|error| refused(error.into()))?;
     let disk = erasable(Path::new(target), &roots).map_err(|error| refused(error.into()))?;
     let question = Question { target, disk: disk.as_ref(), lost, roots: &roots };
-    match yes {
+    let consent = match given.yes {
         Some(yes) => question.agreed_already(yes, |line| printer.remark(line)),
         None => question.ask(|text| printer.ask(text)),
-    }
+    }?;
+    Ok(if given.takes_other_files { consent.including_other_files() } else { consent })
 }
 
 /// What a person is asked before a target is overwritten.

@@ -13,10 +13,8 @@ use crate::identify::{Identity, identity_of};
 use crate::mounts::Mount;
 use crate::printable::printable;
 use crate::roots::Roots;
-use crate::sysfs::{Node, Sysfs, read_start};
-
-/// The limit for reading the list of swap space, which has one line each.
-const SWAPS_BYTES_MAX: u64 = 1 << 20;
+use crate::swap::swaps;
+use crate::sysfs::{Node, Sysfs};
 
 /// A disk or partition that may be erased, if a person agrees.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,13 +183,6 @@ fn mounts_of<'a>(disk: &'a Disk, name: &str) -> impl Iterator<Item = &'a Mount> 
         |mount: &&Mount| disk.partitions.iter().any(|partition| partition.mounts.contains(mount));
     let of_itself = whole.filter(move |mount| !of_partitions(mount));
     of_partition.into_iter().flat_map(|partition| &partition.mounts).chain(of_itself)
-}
-
-/// The device files that hold swap space (proc_swaps(5)).
-fn swaps(roots: &Roots) -> Vec<String> {
-    let list = read_start(&roots.proc.join("swaps"), SWAPS_BYTES_MAX).unwrap_or_default();
-    let first = |line: &str| line.split_ascii_whitespace().next().map(str::to_owned);
-    String::from_utf8_lossy(&list).lines().skip(1).filter_map(first).collect()
 }
 
 /// Where udev keeps persistent names, which are built from a disk's own identity.

@@ -1,6 +1,8 @@
 //! Errors of opening a target, written for the person with the stick.
 
-use flashscope_device::Bytes;
+use std::fmt;
+
+use flashscope_device::{Bytes, SECTOR};
 use rustix::io::Errno;
 
 use crate::disk::Bus;
@@ -73,7 +75,17 @@ pub enum OpenError {
         /// Why not.
         reason: NotErasable,
     },
-    /// A disk that is mounted or otherwise in use.
+    /// A file that looks like no image of a stick.
+    #[error(
+        "{path} is not erased, because it is probably no image of a stick: {sign}; if it is one, add --force-image"
+    )]
+    NotImage {
+        /// The target.
+        path: String,
+        /// What shows it.
+        sign: NoImage,
+    },
+    /// A disk or file that is mounted or otherwise in use.
     #[error("{path} is in use: {by}")]
     DiskInUse {
         /// The target.
@@ -141,6 +153,7 @@ impl OpenError {
         matches!(
             self,
             Self::NotErasable { .. }
+                | Self::NotImage { .. }
                 | Self::DiskInUse { .. }
                 | Self::MediumChanged { .. }
                 | Self::NotConsented { .. }
@@ -172,6 +185,27 @@ pub enum NotErasable {
     /// Unknown in sysfs.
     #[error("sysfs does not show what it is")]
     Unknown,
+}
+
+/// What shows that a file is no image of a stick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoImage {
+    /// Its first sector is text.
+    Text,
+    /// Its size is not in whole sectors.
+    OddSize {
+        /// In bytes.
+        size: u64,
+    },
+}
+
+impl fmt::Display for NoImage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text => formatter.write_str("it begins with text"),
+            Self::OddSize { size } => write!(formatter, "its {size} bytes are not whole sectors of {SECTOR}"),
+        }
+    }
 }
 
 fn use_and_advice(path: &str, user: Option<&str>) -> String {

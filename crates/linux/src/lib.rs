@@ -30,6 +30,7 @@ mod failure;
 mod files;
 mod geometry;
 mod identify;
+mod image_file;
 mod journal;
 mod large_memory;
 mod layered_target;
@@ -48,6 +49,7 @@ mod scratch;
 mod scratch_files;
 pub mod serve;
 mod slot;
+mod swap;
 mod sync;
 mod sysfs;
 mod target;
@@ -63,13 +65,14 @@ pub use disk::{Bus, Disk, Partition, Scsi};
 pub use disk_kind::DiskKind;
 pub use engine::Engine;
 pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
-pub use error::{NotErasable, OpenError};
+pub use error::{NoImage, NotErasable, OpenError};
 pub use failure::SystemError;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,
     scan_directory,
 };
 pub use identify::{Identity, identify};
+pub use image_file::examine_image;
 pub use journal::{JournalFile, JournalFileError, journals};
 pub use layered_target::LayeredTarget;
 pub use list::{ListError, Listing, list};

@@ -82,7 +82,7 @@ fn together(of_mount: &str, of_filesystem: &str) -> String {
 }
 
 /// Decodes the kernel's octal escapes of space, tab, newline and backslash.
-fn unescape(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()
         .fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))

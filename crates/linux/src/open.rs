@@ -13,6 +13,7 @@ use crate::engine::{ActiveEngine, Engine};
 use crate::erasable;
 use crate::error::OpenError;
 use crate::geometry::{self, Geometry};
+use crate::image_file::examine_image;
 use crate::printable::printable;
 use crate::remark::Remark;
 use crate::roots::Roots;
@@ -110,6 +111,7 @@ impl Opening<'_> {
         if self.path.to_str() != Some(consent.target()) {
             return Err(OpenError::NotConsented { path, consented: printable(consent.target()) });
         }
+        examine_image(self.path, consent.includes_other_files(), &Roots::default())?;
         match Sysfs::default().loop_over(self.path) {
             Some(user) => Err(OpenError::InUse { path, user: Some(user) }),
             None => Ok(()),
@@ -357,6 +359,19 @@ mod tests {
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         let refused = open(image.path(), &options).unwrap_err();
         assert!(matches!(refused, OpenError::NotConsented { .. }), "{refused}");
+    }
+
+    #[test]
+    fn text_file_is_opened_for_writing_only_if_the_consent_includes_it() {
+        let letter = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(letter.path(), "Dear Ada,\n".repeat(1024)).unwrap();
+        let consent = Consent::to_erase(letter.path().to_str().unwrap());
+        let open_with = |consent: &Consent| {
+            open(letter.path(), &OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() })
+        };
+        let refused = open_with(&consent).unwrap_err();
+        assert!(matches!(refused, OpenError::NotImage { .. }), "{refused}");
+        assert!(open_with(&consent.including_other_files()).is_ok());
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Mutant {
 
 /// Which disks may be erased, from copies of sysfs.
 const LINUX_UNITS: &[&str] = &["--package", "flashscope-linux", "--lib", "erasable"];
+/// Which files may be erased.
+const IMAGES: &[&str] = &["--package", "flashscope-linux", "--lib", "image_file"];
 /// Opening for writing, on images.
 const OPENING: &[&str] = &["--package", "flashscope-linux", "--lib", "open::"];
 /// Opening for writing, on loop devices.
@@ -32,6 +34,7 @@ const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmation
 const ERASABLE: &str = "crates/linux/src/erasable.rs";
 const OPEN: &str = "crates/linux/src/open.rs";
 const SYSFS: &str = "crates/linux/src/sysfs.rs";
+const IMAGE_FILE: &str = "crates/linux/src/image_file.rs";
 const CLASSIFY: &str = "crates/linux/src/classify.rs";
 const CHECK: &str = "crates/layout/src/apply/check.rs";
 const UNDO: &str = "crates/layout/src/apply/undo.rs";
@@ -68,6 +71,34 @@ pub const MUTANTS: &[Mutant] = &[
         from: "Some(user) => Err(OpenError::InUse { path, user: Some(user) }),",
         to: "Some(_) => Ok(()),",
         test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "a swap file is written",
+        file: IMAGE_FILE,
+        from: "if is_swap(&file, roots) {",
+        to: "if false && is_swap(&file, roots) {",
+        test: IMAGES,
+    },
+    Mutant {
+        name: "a text file is written",
+        file: IMAGE_FILE,
+        from: "start.starts_with(b\"#!\") || (",
+        to: "start.starts_with(b\"#!\") && (",
+        test: IMAGES,
+    },
+    Mutant {
+        name: "a file of odd size is written",
+        file: IMAGE_FILE,
+        from: "} else if !size.is_multiple_of(SECTOR.get()) {",
+        to: "} else if false && !size.is_multiple_of(SECTOR.get()) {",
+        test: IMAGES,
+    },
+    Mutant {
+        name: "a file that is no image is opened for writing without force",
+        file: OPEN,
+        from: "        examine_image(self.path, consent.includes_other_files(), &Roots::default())?;\n",
+        to: "",
+        test: OPENING,
     },
     Mutant {
         name: "consent for another path is enough",

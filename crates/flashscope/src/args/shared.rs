@@ -44,6 +44,10 @@ pub struct Erase {
     #[arg(long, requires = "permission", value_name = "PATH", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = value::yes())]
     pub yes: Option<Yes>,
+    /// Overwrite the file even if it looks like no image of a stick: it begins with text, or its size is not
+    /// in whole sectors. A swap file is never overwritten.
+    #[arg(long, requires = "permission")]
+    pub force_image: bool,
 }
 
 /// The answer given beforehand.

@@ -10,6 +10,7 @@ use flashscope_linux::ScratchFiles;
 use flashscope_report::plan::fstab;
 
 use crate::args::Apply;
+use crate::confirm::Given;
 use crate::document::{ApplyDocument, VERSION};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
@@ -34,7 +35,8 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     let mut undo = UndoFile::create(arguments.undo_file.as_deref(), text)?;
     let undo_path = undo.path().to_path_buf();
     let mut host = ScratchFiles::new(&scratch_parent()).or_exit_bare(Exit::Failed)?;
-    let consent = confirm::overwrite(text, "All data on it will be lost.", arguments.yes.as_ref(), printer)?;
+    let given = Given { yes: arguments.yes.as_ref(), takes_other_files: arguments.force_image };
+    let consent = confirm::overwrite(text, "All data on it will be lost.", given, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&plan.medium.identity, &medium::identity(&target), text)?;
     let stored_target = medium::lasting_name(text);

@@ -11,6 +11,7 @@ use flashscope_device::layer::journal::{
 use flashscope_linux::{JournalFile, journals, printable};
 
 use crate::args::Restore;
+use crate::confirm::Given;
 use crate::document::RestoreDocument;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
@@ -62,7 +63,9 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
     };
     let text = arguments.target.clone().unwrap_or_else(|| journal.contents.header.start.target.clone());
     let recognition = examine(&journal, &text, arguments.force)?;
-    let consent = confirm::overwrite(&text, &sentence(&journal), arguments.yes.as_ref(), printer)?;
+    // What was measured is recognised, so it may be any file.
+    let given = Given { yes: arguments.yes.as_ref(), takes_other_files: true };
+    let consent = confirm::overwrite(&text, &sentence(&journal), given, printer)?;
     let mut target = target::open_to_restore(&text, &consent, Budget::UNLIMITED)?;
     let saved = journal.contents.saved();
     printer.remark(format!("putting {saved} of data back; do not unplug the stick"));

@@ -10,6 +10,7 @@ use flashscope_layout::apply::{self, Restored, UndoError, UndoHeader, UndoState}
 use flashscope_report::counted;
 
 use crate::args::Undo;
+use crate::confirm::Given;
 use crate::document::UndoDocument;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
@@ -29,7 +30,9 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let text = arguments.target.as_ref().unwrap_or(&header.target);
     let lost = losses(&header, text, &mut file, arguments.force, printer)?;
     file.seek(std::io::SeekFrom::Start(data))?;
-    let consent = confirm::overwrite(text, &lost, arguments.yes.as_ref(), printer)?;
+    // What was applied to it is recognised, so it may be any file.
+    let given = Given { yes: arguments.yes.as_ref(), takes_other_files: true };
+    let consent = confirm::overwrite(text, &lost, given, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&header, &medium::identity(&target), text)?;
     let state =

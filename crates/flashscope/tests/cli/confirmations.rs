@@ -94,3 +94,33 @@ fn a_loop_device_is_erased_only_if_its_file_is_confirmed() {
     assert_eq!(erased.status.code(), Some(0), "{}", stderr(&erased));
     assert!(!is_untouched(&image));
 }
+
+#[test]
+fn a_file_that_is_no_image_is_erased_only_with_force_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, odd) = (path("letter.txt"), path("odd.img"));
+    let letter = "Dear Ada, here are the photos.\n".repeat(1 << 20);
+    std::fs::write(&text, &letter).unwrap();
+    File::create(&odd).unwrap().set_len((32 << 20) + 700).unwrap();
+    for (file, why) in [(&text, "it begins with text"), (&odd, "33555132 bytes are not whole sectors")] {
+        for permission in ["--erase", "--scratch"] {
+            let refused = flashscope(&["check", permission, "--yes", file]);
+            assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+            let message = stderr(&refused);
+            assert!(message.contains(why) && message.contains("add --force-image"), "{message}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), letter);
+    let read = flashscope(&["check", &text, "--time-budget", "1"]);
+    assert_eq!(read.status.code(), Some(0), "it may be read: {}", stderr(&read));
+    for file in [&text, &odd] {
+        let budget = ["--write-budget", "1MiB", "--time-budget", "5"];
+        let forced = [&["check", "--erase", "--yes", "--force-image", file][..], &budget].concat();
+        let erased = flashscope(&forced);
+        assert_eq!(erased.status.code(), Some(0), "{}", stderr(&erased));
+    }
+    assert_ne!(std::fs::read(&text).unwrap(), letter.as_bytes());
+    let alone = flashscope(&["check", "--force-image", &text]);
+    assert_eq!(alone.status.code(), Some(2), "it needs a permission: {}", stderr(&alone));
+}

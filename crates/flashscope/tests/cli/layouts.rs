@@ -55,7 +55,7 @@ impl Bench {
     fn new(mebibytes: u64, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let image = image(&folder, mebibytes);
-        let text = b"what the stick held before ".repeat(40_000);
+        let text = b"\0what the stick held before ".repeat(40_000);
         for offset in (0..mebibytes).step_by(8) {
             write_at(&image, offset << 20, &text);
         }
@@ -197,7 +197,7 @@ fn apply_and_undo_refuse_what_is_not_theirs_and_change_nothing() {
     // Another image of the same size.
     let same_size = Bench::new(96, &LINUX);
     for offset in (0..96).step_by(8) {
-        write_at(&same_size.image, offset << 20, &b"something else ".repeat(80_000));
+        write_at(&same_size.image, offset << 20, &b"\0something else ".repeat(80_000));
     }
     let (code, message) = refusal(&["undo", &bench.undo, "--yes", "--target", &same_size.image]);
     assert!(code == 4 && message.contains("another medium"), "{code} {message}");
@@ -429,7 +429,7 @@ fn undo_finds_the_target_that_was_written_and_refuses_another_with_the_same_plan
     }
     let (first, second) = (Bench::new(96, &LINUX), Bench::new(96, &LINUX));
     for offset in (0..96).step_by(8) {
-        write_at(&second.image, offset << 20, &b"other contents ".repeat(80_000));
+        write_at(&second.image, offset << 20, &b"\0other contents ".repeat(80_000));
     }
     let before = [first.contents(), second.contents()];
     let second_undo = path(&second.folder, "second.undo");
