@@ -84,6 +84,9 @@ pub enum DeviceError {
         /// The operation that was running.
         during: String,
     },
+    /// Another medium is in the drive than the one that may be written.
+    #[error("the medium was changed since it was opened; nothing was written to the new one")]
+    MediumChanged,
     /// The caller submitted more requests than the queue depth allows.
     #[error("more than {queue_depth} requests in flight")]
     QueueFull {

@@ -5,7 +5,10 @@ use std::os::fd::OwnedFd;
 use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 
 use crate::engine::ActiveEngine;
+use crate::erasable::medium;
 use crate::remark::Remark;
+use crate::roots::Roots;
+use crate::sysfs::Sysfs;
 use crate::target::Target;
 
 /// A block device or an image file.
@@ -18,11 +21,30 @@ pub struct LinuxDevice {
     target: Target,
     engine: ActiveEngine,
     remarks: Vec<Remark>,
+    /// The medium that a person agreed to erase, until it is compared before the first write.
+    unchecked: Option<String>,
 }
 
 impl LinuxDevice {
     pub(crate) const fn new(target: Target, engine: ActiveEngine, remarks: Vec<Remark>) -> Self {
-        Self { target, engine, remarks }
+        Self { target, engine, remarks, unchecked: None }
+    }
+
+    /// The same, with `medium` compared before the first write: planning a layout or reading may have taken
+    /// minutes since it was opened, and the card may be another one.
+    pub(crate) fn for_medium(self, medium: Option<&str>) -> Self {
+        Self { unchecked: medium.map(str::to_owned), ..self }
+    }
+
+    /// Compares the medium, once.
+    fn check_medium(&mut self) -> Result<(), DeviceError> {
+        let Some(agreed) = self.unchecked.take() else { return Ok(()) };
+        let node = Sysfs::default().node_of_file(&self.target.file);
+        if node.and_then(|node| medium(&node, &Roots::default())).as_ref() == Some(&agreed) {
+            return Ok(());
+        }
+        self.unchecked = Some(agreed);
+        Err(DeviceError::MediumChanged)
     }
 
     /// Its descriptor.
@@ -62,6 +84,9 @@ impl Device for LinuxDevice {
     }
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        if op.modifies() {
+            self.check_medium()?;
+        }
         match &mut self.engine {
             ActiveEngine::Sync(engine) => engine.submit(&self.target, tag, op),
             ActiveEngine::Ring(engine) => engine.submit(&self.target, tag, op),

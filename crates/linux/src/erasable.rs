@@ -55,8 +55,7 @@ fn permit_loop(
     (backing, file): (PathBuf, &Metadata),
 ) -> Result<Erasable, OpenError> {
     takes_writes(node, path)?;
-    let count = node.text("diskseq").unwrap_or_default();
-    let medium = format!("{} {count} {}:{} {}", node.name(), file.dev(), file.ino(), node.size().get());
+    let medium = loop_mark(node, file);
     Ok(Erasable { identity, name: node.name(), medium, backing: Some(backing) })
 }
 
@@ -88,12 +87,33 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     if let Some(by) = user(disk, &nodes, roots) {
         return Err(OpenError::DiskInUse { path: path.to_owned(), by });
     }
-    let count = whole.as_ref().unwrap_or(node).text("diskseq");
-    let marks = [&Some(disk.name.clone()), &count, &disk.serial];
-    let marks: Vec<&str> = marks.into_iter().flatten().map(String::as_str).collect();
-    let medium = format!("{} {}", marks.join(" "), disk.capacity.get());
+    let medium = mark(whole.as_ref().unwrap_or(node), disk);
     let name = node.name();
     Ok(Erasable { identity, name, medium, backing: None })
+}
+
+/// What distinguishes the medium of the disk at `whole` from another one.
+fn mark(whole: &Node, disk: &Disk) -> String {
+    let count = whole.text("diskseq");
+    let marks = [&Some(disk.name.clone()), &count, &disk.vendor, &disk.model, &disk.serial];
+    let marks: Vec<&str> = marks.into_iter().flatten().map(String::as_str).collect();
+    format!("{} {}", marks.join(" "), disk.capacity.get())
+}
+
+/// The mark of the loop device at `node` over `file`.
+fn loop_mark(node: &Node, file: &Metadata) -> String {
+    let count = node.text("diskseq").unwrap_or_default();
+    format!("{} {count} {}:{} {}", node.name(), file.dev(), file.ino(), node.size().get())
+}
+
+/// The mark of the medium that is in the disk or partition at `node` now, as in [`Erasable::medium`].
+pub fn medium(node: &Node, roots: &Roots) -> Option<String> {
+    if let Some(file) = node.loop_file() {
+        return Some(loop_mark(node, &file));
+    }
+    let identity = identity_of(node, roots)?;
+    let whole = if identity.partition.is_some() { node.below("..")? } else { node.clone() };
+    Some(mark(&whole, identity.disk.as_ref()?))
 }
 
 /// Checks the disk or partition at `node` like [`permit`], and that it has the medium which the person agreed
@@ -381,6 +401,7 @@ mod tests {
         let mediums = [
             medium("unrelated", ""),
             medium(&format!("{STICK}/serial"), "another\n"),
+            medium(&format!("{STICK}/product"), "Another\n"),
             medium("sys/block/sdb/size", "16777216\n"),
             medium("sys/block/sdb/diskseq", "77\n"),
         ];

@@ -141,7 +141,11 @@ impl Opening<'_> {
         let OpenOptions { engine, queue_depth, .. } = *self.options;
         let engine = ActiveEngine::start(engine, queue_depth, &mut target, &mut remarks)
             .map_err(|errno| OpenError::RingRefused { path: self.name.clone(), errno })?;
-        Ok(LinuxDevice::new(target, engine, remarks))
+        let agreed = match self.options.access {
+            Access::Erase(consent) => consent.medium(),
+            Access::ReadOnly => None,
+        };
+        Ok(LinuxDevice::new(target, engine, remarks).for_medium(agreed))
     }
 
     /// The descriptor, and the smallest block that direct I/O takes. The block is `None` if the filesystem

@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 use flashscope_device::{Bytes, Lba};
 
+use crate::loop_backing::backing_inode;
 use crate::printable::printable;
 
 /// The longest attribute of sysfs: a page.
@@ -87,9 +88,11 @@ impl Sysfs {
     pub fn loop_over(&self, path: &Path) -> Option<String> {
         let file = fs::metadata(path).ok()?;
         let stands_on_it = |node: &Node| {
-            let backing = node.loop_backing()?;
-            ((backing.dev(), backing.ino()) == (file.dev(), file.ino()))
-                .then(|| format!("/dev/{}", node.name()))
+            node.loop_path()?;
+            let device = format!("/dev/{}", node.name());
+            let shown = node.loop_backing().map(|backing| (backing.dev(), backing.ino()));
+            let found = [shown, backing_inode(Path::new(&device))];
+            found.contains(&Some((file.dev(), file.ino()))).then_some(device)
         };
         self.disks().ok()?.iter().find_map(stands_on_it)
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flashscope_device::{Bytes, Consent, Device, FailureCause, Op, Success};
+use flashscope_device::{Bytes, Consent, Device, DeviceError, FailureCause, Op, Success, Tag};
 use flashscope_linux::{
     Access, Engine, LinuxDevice, OpenError, OpenOptions, Remark, Roots, erasable, identify, list, open,
 };
@@ -125,6 +125,62 @@ fn image_under_a_loop_device_is_not_opened_for_writing() {
     let path = disk.image.path.to_str().unwrap().to_owned();
     assert_eq!(refused(&disk.image.path), OpenError::InUse { path, user });
     assert!(open(&disk.image.path, &OpenOptions::default()).is_ok());
+}
+
+/// The path that the kernel shows for the loop device need not be the one of the target.
+#[test]
+fn image_under_a_loop_device_is_recognised_by_any_path() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let path = |name: &str| disk.image.directory.path().join(name);
+    let [hard, soft, folder] = ["hard.img", "soft.img", "bound"].map(path);
+    std::fs::hard_link(&disk.image.path, &hard).unwrap();
+    std::os::unix::fs::symlink(&disk.image.path, &soft).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    let is_bound = Command::new("mount").arg("--bind").arg(disk.image.directory.path()).arg(&folder).status();
+    let mut paths = vec![hard.clone(), soft];
+    if is_bound.is_ok_and(|bound| bound.success()) {
+        paths.push(folder.join("stick.img"));
+    } else {
+        skip("directories cannot be bound here");
+    }
+    let refused: Vec<_> = paths.iter().map(|path| open_for_writing(path)).collect();
+    let _ = Command::new("umount").arg(&folder).status();
+    for refused in refused {
+        assert!(matches!(refused, Err(OpenError::InUse { user: Some(_), .. })), "{refused:?}");
+    }
+    // The kernel shows the removed path now.
+    std::fs::remove_file(&disk.image.path).unwrap();
+    let refused = open_for_writing(&hard);
+    assert!(matches!(refused, Err(OpenError::InUse { user: Some(_), .. })), "{refused:?}");
+}
+
+/// ZFS, and all but the first disk of a btrfs, hold a disk without a holder in sysfs or a mount of its name.
+#[test]
+fn disk_claimed_by_the_kernel_alone_is_not_opened_for_writing() {
+    use rustix::fs::{Mode, OFlags};
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let claim = rustix::fs::open(&disk.path, OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
+    let refused = open_for_writing(&disk.path).unwrap_err();
+    assert!(matches!(refused, OpenError::InUse { user: None, .. }), "{refused}");
+    drop(claim);
+    assert!(open_for_writing(&disk.path).is_ok());
+}
+
+/// A card that was exchanged while the device was open: here, the size is another one.
+#[test]
+fn medium_of_a_loop_device_is_compared_before_the_first_write() {
+    let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let mut device = open_for_writing(&disk.path).unwrap();
+    run(&mut device, Op::read(range(0, 4))).outcome.unwrap();
+    disk.image.resize(Bytes::mib(5));
+    let resized = Command::new("losetup").arg("--set-capacity").arg(&disk.path).status();
+    assert!(resized.unwrap().success());
+    let before = std::fs::read(&disk.image.path).unwrap();
+    for _ in 0..2 {
+        let refused = device.submit(Tag(0), Op::write(range(0, 8), PATTERN.next_generation()));
+        assert_eq!(refused, Err(DeviceError::MediumChanged));
+    }
+    assert_eq!(std::fs::read(&disk.image.path).unwrap(), before);
 }
 
 fn open_for_writing(path: &Path) -> Result<LinuxDevice, OpenError> {
