@@ -8,8 +8,8 @@
 //! - [`list()`] and [`identify()`] read from sysfs which disks exist and what they report about themselves.
 //! - [`activity`] reads what a disk is doing: throughput, data waiting in memory, writing processes.
 //!
-//! All unsafe code of flashscope is in this crate, in `ring.rs`, `loop_backing.rs`, `resident.rs`, `large_memory.rs` and
-//! `extents.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, in `ring.rs`, `loop_backing.rs`, `resident.rs`,
+//! `large_memory.rs` and `extents.rs`. The only clock is in `clock.rs`.
 
 #![deny(missing_docs)]
 

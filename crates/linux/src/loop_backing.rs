@@ -17,8 +17,8 @@ struct LoopInfo {
     rest: [u64; 27],
 }
 
-/// The device and inode number of the file under the loop device at `path`. The path in sysfs may lead to
-/// another file: the name was removed, or something was mounted over it. `None` if the device may not be
+/// The device and inode number of the file under the loop device at `path`. The path in sysfs leads to
+/// nothing if that name was removed. `None` if the device may not be
 /// opened, or is not attached.
 pub fn backing_inode(path: &Path) -> Option<(u64, u64)> {
     let device = File::open(path).ok()?;

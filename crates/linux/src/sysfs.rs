@@ -91,8 +91,9 @@ impl Sysfs {
             node.loop_path()?;
             let device = format!("/dev/{}", node.name());
             let shown = node.loop_backing().map(|backing| (backing.dev(), backing.ino()));
-            let found = [shown, backing_inode(Path::new(&device))];
-            found.contains(&Some((file.dev(), file.ino()))).then_some(device)
+            // Only where the path is gone: a device that is open is detached later than its user asked for.
+            let found = shown.or_else(|| backing_inode(Path::new(&device)));
+            (found == Some((file.dev(), file.ino()))).then_some(device)
         };
         self.disks().ok()?.iter().find_map(stands_on_it)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Capabilities, CheckReport, Completion, Device, DeviceError, DeviceExt,
-    FailureCause, Instant, Op, Pattern, ReadInto, Success, Tag,
+    FailureCause, Instant, Op, Pattern, ReadInto, RequestError, Success, Tag,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -90,8 +90,9 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn blank_byte(&mut self, range: ByteRange) -> Result<Option<Option<u8>>, Stop> {
-        let bytes = self.device.read_bytes(range)?.ok();
+        let read = self.device.read_bytes(range)?;
         self.requests += 1;
+        let bytes = read.inspect_err(|error| self.note_failure(error)).ok();
         let fills = |buffer: &Buffer, value: u8| buffer.iter().all(|byte| *byte == value);
         Ok(bytes.map(|buffer| [0x00, 0xFF].into_iter().find(|value| fills(&buffer, *value))))
     }
@@ -119,7 +120,10 @@ impl<'a> Session<'a> {
         Ok(match completion.outcome {
             Ok(Success::Wrong(report)) => Some(*report),
             Ok(_) => Some(CheckReport::default()),
-            Err(_) => None,
+            Err(error) => {
+                self.note_failure(&error);
+                None
+            }
         })
     }
 
@@ -193,9 +197,13 @@ impl<'a> Session<'a> {
         Ok(Some((completion.completed_at, self.latency(&completion)?)))
     }
 
-    /// Waits for all requests in flight and discards their results.
+    /// Waits for all requests in flight and discards their results. Failed ones are reported.
     pub fn drain(&mut self) {
-        while let Ok(Some(_)) = self.device.wait() {}
+        while let Ok(Some(completion)) = self.device.wait() {
+            if let Err(error) = &completion.outcome {
+                self.note_failure(error);
+            }
+        }
     }
 
     /// The device's own time.
@@ -234,15 +242,20 @@ impl<'a> Session<'a> {
                 Ok(Some(completion.latency()))
             }
             Err(error) => {
+                self.note_failure(error);
                 self.errors_in_a_row += 1;
                 if self.errors_in_a_row >= ERRORS_MAX {
                     let reason = StopReason::RequestsFailed { number: ERRORS_MAX, last: error.to_string() };
                     return Err(Stop { reason, cause: Cause::Device });
                 }
-                self.observer.event(Event::Remark { text: &error.to_string() });
                 Ok(None)
             }
         }
+    }
+
+    /// Reports a failed request, also the last one before the experiment ends.
+    fn note_failure(&mut self, error: &RequestError) {
+        self.observer.event(Event::Remark { text: &error.to_string() });
     }
 
     /// The device time since the experiment began.
@@ -375,6 +388,42 @@ mod tests {
         let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
         let is_whole = fill(&mut session, range(SECTOR, Bytes::mib(8))).unwrap();
         (is_whole, device.records().iter().filter(|record| record.kind == OpKind::Write).count())
+    }
+
+    /// Counts the failed requests that are reported.
+    #[derive(Default)]
+    struct Failures(u64);
+
+    impl Observer for Failures {
+        fn event(&mut self, event: Event<'_>) {
+            self.0 += u64::from(matches!(event, Event::Remark { .. }));
+        }
+    }
+
+    #[test]
+    fn every_failed_request_is_reported_also_the_one_that_ends_the_experiment() {
+        let fault = "write-errors:share=1".parse().unwrap();
+        let mut device = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault], 1).unwrap();
+        let (estimate, mut failures) = (Estimate::default(), Failures::default());
+        let mut session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut failures, 1);
+        let written = range(Bytes::ZERO, Bytes::mib(1));
+        let results: Vec<_> = (0..ERRORS_MAX).map(|_| session.write(written)).collect();
+        assert!(results.last().unwrap().is_err(), "{results:?}");
+        drop(session);
+        assert_eq!(failures.0, u64::from(ERRORS_MAX));
+    }
+
+    #[test]
+    fn failed_checks_of_contents_are_reported() {
+        let fault = "read-errors:share=1".parse().unwrap();
+        let mut device = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault], 1).unwrap();
+        let (estimate, mut failures) = (Estimate::default(), Failures::default());
+        let mut session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut failures, 1);
+        let read = range(Bytes::ZERO, Bytes::mib(1));
+        assert_eq!(session.is_blank(read), Ok(None));
+        assert_eq!(session.is_kept(read), Ok(None));
+        drop(session);
+        assert_eq!(failures.0, 2);
     }
 
     #[test]

@@ -149,7 +149,8 @@ fn has_rounds(data: &Data) -> bool {
     data.facts().records() > 0
 }
 
-/// The exit code of a measurement. An interrupted measurement of a real device is stored.
+/// The exit code of a measurement. That of a real device is stored if it was interrupted or the device was
+/// lost: the stick may not work a second time.
 ///
 /// # Errors
 /// Exit code 3 if it cannot be stored.
@@ -165,10 +166,19 @@ pub fn end(
         }
         return Ok(Exit::Interrupted);
     }
+    if !target.is_virtual && was_lost(run) {
+        store_interrupted(&target.text, run, files, printer)?;
+    }
     Ok(exit(run, target.failed_requests, printer))
 }
 
-/// Stores an interrupted measurement in the current directory, unless a run file was named.
+/// Whether the device vanished, or failed too often to go on.
+fn was_lost(run: &RunFile) -> bool {
+    let by_device = |seen: &Observations| matches!(seen.ended, Ended::Early { cause: Cause::Device, .. });
+    run.observations.iter().any(by_device)
+}
+
+/// Stores a measurement that ended too early in the current directory, unless a run file was named.
 fn store_interrupted(
     target: &str,
     run: &RunFile,
@@ -189,7 +199,8 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
     if failed_requests > 0 {
         printer.remark(format!(
-            "{failed_requests} requests failed (-v prints them): the stick or its contacts may be failing; save your data"
+            "{failed_requests} requests failed (-v prints them): the stick or its contacts may be failing{}",
+            if run.cost.bytes_written.is_zero() { "; save your data" } else { "" }
         ));
         exit = Exit::Problem;
     }

@@ -198,3 +198,25 @@ fn invalid_serve_options_are_refused_with_a_reason() {
         assert!(stderr(&refused).contains(word), "{arguments:?}: {}", stderr(&refused));
     }
 }
+
+/// The stick may not work a second time.
+#[test]
+fn a_measurement_of_a_stick_that_vanishes_is_kept() {
+    let Some(served) = Served::start(&["generic-2g?fault=unplug:after=100", "--instant", "--loop"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(["check", served.block_device()])
+        .current_dir(folder.path())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", crate::stderr(&output));
+    let kept: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 1, "{}", crate::stderr(&output));
+    let name = kept[0].file_name().into_string().unwrap();
+    assert!(name.ends_with("-interrupted.flashscope.json"), "{name}");
+    let again = crate::flashscope(&["report", kept[0].path().to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(0), "{}", crate::stderr(&again));
+}

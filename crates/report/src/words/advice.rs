@@ -38,6 +38,8 @@ pub struct Advice {
 const MEASURE_MORE: &str = "measure_more";
 /// The advice to back up the data, which has no gain either.
 const BACK_UP: &str = "save_what_it_holds";
+/// The advice after write tests, which may have left no data to back up.
+const KEEP_NO_DATA: &str = "keep_no_data_on_it";
 
 impl Advice {
     /// The same, with the gain of removing this bottleneck.
@@ -49,7 +51,7 @@ impl Advice {
     #[must_use]
     pub fn with_gain_text(&self) -> Sentence {
         let gain = match self.gain {
-            _ if [MEASURE_MORE, BACK_UP].contains(&self.id) => return self.text.clone(),
+            _ if [MEASURE_MORE, BACK_UP, KEEP_NO_DATA].contains(&self.id) => return self.text.clone(),
             None => "not measured".to_owned(),
             Some(gain) if gain.is_none() => "none for an everyday copy".to_owned(),
             Some(gain) => format!("an everyday copy is {}", gain_text(gain)),
@@ -109,9 +111,14 @@ fn remove_bottleneck(
 }
 
 fn back_up(report: &Report<'_>) -> Option<Advice> {
-    let text = format!("back up its data now: the {} may be failing, or its contacts are bad", report.noun());
+    let (id, what) = if report.run.cost.bytes_written.is_zero() {
+        (BACK_UP, "back up its data now")
+    } else {
+        (KEEP_NO_DATA, "keep no data on it that you have nowhere else")
+    };
+    let text = format!("{what}: the {} may be failing, or its contacts are bad", report.noun());
     let reason = Sentence::new(failed_requests(report)?);
-    Some(Advice { id: BACK_UP, text: Sentence::new(text), reason, gain: None })
+    Some(Advice { id, text: Sentence::new(text), reason, gain: None })
 }
 
 /// The link, if a faster one is known: without one, there is nothing to advise.
