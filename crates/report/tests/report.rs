@@ -412,21 +412,16 @@ fn a_failing_device_is_reported_first_and_many_failures_void_the_diagnosis() {
         let page = html(&report);
         assert!(page.find("may be failing") < page.find("<h1>"), "{page}");
         let first = &advice(&report)[0];
-        let is_written = !run.cost.bytes_written.is_zero();
-        let id = if is_written { "keep_no_data_on_it" } else { "save_what_it_holds" };
+        let is_read_only = run.cost.bytes_written.is_zero();
+        let id = if is_read_only { "save_what_it_holds" } else { "keep_no_data_on_it" };
         assert_eq!((first.id, first.gain), (id, None));
-        assert_eq!(first.text.as_str().contains("Back up"), !is_written, "{}", first.text);
-        assert!(
-            first.with_gain_text().as_str().ends_with("its contacts are bad."),
-            "{}",
-            first.with_gain_text()
-        );
+        let text = first.with_gain_text();
+        assert!(text.as_str().ends_with("its contacts are bad."), "{text}");
         report.diagnosis()
     };
-    for written in [Bytes::ZERO, Bytes::gib(1)] {
-        run.cost.bytes_written = written;
-        assert!(!check(&run, "1").costs.is_empty(), "one of many");
-    }
+    run.cost.bytes_written = Bytes::ZERO;
+    assert!(!check(&run, "1").costs.is_empty(), "one of many");
+    run.cost.bytes_written = Bytes::gib(1);
     run.failed_requests = 3000;
     let many = check(&run, "3,000");
     assert_eq!((many.bottleneck(), many.costs.len()), (None, 0));

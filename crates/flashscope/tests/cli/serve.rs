@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use flashscope_device::OpKind;
 use flashscope_device::trace::TraceReader;
@@ -206,17 +207,17 @@ fn a_measurement_of_a_stick_that_vanishes_is_kept() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_flashscope"))
+    let output = Command::new(env!("CARGO_BIN_EXE_flashscope"))
         .args(["check", served.block_device()])
         .current_dir(folder.path())
-        .stdin(std::process::Stdio::null())
+        .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", crate::stderr(&output));
-    let kept: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
-    assert_eq!(kept.len(), 1, "{}", crate::stderr(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let kept: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 1, "{}", stderr(&output));
     let name = kept[0].file_name().into_string().unwrap();
     assert!(name.ends_with("-interrupted.flashscope.json"), "{name}");
-    let again = crate::flashscope(&["report", kept[0].path().to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(0), "{}", crate::stderr(&again));
+    let again = flashscope(&["report", kept[0].path().to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
 }
