@@ -182,15 +182,6 @@ try 'use /dev/disk/by-id/usb-LAB' $bench --yes /dev/sda
 mount /dev/sda /mnt
 try 'sda is mounted at /mnt; unmount it first' $bench --yes /dev/disk/by-id/usb-LAB
 umount /mnt
-mount /dev/sda /home
-try 'the running system lies on it' $bench --yes /dev/disk/by-id/usb-LAB
-umount /home
-mkswap /dev/sdb > /dev/null
-swapon /dev/sdb
-ln -s ../../sdb /dev/disk/by-id/usb-LAB2
-try 'sdb is swap space; turn it off first (swapoff /dev/sdb)' $bench --yes /dev/disk/by-id/usb-LAB2
-swapoff /dev/sdb
-second=$(sum /dev/sdb)
 echo yes > /run/answer
 try 'vfat "PHOTOS"' script -qec "$bench /dev/sda" /dev/null < /run/answer
 unchanged /dev/sda $first
@@ -230,8 +221,7 @@ fn a_stick_is_erased_only_if_it_is_unused_and_the_person_confirms() {
     let done = || serde_json::json!({ "exit": 0, "found": true });
     let [is_unchanged, is_erased] = [true, false].map(Value::from);
     let expected = [
-        vec![refused(); 7],
-        vec![is_unchanged.clone()],
+        vec![refused(), refused(), refused(), refused(), refused(), is_unchanged.clone()],
         vec![refused(), is_unchanged.clone()],
         vec![done(), is_erased.clone()],
         vec![done(), is_erased, is_unchanged],
