@@ -157,6 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_open_units_has_a_short_option_and_a_default() {
+        let linear = |units| open_units(Bytes::mib(4), units, Bytes::kib(16), Order::Linear);
+        for text in
+            ["# ./flashbench -O -0 21 /dev/x", "# ./flashbench -O021 /dev/x", "# flashbench -0=21 -O /dev/x"]
+        {
+            assert_eq!(typed(text), linear(21), "{text}");
+        }
+        for text in ["$ flashbench -O /dev/x", "$ flashbench --open-au /dev/x"] {
+            assert_eq!(typed(text), linear(2), "{text}");
+        }
+        assert_eq!(typed("$ flashbench -O -0 /dev/x"), None, "its value is missing");
+    }
+
+    #[test]
     fn a_command_wrapped_by_a_mailer_is_joined() {
         let text = "$ sudo ./flashbench --erasesize=$[8*1024*1024] --open-au /dev/sdc\n--open-au-nr=3";
         assert_eq!(typed(text), open_units(Bytes::mib(8), 3, Bytes::kib(16), Order::Linear));
@@ -165,7 +179,7 @@ mod tests {
     #[test]
     fn unreadable_parameters_stay_unknown() {
         assert_eq!(typed("$ flashbench --open-au --open-au-nr=$i /dev/sdc"), None);
-        assert_eq!(typed("$ flashbench --open-au /dev/sdc"), None);
+        assert_eq!(typed("$ flashbench --open-au --open-au-nr=0 /dev/sdc"), None);
         assert_eq!(typed("$ flashbench -O --open-au-nr=3 --erasesize=$SIZE /dev/sdc"), None);
         assert_eq!(typed("$ flashbench --help"), None);
     }

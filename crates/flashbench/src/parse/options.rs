@@ -7,6 +7,8 @@ use flashscope_record::observation::Order;
 use crate::command::Command;
 use crate::parse::stated::{Stated, TableKind};
 
+/// How many units `--open-au` writes into where none is given, by flashbench's source.
+const DEFAULT_OPEN_UNITS: u32 = 2;
 /// How many units `--find-fat` looks at where none is given, by flashbench's own help.
 const DEFAULT_FAT_UNITS: u32 = 6;
 
@@ -46,7 +48,7 @@ const CHOICES: [(&str, Option<char>, Choice); 16] = [
     ("intervalorder", None, Choice::Other),
     ("out", Some('o'), Choice::Other),
     ("openau", Some('O'), Choice::OpenUnits),
-    ("openaunr", None, Choice::OpenUnitCount),
+    ("openaunr", Some('0'), Choice::OpenUnitCount),
     ("offset", None, Choice::Other),
     ("random", Some('r'), Choice::Random),
     ("scatter", Some('s'), Choice::Flag),
@@ -115,6 +117,7 @@ struct Given {
     stated: Stated,
     erase_block: Option<Option<u64>>,
     block: Option<Option<u64>>,
+    open_units: Option<Option<u64>>,
     fat_units: Option<Option<u64>>,
 }
 
@@ -125,9 +128,7 @@ impl Given {
             Choice::Align => self.stated.kind = Some(TableKind::Align),
             Choice::OpenUnits => self.stated.kind = Some(TableKind::OpenUnits),
             Choice::FindFat => self.stated.kind = Some(TableKind::FindFat),
-            Choice::OpenUnitCount => {
-                self.stated.open_units = number.and_then(|count| u32::try_from(count).ok())
-            }
+            Choice::OpenUnitCount => self.open_units = Some(number),
             Choice::FatUnitCount => self.fat_units = Some(number),
             Choice::BlockSize => self.block = Some(number),
             Choice::EraseSize => self.erase_block = Some(number),
@@ -143,14 +144,14 @@ impl Given {
             given.map_or(Some(default), |value| value.map(Bytes::new))
         };
         let mut stated = self.stated;
-        stated.open_units = stated.open_units.filter(|&units| units > 0);
+        let count = |given: Option<Option<u64>>, default: u32| {
+            given.map_or(Some(default), |count| count.and_then(|count| u32::try_from(count).ok()))
+        };
+        stated.open_units = count(self.open_units, DEFAULT_OPEN_UNITS).filter(|&units| units > 0);
         stated.order = stated.order.or(Some(Order::Linear));
         stated.erase_block =
             size(self.erase_block, Command::DEFAULT_ERASE_BLOCK).filter(|size| !size.is_zero());
-        stated.fat_units = match self.fat_units {
-            None => Some(DEFAULT_FAT_UNITS),
-            Some(count) => count.and_then(|count| u32::try_from(count).ok()),
-        };
+        stated.fat_units = count(self.fat_units, DEFAULT_FAT_UNITS);
         stated.block = match stated.kind? {
             TableKind::Align => self.block.flatten().map(Bytes::new),
             TableKind::OpenUnits | TableKind::FindFat => size(self.block, Command::DEFAULT_BLOCK),

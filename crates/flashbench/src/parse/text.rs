@@ -1,6 +1,6 @@
 //! From bytes to clean lines: character sets, terminal escapes, mail quoting and what web pages do to text.
 
-use crate::parse::{marks, quoted_printable};
+use crate::parse::{entities, marks, quoted_printable};
 
 /// One line of a log, cleaned. A line that mail software had broken is whole again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,19 +12,8 @@ pub(super) struct Line {
     pub text: String,
 }
 
-/// Characters as web pages write them and twice encoded text, and what they stood for.
-const REPLACEMENTS: [(&str, &str); 10] = [
-    ("&micro;", "µ"),
-    ("&#181;", "µ"),
-    ("&#956;", "µ"),
-    ("&gt;", ">"),
-    ("&lt;", "<"),
-    ("&nbsp;", " "),
-    ("&amp;", "&"),
-    ("\u{c2}\u{a0}", " "),
-    ("\u{3}", " ^C "),
-    ("^C", " ^C "),
-];
+/// Twice encoded text and interrupts, and what they stood for.
+const REPLACEMENTS: [(&str, &str); 3] = [("\u{c2}\u{a0}", " "), ("\u{3}", " ^C "), ("^C", " ^C ")];
 
 /// The clean lines of a log in UTF-8, UTF-16, Latin-1 or a mixture, quoted-printable or not.
 pub(super) fn lines(bytes: &[u8]) -> Vec<Line> {
@@ -92,7 +81,7 @@ fn decode(bytes: &[u8]) -> String {
 }
 
 fn clean(text: &str) -> String {
-    let mut text = text.to_owned();
+    let mut text = entities::decode(text);
     for (mark, meaning) in REPLACEMENTS {
         if text.contains(mark) {
             text = text.replace(mark, meaning);
@@ -100,8 +89,16 @@ fn clean(text: &str) -> String {
     }
     let text = with_plain_dashes(&text);
     let printable = |c: char| c.is_whitespace() || !(c.is_control() || is_invisible(c));
-    let text: String =
-        text.chars().filter(|&c| printable(c)).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars().filter(|&c| printable(c)) {
+        match c {
+            // Cells lie further apart than words.
+            '\t' => shown.push_str("  "),
+            c if c.is_whitespace() => shown.push(' '),
+            c => shown.push(c),
+        }
+    }
+    let text = shown;
     unquoted(&text).trim_end().to_owned()
 }
 
@@ -173,7 +170,7 @@ mod tests {
         let big: Vec<u8> = row.encode_utf16().flat_map(u16::to_be_bytes).collect();
         let with_mark = [&[0xff, 0xfe][..], &little].concat();
         for bytes in [row.as_bytes(), b"align 8192\tpre 785\xb5s", &little, &big, &with_mark] {
-            assert_eq!(texts(bytes), ["align 8192 pre 785µs"]);
+            assert_eq!(texts(bytes), ["align 8192  pre 785µs"]);
         }
     }
 
