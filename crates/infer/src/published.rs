@@ -26,19 +26,30 @@ const FAST: f64 = 1.6;
 /// A request escapes the merge if it slows down by less than this factor while others slow down by [`JUMP`].
 /// Guess.
 const ESCAPE: f64 = 1.6;
-/// Every request pays a merge if the extra time is at least this share of writing an erase block, ... Guess.
+/// With one unit too many, every request pays a merge if the extra time is at least this share of writing an
+/// erase block, ... Guess.
 const WHOLE_MERGE: f64 = 0.35;
-/// ... and only some do if it is at most this share. Guess.
-const PART_MERGE: f64 = 0.2;
-/// Between two numbers of units that are both too many, the cost of merges grows by less than this factor,
-/// ... Guess.
+/// ... and only some do if it is at most this share: no controller copies a block twenty times as fast as it
+/// writes one. Guess.
+const PART_MERGE: f64 = 0.05;
+/// Copying a block takes at most about this many times as long as writing one. Guess.
+const COPY_MAX: f64 = 0.95;
+/// From the first number of units that is too many to more of them, the cost of a request grows by less than
+/// this factor if every switch pays a merge at once, ... Guess.
 const PLATEAU: f64 = 1.2;
-/// ... and that of a log by more than this one. Guess.
+/// ... and by more than this one if only a part of them did. Guess.
 const GROWING: f64 = 1.4;
 /// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
 const PER_BYTE: f64 = 0.75;
 /// The relative error of a published figure: two to three digits, one run. Guess.
 const RELATIVE_ERROR: f64 = 0.03;
+/// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page is as
+/// large in what reaches up to an eighth of an erase block.
+const FLAT_SPAN: u64 = 8;
+/// ... if no request takes this many times as long as a smaller one, ... Guess.
+const FLAT: f64 = 1.6;
+/// ... and each takes at least this share of writing an erase block. Guess.
+const MERGE_SHARE: f64 = 0.1;
 /// The confidence in a class by published means. Guess.
 const CLASS_CONFIDENCE: f64 = 0.9;
 
@@ -69,6 +80,14 @@ impl Contradiction {
         };
         Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain])
     }
+}
+
+/// Requests that pay a merge each.
+struct Merging {
+    /// The median time of a request, seconds.
+    seconds: f64,
+    /// The largest request that pays none, if smaller ones do not.
+    free_to: Option<Bytes>,
 }
 
 /// Where the open units end in one order.
@@ -159,16 +178,60 @@ impl Published {
         rows.find(|(_, row)| self.can_be_compared(fewest, row)).map(|(units, _)| *units)
     }
 
-    /// The first number of units up to `most` whose median slowdown from the fewest is at least `by`; that
-    /// slowdown, and the fewest. A single block is not compared if more were tried: it is written in one run,
-    /// with no switch between blocks.
-    fn slow_already(&self, order: Order, most: u32, by: f64) -> Option<(u32, f64, u32)> {
-        let table = self.table(order);
-        let (fewest, base) = table.range(2..).next().or_else(|| table.first_key_value())?;
+    /// The first number of units up to `most` whose median slowdown from the fewest is at least [`FAST`]; that
+    /// slowdown, and the fewest.
+    fn slow_already(&self, order: Order, most: u32) -> Option<(u32, f64, u32)> {
+        let (fewest, base) = self.fewest(order)?;
         let slowed = |(units, row): (&u32, &BTreeMap<Bytes, f64>)| {
-            Some((*units, median(&self.slowdowns(base, row))?, *fewest))
+            Some((*units, median(&self.slowdowns(base, row))?, fewest))
         };
-        table.range(..=most).filter_map(slowed).find(|(units, slowdown, _)| units > fewest && *slowdown >= by)
+        let mut slowed = self.table(order).range(..=most).filter_map(slowed);
+        slowed.find(|(units, slowdown, _)| *units > fewest && *slowdown >= FAST)
+    }
+
+    /// The fewest units that more are compared with. A single block is not compared if more were tried: it is
+    /// written in one run, with no switch between blocks.
+    fn fewest(&self, order: Order) -> Option<(u32, &BTreeMap<Bytes, f64>)> {
+        let table = self.table(order);
+        let (units, row) = table.range(2..).next().or_else(|| table.first_key_value())?;
+        Some((*units, row))
+    }
+
+    /// What a table says without a sharp end: the numbers of units that are as fast as the fewest, and those
+    /// that are slower. Small requests that take another path do not hide the larger ones: the upper quartile
+    /// counts. `None` if nothing slows down.
+    fn slows_gradually(&self, order: Order) -> Option<Reason> {
+        let (fewest, base) = self.fewest(order)?;
+        let more = self.table(order).range(fewest + 1..);
+        let compared: Vec<(u32, f64)> = more
+            .filter(|(_, row)| self.can_be_compared(base, row))
+            .filter_map(|(units, row)| Some((*units, self.slowdown(base, row)?)))
+            .collect();
+        let at = compared.iter().position(|(_, factor)| *factor >= FAST)?;
+        let (blocks, factor) = compared[at];
+        let as_fast = compared[..at].last().map_or(fewest, |(units, _)| *units);
+        let last = compared[at + 1..].last().copied();
+        Some(Reason::SlowsGradually { at_most: None, as_fast, blocks, factor, fewest, last })
+    }
+
+    /// That no unit stays open in random order: a single one pays a merge at every request, and sequential
+    /// requests of the same size do not.
+    fn none_open(&self, order: Order, merging: &Merging) -> Option<Finding> {
+        let random = (order == Order::Random).then(|| self.random.get(&1)).flatten()?;
+        let (_, sequential) = self.linear.iter().find(|(_, row)| self.merging(row).is_none())?;
+        let pays = random.iter().filter(|(size, _)| Some(**size) > merging.free_to);
+        let (request, write_s, sequential_s) = pays
+            .filter_map(|(size, seconds)| Some((size, *seconds, *sequential.get(size)?)))
+            .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
+        let is_clear = write_s >= sequential_s * JUMP && *request * 8 <= self.erase_block;
+        let evidence = Evidence::Blocks(BlockEvidence::OneIsSlow { order, write_s, sequential_s });
+        let finding = Finding::exact(
+            FindingId::OpenUnitsRandom,
+            Value::Count(0),
+            Confidence::new(CLASS_CONFIDENCE),
+            evidence,
+        );
+        is_clear.then_some(finding)
     }
 
     /// The fault of a log in which more blocks are as fast as those that fit, after a number that was too
@@ -210,21 +273,23 @@ impl Published {
         if let Some(fault) = self.fast_beyond(order) {
             return Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain]);
         }
-        if self.is_merging(first) {
-            let reason = Reason::FewestMerge(*fewest);
-            return Finding::unknown(id, reason, [WouldDecide::Smaller(Quantity::BlockCount)]);
+        if let Some(merging) = self.merging(first) {
+            return self.none_open(order, &merging).unwrap_or_else(|| {
+                let Merging { seconds, free_to } = merging;
+                let reason = Reason::FewestMerge { blocks: *fewest, merge_s: seconds, free_to };
+                Finding::unknown(id, reason, [WouldDecide::Smaller(Quantity::BlockCount)])
+            });
         }
-        let gradually =
-            |at_most, (blocks, factor, fewest)| Reason::SlowsGradually { at_most, blocks, factor, fewest };
         let Some(end) = self.end(order) else {
-            let reason = match self.slow_already(order, *most, JUMP) {
-                Some(slow) => gradually(None, slow),
-                None => Reason::AtLeast(self.most_compared(order).unwrap_or(*most)),
-            };
+            let at_least = || Reason::AtLeast(self.most_compared(order).unwrap_or(*most));
+            let reason = self.slows_gradually(order).unwrap_or_else(at_least);
             return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::BlockCount)]);
         };
-        if let Some(slow) = self.slow_already(order, end.fits, FAST) {
-            return Finding::unknown(id, gradually(Some(end.fits), slow), [WouldDecide::TablesAgain]);
+        if let Some((blocks, factor, fewest)) = self.slow_already(order, end.fits) {
+            let as_fast = self.table(order).range(..blocks).next_back().map_or(fewest, |(units, _)| *units);
+            let at_most = Some(end.fits);
+            let reason = Reason::SlowsGradually { at_most, as_fast, blocks, factor, fewest, last: None };
+            return Finding::unknown(id, reason, [WouldDecide::TablesAgain]);
         }
         let confidence = match end.slowdown / JUMP {
             sharp if sharp >= 2.0 => 0.97,
@@ -235,14 +300,28 @@ impl Published {
             .within(Value::Count(end.fits), Value::Count(end.too_many - 1))
     }
 
-    /// Whether even the fewest units merge at every request, so that time hardly depends on the size.
-    fn is_merging(&self, row: &BTreeMap<Bytes, f64>) -> bool {
-        let (Some((small, small_seconds)), Some((large, large_seconds))) =
-            (row.iter().find(|(size, _)| **size >= Bytes::kib(16)), row.last_key_value())
-        else {
-            return false;
+    /// Whether requests of this row pay a merge each. From the smallest that does up to an eighth of the erase
+    /// block, a request then takes no longer than a smaller one, and no page explains it: the sizes reach
+    /// further than any page, and each request costs a large share of an erase block.
+    fn merging(&self, row: &BTreeMap<Bytes, f64>) -> Option<Merging> {
+        let whole = self.block_seconds(row)?;
+        let small: Vec<(Bytes, f64)> =
+            row.iter().filter(|(size, _)| **size * 8 <= self.erase_block).map(|(s, t)| (*s, *t)).collect();
+        let is_flat = |from: usize| {
+            let (first, last) = (small[from].0, small[small.len() - 1].0);
+            let pairs = || (from..small.len()).flat_map(|one| (one..small.len()).map(move |two| (one, two)));
+            last >= first * FLAT_SPAN && pairs().all(|(one, two)| small[two].1 <= small[one].1 * FLAT)
         };
-        large.get() >= small.get() * 16 && *large_seconds < small_seconds * 3.0
+        let from = (0..small.len()).find(|from| is_flat(*from)).or_else(|| merges_whole(row, &small))?;
+        let seconds = median(&small[from..].iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>())?;
+        let free = small[..from].iter().rev().find(|(_, time)| *time * JUMP <= seconds);
+        (seconds >= whole * MERGE_SHARE).then_some(Merging { seconds, free_to: free.map(|(size, _)| *size) })
+    }
+
+    /// The time that an erase block takes at the best throughput of this row, seconds.
+    fn block_seconds(&self, row: &BTreeMap<Bytes, f64>) -> Option<f64> {
+        let per_byte = row.iter().map(|(size, seconds)| seconds / size.as_f64()).reduce(f64::min)?;
+        Some(per_byte * self.erase_block.as_f64())
     }
 
     /// The size that slows down most from the blocks that fit to too many.
@@ -267,9 +346,9 @@ impl Published {
     pub fn size_sweep(&self) -> Vec<SweepPoint> {
         let row = match self.end(Order::Linear) {
             Some(end) => self.linear.get(&end.fits),
-            None => self.linear.values().find(|row| !self.is_merging(row)),
+            None => self.linear.values().find(|row| self.merging(row).is_none()),
         };
-        let fewest = self.linear.values().find(|row| !self.is_merging(row));
+        let fewest = self.linear.values().find(|row| self.merging(row).is_none());
         // Of both, the row with more sizes.
         let row = [row, fewest].into_iter().flatten().max_by_key(|row| row.len());
         let point = |(size, seconds): (&Bytes, &f64)| SweepPoint {
@@ -290,6 +369,9 @@ impl Published {
         if let Some(fault) = self.fast_beyond(Order::Linear) {
             return Finding::unknown(id, Reason::Log(fault), [WouldDecide::TablesAgain]);
         }
+        if let Some(finding) = self.linear_only() {
+            return finding;
+        }
         let Some(end) = self.end(Order::Linear) else {
             return Finding::unknown(id, Reason::NoUpperCount, [WouldDecide::More(Sample::Tables)]);
         };
@@ -304,25 +386,17 @@ impl Published {
             .filter(|(slow, fast)| **slow > **fast * JUMP)
             .map(|(slow, fast)| slow - fast)
             .collect();
-        let block = fits.iter().map(|(size, seconds)| seconds / size.as_f64()).reduce(f64::min);
-        let (Some(extra), Some(per_byte)) = (median(&extra), block) else {
+        let (Some(extra), Some(whole)) = (median(&extra), self.block_seconds(fits)) else {
             return Finding::unknown(id, Reason::Log(LogFault::CutShort), [WouldDecide::CompleteLog]);
         };
         if self.growth_exponent(&end).is_some_and(|exponent| exponent > PER_BYTE) {
             let reason = Reason::CostPerByte { fits: end.fits };
             return Finding::unknown(id, reason, [WouldDecide::TablesAgain, WouldDecide::CoolDown]);
         }
-        let whole = per_byte * self.erase_block.as_f64();
-        let class = match (self.growth(&end), extra / whole) {
-            (Some(growth), _) if growth < PLATEAU => FtlClass::OpenBlock,
-            (Some(growth), _) if growth > GROWING => FtlClass::LogStructured,
-            (None, share) if share >= WHOLE_MERGE => FtlClass::OpenBlock,
-            (None, share) if share <= PART_MERGE => FtlClass::LogStructured,
-            _ => {
-                let (low, high) = (end.fits, end.too_many - 1);
-                let reason = Reason::BetweenRules { low, high, extra_s: extra, every_switch: None };
-                return Finding::unknown(id, reason, [WouldDecide::More(Sample::Tables)]);
-            }
+        let Some(class) = self.class_by_cost(&end, extra / whole) else {
+            let (low, high) = (end.fits, end.too_many - 1);
+            let reason = Reason::BetweenRules { low, high, extra_s: extra, every_switch: None };
+            return Finding::unknown(id, reason, [WouldDecide::More(Sample::Tables)]);
         };
         let above = self.escaping_request(&end);
         let evidence = Evidence::Blocks(BlockEvidence::ExtraCost {
@@ -353,18 +427,62 @@ impl Published {
         median(&pairs.map(|(one, two)| (one.1 - two.1) / (one.0 - two.0)).collect::<Vec<_>>())
     }
 
-    /// The growth of a request's cost between the two largest numbers of units, both too many; `None` if only
-    /// one was tried. Merges do not grow.
-    fn growth(&self, end: &End) -> Option<f64> {
-        let rows: Vec<_> = self.linear.range(end.too_many..).map(|(_, row)| row).collect();
-        let [.., before, last] = rows[..] else { return None };
-        let small = |size: &Bytes| *size * 8 <= self.erase_block && Some(*size) > self.escaping_request(end);
-        let ratios: Vec<f64> = last
-            .iter()
-            .filter(|(size, _)| small(size))
-            .filter_map(|(size, seconds)| Some(seconds / before.get(size)?))
-            .collect();
-        median(&ratios)
+    /// The class by how the cost of a request depends on the number of units beyond the open ones. `share` is
+    /// its extra time with the first number that is too many, as a share of writing an erase block.
+    ///
+    /// With one unit too many, LRU eviction merges at every switch, random eviction at a part of them, and
+    /// with more units at more of them. So what counts is how far the cost rises from the first number that
+    /// is too many; further tables beyond never turn the answer. If that number is more than one too many,
+    /// the cost may have risen before it.
+    fn class_by_cost(&self, end: &End, share: f64) -> Option<FtlClass> {
+        let is_next = end.too_many == end.fits + 1;
+        let at_once = WHOLE_MERGE.max(COPY_MAX * random_eviction_share(end.fits));
+        match self.rise(end) {
+            Some(rise) if rise > GROWING => Some(FtlClass::LogStructured),
+            Some(rise) if rise < PLATEAU && is_next => Some(FtlClass::OpenBlock),
+            None if share >= at_once && is_next => Some(FtlClass::OpenBlock),
+            None if share <= PART_MERGE => Some(FtlClass::LogStructured),
+            _ => None,
+        }
+    }
+
+    /// How many times as long requests take with any number of units beyond the first that is too many, at
+    /// most; `None` if no more were tried.
+    fn rise(&self, end: &End) -> Option<f64> {
+        let escaping = self.escaping_request(end);
+        let first = &self.linear[&end.too_many];
+        let is_used = |size: &Bytes| *size * 8 <= self.erase_block && Some(*size) > escaping;
+        let ratios = |row: &BTreeMap<Bytes, f64>| -> Vec<f64> {
+            let sizes = row.iter().filter(|(size, _)| is_used(size));
+            sizes.filter_map(|(size, seconds)| Some(seconds / first.get(size)?)).collect()
+        };
+        let more = self.linear.range(end.too_many + 1..);
+        more.filter_map(|(_, row)| median(&ratios(row))).reduce(f64::max)
+    }
+
+    /// The class if no unit stays open in random order, and sequential writes merge nothing.
+    fn linear_only(&self) -> Option<Finding> {
+        let random = self.open_units(Order::Random);
+        if random.count() != Some(0) {
+            return None;
+        }
+        let value = Value::Class { class: FtlClass::LinearOnly, above: None };
+        let evidence = random.evidence.clone()?;
+        Some(
+            Finding::exact(FindingId::FtlClass, value, random.confidence(), evidence)
+                .with_caveat(Caveat::MeansHideMerges),
+        )
+    }
+
+    /// A request that takes no longer than one of half its size, which reads take for a page: both sizes with
+    /// their times, seconds. Writes of two pages take longer than of one.
+    #[must_use]
+    pub fn larger_page(&self, page: Bytes) -> Option<[(Bytes, f64); 2]> {
+        let rows = [&self.random, &self.linear].into_iter().filter_map(|table| table.values().next());
+        rows.filter(|row| self.merging(row).is_none()).find_map(|row| {
+            let (one, two) = (*row.get(&page)?, *row.get(&(page * 2))?);
+            (two <= one * (1.0 + RELATIVE_ERROR)).then_some([(page, one), (page * 2, two)])
+        })
     }
 
     /// The largest request that does not slow down, if larger ones do.
@@ -376,6 +494,24 @@ impl Published {
         let escaping: Vec<Bytes> = beyond.iter().take_while(escapes).map(|(size, _)| *size).collect();
         escaping.last().copied().filter(|_| escaping.len() < beyond.len())
     }
+}
+
+/// The smallest of the `small` requests from 16 KiB on, if it takes a large share of the time of the largest
+/// request in the row: in a table of few sizes, that shows merges.
+fn merges_whole(row: &BTreeMap<Bytes, f64>, small: &[(Bytes, f64)]) -> Option<usize> {
+    let at = small.iter().position(|(size, _)| *size >= Bytes::kib(16))?;
+    let (large, large_seconds) = row.last_key_value()?;
+    let (size, seconds) = small[at];
+    (*large >= size * 16 && *large_seconds < seconds * 3.0).then_some(at)
+}
+
+/// The share of switches that merge under random eviction, with `open` units open and one more written
+/// round-robin: a unit survives each of the other merges with probability 1 - 1/K (a cache with random
+/// replacement under a cyclic access pattern).
+fn random_eviction_share(open: u32) -> f64 {
+    const STEPS: u32 = 64;
+    let open = f64::from(open.max(1));
+    (0..STEPS).fold(1.0, |share: f64, _| 1.0 - (1.0 - 1.0 / open).powf(open * share))
 }
 
 /// Tables of the same order and number of units that differ by [`JUMP`] in half of their sizes; of each, the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_record::observation::{AlignSample, Data, OpenUnitsCell, Order, Times};
+use flashscope_record::observation::{AlignSample, Data, OpenUnitsCell, Order, Source, Times};
 use flashscope_record::run_file::RunFile;
 
 use crate::Report;
@@ -20,6 +20,8 @@ pub struct Figures {
     pub open_units: BTreeMap<(Order, u32), RatesBySize>,
     /// Rates of single-stream writes, by order.
     pub write_size: BTreeMap<Order, RatesBySize>,
+    /// Whether a log has speeds of writes into an unknown number of blocks. No rate is made of them.
+    pub has_uncounted: bool,
     /// Rates of writes into single erase blocks, by order and block number from the start of the device.
     pub fat_area: BTreeMap<(Order, u32), RatesBySize>,
     /// Steady-state latencies that need no merge, by order, open units and size; `add_medians` empties it.
@@ -31,7 +33,11 @@ impl Figures {
     pub fn of(report: &Report<'_>) -> Self {
         let mut figures = Self::default();
         for observations in &report.run.observations {
-            figures.add(&observations.data, report);
+            let is_log = observations.conditions.source != Source::Measured;
+            match &observations.data {
+                Data::WriteSize(data) if is_log => figures.has_uncounted |= !data.cells.is_empty(),
+                data => figures.add(data, report),
+            }
         }
         figures.add_medians();
         figures
@@ -61,7 +67,8 @@ impl Figures {
 
     /// Whether no write was timed.
     pub fn is_empty(&self) -> bool {
-        self.open_units.is_empty() && self.write_size.is_empty() && self.fat_area.is_empty()
+        let rates = [self.open_units.is_empty(), self.write_size.is_empty(), self.fat_area.is_empty()];
+        rates.into_iter().all(|is_empty| is_empty) && !self.has_uncounted
     }
 
     fn add(&mut self, data: &Data, report: &Report<'_>) {

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use flashscope_record::observation::Observations;
+use flashscope_record::observation::{Observations, Source};
 
 use crate::command::Command;
 use crate::parse::foreign::Foreign;
@@ -16,8 +16,31 @@ pub struct Log {
     pub problems: Vec<Problem>,
     /// What the log calls the device, one line; empty if it does not say.
     pub device_name: String,
+    /// The devices of a table with one column for each, by the name of each column; else empty.
+    pub columns: Vec<String>,
     /// What holds for all of it and a reader should know, one sentence each.
     pub remarks: Vec<String>,
+}
+
+impl Log {
+    /// The entries of the device in this column, counted from 0, without what is said of several devices.
+    #[must_use]
+    pub fn of_column(&self, column: usize) -> Self {
+        let own = self.entries.iter().filter(|entry| entry.column == Some(column)).cloned();
+        let entries = own.map(|mut entry| {
+            if let Source::Published { devices, .. } = &mut entry.observations.conditions.source {
+                devices.clear();
+            }
+            entry
+        });
+        Self {
+            entries: entries.collect(),
+            device_name: self.columns.get(column).cloned().unwrap_or_default(),
+            columns: Vec::new(),
+            problems: self.problems.clone(),
+            remarks: self.remarks.clone(),
+        }
+    }
 }
 
 /// One table of a log.
@@ -31,6 +54,8 @@ pub struct Entry {
     pub lines: RangeInclusive<usize>,
     /// What the table says.
     pub observations: Observations,
+    /// The column that it was read from, counted from 0, in a table with one for each of several devices.
+    pub column: Option<usize>,
     /// What the log does not say and had to be assumed, one sentence each.
     pub remarks: Vec<String>,
 }

@@ -8,10 +8,10 @@ use crate::parse::command_line::Mention;
 use crate::parse::heading::Heading;
 use crate::parse::log::{Entry, Log, ParseLogError, Problem};
 use crate::parse::row::Row;
-use crate::parse::stated::Stated;
+use crate::parse::stated::{Stated, TableKind};
 use crate::parse::table::Table;
 use crate::parse::text::Line;
-use crate::parse::{command_line, device_name, devices, foreign, heading, merged, row, table, text};
+use crate::parse::{columns, command_line, device_name, devices, foreign, heading, merged, row, table, text};
 
 /// Reads a log of flashbench, as its bytes were published. `name` is what errors call it.
 ///
@@ -30,7 +30,8 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
             let device_name = device_name::find(&lines);
             reader.problems.sort_by_key(|problem| problem.line);
             let remarks = reader.mark_several_devices(&lines);
-            Ok(Log { entries: reader.entries, problems: reader.problems, device_name, remarks })
+            let columns = reader.mark_columns();
+            Ok(Log { entries: reader.entries, problems: reader.problems, device_name, columns, remarks })
         }
         (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
         (true, None) => {
@@ -50,6 +51,8 @@ struct Reader {
     /// Commands mentioned in prose, the last of each kind.
     mentioned: Vec<Stated>,
     capacity: Option<Bytes>,
+    /// The names of columns that are devices.
+    devices: Vec<String>,
     entries: Vec<Entry>,
     problems: Vec<Problem>,
 }
@@ -120,15 +123,53 @@ impl Reader {
         let (rows, problems) = row::read(lines);
         self.problems.extend(problems);
         for rows in table::split(rows) {
-            let stated = self.stated_of(&rows, table::columns_are_named(lines, &rows));
+            let columns = table::column_count(&rows);
+            let stated = self.stated_of(&rows, columns::are_named(lines, &rows));
             // Other units and no flashbench command: another program's table.
             if stated.kind.is_none() && rows.iter().any(|row| row.rewritten) {
                 continue;
             }
             self.used = true;
+            if columns > 1 && stated.kind != Some(TableKind::FindFat) {
+                self.columns(&rows, columns::names(lines, &rows, columns));
+                continue;
+            }
             let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
             self.entries.push(table.entry());
         }
+    }
+
+    /// Reads a table with columns of these names, each by itself: of as many open units as its name states,
+    /// else of one device each.
+    fn columns(&mut self, rows: &[Row], names: Vec<String>) {
+        for (at, name) in names.iter().enumerate() {
+            let rows = table::of_column(rows, at);
+            let mut stated = self.stated_of(&rows, false);
+            let open_units = columns::open_units_in(name);
+            if open_units.is_some() {
+                stated = Stated { kind: Some(TableKind::OpenUnits), open_units, ..stated };
+            }
+            let table = Table { stated, rows: &rows, capacity: self.capacity, problems: &mut self.problems };
+            let entry = table.entry();
+            self.entries.push(Entry { column: open_units.is_none().then_some(at), ..entry });
+        }
+        if names.len() > self.devices.len() && names.iter().any(|name| columns::open_units_in(name).is_none())
+        {
+            self.devices = names;
+        }
+    }
+
+    /// Marks every table of a log with a column for each device.
+    fn mark_columns(&mut self) -> Vec<String> {
+        let names: Vec<String> = self.devices.iter().map(|name| device_name::printable(name)).collect();
+        for entry in &mut self.entries {
+            if let Source::Published { devices, .. } = &mut entry.observations.conditions.source
+                && names.len() > 1
+            {
+                devices.clone_from(&names);
+            }
+        }
+        names
     }
 
     /// Marks the tables if the log names several devices, and returns remarks about it.

@@ -12,7 +12,6 @@ use flashscope_record::observation::{
 use crate::parse::log::{Entry, Problem};
 use crate::parse::row::{Cells, Row};
 use crate::parse::stated::{Stated, TableKind};
-use crate::parse::text::Line;
 
 /// Splits rows into tables. In each, candidates or sizes only fall.
 pub(super) fn split(rows: Vec<Row>) -> Vec<Vec<Row>> {
@@ -32,10 +31,10 @@ fn follows(last: &Row, row: &Row) -> bool {
 }
 
 /// The kind of a table, by its rows and by what is stated before it. `None`: speeds of which nothing is
-/// stated. Several columns are those of the FAT area unless they have names of their own, or are stated to be
-/// of another kind.
+/// stated, or of one device a column. Several columns are those of the FAT area unless they have names of
+/// their own, or are stated to be of another kind.
 pub(super) fn kind(rows: &[Row], stated: Option<TableKind>, columns_are_named: bool) -> Option<TableKind> {
-    match rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0) {
+    match column_count(rows) {
         0 => Some(TableKind::Align),
         1 => stated.filter(|kind| *kind != TableKind::Align),
         _ if stated == Some(TableKind::FindFat) => stated,
@@ -44,29 +43,19 @@ pub(super) fn kind(rows: &[Row], stated: Option<TableKind>, columns_are_named: b
     }
 }
 
-/// Whether the columns of these rows have names: a line above them that is as long as they are, bars between
-/// them as in the tables of wikis, or other units than flashbench's.
-pub(super) fn columns_are_named(lines: &[Line], rows: &[Row]) -> bool {
-    let Some((first, last)) = rows.first().zip(rows.last()) else { return false };
-    let at = lines.partition_point(|line| line.number < first.first_line);
-    let of_rows = lines[at..].iter().take_while(|line| line.number <= last.last_line);
-    let has_bars = |line: &Line| line.text.trim_start_matches(['|', ' ']).contains('|');
-    let above = lines[..at].iter().rev().find(|line| line.text.chars().any(char::is_alphanumeric));
-    let rewritten = rows.iter().any(|row| row.rewritten);
-    rewritten
-        || of_rows.into_iter().any(has_bars)
-        || above.is_some_and(|line| is_header(&line.text, columns(&first.cells)))
+/// How many speeds every row has; none in a table of `-a`.
+pub(super) fn column_count(rows: &[Row]) -> usize {
+    rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(0)
 }
 
-/// What the first column of a table is called.
-const SIZES: [&str; 5] = ["size", "block", "request", "segment", "write"];
-
-fn is_header(text: &str, columns: usize) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let mut words = lower.split_whitespace();
-    let count = words.clone().count();
-    let is_size = words.next().is_some_and(|first| SIZES.iter().any(|size| first.starts_with(size)));
-    lower.contains('|') || (columns..=columns + 1).contains(&count) || is_size && count > columns
+/// The same rows with the speeds of one column alone.
+pub(super) fn of_column(rows: &[Row], column: usize) -> Vec<Row> {
+    let row = |row: &Row| {
+        let Cells::Speeds { request, speeds } = &row.cells else { return None };
+        let cells = Cells::Speeds { request: *request, speeds: vec![*speeds.get(column)?] };
+        Some(Row { cells, cut: false, ..row.clone() })
+    };
+    rows.iter().filter_map(row).collect()
 }
 
 /// A table being made.
@@ -102,6 +91,7 @@ impl Table<'_> {
             observations: Observations { data, conditions, ended: self.ended() },
             heading: self.stated.text,
             lines: first..=last,
+            column: None,
             remarks,
         }
     }
@@ -164,15 +154,10 @@ impl Table<'_> {
         );
         let erase_block = self.erase_block(remarks);
         let order = self.order(remarks);
-        let columns = self.rows.iter().map(|row| columns(&row.cells)).min().unwrap_or(1);
-        if columns > 1 {
-            remarks.push("the log does not state that the columns of this table are erase blocks (--find-fat); only the first column was read".to_owned());
-        }
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
             Some(WriteSizeCell { order, request, start: None, times: times(request, *speeds.first()?, None) })
         };
-        let columns = u32::try_from(columns).unwrap_or(u32::MAX);
-        let cells = self.speeds(columns).into_iter().filter_map(cell).collect();
+        let cells = self.speeds(1).into_iter().filter_map(cell).collect();
         Data::WriteSize(WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() })
     }
 
@@ -244,7 +229,8 @@ const fn cut(reason: StopReason) -> Ended {
     Ended::Early { reason, cause: Cause::Log }
 }
 
-fn columns(cells: &Cells) -> usize {
+/// How many speeds a row has.
+pub(super) fn columns(cells: &Cells) -> usize {
     match cells {
         Cells::Align { .. } => 0,
         Cells::Speeds { speeds, .. } => speeds.len(),

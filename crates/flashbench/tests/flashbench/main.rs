@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod logs;
+mod misread_logs;
 mod patriot_fidelity;
 mod procedure;
 mod properties;

@@ -18,6 +18,9 @@ pub struct Import {
     /// Combine all logs: they are of the same device.
     #[arg(long)]
     pub one_device: bool,
+    /// The device in this column of a table with one column for each device, counted from 1.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "brief")]
+    pub column: Option<usize>,
     /// Where results are written.
     #[command(flatten)]
     pub output: Output,

@@ -38,7 +38,36 @@ pub fn run(arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
         outputs::permit(&arguments.output.files, input::file(log))?;
     }
     let read = logs.iter().map(|log| read(log, printer)).collect::<Result<Vec<_>, _>>()?;
+    let read = read.into_iter().map(|runs| one_device(runs, arguments)).collect::<Result<Vec<_>, _>>()?;
     report(combined(read), arguments, printer)
+}
+
+/// The run of the one device of a log, or of the column that was asked for.
+///
+/// # Errors
+/// Exit code 2 if the log has a column for each of several devices and none was asked for, or if it has no
+/// such column.
+fn one_device(mut runs: Vec<RunFile>, arguments: &Import) -> Result<RunFile, Failure> {
+    let usage = |text: String| Failure { exit: Exit::Usage, error: anyhow!(text) };
+    let names: Vec<&str> = runs.iter().map(|run| run.device_name.as_str()).collect();
+    let at = match arguments.column {
+        None if runs.len() > 1 => {
+            return Err(usage(format!(
+                "the table has a column for each of {} devices ({}): add --column NUMBER for one of them, or --brief for one line each",
+                names.len(),
+                names.join(", ")
+            )));
+        }
+        None => 0,
+        Some(column) if runs.len() > 1 && (1..=runs.len()).contains(&column) => column - 1,
+        Some(column) => {
+            return Err(usage(match names.len() {
+                1 => "the log has no table with a column for each device: leave --column out".to_owned(),
+                count => format!("there is no column {column}: the table has {count} ({})", names.join(", ")),
+            }));
+        }
+    };
+    Ok(runs.swap_remove(at))
 }
 
 /// Prints and stores the findings of one device.
@@ -59,7 +88,7 @@ fn print_brief(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     for log in logs {
         match read(log, printer) {
-            Ok(run) => printer.result(&line(&run))?,
+            Ok(runs) => runs.iter().try_for_each(|run| printer.result(&line(run)))?,
             Err(failure) => exit = printer.failure(&failure),
         }
     }
@@ -71,8 +100,8 @@ fn line(run: &RunFile) -> String {
     brief(&Report { run, findings: &findings }) + "\n"
 }
 
-/// The run of one log.
-fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
+/// The run of one log, or one for each column of a table with one for each device.
+fn read(path: &Path, printer: &Printer) -> Result<Vec<RunFile>, Failure> {
     let name = path.display().to_string();
     let bytes = input::read(path).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let log = parse::parse(&bytes, &name).or_exit_bare(Exit::Usage)?;
@@ -83,9 +112,19 @@ fn read(path: &Path, printer: &Printer) -> Result<RunFile, Failure> {
         let (first, last) = (entry.lines.start(), entry.lines.end());
         printer.detail(format!("{name}: lines {first} to {last}: {}", entry.heading));
     }
+    if log.columns.len() < 2 {
+        return Ok(vec![run_of(&name, log)]);
+    }
+    let column = |(at, device): (usize, &String)| {
+        run_of(&format!("{name}, column {} ({device})", at + 1), log.of_column(at))
+    };
+    Ok(log.columns.iter().enumerate().map(column).collect())
+}
+
+fn run_of(name: &str, log: Log) -> RunFile {
     let remarks = remarks(&log);
     let observations = log.entries.into_iter().map(|entry| entry.observations).collect();
-    Ok(show::run_of_log(&name, log.device_name, observations, remarks))
+    show::run_of_log(name, log.device_name, observations, remarks)
 }
 
 /// What the log leaves open, each sentence once.

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use flashscope_record::observation::{Data, Observations};
+use flashscope_record::observation::{Data, Observations, Source};
 
 use crate::size_sweep::sweep::sweep_points;
 use crate::size_sweep::write_unit::SweepPoint;
@@ -35,9 +35,11 @@ pub struct SizeSweep {
 }
 
 impl SizeSweep {
-    /// `None` if *write-size* was not measured.
+    /// `None` if *write-size* was not measured. Speeds of a log do not count: into how many blocks they were
+    /// written is not known.
     pub fn of(observations: &[Observations]) -> Option<Self> {
-        let data = observations.iter().filter_map(|each| match &each.data {
+        let measured = observations.iter().filter(|each| each.conditions.source == Source::Measured);
+        let data = measured.filter_map(|each| match &each.data {
             Data::WriteSize(data) => Some(data.cells.iter().cloned()),
             _ => None,
         });
@@ -94,6 +96,11 @@ impl SizeSweep {
     pub fn best_time_per_byte(&self) -> f64 {
         let times = self.points.iter().map(|point| point.seconds / point.size.as_f64());
         times.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether no write as small as this was measured.
+    pub fn starts_above(&self, size: Bytes) -> bool {
+        self.points.first().is_none_or(|point| point.size > size)
     }
 
     /// The lowest latency of all points, seconds.

@@ -46,6 +46,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let assumption = seen.assumed_erase_block(&erase_block);
     let page_by_reads =
         if device_failed(observations) { withdrawal::undecided_by_writes(align.page) } else { align.page };
+    let page_by_reads = seen.unless_writes_contradict(page_by_reads);
     let (page, write_unit) = match seen.write_size.last().and_then(|data| sweep::changed(data)) {
         Some(changed) => (page(page_by_reads, page_by_writes, &[]), write_unit::of_another_speed(changed)),
         None if seen.write_size.is_empty() => {

@@ -96,6 +96,14 @@ impl<'a> Seen<'a> {
         unit
     }
 
+    /// The page by reads, unless the log's own writes show a larger one.
+    pub fn unless_writes_contradict(&self, by_reads: Finding) -> Finding {
+        let larger = by_reads.bytes().and_then(|page| self.tables().larger_page(page));
+        let Some([(page, page_s), (_, twice_s)]) = larger else { return by_reads };
+        let fault = LogFault::WritesShowLargerPage { page, page_s, twice_s };
+        Finding::unknown(by_reads.id, Reason::Log(fault), [WouldDecide::WriteTests])
+    }
+
     /// The page by our own small writes across boundaries.
     pub fn page_by_writes(&self) -> Option<Finding> {
         self.write_size.last().and_then(|data| page::page(data))

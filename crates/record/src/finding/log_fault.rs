@@ -52,6 +52,15 @@ pub enum LogFault {
         /// The slow block before it.
         slow: usize,
     },
+    /// Reads show a page, but a write of twice its size takes no longer.
+    WritesShowLargerPage {
+        /// The page by reads.
+        page: Bytes,
+        /// The time of a write of this size, seconds.
+        page_s: f64,
+        /// The time of a write of twice this size, seconds.
+        twice_s: f64,
+    },
     /// Single rows are outliers: they differ as much as those at the boundaries of the block that would fit.
     OutlierRows {
         /// The block that would fit.

@@ -138,17 +138,28 @@ pub enum Reason {
     /// The largest request is still much faster than half of it.
     LargestStillFaster(Bytes),
     /// Even the smallest number of blocks merges at every request.
-    FewestMerge(u32),
+    FewestMerge {
+        /// That number.
+        blocks: u32,
+        /// The median time of a request, seconds.
+        merge_s: f64,
+        /// The largest request that merges nothing, if small ones do not.
+        free_to: Option<Bytes>,
+    },
     /// Writing slows down gradually with the number of blocks.
     SlowsGradually {
         /// The most blocks that can fit, where that shows.
         at_most: Option<u32>,
+        /// The most blocks that are as fast as the fewest.
+        as_fast: u32,
         /// A number of blocks that is slower.
         blocks: u32,
         /// How many times as long writes take there.
         factor: f64,
         /// The number of blocks it is compared with.
         fewest: u32,
+        /// The largest number of blocks and its factor, if it is another.
+        last: Option<(u32, f64)>,
     },
     /// At least this many fit; more were not tested.
     AtLeast(u32),

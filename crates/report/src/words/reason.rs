@@ -154,23 +154,48 @@ fn of_writes(unknown: &Reason) -> Option<String> {
     })
 }
 
+/// Which numbers of blocks are as fast as the fewest, and which are slower by how much.
+fn slows_gradually(
+    (at_most, as_fast, fewest): (Option<u32>, u32, u32),
+    (blocks, factor): (u32, f64),
+    last: Option<(u32, f64)>,
+) -> String {
+    let begins = match at_most {
+        Some(at_most) => format!("at most {at_most}, but writes"),
+        None if as_fast > fewest => {
+            format!("writing slows down gradually: {as_fast} blocks are as fast as {fewest}, but writes")
+        }
+        None => "writing slows down gradually: writes".to_owned(),
+    };
+    let slower =
+        format!("{begins} into {blocks} blocks round-robin take {factor:.1} times as long as into {fewest}");
+    match last {
+        Some((blocks, factor)) => format!("{slower}, and into {blocks} {factor:.1} times"),
+        None => slower,
+    }
+}
+
 /// Reasons from round-robin writes into erase blocks.
 fn of_blocks(unknown: &Reason) -> Option<String> {
     Some(match unknown {
-        Reason::FewestMerge(units) => {
-            format!("{units} open blocks are already too many: a request takes the same time at any size")
-        }
-        Reason::SlowsGradually { at_most, blocks, factor, fewest } => {
-            let at_most = at_most.map_or_else(
-                || "writing slows down gradually: ".to_owned(),
-                |at_most| format!("at most {at_most}, but "),
+        Reason::FewestMerge { blocks, merge_s, free_to } => {
+            let blocks = counted(u64::from(*blocks), "open block");
+            let is_one = blocks.starts_with("1 ");
+            let merges = format!(
+                "{blocks} {} already too many: a write takes about {} whatever its size",
+                if is_one { "is" } else { "are" },
+                time(*merge_s)
             );
-            format!(
-                "{at_most}writes into {blocks} blocks round-robin take {factor:.1} times as long as into {fewest}"
-            )
+            match free_to {
+                Some(size) => format!("{merges}; writes of up to {size} are quick"),
+                None => merges,
+            }
+        }
+        Reason::SlowsGradually { at_most, as_fast, blocks, factor, fewest, last } => {
+            slows_gradually((*at_most, *as_fast, *fewest), (*blocks, *factor), *last)
         }
         Reason::AtLeast(units) => {
-            format!("at least {units}: no slowdown up to this number, and more were not tested")
+            format!("at least {units}: up to this number no merges show, and more were not tested")
         }
         Reason::NoMergeUpTo(blocks) => format!(
             "no merge was seen while writing into up to {} round-robin",
@@ -351,6 +376,12 @@ fn log_fault(fault: &LogFault) -> String {
         LogFault::FastAfterSlowBlock { fast, slow } => format!(
             "the log contradicts itself: small writes are fast in erase block {fast}, but not in block {slow} before it"
         ),
+        LogFault::WritesShowLargerPage { page, page_s, twice_s } => format!(
+            "reads show pages of {page}, but a write of {} takes {}, no longer than one of {page} ({})",
+            *page * 2,
+            time(*twice_s),
+            time(*page_s)
+        ),
         LogFault::OutlierRows { block: Some(block) } => {
             format!("{block} is possible, but other rows of the table are as slow as those at its multiples")
         }
@@ -430,8 +461,15 @@ mod tests {
 
     fn blocks() -> Vec<Reason> {
         vec![
-            Reason::FewestMerge(2),
-            Reason::SlowsGradually { at_most: Some(9), blocks: 4, factor: 1.8, fewest: 2 },
+            Reason::FewestMerge { blocks: 2, merge_s: 0.2, free_to: Some(SIZE) },
+            Reason::SlowsGradually {
+                at_most: None,
+                as_fast: 3,
+                blocks: 4,
+                factor: 1.8,
+                fewest: 2,
+                last: Some((9, 3.5)),
+            },
             Reason::AtLeast(5),
             Reason::NoMergeUpTo(128),
             Reason::BetweenCounts { open_at_once: 3, low: 4, high: 6 },

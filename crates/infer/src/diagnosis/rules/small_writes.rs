@@ -12,6 +12,9 @@ const LARGE_FACTOR: f64 = 1.06;
 
 pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option<Counterfactual>, Untested> {
     let request = CopyPart::Small.request();
+    if inputs.sweep.starts_above(request) {
+        return Err(Untested { bottleneck: Bottleneck::SmallWrites, reason: DiagnosisReason::NoSizeSweep });
+    }
     if inputs.sweep.is_absorbed_by_write_buffer(request) {
         return Err(Untested { bottleneck: Bottleneck::SmallWrites, reason: DiagnosisReason::WriteBuffer });
     }

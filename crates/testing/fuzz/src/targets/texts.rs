@@ -21,7 +21,11 @@ pub fn targets() -> std::io::Result<Vec<Target>> {
     let profiles = paths.iter().map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
     Ok(vec![
         Target::new("run file", samples("fuzz", ".json")?, run_file),
-        Target::new("flashbench log", samples("published", ".txt")?, log),
+        Target::new(
+            "flashbench log",
+            [samples("published", ".txt")?, samples("import", ".txt")?].concat(),
+            log,
+        ),
         Target::new("profile", profiles, profile),
         Target::new("virtual stick", STICKS.map(|name| name.as_bytes().to_vec()).to_vec(), stick),
     ])
