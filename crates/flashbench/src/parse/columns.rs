@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(found("A B C D", 4), ["A", "B", "C", "D"]);
         assert_eq!(found("Size  1 AU  2 AU  3 AU", 3), ["1 AU", "2 AU", "3 AU"]);
         assert_eq!(found("Size 1 AU 2 AU 3 AU", 3), ["1 AU", "2 AU", "3 AU"]);
-        assert!(found("one card the other", 3).is_empty());
+        assert!(found("one card the other one", 3).is_empty());
         assert!(found("", 2).is_empty());
     }
 
