@@ -38,7 +38,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
         is_removable: node.is_set("removable"),
         is_read_only: node.is_set("ro"),
         kind: DiskKind::Disk,
-        usb: usb_device.and_then(|device| usb::read(device, interface)),
+        usb: usb_device.and_then(|device| usb::read(device, interface, roots)),
         card: device
             .as_ref()
             .filter(|_| bus == Bus::Mmc)
@@ -51,6 +51,7 @@ pub fn describe(node: &Node, mounts: &[Mount], roots: &Roots) -> Disk {
         scsi,
         bus,
         name,
+        kernel_events: None,
     };
     disk.kind = disk_kind(&disk, device.as_ref());
     disk

@@ -6,6 +6,7 @@ use flashscope_device::Bytes;
 
 use crate::card::Card;
 use crate::disk_kind::DiskKind;
+use crate::kernel_log::KernelEvents;
 use crate::mounts::Mount;
 use crate::queue::Queue;
 use crate::usb::Usb;
@@ -53,6 +54,8 @@ pub struct Disk {
     pub filesystem: Option<Filesystem>,
     /// Where it and its partitions are mounted.
     pub mounts: Vec<Mount>,
+    /// What the kernel's log says of it; `None` if the log may not be read (it needs root on most systems).
+    pub kernel_events: Option<KernelEvents>,
 }
 
 impl Disk {
@@ -60,6 +63,17 @@ impl Disk {
     #[must_use]
     pub const fn is_stick_or_card(&self) -> bool {
         matches!(self.kind, DiskKind::Stick | DiskKind::Reader | DiskKind::UsbDisk | DiskKind::Card)
+    }
+
+    /// How the kernel's log names it: `usb 2-1`, or `mmc0` and `mmcblk0`.
+    pub(crate) fn log_names(&self) -> Vec<String> {
+        match (&self.usb, self.bus) {
+            (Some(usb), _) => vec![format!("usb {}", usb.path.name)],
+            (None, Bus::Mmc) => {
+                vec![self.name.clone(), self.name.replacen("mmcblk", "mmc", 1)]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether the running system is on it.

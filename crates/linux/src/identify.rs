@@ -11,6 +11,7 @@ use crate::mounts;
 use crate::printable::printable;
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
+use crate::usb::{Usb, VirtualBus};
 
 /// The identity of a target, without a measurement.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +59,13 @@ fn one_line(disk: &Disk, partition: Option<&Partition>) -> String {
         .usb
         .as_ref()
         .map_or_else(String::new, |usb| format!(" ({:04x}:{:04x})", usb.vendor_id, usb.product_id));
-    let link = disk.usb.as_ref().and_then(|usb| usb.link_mbit_per_s);
-    let link = link.map_or_else(String::new, |mbit_per_s| format!(" {mbit_per_s} Mbit/s"));
+    let link = |usb: &Usb| match (usb.path.virtual_bus, usb.link_mbit_per_s) {
+        (Some(VirtualBus::Network), _) => " over the network".to_owned(),
+        (Some(VirtualBus::Gadget), _) => " of a gadget".to_owned(),
+        (None, Some(mbit_per_s)) => format!(" {mbit_per_s} Mbit/s"),
+        (None, None) => String::new(),
+    };
+    let link = disk.usb.as_ref().map_or_else(String::new, link);
     let part = partition.map_or_else(String::new, |partition| {
         format!("{}, {} from {} of ", partition.name, partition.length, partition.start)
     });

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::describe::describe;
 use crate::disk::{Bus, Disk};
+use crate::kernel_log::{self, KernelEvents};
 use crate::missing_disk::{MissingDisk, missing_disks};
 use crate::mounts;
 use crate::roots::Roots;
@@ -38,8 +39,14 @@ pub fn list(roots: &Roots) -> Result<Listing, ListError> {
     let nodes = sysfs.disks().map_err(|source| ListError { path: roots.sysfs.join("block"), source })?;
     let mounts = mounts::read(&roots.mounts).unwrap_or_default();
     let mut listing = Listing { missing: missing_disks(&sysfs), ..Listing::default() };
+    let messages = roots.kernel_log.as_deref().and_then(kernel_log::read);
     for node in nodes {
-        let disk = describe(&node, &mounts, roots);
+        let mut disk = describe(&node, &mounts, roots);
+        let names = disk.log_names();
+        disk.kernel_events = messages
+            .as_ref()
+            .filter(|_| !names.is_empty())
+            .map(|messages| KernelEvents::of(messages, &names));
         // The entry of a disk that appears or vanishes has no size.
         if !node.is_there() || node.text("size").is_none() {
             listing.vanished.push(disk.name);

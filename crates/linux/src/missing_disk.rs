@@ -2,6 +2,7 @@
 //! driver.
 
 use crate::sysfs::{Node, Sysfs};
+use crate::usb;
 
 /// A slot or device without a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum MissingDiskReason {
     NoCard,
     /// USB storage without a driver.
     NoDriver,
+    /// USB storage without a driver that supports UAS: where uas is built, usb-storage leaves it to uas.
+    NoUasDriver,
     /// USB storage with a driver but without a disk: it is starting, or it does not respond.
     NoDisk,
 }
@@ -54,6 +57,7 @@ fn without_disk(interface: &Node) -> Option<MissingDisk> {
     let is_storage = interface.hexadecimal("bInterfaceClass") == Some(MASS_STORAGE);
     let device = interface.below("..").filter(|_| is_storage)?;
     let reason = match interface.below("driver") {
+        None if usb::offers_uas(&device) == Some(true) => MissingDiskReason::NoUasDriver,
         None => MissingDiskReason::NoDriver,
         Some(_) if has_disk(interface) => return None,
         Some(_) => MissingDiskReason::NoDisk,

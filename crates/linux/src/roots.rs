@@ -15,7 +15,15 @@ pub struct Roots {
     pub devices: Option<PathBuf>,
     /// The tree with processes and memory.
     pub proc: PathBuf,
+    /// The directories with modprobe's settings, the most important first.
+    pub modprobe: Vec<PathBuf>,
+    /// The kernel's log, a file with one record a line in the form of `/dev/kmsg`. `None` if it must not be
+    /// read.
+    pub kernel_log: Option<PathBuf>,
 }
+
+/// The directories with modprobe's settings (modprobe.d(5)).
+const MODPROBE: [&str; 4] = ["etc/modprobe.d", "run/modprobe.d", "usr/lib/modprobe.d", "lib/modprobe.d"];
 
 impl Default for Roots {
     /// This machine.
@@ -26,12 +34,14 @@ impl Default for Roots {
             udev: "/run/udev/data".into(),
             devices: Some("/dev".into()),
             proc: "/proc".into(),
+            modprobe: MODPROBE.map(|directory| Path::new("/").join(directory)).to_vec(),
+            kernel_log: Some("/dev/kmsg".into()),
         }
     }
 }
 
 impl Roots {
-    /// A copy: `directory` is a copy of `/sys`, or holds `sys`, and optionally `proc`, `run` and `dev`.
+    /// A copy: `directory` is a copy of `/sys`, or holds `sys`, and optionally `proc`, `run`, `etc` and `dev`.
     /// Nothing of this machine is read.
     #[must_use]
     pub fn copy(directory: &Path) -> Self {
@@ -49,6 +59,8 @@ impl Roots {
             udev: beside.join("run/udev/data"),
             devices: Some(beside.join("dev")),
             proc: beside.join("proc"),
+            modprobe: MODPROBE.map(|directory| beside.join(directory)).to_vec(),
+            kernel_log: Some(beside.join("dev/kmsg")),
         }
     }
 

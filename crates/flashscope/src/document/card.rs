@@ -1,7 +1,7 @@
 //! The registers of an SD or MMC card.
 
 use flashscope_device::Bytes;
-use flashscope_linux::{BusMode, Card, SdStatus};
+use flashscope_linux::{BusMode, Card, Reserve, SdStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,8 +36,34 @@ pub struct CardDocument {
     pub status: Option<SdStatusDocument>,
     /// The mode of the bus between reader and card. Needs root.
     pub bus_mode: Option<BusModeDocument>,
-    /// The share of the life used up, in tenths: single-level cells and multi-level cells.
+    /// The share of the life used up, in tenths: cells of type A and of type B.
     pub life_used_tenths: Option<[u8; 2]>,
+    /// The reserved blocks of an eMMC chip (`pre_eol_info`).
+    pub reserve: Option<ReserveDocument>,
+    /// Whether the command queue is on.
+    pub has_command_queue: Option<bool>,
+}
+
+/// How many of its reserved blocks an eMMC chip has used.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReserveDocument {
+    /// Less than 80 %.
+    Normal,
+    /// 80 %.
+    Warning,
+    /// 90 %.
+    Urgent,
+}
+
+impl From<Reserve> for ReserveDocument {
+    fn from(reserve: Reserve) -> Self {
+        match reserve {
+            Reserve::Normal => Self::Normal,
+            Reserve::Warning => Self::Warning,
+            Reserve::Urgent => Self::Urgent,
+        }
+    }
 }
 
 /// The SD status register.
@@ -91,6 +117,8 @@ impl From<&Card> for CardDocument {
             status: card.status.as_ref().map(SdStatusDocument::from),
             bus_mode: card.bus_mode.as_ref().map(BusModeDocument::from),
             life_used_tenths: card.life_used.map(|(single, multiple)| [single, multiple]),
+            reserve: card.reserve.map(ReserveDocument::from),
+            has_command_queue: card.has_command_queue,
         }
     }
 }

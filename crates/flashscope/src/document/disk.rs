@@ -53,8 +53,19 @@ pub struct DiskDocument {
     pub mounts: Vec<String>,
     /// The same, with filesystem and options.
     pub mounted: Vec<MountDocument>,
+    /// What the kernel's log says of it since boot; null if the log cannot be read (it needs root).
+    pub kernel_events: Option<KernelEventsDocument>,
     /// What to know about it.
     pub remarks: Vec<String>,
+}
+
+/// What the kernel's log says of a disk.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct KernelEventsDocument {
+    /// Resets of the device.
+    pub resets: u32,
+    /// Transfers that arrived damaged.
+    pub checksum_errors: u32,
 }
 
 /// What a disk answers to a SCSI inquiry.
@@ -166,6 +177,10 @@ impl From<&Disk> for DiskDocument {
             usb: disk.usb.as_ref().map(UsbDocument::from),
             card: disk.card.as_ref().map(CardDocument::from),
             card_unreadable: text::registers_hidden(disk),
+            kernel_events: disk.kernel_events.map(|events| KernelEventsDocument {
+                resets: events.resets,
+                checksum_errors: events.checksum_errors,
+            }),
             requests: QueueDocument::from(&disk.queue),
             write_cache: disk.queue.write_cache.map(|cache| cache.as_str()),
             partitions: disk.partitions.iter().map(PartitionDocument::from).collect(),

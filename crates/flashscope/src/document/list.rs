@@ -39,6 +39,9 @@ pub enum IdleReason {
     /// No driver has taken the device.
     #[serde(rename = "no driver")]
     NoDriver,
+    /// No driver has taken the device, which supports UAS.
+    #[serde(rename = "no uas driver")]
+    NoUasDriver,
     /// The device is starting or does not answer.
     #[serde(rename = "no disk")]
     NoDisk,
@@ -113,6 +116,7 @@ impl From<&MissingDisk> for IdleDocument {
         let why = match idle.reason {
             MissingDiskReason::NoCard => IdleReason::EmptySlot,
             MissingDiskReason::NoDriver => IdleReason::NoDriver,
+            MissingDiskReason::NoUasDriver => IdleReason::NoUasDriver,
             MissingDiskReason::NoDisk => IdleReason::NoDisk,
         };
         Self { name: idle.name.clone(), product: idle.product.clone(), why }

@@ -1,10 +1,10 @@
 //! What USB reports about a disk.
 
-use flashscope_linux::{Capability, Hub, Usb};
+use flashscope_linux::{Capability, Hub, Quirk, QuirkSource, Usb, VirtualBus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::text::disk as text;
+use crate::text::usb as text;
 
 /// What USB reports about a disk.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -17,6 +17,14 @@ pub struct UsbDocument {
     pub version: Option<String>,
     /// The speed of the link now, Mbit/s.
     pub link_mbit_per_s: Option<f64>,
+    /// The number of lanes in each direction; null if the kernel does not show it.
+    pub lanes: Option<u32>,
+    /// The fastest link that the port offers, Mbit/s; null if the kernel does not show it.
+    pub port_mbit_per_s: Option<f64>,
+    /// The virtual bus it is plugged into; null for hardware of this machine.
+    pub virtual_bus: Option<VirtualBusDocument>,
+    /// The quirk that was set for it on this machine; null without one.
+    pub quirk: Option<QuirkDocument>,
     /// The speed that the device is capable of, Mbit/s.
     pub could_mbit_per_s: Option<f64>,
     /// Whether that capability is exact.
@@ -37,6 +45,25 @@ pub struct UsbDocument {
     pub ports: Vec<u32>,
     /// The hubs between the machine and the device.
     pub hubs: Vec<HubDocument>,
+}
+
+/// A bus that a driver makes up.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VirtualBusDocument {
+    /// USB/IP: the device is plugged into another machine.
+    Network,
+    /// A gadget of this machine.
+    Gadget,
+}
+
+/// A quirk of usb-storage.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct QuirkDocument {
+    /// Its flags, one letter each; `u` ignores UAS.
+    pub flags: String,
+    /// Where it was set: `command line`, `parameter`, or the path of a file of modprobe.
+    pub source: String,
 }
 
 /// What is known about the capability of a device.
@@ -76,6 +103,10 @@ impl From<&Usb> for UsbDocument {
             product_id: format!("{:04x}", usb.product_id),
             version: usb.version.clone(),
             link_mbit_per_s: usb.link_mbit_per_s,
+            lanes: usb.lanes,
+            port_mbit_per_s: usb.port_mbit_per_s,
+            virtual_bus: usb.path.virtual_bus.map(VirtualBusDocument::from),
+            quirk: usb.quirk.as_ref().map(QuirkDocument::from),
             could_mbit_per_s,
             could_status,
             held_back: usb.is_held_back(),
@@ -87,6 +118,26 @@ impl From<&Usb> for UsbDocument {
             ports: usb.path.ports.clone(),
             hubs: usb.path.hubs.iter().map(HubDocument::from).collect(),
         }
+    }
+}
+
+impl From<VirtualBus> for VirtualBusDocument {
+    fn from(bus: VirtualBus) -> Self {
+        match bus {
+            VirtualBus::Network => Self::Network,
+            VirtualBus::Gadget => Self::Gadget,
+        }
+    }
+}
+
+impl From<&Quirk> for QuirkDocument {
+    fn from(quirk: &Quirk) -> Self {
+        let source = match &quirk.source {
+            QuirkSource::CommandLine => "command line".to_owned(),
+            QuirkSource::Parameter => "parameter".to_owned(),
+            QuirkSource::File(path) => path.display().to_string(),
+        };
+        Self { flags: quirk.flags.clone(), source }
     }
 }
 

@@ -53,7 +53,7 @@ fn driver(disk: &Disk) -> Option<Driver> {
 fn link(disk: &Disk) -> Option<Link> {
     let Some(usb) = &disk.usb else { return disk.card.as_ref().and_then(link_of_card) };
     let supported = usb.capability.as_ref().map(|capability| capability.at_least_mbit_per_s());
-    let now = usb.link_mbit_per_s?;
+    let now = usb.link_mbit_per_s.filter(|_| usb.path.virtual_bus.is_none())?;
     let slow_cause = usb.link_limit.as_ref().map(slow_cause);
     Some(Link { slow_cause, is_card_reader: disk.kind == DiskKind::Reader, ..Link::usb(now, supported)? })
 }

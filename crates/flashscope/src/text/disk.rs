@@ -1,15 +1,13 @@
 //! Sentences about a disk.
 
 use flashscope_linux::{
-    Capability, Card, Disk, DiskKind, LinkLimit, MissingDisk, MissingDiskReason, Queue, Usb, WriteCache,
+    Card, Disk, DiskKind, KernelEvents, MissingDisk, MissingDiskReason, Queue, Reserve, WriteCache,
 };
 
-use flashscope_record::attachment::LinkKind;
-use flashscope_report::words::diagnosis::slow_cause_text;
+use flashscope_report::counted;
 
 use super::fact::Fact;
-use super::partitions;
-use crate::target::slow_cause;
+use super::{partitions, usb as usb_text};
 
 /// `/dev/sdb  28.6 GiB  stick: SanDisk Ultra Fit (0781:5583)`
 pub fn headline(disk: &Disk) -> String {
@@ -42,9 +40,10 @@ pub fn facts(disk: &Disk) -> Vec<Fact> {
     let card = disk.card.as_ref();
     let mut facts = Vec::new();
     let mut add = |name: &str, text: Option<String>| facts.extend(text.map(|text| Fact::new(name, text)));
-    add("link", usb.map(link).or_else(|| card.map(bus_mode)));
-    add("plugged in", usb.map(usb_path));
-    add("driver", usb.map(driver));
+    add("link", usb.map(usb_text::link).or_else(|| card.map(bus_mode)));
+    add("plugged in", usb.map(usb_text::path));
+    add("driver", usb.map(usb_text::driver));
+    add("kernel log", disk.kernel_events.and_then(|events| kernel_events(disk, events)));
     add("slot", slot(disk));
     add("card", card.map(registers));
     add("registers", registers_hidden(disk).filter(|_| !disk.is_empty()));
@@ -55,56 +54,6 @@ pub fn facts(disk: &Disk) -> Vec<Fact> {
     facts.extend(partitions::facts(disk));
     facts.extend(remarks(disk).into_iter().map(|remark| Fact::new("note", remark)));
     facts
-}
-
-fn slow(limit: &LinkLimit, mbit_per_s: f64) -> String {
-    slow_cause_text(&slow_cause(limit), &LinkKind::Usb { mbit_per_s })
-}
-
-/// The speed of the link, and the capability of the device.
-pub fn link(usb: &Usb) -> String {
-    let Some(link) = usb.link_mbit_per_s else { return "speed unknown: not in sysfs".to_owned() };
-    match (&usb.capability, &usb.link_limit) {
-        (Some(Capability::Exact { mbit_per_s }), Some(limit)) => {
-            format!("{link} of {mbit_per_s} Mbit/s: {}", slow(limit, link))
-        }
-        (Some(Capability::AtLeast { mbit_per_s, .. }), Some(limit)) => {
-            format!("{link} of at least {mbit_per_s} Mbit/s: {}", slow(limit, link))
-        }
-        (Some(Capability::AtLeast { unknown, .. }), None) => {
-            format!("{link} Mbit/s; unknown whether it is capable of more: {unknown}")
-        }
-        _ => format!("{link} Mbit/s, the full speed of the device"),
-    }
-}
-
-fn usb_path(usb: &Usb) -> String {
-    let Some(bus) = usb.path.bus else { return usb.path.name.clone() };
-    let ports: Vec<String> = usb.path.ports.iter().map(ToString::to_string).collect();
-    let hubs: Vec<String> = usb.path.hubs.iter().map(hub).collect();
-    let hubs =
-        if hubs.is_empty() { "no hub".to_owned() } else { format!("through {}", hubs.join(", then ")) };
-    format!("bus {bus}, port {}, {hubs}", ports.join("."))
-}
-
-fn hub(hub: &flashscope_linux::Hub) -> String {
-    let product = hub.product.as_deref().unwrap_or("no name");
-    let link = hub.link_mbit_per_s.map_or_else(String::new, |link| format!(", {link} Mbit/s"));
-    format!("hub {} ({product}{link})", hub.name)
-}
-
-fn driver(usb: &Usb) -> String {
-    match (usb.driver.as_deref(), usb.offers_uas) {
-        (Some("usb-storage"), Some(true)) => {
-            "usb-storage, queue depth 1; the device also supports uas, with a larger queue depth: the kernel has a quirk against it \
-             or lacks the module (see dmesg)"
-                .to_owned()
-        }
-        (Some("usb-storage"), _) => "usb-storage, queue depth 1".to_owned(),
-        (Some("uas"), _) => "uas, several commands queued".to_owned(),
-        (Some(other), _) => other.to_owned(),
-        (None, _) => "unknown: not in sysfs".to_owned(),
-    }
 }
 
 /// The slot of a card reader.
@@ -148,14 +97,42 @@ fn registers(card: &Card) -> String {
     let kind = card.kind.as_deref().unwrap_or("card");
     let version = card.configuration.and_then(|scr| scr.version).map(|version| format!(" {version}"));
     let date = card.date.as_ref().map(|date| format!(", made {date}"));
-    let life =
-        card.life_used.map(|(single, multiple)| format!(", life used up: {}", life(single.max(multiple))));
-    format!(
-        "{kind}{} {maker}{}{}",
-        version.unwrap_or_default(),
-        date.unwrap_or_default(),
-        life.unwrap_or_default()
-    )
+    let life = card.life_used.map(|(one, two)| {
+        format!(", life used up: {} of the cells of type A, {} of type B", life(one), life(two))
+    });
+    let parts = [version, date, life, card.reserve.map(reserve), card.has_command_queue.map(command_queue)];
+    let [version, date, life, reserve, queue] = parts.map(Option::unwrap_or_default);
+    format!("{kind}{version} {maker}{date}{life}{reserve}{queue}")
+}
+
+/// How many of the reserved blocks of an eMMC chip are used.
+fn reserve(reserve: Reserve) -> String {
+    match reserve {
+        Reserve::Normal => ", reserved blocks: less than 80 % used",
+        Reserve::Warning => ", reserved blocks: 80 % used; back up its data and plan to replace it",
+        Reserve::Urgent => ", reserved blocks: 90 % used, it may soon refuse writes; back up its data now",
+    }
+    .to_owned()
+}
+
+fn command_queue(is_on: bool) -> String {
+    let state = if is_on { "on" } else { "off" };
+    format!(", command queue {state}")
+}
+
+/// Resets and checksum errors in the kernel's log; `None` without any.
+fn kernel_events(disk: &Disk, events: KernelEvents) -> Option<String> {
+    let of = |number: u32, what: &str| (number > 0).then(|| counted(u64::from(number), what));
+    let seen: Vec<String> = [of(events.resets, "reset"), of(events.checksum_errors, "checksum error")]
+        .into_iter()
+        .flatten()
+        .collect();
+    let advice = if disk.usb.is_some() {
+        "each costs seconds: try another cable, port or hub (see dmesg)"
+    } else {
+        "the contacts or the card may be failing: clean them, or try another slot (see dmesg)"
+    };
+    (!seen.is_empty()).then(|| format!("{} in the log since boot; {advice}", seen.join(", ")))
 }
 
 fn life(tenths: u8) -> String {
@@ -241,6 +218,11 @@ pub fn idle(idle: &MissingDisk) -> String {
         MissingDiskReason::NoCard => format!("{name}: an SD card slot without a card"),
         MissingDiskReason::NoDriver => {
             format!("{name}: USB storage without a driver; try modprobe usb-storage")
+        }
+        MissingDiskReason::NoUasDriver => {
+            format!(
+                "{name}: USB storage that supports UAS, without a driver; try modprobe uas (usb-storage leaves such a device to uas)"
+            )
         }
         MissingDiskReason::NoDisk => {
             format!("{name}: USB storage without a disk; it is starting or does not answer (see dmesg)")

@@ -4,3 +4,4 @@ pub mod activity;
 pub mod disk;
 mod fact;
 mod partitions;
+pub mod usb;

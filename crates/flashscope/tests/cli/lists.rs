@@ -49,6 +49,128 @@ fn list_names_slow_links_and_unreadable_registers() {
     assert!(text.contains("class 10, U3, V10, A1"), "{text}");
 }
 
+/// The text of `list` for a machine, in one line.
+fn text_of(name: &str) -> String {
+    let text = stdout(&flashscope(&["list", "--all", "--sysfs", &machine(name)]));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The only disk of a machine.
+fn disk_of(name: &str) -> Value {
+    listed(name)["disks"][0].clone()
+}
+
+#[test]
+fn a_reader_with_an_unknown_name_is_a_reader() {
+    assert!(text_of("card-reader-rdf5").contains("/dev/sdb 29.1 GiB, card reader: TS-RDF5 Transcend"));
+}
+
+#[test]
+fn a_slow_link_in_a_superspeed_port_blames_cable_and_contacts() {
+    let name = "usb3-stick-at-480-in-a-port-with-superspeed-half";
+    let text = text_of(name);
+    assert!(text.contains("SuperSpeed half of 5000 Mbit/s") && text.contains("another cable"), "{text}");
+    assert!(!text.contains("a USB 3 port would show it"), "{text}");
+    assert_eq!(disk_of(name)["usb"]["port_mbit_per_s"], 5000.0);
+}
+
+#[test]
+fn full_speed_under_a_faster_hub_is_a_failed_handshake() {
+    let text = text_of("stick-at-12-under-a-480-hub");
+    assert!(text.contains("Its port offers 480 Mbit/s: the handshake for more failed"), "{text}");
+    assert!(!text.contains("a USB 2 port would show it"), "{text}");
+}
+
+#[test]
+fn a_uas_device_without_a_driver_needs_the_module_uas() {
+    assert!(text_of("uas-device-without-a-driver").contains("try modprobe uas"));
+    assert_eq!(listed("uas-device-without-a-driver")["idle"][0]["why"], "no uas driver");
+}
+
+#[test]
+fn the_link_of_a_stick_over_usbip_is_the_network() {
+    let text = text_of("stick-over-usbip");
+    assert!(
+        text.contains("link the network:") && text.contains("over the network (USB/IP, vhci_hcd)"),
+        "{text}"
+    );
+    assert!(!text.contains("full speed of the device"), "{text}");
+    let disk = disk_of("stick-over-usbip");
+    assert_eq!(disk["usb"]["virtual_bus"], "network");
+    assert_eq!(disk["usb"]["held_back"], Value::Null);
+}
+
+#[test]
+fn the_reserve_of_an_emmc_chip_is_shown_beside_its_life() {
+    let text = text_of("emmc-pre-eol");
+    assert!(text.contains("more than 100 % of the cells of type A, 10 to 20 % of type B"), "{text}");
+    assert!(text.contains("reserved blocks: 90 % used"), "{text}");
+    let disk = disk_of("emmc-pre-eol");
+    assert_eq!(
+        (&disk["card"]["reserve"], &disk["card"]["life_used_tenths"]),
+        (&"urgent".into(), &vec![11, 2].into())
+    );
+}
+
+/// A machine like this copy, with further files.
+fn machine_with(name: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp").arg("-a").arg(format!("{}/.", machine(name))).arg(folder.path()).status();
+    assert!(copied.unwrap().success());
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_quirk_is_shown_with_its_source_and_the_risk_of_undoing_it() {
+    let quirks = "sys/module/usb_storage/parameters/quirks";
+    let sources = [
+        ("proc/cmdline", "quiet usb-storage.quirks=8564:4000:u splash\n", "command line"),
+        ("etc/modprobe.d/uas.conf", "options usb-storage quirks=8564:4000:u\n", "modprobe.d/uas.conf"),
+        ("etc/modprobe.d/other.conf", "options usb-storage quirks=0bc2:2312:u\n", "parameter"),
+    ];
+    for (path, text, source) in sources {
+        let folder = machine_with("card-reader-rdf5", &[(quirks, "0bc2:2312:f,8564:4000:u\n"), (path, text)]);
+        let arguments = ["list", "--sysfs", folder.path().to_str().unwrap()];
+        let quirk = document(&arguments)["disks"][0]["usb"]["quirk"].clone();
+        assert_eq!(quirk["flags"], "u");
+        assert!(quirk["source"].as_str().unwrap().ends_with(source), "{quirk}");
+        let shown = stdout(&flashscope(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("the quirk u is set") && shown.contains("back up first"), "{shown}");
+    }
+    assert_eq!(disk_of("card-reader-rdf5")["usb"]["quirk"], Value::Null);
+}
+
+#[test]
+fn resets_and_checksum_errors_in_the_kernel_log_are_counted() {
+    let log = "6,1,2,-;usb 2-1: reset SuperSpeed USB device number 5 using xhci_hcd\n6,2,3,-;usb 2-2: reset high-speed USB device\n";
+    let folder = machine_with("card-reader-rdf5", &[("dev/kmsg", log)]);
+    let arguments = ["list", "--sysfs", folder.path().to_str().unwrap()];
+    assert_eq!(document(&arguments)["disks"][0]["kernel_events"]["resets"], 1);
+    assert!(stdout(&flashscope(&arguments)).contains("1 reset in the log since boot"));
+    assert_eq!(disk_of("card-reader-rdf5")["kernel_events"], Value::Null, "no log, no statement");
+}
+
+#[test]
+fn lanes_of_a_link_and_an_sd_command_queue_are_shown() {
+    let usb = "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1";
+    let folder = machine_with(
+        "card-reader-rdf5",
+        &[(&format!("{usb}/rx_lanes"), "2\n"), (&format!("{usb}/speed"), "10000\n")],
+    );
+    let listed = document(&["list", "--sysfs", folder.path().to_str().unwrap()]);
+    assert_eq!(listed["disks"][0]["usb"]["lanes"], 2);
+    assert!(listed["disks"][0]["usb"]["link"].as_str().unwrap().contains("10000 Mbit/s on 2 lanes"));
+    let card = "sys/devices/platform/emmc2bus/fe340000.mmc/mmc_host/mmc0/mmc0:0001/cmdq_en";
+    let folder = machine_with("emmc-pre-eol", &[(card, "1\n")]);
+    let shown = stdout(&flashscope(&["list", "--all", "--sysfs", folder.path().to_str().unwrap()]));
+    assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains("command queue on"), "{shown}");
+}
+
 #[test]
 fn list_without_a_stick_prints_advice() {
     let output = flashscope(&["list", "--sysfs", &machine("no-stick")]);

@@ -53,6 +53,33 @@ pub struct Card {
     pub bus_mode: Option<BusMode>,
     /// The used lifetime of an eMMC chip, in tenths, of its SLC and its MLC areas (1 to 11).
     pub life_used: Option<(u8, u8)>,
+    /// How many of its reserved blocks an eMMC chip has used.
+    pub reserve: Option<Reserve>,
+    /// Whether the command queue is on, if the kernel says.
+    pub has_command_queue: Option<bool>,
+}
+
+/// The state of an eMMC chip's reserved blocks (JESD84-B51, EXT_CSD 267).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserve {
+    /// Less than 80 % are used.
+    Normal,
+    /// 80 % are used.
+    Warning,
+    /// 90 % are used.
+    Urgent,
+}
+
+impl Reserve {
+    /// Parses `pre_eol_info`; zero is "not defined".
+    const fn of(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Normal),
+            2 => Some(Self::Warning),
+            3 => Some(Self::Urgent),
+            _ => None,
+        }
+    }
 }
 
 impl Card {
@@ -75,6 +102,8 @@ impl Card {
             status: of_sd("ssr").and_then(|text| SdStatus::parse(&text)),
             bus_mode: debug.and_then(BusMode::of),
             life_used: life(&device.text("life_time").unwrap_or_default()),
+            reserve: device.hexadecimal("pre_eol_info").and_then(Reserve::of),
+            has_command_queue: device.number("cmdq_en").map(|enabled: u32| enabled != 0),
             kind,
         }
     }

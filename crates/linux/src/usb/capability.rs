@@ -40,10 +40,10 @@ impl fmt::Display for UnknownReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::MaybeSuperSpeed => {
-                "it reports USB 2.10 or newer, as USB 3 sticks do in a USB 2 port, and some USB 2 sticks in every port; \
-                 a USB 3 port would show it, or Linux 6.10 and newer (its BOS descriptor)"
+                "it reports USB 2.10 or newer, as USB 3 sticks do on a USB 2 link, and some USB 2 sticks in every port; \
+                 Linux 6.10 and newer show it (its BOS descriptor)"
             }
-            Self::MaybeHighSpeed => "it reports USB 2.00, where 480 Mbit/s is optional; a USB 2 port would show it",
+            Self::MaybeHighSpeed => "it reports USB 2.00, where 480 Mbit/s is optional",
             Self::MaybeSuperSpeedPlus => {
                 "its BOS descriptor, which lists its speeds, cannot be read here (Linux 6.10 and newer show it)"
             }

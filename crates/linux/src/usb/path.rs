@@ -15,6 +15,36 @@ pub struct UsbPath {
     pub ports: Vec<u32>,
     /// The hubs, from the machine to the device; empty if it is plugged into the machine itself.
     pub hubs: Vec<Hub>,
+    /// The driver of the bus, if the bus is no hardware of this machine.
+    pub virtual_bus: Option<VirtualBus>,
+}
+
+/// A bus that a driver makes up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VirtualBus {
+    /// USB/IP (`vhci_hcd`): the device is plugged into another machine, and the network is the link.
+    Network,
+    /// A gadget of this machine (`dummy_hcd`): memory is the link.
+    Gadget,
+}
+
+impl VirtualBus {
+    /// The kernel's name of the driver.
+    #[must_use]
+    pub const fn driver(self) -> &'static str {
+        match self {
+            Self::Network => "vhci_hcd",
+            Self::Gadget => "dummy_hcd",
+        }
+    }
+
+    fn above(device: &Node) -> Option<Self> {
+        let all = [Self::Network, Self::Gadget];
+        device.ancestors().find_map(|node| {
+            let name = node.name();
+            all.into_iter().find(|bus| name.starts_with(bus.driver()))
+        })
+    }
 }
 
 /// A hub between the machine and a device.
@@ -40,7 +70,8 @@ impl UsbPath {
             device.ancestors().skip(1).filter(is_hub).map(|node| Hub::at(&node)).collect();
         hubs.reverse();
         let ports = ports.split('.').filter_map(|port| port.parse().ok()).collect();
-        Self { name, bus, number: device.number("devnum"), ports, hubs }
+        let virtual_bus = VirtualBus::above(device);
+        Self { name, bus, number: device.number("devnum"), ports, hubs, virtual_bus }
     }
 }
 
@@ -53,6 +84,15 @@ impl Hub {
 /// Whether it is the root hub of a bus, which is named `usb1`; other hubs have a hyphen.
 fn is_root_hub(node: &Node) -> bool {
     !node.name().contains('-')
+}
+
+/// The fastest link of the port that `device` is plugged into, Mbit/s, as far as sysfs shows it: that of its
+/// SuperSpeed half, if it has one, else that of the hub that the port belongs to.
+pub fn port_mbit_per_s(device: &Node) -> Option<f64> {
+    let speed_above = |node: &Node| node.ancestors().skip(1).find_map(|above| above.number::<f64>("speed"));
+    let half = device.below("port").and_then(|port| port.below("peer")).and_then(|peer| speed_above(&peer));
+    let own = device.ancestors().nth(1).and_then(|above| above.number::<f64>("speed"));
+    half.into_iter().chain(own).reduce(f64::max)
 }
 
 /// What limits a link below the device's capability.

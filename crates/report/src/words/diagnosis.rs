@@ -228,7 +228,9 @@ pub fn slow_cause_text(cause: &SlowLinkCause, link: &LinkKind) -> String {
             let product = product.as_ref().map_or_else(String::new, |product| format!(" ({product})"));
             format!("plugged into {usb} hub {name}{product}; plug it in without the hub")
         }
-        SlowLinkCause::Port => format!("plugged into {usb} port; another port may be faster"),
+        SlowLinkCause::Port => {
+            format!("plugged into {usb} port, or with such a cable; another port or cable may be faster")
+        }
         SlowLinkCause::Contact => {
             "the port is faster, but the link did not come up at its full speed: plug it in again, swiftly and to the stop, or try \
              another cable or port"
