@@ -11,5 +11,6 @@ mod command;
 pub mod parse;
 pub mod print;
 pub mod procedure;
+pub mod speeds;
 
 pub use command::Command;

@@ -104,7 +104,7 @@ mod tests {
     fn a_log_is_read_from_a_file_and_a_missing_one_is_unknown() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), LOG).unwrap();
-        assert_eq!(read(file.path()).unwrap().len(), 6);
+        assert_eq!(read(file.path()).unwrap().len(), 5);
         assert_eq!(read(Path::new("/nowhere/kmsg")), None);
     }
 }

@@ -3,14 +3,21 @@
 use flashscope_record::finding::{Finding, Outcome};
 
 use crate::terms::title_and_value;
-use crate::{Report, printable, words};
+use crate::{Report, printable, published_speeds, words};
 
 /// The target and its findings, each with its confidence; without findings, the reason why there are none.
 /// Ends without a line break.
 #[must_use]
 pub fn brief(report: &Report<'_>) -> String {
     let found: Vec<String> = report.findings.iter().filter_map(finding_text).collect();
-    let text = if found.is_empty() { unknown(report.findings) } else { found.join(", ") };
+    let published = published_speeds::headline(report.run).filter(|_| report.findings.is_empty());
+    let text = if let Some(speeds) = published {
+        speeds
+    } else if found.is_empty() {
+        unknown(report.findings)
+    } else {
+        found.join(", ")
+    };
     format!("{}: {}", printable(&report.run.target), printable(&text))
 }
 

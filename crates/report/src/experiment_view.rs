@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashscope_infer::files::write_methods::method_speeds;
 use flashscope_record::observation::{
     AlignData, BlockEndsData, Data, DiscardData, ExperimentData, FatAreaData, FilesData, MethodsData,
-    OpenUnitsData, Order, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
+    OpenUnitsData, Order, PublishedSpeedsData, SpeedData, SustainedData, WriteBufferData, WriteSizeData,
 };
 
 use crate::printable::printable;
@@ -36,6 +36,7 @@ pub fn view(data: &Data) -> &dyn ExperimentView {
         Data::WriteBuffer(data) => data,
         Data::BlockEnds(data) => data,
         Data::Speed(data) => data,
+        Data::PublishedSpeeds(data) => data,
         Data::Files(data) => data,
         Data::Methods(data) => data,
         Data::Discard(data) => data,
@@ -152,6 +153,16 @@ impl ExperimentView for SpeedData {
 
     fn summary(&self) -> String {
         counted(self.cells.len() as u64, "request kind")
+    }
+}
+
+impl ExperimentView for PublishedSpeedsData {
+    fn method(&self) -> &'static str {
+        "Another program measured these speeds. They show how fast the device was, not how it is built."
+    }
+
+    fn summary(&self) -> String {
+        counted(self.rows.len() as u64, "speed")
     }
 }
 

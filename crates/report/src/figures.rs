@@ -78,6 +78,7 @@ impl Figures {
             | Data::WriteBuffer(_)
             | Data::BlockEnds(_)
             | Data::Speed(_)
+            | Data::PublishedSpeeds(_)
             | Data::Files(_)
             | Data::Methods(_) => {}
             Data::OpenUnits(data) => data.cells.iter().for_each(|cell| self.add_open_units(cell, report)),

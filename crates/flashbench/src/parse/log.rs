@@ -88,6 +88,9 @@ pub enum ParseLogError {
         /// What it holds instead.
         found: Foreign,
     },
+    /// It is the output of fio, without a speed that could be read.
+    #[error(transparent)]
+    Fio(#[from] crate::speeds::FioError),
     /// There are rows, but none of them can be read.
     #[error(
         "'{name}' holds rows that look like flashbench's, but none of them can be read; {first}; copy the log again from where it was published, as plain text"

@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 
-use flashscope_record::observation::Source;
+use flashscope_record::observation::{Conditions, Data, Ended, Observations, PublishedSpeedsData, Source};
 
 use crate::parse::command_line::Mention;
 use crate::parse::heading::Heading;
@@ -12,6 +12,7 @@ use crate::parse::stated::{Stated, TableKind};
 use crate::parse::table::Table;
 use crate::parse::text::Line;
 use crate::parse::{columns, command_line, device_name, devices, foreign, heading, merged, row, table, text};
+use crate::speeds::{self, Speeds};
 
 /// Reads a log of flashbench, as its bytes were published. `name` is what errors call it.
 ///
@@ -35,8 +36,35 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
         }
         (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
         (true, None) => {
+            let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+            if let Some(speeds) = speeds::read(&texts)? {
+                return Ok(log_of_speeds(speeds, &lines));
+            }
             Err(ParseLogError::NoTable { name: name(), found: foreign::recognise(bytes, &lines) })
         }
+    }
+}
+
+/// The log of a program that measures speeds.
+fn log_of_speeds(speeds: Speeds, lines: &[Line]) -> Log {
+    let program = device_name::printable(&speeds.program);
+    let source = Source::Published { program: program.clone(), devices: Vec::new() };
+    let conditions = Conditions { source, capacity: device_name::capacity(lines), region: None, seed: 0 };
+    let data = Data::PublishedSpeeds(PublishedSpeedsData { rows: speeds.rows });
+    let entry = Entry {
+        command: None,
+        heading: program,
+        lines: 1..=lines.last().map_or(1, |line| line.number),
+        observations: Observations { data, conditions, ended: Ended::Complete },
+        column: None,
+        remarks: speeds.remarks,
+    };
+    Log {
+        entries: vec![entry],
+        problems: Vec::new(),
+        device_name: device_name::find(lines),
+        columns: Vec::new(),
+        remarks: Vec::new(),
     }
 }
 

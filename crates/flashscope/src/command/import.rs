@@ -1,4 +1,4 @@
-//! `flashscope import`: findings from published flashbench logs.
+//! `flashscope import`: findings from published flashbench logs, and speeds of other programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use flashscope_flashbench::parse;
 use flashscope_flashbench::parse::Log;
-use flashscope_infer::infer;
+use flashscope_infer::infer_run;
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, brief};
 
@@ -72,7 +72,7 @@ fn one_device(mut runs: Vec<RunFile>, arguments: &Import) -> Result<RunFile, Fai
 
 /// Prints and stores the findings of one device.
 fn report(run: RunFile, arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
-    let findings = infer(&run.observations);
+    let findings = infer_run(&run.observations);
     if arguments.brief {
         printer.result(&line(&run))?;
         return Ok(Exit::Fine);
@@ -96,7 +96,7 @@ fn print_brief(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
 }
 
 fn line(run: &RunFile) -> String {
-    let findings = infer(&run.observations);
+    let findings = infer_run(&run.observations);
     brief(&Report { run, findings: &findings }) + "\n"
 }
 

@@ -15,6 +15,7 @@ use super::ended::EndedDocument;
 use super::finding::FindingDocument;
 use super::identity::Identity;
 use super::layout::VolumeDocument;
+use super::published_speed::PublishedSpeedDocument;
 use super::results::ResultsDocument;
 use super::speed::SpeedDocument;
 use super::throughput::ThroughputDocument;
@@ -46,6 +47,9 @@ pub struct FindingsDocument {
     /// The result of each speed test. Only if there were any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub speeds: Vec<SpeedDocument>,
+    /// The speeds that another program measured. Only if such output was imported.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub published_speeds: Vec<PublishedSpeedDocument>,
     /// What the measurement cost.
     pub cost: CostDocument,
     /// How each experiment ended.
@@ -107,6 +111,9 @@ impl FindingsDocument {
                 .map(|stream| ThroughputDocument::new(&throughput_profile(stream), so_far(stream))),
             results: run.observations.iter().filter_map(ResultsDocument::new).collect(),
             speeds: speeds.iter().map(|(case, speed)| SpeedDocument::new(*case, speed.as_ref())).collect(),
+            published_speeds: flashscope_report::published_speeds(run)
+                .map(PublishedSpeedDocument::from)
+                .collect(),
             cost: CostDocument::from(&run.cost),
             ended: run.observations.iter().map(|seen| EndedDocument::from(&seen.ended)).collect(),
             remarks: run.remarks.clone(),

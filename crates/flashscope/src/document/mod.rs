@@ -20,6 +20,7 @@ mod identity;
 mod layout;
 mod list;
 mod plan;
+mod published_speed;
 mod restore;
 mod results;
 pub mod schema;

@@ -1,5 +1,7 @@
 //! `import` of several logs: one line each, or combined.
 
+use std::path::Path;
+
 use super::bad_input::assert_refused;
 use super::{document, finding, flashscope, published, stderr, stdout};
 
@@ -48,4 +50,68 @@ fn several_logs_need_brief_or_one_device() {
     assert!(remarks.contains("name different devices"), "{remarks}");
     let brief = flashscope(&["import", "--one-device", "--brief", &align, &units]);
     assert_eq!(stdout(&brief).lines().count(), 1, "{}", stdout(&brief));
+}
+
+/// A file of test data that is no published log.
+fn testdata(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
+    folder.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_table_with_a_column_for_each_device_gives_the_column_that_is_asked_for() {
+    let log = testdata("import/two-cards-side-by-side.txt");
+    assert_refused(&["import", &log], 2, &["High perf card, Unusable card", "--column", "--brief"]);
+    assert_refused(&["import", &log, "--column", "3"], 2, &["no column 3"]);
+    assert_refused(
+        &["import", &path("readme-example-arnd.txt"), "--column", "1"],
+        2,
+        &["leave --column out"],
+    );
+    let second = document(&["import", &log, "--column", "2"]);
+    assert_eq!(second["identity"]["name"], "Unusable card");
+    let brief = flashscope(&["import", "--brief", &log]);
+    assert_eq!(stdout(&brief).lines().count(), 2, "{}", stdout(&brief));
+    assert!(stdout(&brief).contains("column 2 (Unusable card)"), "{}", stdout(&brief));
+}
+
+#[test]
+fn output_of_other_programs_becomes_speeds_with_their_source_and_no_finding() {
+    for (name, program, rows) in [
+        ("fio-sequential-write.json", "fio 3.33", 1),
+        ("fio-random-mixed.json", "fio 3.33", 2),
+        ("f3.txt", "f3 8.0", 2),
+        ("kdiskmark.txt", "KDiskMark", 4),
+        ("gnome-disks.txt", "GNOME Disks", 2),
+    ] {
+        let file = testdata(&format!("other-programs/{name}"));
+        let document = document(&["import", &file]);
+        let speeds = document["published_speeds"].as_array().unwrap();
+        assert_eq!((speeds.len(), &speeds[0]["program"]), (rows, &program.into()), "{name}");
+        assert_eq!(document["findings"], serde_json::json!([]), "{name}");
+        let text = stdout(&flashscope(&["import", &file]));
+        assert!(text.contains("Speeds by another program") && text.contains(program), "{text}");
+        let brief = stdout(&flashscope(&["import", "--brief", &file]));
+        assert!(brief.contains(&format!("{program} measured")), "{brief}");
+    }
+}
+
+#[test]
+fn speeds_of_another_program_are_stored_and_shown_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("fio.json").to_str().unwrap().to_owned();
+    let log = testdata("other-programs/fio-sequential-write.json");
+    let stored = flashscope(&["import", &log, "-o", &run]);
+    assert_eq!(stored.status.code(), Some(0), "{}", stderr(&stored));
+    let shown = stdout(&flashscope(&["report", &run]));
+    assert!(shown.contains("sequential write, 1 MiB, queue depth 1, direct"), "{shown}");
+}
+
+#[test]
+fn a_broken_document_of_fio_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("fio.json");
+    let whole = std::fs::read_to_string(testdata("other-programs/fio-sequential-write.json")).unwrap();
+    std::fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
+    assert_refused(&["import", broken.to_str().unwrap()], 2, &["JSON of fio is broken"]);
 }

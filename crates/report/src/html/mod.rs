@@ -57,6 +57,7 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         (words(verdict))
         (advice_list(&advice(report)))
         (titled_table("Speeds", &crate::speeds::table(report.run)))
+        (titled_table("Speeds by another program", &crate::published_speeds::table(report.run)))
         (titled_table("Results", &crate::results::table(report.run)))
         (findings::section(report))
         (charts::section(&chart::charts(report)))

@@ -44,6 +44,10 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     let advice: Vec<Sentence> = advice(report).iter().map(Advice::with_gain_text).collect();
     page.list("What to do", &advice);
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
+    page.block(
+        "Speeds by another program",
+        &findings::plain(&crate::published_speeds::table(report.run), page.width),
+    );
     page.block("Results", &findings::plain(&crate::results::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));
     page.list("Evidence", &findings::evidence(report));

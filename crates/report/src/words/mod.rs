@@ -153,7 +153,8 @@ fn speed_headline(report: &Report<'_>, speeds: Option<&speeds::SpeedSentences>) 
     let known = sustained.into_iter().chain(speeds.and_then(speeds::SpeedSentences::headline));
     let unknown = throughput_profile::unknown_reason(report)
         .map(|reason| format!("sustained write speed unknown: {reason}"));
-    let parts: Vec<String> = known.chain(unknown).collect();
+    let published = crate::published_speeds::headline(report.run);
+    let parts: Vec<String> = known.chain(unknown).chain(published).collect();
     Sentence::new(match parts.as_slice() {
         [] => format!("unknown: these measurements do not give the speed of this {}", report.noun()),
         parts => parts.join("; "),

@@ -7,6 +7,7 @@ mod fat_area;
 mod files;
 mod methods;
 mod open_units;
+mod published_speeds;
 mod speed;
 mod sustained;
 mod write_buffer;
@@ -19,6 +20,7 @@ pub use self::fat_area::{FatAreaCell, FatAreaData, Merges, OpenedBlock};
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::methods::{MethodTiming, MethodsData, WriteMethod};
 pub use self::open_units::{Group, OpenUnitsCell, OpenUnitsData, OpenedApart, OpeningPair, PassedOver};
+pub use self::published_speeds::{PublishedSpeed, PublishedSpeedsData};
 pub use self::speed::{Direction, LinkLimit, ReadBack, SpeedCase, SpeedCell, SpeedData};
 pub use self::sustained::{LONG_WRITES_MAX, LongWrite, Piece, Resumed, SustainedData};
 pub use self::write_buffer::{Burst, WriteBufferData};
@@ -43,6 +45,8 @@ data_enum! {
     "block-ends" => BlockEnds(BlockEndsData),
     /// Rows of equal requests of several kinds.
     "speed" => Speed(SpeedData),
+    /// Speeds that another program measured.
+    "published-speeds" => PublishedSpeeds(PublishedSpeedsData),
     /// Many small files beside one large file.
     "files" => Files(FilesData),
     /// The same bytes by several write methods.

@@ -26,6 +26,7 @@ pub fn targets() -> std::io::Result<Vec<Target>> {
             [samples("published", ".txt")?, samples("import", ".txt")?].concat(),
             log,
         ),
+        Target::new("output of other programs", other_programs()?, speeds),
         Target::new("profile", profiles, profile),
         Target::new("virtual stick", STICKS.map(|name| name.as_bytes().to_vec()).to_vec(), stick),
     ])
@@ -34,6 +35,16 @@ pub fn targets() -> std::io::Result<Vec<Target>> {
 fn run_file(input: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(input) else { return false };
     RunFile::parse(text).is_ok_and(|run| run.to_json().is_ok())
+}
+
+fn other_programs() -> std::io::Result<Vec<Vec<u8>>> {
+    Ok([samples("other-programs", ".txt")?, samples("other-programs", ".json")?].concat())
+}
+
+fn speeds(input: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(input);
+    let lines: Vec<&str> = text.lines().collect();
+    flashscope_flashbench::speeds::read(&lines).is_ok_and(|speeds| speeds.is_some())
 }
 
 fn log(input: &[u8]) -> bool {

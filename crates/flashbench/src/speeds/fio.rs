@@ -1,0 +1,177 @@
+//! fio with `--output-format=json`: one row for each job and direction.
+
+use flashscope_device::Bytes;
+use flashscope_record::observation::{Direction, Order, PublishedSpeed};
+use serde_json::{Map, Value};
+
+use super::Speeds;
+
+/// fio's request size where none is given, by its manual.
+const DEFAULT_BLOCK: Bytes = Bytes::kib(4);
+
+/// A JSON document of fio that gives no speed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FioError {
+    /// It is no whole JSON document.
+    #[error("the JSON of fio is broken ({0}); save the whole output of fio --output-format=json")]
+    Broken(String),
+    /// No job transferred anything.
+    #[error("no job of fio has a speed: all failed, or transferred nothing")]
+    NoSpeed,
+}
+
+pub(super) fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
+    let Some(text) = document(lines) else { return Ok(None) };
+    let document: Value = serde_json::from_str(&text).map_err(|error| FioError::Broken(error.to_string()))?;
+    let version = document["fio version"].as_str().unwrap_or("fio").replace("fio-", "fio ");
+    let global = options(&document["global options"]);
+    let jobs = document["jobs"].as_array().map_or(&[][..], Vec::as_slice);
+    let rows: Vec<PublishedSpeed> = jobs.iter().flat_map(|job| rows_of(job, &global)).collect();
+    if rows.is_empty() {
+        return Err(FioError::NoSpeed);
+    }
+    let failed = jobs.iter().filter(|job| is_failed(job)).count();
+    let remark = (failed > 0).then(|| format!("{failed} jobs of fio ended with an error and are left out"));
+    Ok(Some(Speeds { program: version, rows, remarks: remark.into_iter().collect() }))
+}
+
+/// The JSON among the lines: fio prints warnings before and after it. `None` if it is none of fio.
+fn document(lines: &[&str]) -> Option<String> {
+    let start = lines.iter().position(|line| line.trim_start().starts_with('{'))?;
+    let is_of_fio = |line: &&str| line.contains("\"fio version\"");
+    if !lines[start..].iter().any(is_of_fio) {
+        return None;
+    }
+    let end = lines.iter().rposition(|line| line.trim_end().ends_with('}')).filter(|end| *end >= start);
+    Some(lines[start..=end.unwrap_or(lines.len() - 1)].join("\n"))
+}
+
+fn options(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn is_failed(job: &Value) -> bool {
+    job["error"].as_i64().is_some_and(|error| error != 0)
+}
+
+fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
+    let own = options(&job["job options"]);
+    let option = |names: &[&str]| {
+        let of = |options: &Map<String, Value>| names.iter().find_map(|name| options.get(*name).cloned());
+        of(&own).or_else(|| of(global)).and_then(|value| value.as_str().map(str::to_owned))
+    };
+    let mode = option(&["rw", "readwrite"]).unwrap_or_else(|| "read".to_owned());
+    let order = if mode.starts_with("rand") { Order::Random } else { Order::Linear };
+    let count = |name: &str| option(&[name]).map_or(Some(1), |text| text.parse().ok());
+    let is_direct = option(&["direct"]).map_or(Some(false), |text| flag(&text));
+    let blocks = option(&["bs", "blocksize"]);
+    let row = |(key, direction): (&str, Direction)| {
+        let of = |name: &str| job[key][name].as_f64().filter(|figure| figure.is_finite() && *figure > 0.0);
+        let bytes_per_s = of("bw_bytes").or_else(|| of("bw").map(|kibibytes| kibibytes * 1024.0))?;
+        Some(PublishedSpeed {
+            name: job["jobname"].as_str().unwrap_or_default().chars().take(100).collect(),
+            order: Some(order),
+            request: blocks.as_ref().map_or(Some(DEFAULT_BLOCK), |text| block(text, direction)),
+            queue_depth: count("iodepth").filter(|depth| (1..=1 << 20).contains(depth)),
+            threads: count("numjobs").filter(|threads| (1..=1 << 20).contains(threads)),
+            is_direct,
+            requests_per_s: of("iops"),
+            ..PublishedSpeed::new(direction, bytes_per_s)
+        })
+    };
+    if is_failed(job) {
+        return Vec::new();
+    }
+    [("read", Direction::Read), ("write", Direction::Write)].into_iter().filter_map(row).collect()
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "1" | "" | "true" => Some(true),
+        "0" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// `4k`, `1M`, `4096`, `4k,64k` for reads and writes. A range is not one size.
+fn block(text: &str, direction: Direction) -> Option<Bytes> {
+    let mut sizes = text.split(',');
+    let first = sizes.next()?;
+    let own = if direction == Direction::Write { sizes.next().unwrap_or(first) } else { first };
+    let lower = own.trim().to_ascii_lowercase();
+    let number = lower.trim_end_matches(char::is_alphabetic);
+    let scale = match &lower[number.len()..] {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    let bytes = number.parse::<u64>().ok()?.checked_mul(scale)?;
+    (1..=1 << 40).contains(&bytes).then(|| Bytes::new(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{sample, speeds_of};
+    use super::*;
+
+    #[test]
+    fn a_job_becomes_a_row_with_its_options() {
+        let speeds = speeds_of(&sample("fio-sequential-write.json")).unwrap();
+        assert_eq!((speeds.program.as_str(), speeds.rows.len()), ("fio 3.33", 1));
+        let row = &speeds.rows[0];
+        assert_eq!(
+            (row.name.as_str(), row.direction, row.order),
+            ("seq", Direction::Write, Some(Order::Linear))
+        );
+        assert_eq!((row.request, row.queue_depth, row.is_direct), (Some(Bytes::mib(1)), Some(1), Some(true)));
+        assert!(row.bytes_per_s > 1e6 && row.requests_per_s.is_some());
+    }
+
+    #[test]
+    fn a_mixed_job_has_a_row_for_each_direction() {
+        let speeds = speeds_of(&sample("fio-random-mixed.json")).unwrap();
+        let kinds: Vec<_> =
+            speeds.rows.iter().map(|row| (row.direction, row.order, row.queue_depth)).collect();
+        let random = Some(Order::Random);
+        assert_eq!(kinds, [(Direction::Read, random, Some(8)), (Direction::Write, random, Some(8))]);
+    }
+
+    #[test]
+    fn warnings_around_the_document_and_defaults_are_read() {
+        let text = sample("fio-sequential-write.json")
+            .replace("\"bs\" : \"1M\",", "")
+            .replace("\"direct\" : \"1\",", "");
+        let speeds =
+            speeds_of(&format!("note: both iodepth >= 1 and synchronous I/O engine\n{text}\nbye\n")).unwrap();
+        assert_eq!((speeds.rows[0].request, speeds.rows[0].is_direct), (Some(Bytes::kib(4)), Some(false)));
+    }
+
+    #[test]
+    fn a_document_in_one_line_is_read() {
+        let line = sample("fio-sequential-write.json").replace('\n', " ");
+        assert_eq!(speeds_of(&line).unwrap().rows.len(), 1);
+    }
+
+    #[test]
+    fn broken_and_failed_documents_are_refused() {
+        let whole = sample("fio-sequential-write.json");
+        let read = |text: &str| read(&text.lines().collect::<Vec<_>>());
+        assert!(matches!(read(&whole[..whole.len() / 2]), Err(FioError::Broken(_))));
+        assert_eq!(read(&whole.replace("\"error\" : 0", "\"error\" : 5")), Err(FioError::NoSpeed));
+        assert_eq!(read("{\n\"fio version\" : \"fio-3\"\n}"), Err(FioError::NoSpeed));
+        assert_eq!(read("{\n\"other\" : 1\n}"), Ok(None));
+    }
+
+    #[test]
+    fn block_sizes_are_read_as_fio_takes_them() {
+        let both = |text| [Direction::Read, Direction::Write].map(|direction| block(text, direction));
+        assert_eq!(both("4k"), [Some(Bytes::kib(4)); 2]);
+        assert_eq!(both("4096"), [Some(Bytes::kib(4)); 2]);
+        assert_eq!(both("4k,64KiB"), [Some(Bytes::kib(4)), Some(Bytes::kib(64))]);
+        for text in ["4k-64k", "", "k", "0", "99999999999999999999", "4x"] {
+            assert_eq!(both(text), [None; 2], "{text}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Reads the output of programs that measure speeds: fio, f3, KDiskMark, GNOME Disks. They show nothing of how
+//! a device is built.
+
+mod f3;
+mod fio;
+mod gnome_disks;
+mod kdiskmark;
+
+use flashscope_record::observation::PublishedSpeed;
+
+pub use self::fio::FioError;
+
+/// What one of these programs printed.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Speeds {
+    /// The program, with its version where the output has it.
+    pub program: String,
+    /// The speeds, at least one.
+    pub rows: Vec<PublishedSpeed>,
+    /// What else the output says and a reader should know, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// Reads the lines of an output; `None` if none of the programs printed it.
+///
+/// # Errors
+/// [`FioError`] for a JSON document of fio without a usable job.
+pub fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
+    if let Some(speeds) = fio::read(lines)? {
+        return Ok(Some(speeds));
+    }
+    Ok([f3::read, kdiskmark::read, gnome_disks::read].iter().find_map(|read| read(lines)))
+}
+
+/// A positive number, as these programs print it: `1,234.5`, `31.9`.
+fn number(text: &str) -> Option<f64> {
+    let plain: String = text.trim().chars().filter(|c| *c != ',').collect();
+    plain.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+#[cfg(test)]
+fn sample(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/other-programs");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[cfg(test)]
+fn speeds_of(text: &str) -> Option<Speeds> {
+    read(&text.lines().collect::<Vec<_>>()).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_and_tables_of_flashbench_are_none() {
+        for text in [
+            "",
+            "4MiB 15M/s",
+            "it wrote at 12 MB/s",
+            "{}",
+            "[Read]",
+            "Average Read Rate is nice",
+            "Data OK: all",
+        ] {
+            assert_eq!(speeds_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_may_have_thousands_separators() {
+        assert_eq!(number(" 1,234.5"), Some(1234.5));
+        for text in ["", "0", "-3", "nan", "inf", "1e999", "x"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+}
