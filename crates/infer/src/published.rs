@@ -43,8 +43,8 @@ const GROWING: f64 = 1.4;
 const PER_BYTE: f64 = 0.75;
 /// The relative error of a published figure: two to three digits, one run. Guess.
 const RELATIVE_ERROR: f64 = 0.03;
-/// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page is as
-/// large in what reaches up to an eighth of an erase block.
+/// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page
+/// is as large in what reaches up to an eighth of an erase block.
 const FLAT_SPAN: u64 = 8;
 /// ... if no request takes this many times as long as a smaller one, ... Guess.
 const FLAT: f64 = 1.6;
@@ -178,8 +178,8 @@ impl Published {
         rows.find(|(_, row)| self.can_be_compared(fewest, row)).map(|(units, _)| *units)
     }
 
-    /// The first number of units up to `most` whose median slowdown from the fewest is at least [`FAST`]; that
-    /// slowdown, and the fewest.
+    /// The first number of units up to `most` whose median slowdown from the fewest is at least [`FAST`];
+    /// that slowdown, and the fewest.
     fn slow_already(&self, order: Order, most: u32) -> Option<(u32, f64, u32)> {
         let (fewest, base) = self.fewest(order)?;
         let slowed = |(units, row): (&u32, &BTreeMap<Bytes, f64>)| {
@@ -300,8 +300,8 @@ impl Published {
             .within(Value::Count(end.fits), Value::Count(end.too_many - 1))
     }
 
-    /// Whether requests of this row pay a merge each. From the smallest that does up to an eighth of the erase
-    /// block, a request then takes no longer than a smaller one, and no page explains it: the sizes reach
+    /// Whether requests of this row pay a merge each. From the smallest that does up to an eighth of the
+    /// erase block, a request then takes no longer than a smaller one, and no page explains it: the sizes reach
     /// further than any page, and each request costs a large share of an erase block.
     fn merging(&self, row: &BTreeMap<Bytes, f64>) -> Option<Merging> {
         let whole = self.block_seconds(row)?;

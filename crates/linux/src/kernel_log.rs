@@ -38,7 +38,7 @@ fn records(file: &mut File) -> Option<Vec<u8>> {
             Ok(0) => break,
             Ok(length) => bytes.extend_from_slice(&record[..length]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Records were overwritten meanwhile: reading goes on with the oldest one left.
+            // Records were overwritten meanwhile: the oldest one left is read next.
             Err(error) if error.raw_os_error() == Some(Errno::PIPE.raw_os_error()) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(_) => return None,

@@ -41,7 +41,8 @@ impl Default for Roots {
 }
 
 impl Roots {
-    /// A copy: `directory` is a copy of `/sys`, or holds `sys`, and optionally `proc`, `run`, `etc` and `dev`.
+    /// A copy: `directory` is a copy of `/sys`, or holds `sys`, and optionally `proc`, `run`, `etc` and
+    /// `dev`.
     /// Nothing of this machine is read.
     #[must_use]
     pub fn copy(directory: &Path) -> Self {

@@ -4,8 +4,8 @@
 //! A log passes through three steps. Bytes become clean lines (`text`, `marks`, `entities`, `merged`,
 //! `quoted_printable`). Lines say what was run (`command_line`, `options`, `heading`) or hold rows (`words`,
 //! `row`, `align_row`, made of `number`s). Rows become tables with their observations (`table`), of one
-//! device or of several (`device_name`, `devices`, `columns`). What cannot be read becomes a [`Problem`] with its line,
-//! and reading goes on.
+//! device or of several (`device_name`, `devices`, `columns`). What cannot be read becomes a [`Problem`]
+//! with its line, and reading goes on.
 
 mod align_row;
 mod columns;

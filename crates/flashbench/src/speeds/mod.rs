@@ -1,5 +1,5 @@
-//! Reads the output of programs that measure speeds: fio, f3, KDiskMark, GNOME Disks. They show nothing of how
-//! a device is built.
+//! Reads the output of programs that measure speeds: fio, f3, KDiskMark, GNOME Disks. They show nothing of
+//! how a device is built.
 
 mod f3;
 mod fio;

@@ -9,7 +9,8 @@ use super::shared::Output;
 /// `flashscope import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The log; - for standard input. Several logs need --brief or --one-device.
+    /// The log of flashbench, or the output of fio (JSON), f3, KDiskMark or GNOME Disks; - for standard
+    /// input. Several logs need --brief or --one-device.
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
     /// Print one line for each log: its findings, or why there are none.

@@ -8,8 +8,8 @@ use crate::printable::printable;
 use crate::roots::Roots;
 use crate::sysfs::read_within;
 
-/// The most bytes of a file with quirks. Guess: kernel command lines have at most 4 KiB, files of modprobe few
-/// lines.
+/// The most bytes of a file with quirks. Guess: kernel command lines have at most 4 KiB, files of modprobe
+/// few lines.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// A quirk that is in force for a device.
