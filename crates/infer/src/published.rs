@@ -467,7 +467,7 @@ impl Published {
             return None;
         }
         let value = Value::Class { class: FtlClass::LinearOnly, above: None };
-        let evidence = random.evidence.clone()?;
+        let evidence = random.evidence?;
         Some(
             Finding::exact(FindingId::FtlClass, value, random.confidence(), evidence)
                 .with_caveat(Caveat::MeansHideMerges),
