@@ -301,7 +301,7 @@ impl Published {
     }
 
     /// Whether requests of this row pay a merge each. From the smallest that does up to an eighth of the
-    /// erase block, a request then takes no longer than a smaller one, and no page explains it: the sizes reach
+    /// erase block, a request then takes no longer than a smaller one. No page explains it: the sizes reach
     /// further than any page, and each request costs a large share of an erase block.
     fn merging(&self, row: &BTreeMap<Bytes, f64>) -> Option<Merging> {
         let whole = self.block_seconds(row)?;

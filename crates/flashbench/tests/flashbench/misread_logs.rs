@@ -59,7 +59,7 @@ fn table(order: &str, units: u32, milliseconds: impl Fn(f64) -> f64) -> String {
     format!("AU={units}, {order} access\n{}", (4..=12).rev().map(row).collect::<String>())
 }
 
-/// Sequential writes at 8 MB/s with 1 ms for each request, and as many milliseconds more as given for a merge.
+/// Sequential writes at 8 MB/s with 1 ms for each request, and this many milliseconds more for a merge.
 fn with_merges(merge_ms: f64) -> impl Fn(f64) -> f64 {
     move |kib| 1.0 + kib / 8.0 + if kib < 4096.0 { merge_ms } else { 0.0 }
 }
