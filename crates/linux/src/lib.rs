@@ -71,8 +71,8 @@ pub use erasable::{Erasable, erasable, is_persistent_name, persistent_name};
 pub use error::{NoImage, NotErasable, OpenError};
 pub use failure::SystemError;
 pub use files::{
-    BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, NonStickStorage,
-    scan_directory,
+    BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, FreeSpace,
+    NonStickStorage, scan_directory,
 };
 pub use identify::{Identity, identify};
 pub use image_file::examine_image;

@@ -12,6 +12,7 @@ pub mod diagnosis;
 pub mod figure;
 pub mod finding;
 mod finding_id;
+pub mod full_capacity;
 mod limits;
 mod measurement;
 pub mod observation;

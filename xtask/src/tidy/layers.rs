@@ -33,6 +33,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "activity",
             "attachment",
             "capacity",
+            "full_capacity",
             "measurement",
             "finding_id",
             "would_decide",

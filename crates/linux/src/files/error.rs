@@ -89,6 +89,12 @@ pub enum FilesError {
         /// The size of that file.
         size: Bytes,
     },
+    /// Another test of the free space runs there.
+    #[error("{path}: its free space is being tested already; wait until that ends")]
+    InUse {
+        /// The directory.
+        path: String,
+    },
     /// A directory to be used as a model is empty.
     #[error("{path} holds no files whose sizes could be taken; name another directory, or a --profile")]
     NoFiles {

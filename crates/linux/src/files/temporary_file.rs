@@ -30,7 +30,7 @@ const STEP: Bytes = Bytes::mib(1);
 /// FAT stores the length of a file in 32 bits.
 const FAT_FILE_MAX: Bytes = Bytes::mib(4095);
 /// Data for the check whether direct I/O works. The measurement overwrites it.
-const PROBE: [u8; 4096] = [0xA5; 4096];
+pub(super) const PROBE: [u8; 4096] = [0xA5; 4096];
 const CREATING: &str = "creating a file";
 
 /// The size of a temporary file.
@@ -119,7 +119,7 @@ pub fn reopen(file: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
 
 /// Reserves the space, where that does not write it. The FAT driver zero-fills a file that grows, so its
 /// length is kept there.
-fn reserve(file: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), Errno> {
+pub(super) fn reserve(file: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), Errno> {
     let mode = if is_fat(filesystem) { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
     match rustix::fs::fallocate(file, mode, 0, size.get()) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
@@ -133,7 +133,7 @@ fn is_fat(filesystem: &str) -> bool {
 
 /// The same file with direct I/O, with the smallest block it takes; or with synchronous buffered I/O if
 /// that is refused.
-fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
+pub(super) fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let direct = match reopen(file, flags | OFlags::DIRECT) {
         Ok(direct) => geometry::direct_block(&direct).map(|block| (direct, Some(block))),

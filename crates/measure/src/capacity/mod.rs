@@ -6,6 +6,7 @@
 
 mod alias;
 mod boundary;
+pub mod full;
 mod judge;
 mod stamped;
 mod verdict;

@@ -111,6 +111,11 @@ impl<D: Device, R: Rule> Device for Lossy<D, R> {
                 self.read(range, &mut into)?;
                 buffer = Some(into);
             }
+            Op::Read { range, into: ReadInto::Check(pattern) } => {
+                let mut bytes = Buffer::zeroed(range.length);
+                self.read(range, &mut bytes)?;
+                outcome = Ok(Success::of_check(pattern.check(range.offset.sectors(), &bytes)));
+            }
             other => outcome = self.device.run(other)?.outcome,
         }
         let completed_at = self.device.now();
