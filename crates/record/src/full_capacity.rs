@@ -108,6 +108,14 @@ pub struct FullProgress {
     pub cost: CapacityCost,
 }
 
+impl FullProgress {
+    /// Whether it can be of a device with this capacity.
+    #[must_use]
+    pub fn is_of_capacity(&self, capacity: Bytes) -> bool {
+        self.capacity == capacity && !self.region.is_zero()
+    }
+}
+
 /// What a region turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

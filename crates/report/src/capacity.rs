@@ -151,7 +151,7 @@ fn returned(verdict: &CapacityVerdict) -> Option<String> {
     Some(text + ".")
 }
 
-fn one(bad: &BadPlaces) -> String {
+pub(crate) fn one(bad: &BadPlaces) -> String {
     let what = match bad.state {
         PlaceState::Kept => "the data",
         PlaceState::OtherAddress => "data of another address",
@@ -186,7 +186,7 @@ fn counted_were(places: u64) -> String {
 }
 
 /// A size as it is printed on packages: `128 GB`, `7.30 GB`, `67.1 MB`.
-fn decimal(size: Bytes) -> String {
+pub(crate) fn decimal(size: Bytes) -> String {
     let bytes = size.as_f64();
     let (unit, name) = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")]
         .into_iter()
@@ -195,7 +195,7 @@ fn decimal(size: Bytes) -> String {
     format!("{} {name}", three_digits(bytes / unit))
 }
 
-fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     let digits = usize::from(share < 0.01);
     format!("{:.digits$} %", share * 100.0)
 }

@@ -22,6 +22,7 @@ mod eviction_cost;
 mod experiment_view;
 mod figures;
 pub mod files;
+pub mod full_capacity;
 mod html;
 pub mod layout;
 mod no_break;

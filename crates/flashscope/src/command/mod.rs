@@ -15,4 +15,6 @@ mod show;
 pub mod sim;
 pub mod undo;
 pub mod verify;
+mod verify_free_space;
+mod verify_full;
 pub mod watch;

@@ -6,6 +6,7 @@ use flashscope_device::layer::Budget;
 use flashscope_measure::capacity::{Settings, estimate, verify};
 use flashscope_report::capacity as words;
 
+use super::verify_full;
 use crate::args::Verify;
 use crate::document::VerifyDocument;
 use crate::exit::{Exit, Failure};
@@ -25,6 +26,9 @@ const TIMES_MAX: u64 = 5;
 /// # Errors
 /// As [`target::open`]; exit code 4 without permission to write, 3 if the device failed.
 pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
+    if arguments.full {
+        return verify_full::run(arguments, printer);
+    }
     let name = &arguments.target;
     let consent = confirm::erase(name, &arguments.erase, printer)?;
     let mut target = target::open(name, consent.as_ref(), Budget::UNLIMITED)?;

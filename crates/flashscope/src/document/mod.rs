@@ -35,6 +35,7 @@ mod throughput;
 mod undo;
 mod usb;
 mod verify;
+mod verify_full;
 mod watch;
 
 pub use apply::ApplyDocument;
@@ -57,4 +58,5 @@ pub use sim_serve::{ServedDocument, ServingDocument};
 pub use sim_show::SimShowDocument;
 pub use undo::UndoDocument;
 pub use verify::VerifyDocument;
+pub use verify_full::{FreeSpaceDocument, VerifyFullDocument};
 pub use watch::WatchDocument;

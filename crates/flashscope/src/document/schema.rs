@@ -9,7 +9,7 @@ use super::{
     ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument,
     Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument, RestoreDocument,
     ServedDocument, ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument, SimShowDocument,
-    UndoDocument, VerifyDocument, WatchDocument,
+    UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument,
 };
 
 /// A schema and its name.
@@ -21,7 +21,7 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 20] = [
+pub const ALL: [Schema; 21] = [
     of::<FindingsDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
@@ -31,6 +31,7 @@ pub const ALL: [Schema; 20] = [
     of::<ListEventDocument>(),
     of::<WatchDocument>(),
     of::<VerifyDocument>(),
+    of::<VerifyFullDocument>(),
     of::<PlanDocument>(),
     of::<ApplyDocument>(),
     of::<UndoDocument>(),

@@ -46,6 +46,7 @@ pub struct FreeSpace {
     /// Locks the directory against a second test.
     _lock: OwnedFd,
     clock: Clock,
+    file_size: Bytes,
     capabilities: Capabilities,
     is_buffered: bool,
     removed: usize,
@@ -72,6 +73,16 @@ impl BenchDirectory {
     /// # Errors
     /// [`FilesError`], with what to try.
     pub fn free_space(&self, queue_depth: u32) -> Result<FreeSpace, FilesError> {
+        self.free_space_up_to(Bytes::new(u64::MAX), FILE_SIZE, queue_depth)
+    }
+
+    /// The same, with at most `limit` bytes in files of `file_size`.
+    fn free_space_up_to(
+        &self,
+        limit: Bytes,
+        file_size: Bytes,
+        queue_depth: u32,
+    ) -> Result<FreeSpace, FilesError> {
         let failed = |during| move |errno| FilesError::of(self.display_path(), during, errno, Bytes::ZERO);
         let lock = lock(self.path()).map_err(|errno| match errno {
             Errno::AGAIN => FilesError::InUse { path: self.display_path().to_owned() },
@@ -80,7 +91,8 @@ impl BenchDirectory {
         let removed = remove_files(self.path()).map_err(failed("removing the files of an earlier test"))?;
         let space = self.space()?;
         let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
-        let capacity = free.saturating_sub((free / KEPT_FREE_PART).max(KEPT_FREE_MIN)).round_down(STEP);
+        let kept_free = (free / KEPT_FREE_PART).max(KEPT_FREE_MIN);
+        let capacity = free.saturating_sub(kept_free).min(limit).round_down(STEP);
         if capacity < STEP {
             let needed = KEPT_FREE_MIN + STEP;
             return Err(FilesError::TooLittleSpace { path: self.display_path().to_owned(), free, needed });
@@ -90,11 +102,12 @@ impl BenchDirectory {
             filesystem: self.backing_filesystem().filesystem.clone(),
             _lock: lock,
             clock: Clock::start(),
+            file_size,
             capabilities: Capabilities {
                 capacity,
                 logical_block: SECTOR,
                 physical_block: SECTOR,
-                max_request: MAX_REQUEST.min(FILE_SIZE),
+                max_request: MAX_REQUEST.min(file_size),
                 queue_depth,
                 writable: true,
                 discard: false,
@@ -148,7 +161,7 @@ impl FreeSpace {
 
     /// Opens a file, and creates it if it is a new one.
     fn open_file(&mut self, number: u64) -> Result<LinuxDevice, Errno> {
-        let size = FILE_SIZE.min(self.capabilities.capacity - FILE_SIZE * number);
+        let size = self.file_size.min(self.capabilities.capacity - self.file_size * number);
         let is_new = number >= self.files;
         let new = if is_new { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() };
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | new;
@@ -230,7 +243,8 @@ impl FreeSpace {
 
     /// The request on its file: at the address in the file, with bytes instead of patterns.
     fn translated(&mut self, op: Op) -> Result<(Op, Option<Pattern>, bool), FailureCause> {
-        let here = |range: ByteRange| ByteRange::new(range.offset % FILE_SIZE, range.length);
+        let file_size = self.file_size;
+        let here = |range: ByteRange| ByteRange::new(range.offset % file_size, range.length);
         Ok(match op {
             Op::Write { range, payload: Payload::Pattern(pattern) } => {
                 let mut buffer = self.buffer(range.length);
@@ -262,12 +276,12 @@ impl Device for FreeSpace {
         let (kind, range) = (op.kind(), op.range());
         let number = range.map_or_else(
             || self.current.as_ref().map_or(0, |(number, _)| *number),
-            |range| range.offset / FILE_SIZE,
+            |range| range.offset / self.file_size,
         );
-        let straddles = range.is_some_and(|range| range.end() > FILE_SIZE * (number + 1));
+        let straddles = range.is_some_and(|range| range.end() > self.file_size * (number + 1));
         let admitted = self.capabilities.admit(&op).and_then(|()| match straddles {
             true => {
-                let cause = FailureCause::TooLarge { max_request: FILE_SIZE };
+                let cause = FailureCause::TooLarge { max_request: self.file_size };
                 Err(RequestError::new(kind, range, cause))
             }
             false => Ok(()),
@@ -343,12 +357,6 @@ fn is_own(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn small(parent: &BenchDirectory, capacity: Bytes) -> FreeSpace {
-        let mut device = parent.free_space(4).unwrap();
-        device.capabilities.capacity = capacity;
-        device
-    }
-
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).unwrap().flatten();
         let mut names: Vec<String> =
@@ -376,12 +384,11 @@ mod tests {
     fn files_hold_the_pattern_of_the_whole_device_and_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let parent = BenchDirectory::open(directory.path()).unwrap();
-        if parent.free_space(1).is_ok_and(|space| space.capabilities().capacity < FILE_SIZE + STEP) {
-            return;
-        }
-        let mut device = small(&parent, FILE_SIZE + STEP);
+        let size = STEP * 3;
+        let mut device = parent.free_space_up_to(size + STEP, size, 4).unwrap();
+        assert_eq!(device.capabilities().capacity, size + STEP);
         let pattern = Pattern::new(3);
-        let ranges = [Bytes::ZERO, FILE_SIZE - STEP, FILE_SIZE].map(|at| ByteRange::new(at, STEP));
+        let ranges = [Bytes::ZERO, size - STEP, size].map(|at| ByteRange::new(at, STEP));
         for (range, tag) in ranges.iter().zip(0..) {
             device.submit(Tag(tag), Op::write(*range, pattern)).unwrap();
         }
@@ -398,9 +405,9 @@ mod tests {
             let read = device.run(Op::Read { range, into: ReadInto::Check(pattern) }).unwrap();
             assert_eq!(read.outcome, Ok(Success::AllRight), "{range}");
         }
-        let straddling = ByteRange::new(FILE_SIZE - SECTOR * 8, SECTOR * 16);
+        let straddling = ByteRange::new(size - SECTOR * 8, SECTOR * 16);
         assert!(device.run(Op::write(straddling, pattern)).unwrap().outcome.is_err());
-        assert!(matches!(parent.free_space(1), Err(FilesError::InUse { .. })));
+        assert!(matches!(parent.free_space_up_to(size, size, 1), Err(FilesError::InUse { .. })));
         device.remove().unwrap();
         assert!(names(directory.path()).is_empty());
     }
@@ -409,7 +416,7 @@ mod tests {
     fn dropping_it_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let parent = BenchDirectory::open(directory.path()).unwrap();
-        let mut device = small(&parent, STEP);
+        let mut device = parent.free_space_up_to(STEP, STEP, 1).unwrap();
         device.run(Op::write(ByteRange::new(Bytes::ZERO, STEP), Pattern::new(1))).unwrap();
         drop(device);
         assert!(names(directory.path()).is_empty());

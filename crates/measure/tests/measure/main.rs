@@ -4,12 +4,12 @@
 
 mod bad_input;
 mod capacity;
-mod full_capacity;
 mod diagnosis;
 mod erase_block_by_reads;
 mod erase_block_by_writes;
 mod fill;
 mod ftl_class;
+mod full_capacity;
 mod open_units;
 mod open_units_random;
 mod speed;

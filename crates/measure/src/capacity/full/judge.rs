@@ -88,8 +88,7 @@ fn wrap(progress: &FullProgress, period: Bytes) -> Option<Judged> {
         let judged = Judged::new(CapacityKind::Dropped, Some(size));
         return is_all.then_some(Judged { cache_seen: Some(period), ..judged });
     }
-    let wrapped =
-        Judged { wrap_period: Some(period), ..Judged::new(CapacityKind::Wrap, Some(period)) };
+    let wrapped = Judged { wrap_period: Some(period), ..Judged::new(CapacityKind::Wrap, Some(period)) };
     if other.is_zero() {
         return Some(wrapped);
     }

@@ -69,11 +69,7 @@ fn read_again(io: &mut Io<'_>, progress: &mut FullProgress) -> Result<Vec<ByteRa
 }
 
 /// Writes bad places a second time, overwrites a cache, and reads them. Returns how many are bad again.
-fn write_again(
-    io: &mut Io<'_>,
-    progress: &mut FullProgress,
-    bad: &[ByteRange],
-) -> Result<u64, DeviceError> {
+fn write_again(io: &mut Io<'_>, progress: &mut FullProgress, bad: &[ByteRange]) -> Result<u64, DeviceError> {
     let pattern = io.pattern.next_generation();
     let mut written = Vec::new();
     let mut bad_again = 0;

@@ -57,11 +57,7 @@ pub fn read_segment(
     Ok(())
 }
 
-fn read_written(
-    io: &mut Io<'_>,
-    progress: &mut FullProgress,
-    segment: ByteRange,
-) -> Result<(), DeviceError> {
+fn read_written(io: &mut Io<'_>, progress: &mut FullProgress, segment: ByteRange) -> Result<(), DeviceError> {
     let pattern = io.pattern;
     let done = io.segment(segment, &|range| Op::Read { range, into: ReadInto::Check(pattern) })?;
     progress.trouble.longest_read = progress.trouble.longest_read.max(done.longest);

@@ -30,8 +30,7 @@ pub fn verdict(progress: &FullProgress, judged: Judged) -> FullVerdict {
     for places in progress.regions.iter().flat_map(|region| &region.bad) {
         *bad.entry(places.state).or_default() += places.count;
     }
-    let mut bad: Vec<BadPlaces> =
-        bad.into_iter().map(|(state, count)| BadPlaces { state, count }).collect();
+    let mut bad: Vec<BadPlaces> = bad.into_iter().map(|(state, count)| BadPlaces { state, count }).collect();
     bad.sort_by_key(|bad| std::cmp::Reverse(bad.count));
     FullVerdict {
         kind: judged.kind,
@@ -114,4 +113,3 @@ fn median(progress: &FullProgress, of: impl Fn(&RegionTally) -> Option<f64>) -> 
     speeds.sort_by(f64::total_cmp);
     speeds.get(speeds.len() / 2).copied().unwrap_or_default()
 }
-
