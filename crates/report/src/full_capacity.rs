@@ -54,12 +54,16 @@ pub fn headline(verdict: &FullVerdict, scope: Scope) -> String {
     }
     let lost = share(lost_share(verdict));
     if verdict.is_unsteady {
-        return format!("BAD: lost {lost} of the data, and bad places move: a bad contact or a dying device.");
+        return format!(
+            "BAD: lost {lost} of the data, and bad places move: a bad contact or a dying device."
+        );
     }
     match scope {
         Scope::Device => of_device(verdict, &says, &lost),
         Scope::FreeSpace { .. } if is_other_address(verdict) => {
-            format!("FAKE: {lost} of the data in {says} of free space was replaced by data of another address.")
+            format!(
+                "FAKE: {lost} of the data in {says} of free space was replaced by data of another address."
+            )
         }
         Scope::FreeSpace { .. } => format!("BAD: lost {lost} of the data in {says} of free space."),
     }
@@ -124,7 +128,13 @@ pub fn map(verdict: &FullVerdict) -> String {
 fn mark(region: &FullRegion, verdict: &FullVerdict) -> char {
     match (region.state, verdict.wrap_period.and(verdict.true_size)) {
         (RegionState::Bad, _) => 'E',
-        (_, Some(size)) => if region.offset < size { '#' } else { 'x' },
+        (_, Some(size)) => {
+            if region.offset < size {
+                '#'
+            } else {
+                'x'
+            }
+        }
         (RegionState::Lying, None) => 'x',
         (RegionState::Slow, None) => 's',
         (RegionState::Good, None) => '#',
@@ -186,9 +196,7 @@ fn speeds(verdict: &FullVerdict) -> Vec<String> {
         mean.map(|mean| format!("{name} {} ({range}).", speed(mean)))
     };
     let slow = verdict.regions.iter().filter(|region| region.state == RegionState::Slow).count();
-    let slow = (slow > 0).then(|| {
-        format!("{} much slower than the median.", counted(slow as u64, "region"))
-    });
+    let slow = (slow > 0).then(|| format!("{} much slower than the median.", counted(slow as u64, "region")));
     [
         line("Write", verdict.write_bytes_per_s, ends(|region| region.write_bytes_per_s)),
         line("Read", verdict.read_bytes_per_s, ends(|region| region.read_bytes_per_s)),
@@ -316,19 +324,28 @@ mod tests {
         let free = Scope::FreeSpace { of: Bytes::new(8 * GB) };
         let lost = "FAKE: says 4.00 GB, stores 2.00 GB (drops writes). Data beyond 2.00 GB is lost.";
         assert_eq!(of(CapacityKind::Dropped, false, Scope::Device), lost);
-        assert_eq!(of(CapacityKind::NoSign, false, Scope::Device), "OK: stores all of the 4.00 GB that it says.");
+        assert_eq!(
+            of(CapacityKind::NoSign, false, Scope::Device),
+            "OK: stores all of the 4.00 GB that it says."
+        );
         assert_eq!(of(CapacityKind::NoSign, false, free), "OK: kept all data in 4.00 GB of free space.");
-        assert_eq!(of(CapacityKind::Dropped, false, free), "BAD: lost 25 % of the data in 4.00 GB of free space.");
+        assert_eq!(
+            of(CapacityKind::Dropped, false, free),
+            "BAD: lost 25 % of the data in 4.00 GB of free space."
+        );
         assert!(of(CapacityKind::NoSign, true, Scope::Device).starts_with("BAD: the data was kept"));
         assert!(of(CapacityKind::Scattered, true, Scope::Device).contains("dying device"));
     }
 
     #[test]
     fn details_name_coverage_trouble_and_what_to_do() {
-        let trouble = Trouble { repeated_requests: 9, looked_at: 4, right_when_read_again: 3, ..Trouble::default() };
+        let trouble =
+            Trouble { repeated_requests: 9, looked_at: 4, right_when_read_again: 3, ..Trouble::default() };
         let seen = FullVerdict { is_unsteady: true, trouble, ..verdict(CapacityKind::NoSign, &STATES) };
         let text = text(&seen, Scope::FreeSpace { of: Bytes::new(8 * GB) }, 400);
-        for part in ["50 % of 8.00 GB", "9 requests failed once", "3 bad places", "another cable", "10.0 MB/s"] {
+        for part in
+            ["50 % of 8.00 GB", "9 requests failed once", "3 bad places", "another cable", "10.0 MB/s"]
+        {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

@@ -8,10 +8,11 @@ use flashscope_device::{Bytes, Device, DeviceError};
 use flashscope_linux::{BackingFilesystem, BenchDirectory, Roots, identify};
 use flashscope_measure::capacity::full::{begin, fill_and_verify};
 use flashscope_record::full_capacity::FullProgress;
+use flashscope_report::counted;
 use flashscope_report::files::not_a_stick;
 use flashscope_report::full_capacity::Scope;
 
-use super::verify_full::{print, time_left};
+use super::verify_full::{announce_time_left, print};
 use crate::args::Verify;
 use crate::document::{FreeSpaceDocument, Identity, VerifyFullDocument};
 use crate::exit::{Exit, Failure, OrExit};
@@ -42,7 +43,8 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     let interrupt = on_interrupt()?;
     let space = place.free_space(QUEUE_DEPTH).map_err(failure)?;
     if space.removed() > 0 {
-        printer.remark(format!("removed {} files that an earlier test left", space.removed()));
+        let files = counted(space.removed() as u64, "file");
+        printer.remark(format!("removed {files} of an earlier test"));
     }
     let tested = space.capabilities().capacity;
     let stick = stick_capacity(ground).unwrap_or(place.capacity().map_err(failure)?);
@@ -62,7 +64,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     let mut has_announced = false;
     let mut store = |durable: &FullProgress| {
         if !std::mem::replace(&mut has_announced, true) {
-            printer.remark(time_left(durable));
+            announce_time_left(durable, printer);
         }
     };
     let mut observer = Progress::new(printer);

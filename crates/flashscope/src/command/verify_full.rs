@@ -96,7 +96,8 @@ fn start(
     } else if let Some(state) = StateFile::find(target)? {
         let mut progress = state.progress().clone();
         if arguments.seed.is_some_and(|seed| seed != progress.seed) {
-            let error = anyhow!("a test that is continued keeps its seed; leave out --seed, or add --restart");
+            let error =
+                anyhow!("a test that is continued keeps its seed; leave out --seed, or add --restart");
             return Err(Failure { exit: Exit::Usage, error });
         }
         printer.remark(format!(
@@ -123,7 +124,7 @@ fn test(
     let mut is_stored = true;
     let mut store = |durable: &FullProgress| {
         if !std::mem::replace(&mut has_announced, true) {
-            printer.remark(time_left(durable));
+            announce_time_left(durable, printer);
         }
         if let Some(Err(error)) = state.as_mut().map(|state| state.store(durable)) {
             if std::mem::replace(&mut is_stored, false) {
@@ -161,12 +162,15 @@ fn percent(progress: &FullProgress) -> String {
     format!("{:.0} %", done(progress) * 100.0)
 }
 
-/// What the first stretch says about the rest.
-pub fn time_left(progress: &FullProgress) -> String {
+/// Says what the first stretch means for the rest. Less than a minute needs no word.
+pub fn announce_time_left(progress: &FullProgress, printer: &Printer) {
     let share = done(progress).max(f64::MIN_POSITIVE);
     let spent = progress.cost.device_time.as_secs_f64();
     let left = Duration::try_from_secs_f64(spent * (1.0 - share) / share).unwrap_or(Duration::MAX);
-    format!("{} done; about {} left at this speed", percent(progress), duration::about(left))
+    if left >= Duration::from_secs(60) {
+        let (done, left) = (percent(progress), duration::about(left));
+        printer.remark(format!("{done} done; about {left} left at this speed"));
+    }
 }
 
 /// Prints the verdict, or how to continue.

@@ -12,6 +12,7 @@ mod confirmations;
 mod destinations;
 mod files;
 mod fits;
+mod full_verifies;
 mod imports;
 mod layouts;
 mod lists;

@@ -46,7 +46,7 @@ fn bad_arguments_are_refused() {
     assert_refused(&["verify"], 2, &["TARGET"]);
     assert_refused(&["verify", "sim:generic-2g", "--cache-bound", "100KiB"], 2, &["whole MiB"]);
     assert_refused(&["verify", "sim:generic-2g", "--cache-bound", "1TiB"], 2, &["64 GiB"]);
-    assert_refused(&["verify", "sim:generic-2g", "--full"], 2, &["--full"]);
+    assert_refused(&["verify", "sim:generic-2g", "--restart"], 2, &["--full"]);
     assert_refused(&["verify", "sim:no-such-stick"], 2, &["no-such-stick"]);
 }
 

@@ -53,6 +53,9 @@ pub fn name_of(arguments: &[&str], document: &Value) -> &'static str {
     if arguments.first() == Some(&"report") && document.get("ways").is_some() {
         return "bench-methods";
     }
+    if arguments.first() == Some(&"verify") && arguments.contains(&"--full") {
+        return "verify-full";
+    }
     SCHEMAS.iter().find(|(command, _)| arguments.starts_with(command)).unwrap().1
 }
 

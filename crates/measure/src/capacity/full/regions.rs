@@ -1,6 +1,7 @@
 //! From progress and judgement to the verdict: the map, and the throughput over the offset.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use flashscope_device::Bytes;
 use flashscope_record::capacity::{BadPlaces, CapacityKind, PlaceState};
@@ -12,6 +13,8 @@ use super::judge::{self, Judged};
 
 /// A region is slow below this share of the median throughput. Policy.
 const SLOW_SHARE: f64 = 1.0 / 3.0;
+/// A region that took less time says nothing about its speed: the host's noise is as long. Guess.
+const TIME_MIN: Duration = Duration::from_millis(100);
 /// Repeated requests that are no accident. Guess: a sound stick repeats none.
 const REPEATED_MIN: u64 = 8;
 /// Of the places that were tried again, one in four was right: they move. Policy.
@@ -75,12 +78,14 @@ fn bad_share(progress: &FullProgress, judged: &Judged) -> f64 {
 
 fn region(offset: Bytes, length: Bytes, tally: &RegionTally, medians: (f64, f64)) -> FullRegion {
     let (write, read) = (speed(tally.write), speed(tally.read));
-    let is_below = |speed: Option<f64>, median: f64| speed.is_some_and(|it| it < median * SLOW_SHARE);
+    let is_slow = |transfer: Transfer, median: f64| {
+        transfer.time >= TIME_MIN && speed(transfer).is_some_and(|it| it < median * SLOW_SHARE)
+    };
     let state = if tally.bad.iter().any(|bad| judge::is_error(bad.state)) {
         RegionState::Bad
     } else if !tally.bad.is_empty() {
         RegionState::Lying
-    } else if is_below(write, medians.0) || is_below(read, medians.1) {
+    } else if is_slow(tally.write, medians.0) || is_slow(tally.read, medians.1) {
         RegionState::Slow
     } else {
         RegionState::Good

@@ -1,0 +1,216 @@
+//! `verify --full` on virtual sticks, image files and mounted directories, and continued tests.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::bad_input::assert_refused;
+use super::{document, flashscope, schema, skip, stderr, stdout};
+
+const STICK: &str = "sim:patriot-xt-16g?capacity=256MiB";
+
+fn json(output: &Output) -> Value {
+    let document = serde_json::from_str(&stdout(output));
+    assert!(document.is_ok(), "{}", stderr(output));
+    document.unwrap()
+}
+
+#[test]
+fn virtual_fakes_are_named_with_size_map_and_speed() {
+    let cases = [
+        ("wrap:real=96MiB", "wrap", Some(96 << 20)),
+        ("limbo:real=96MiB", "dropped", Some(96 << 20)),
+        ("chain:wrap=128MiB,real=96MiB", "chain", Some(96 << 20)),
+        ("read-errors:share=1,range=96MiB+160MiB", "errors", Some(96 << 20)),
+        ("read-errors:share=1,range=96MiB+1MiB", "scattered", None),
+    ];
+    for (fault, kind, size) in cases {
+        let stick = format!("{STICK}&fault={fault}");
+        let output = flashscope(&["verify", &stick, "--full", "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{fault}: {}", stderr(&output));
+        let found = json(&output);
+        schema::assert_valid("verify-full", &found);
+        let verdict = &found["verdict"];
+        assert_eq!((verdict["kind"].as_str(), verdict["true_size"].as_u64()), (Some(kind), size), "{fault}");
+        assert!(verdict["regions"].as_array().is_some_and(|regions| regions.len() == 256));
+    }
+    let output = flashscope(&["verify", &format!("{STICK}&fault=limbo:real=96MiB"), "--full"]);
+    let text = stdout(&output);
+    let first = "FAKE: says 268 MB, stores 101 MB (drops writes). Data beyond 101 MB is lost.\n";
+    assert!(text.starts_with(first), "{text}");
+    let map = text.lines().nth(2).unwrap();
+    assert_eq!(map, format!("0 [{}{}] 268 MB", "#".repeat(24), "x".repeat(40)));
+    assert!(text.contains("\nWrite ") && text.contains("Exact: 100,663,296 of 268,435,456 bytes."), "{text}");
+}
+
+#[test]
+fn genuine_virtual_stick_stores_all_of_it() {
+    let found = document(&["verify", STICK, "--full", "--seed", "7"]);
+    assert_eq!((&found["verdict"]["kind"], &found["verdict"]["seed"]), (&"no_sign".into(), &7.into()));
+    assert_eq!(found["free_space"], Value::Null);
+    let errors = flashscope(&["verify", &format!("{STICK}&fault=read-errors:share=0.2"), "--full"]);
+    assert_eq!(errors.status.code(), Some(1), "errors that come and go are a problem: {}", stderr(&errors));
+    assert!(stdout(&errors).contains("another cable"), "{}", stdout(&errors));
+}
+
+/// An image file, and a folder for states.
+struct Place {
+    folder: tempfile::TempDir,
+    image: PathBuf,
+}
+
+const MEBIBYTES: u64 = 384;
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("stick.img");
+        fs::File::create(&image).unwrap().set_len(MEBIBYTES << 20).unwrap();
+        Self { folder, image }
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
+        command.args(["verify", self.image.to_str().unwrap(), "--full", "--json"]).args(more);
+        command.env("FLASHSCOPE_JOURNALS", self.folder.path().join("states")).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it once the lock of a killed process is gone: `io_uring` holds the file for a moment longer.
+    fn run(&self, more: &[&str]) -> Output {
+        loop {
+            let output = self.command(more).output().unwrap();
+            if !stderr(&output).contains("is in use") {
+                return output;
+            }
+        }
+    }
+
+    fn written(&self) -> u64 {
+        fs::metadata(&self.image).unwrap().blocks() * 512
+    }
+
+    fn states(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join("states")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    }
+
+    /// Begins a test, and waits until this much is written. The image has no blocks before.
+    fn begun(&self, written: u64) -> Child {
+        let mut command = self.command(&["--erase", "--yes"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while self.written() < written && child.try_wait().unwrap().is_none() {}
+        child
+    }
+
+    fn interrupted(&self) {
+        let mut child = self.begun(32 << 20);
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(self.states().len(), 1);
+    }
+}
+
+#[test]
+fn interrupted_and_killed_test_continues_with_the_same_command() {
+    let place = Place::new();
+    place.interrupted();
+    let mut child = place.begun(place.written() + (16 << 20));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(place.states().len(), 1, "the state of the first interruption");
+    let output = place.run(&["--erase", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("continuing the test of"), "{}", stderr(&output));
+    let found = json(&output);
+    schema::assert_valid("verify-full", &found);
+    let verdict = &found["verdict"];
+    assert_eq!((&verdict["kind"], &verdict["continued"]), (&"no_sign".into(), &1.into()), "{verdict}");
+    assert_eq!(verdict["true_size"], MEBIBYTES << 20);
+    assert!(place.states().is_empty());
+}
+
+#[test]
+fn changed_medium_is_not_continued_without_restart() {
+    let place = Place::new();
+    place.interrupted();
+    let image = fs::File::options().write(true).open(&place.image).unwrap();
+    image.write_all_at(&[7; 512], 0).unwrap();
+    let refused = place.run(&["--erase", "--yes"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--restart"), "{}", stderr(&refused));
+    let restarted = place.run(&["--erase", "--yes", "--restart"]);
+    assert_eq!(json(&restarted)["verdict"]["continued"], 0);
+    assert!(place.states().is_empty());
+}
+
+#[test]
+fn full_test_is_refused_without_erase_with_scratch_and_on_the_system_disk() {
+    let place = Place::new();
+    let image = place.image.to_str().unwrap();
+    assert_refused(&["verify", image, "--full"], 4, &["--erase"]);
+    assert_refused(&["verify", image, "--full", "--scratch"], 2, &["--scratch", "--erase"]);
+    assert_refused(&["verify", image, "--full", "--cache-bound", "1MiB"], 2, &["--cache-bound"]);
+    assert_eq!(place.written(), 0);
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        assert_refused(&["verify", "/dev/shm", "--full"], 4, &["memory"]);
+    }
+}
+
+fn run(command: &str, arguments: &[&str]) -> bool {
+    let ran = Command::new(command).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    ran.is_ok_and(|status| status.success())
+}
+
+/// An ext4 filesystem in an image, mounted until it is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(folder: &Path, mebibytes: u64) -> Option<Self> {
+        let (image, point) = (folder.join("fs.img"), folder.join("mount"));
+        fs::File::create(&image).unwrap().set_len(mebibytes << 20).unwrap();
+        fs::create_dir(&point).unwrap();
+        let (image, text) = (image.to_str().unwrap(), point.to_str().unwrap());
+        let is_mounted = run("mkfs.ext4", &["-q", "-F", image]) && run("mount", &["-o", "loop", image, text]);
+        is_mounted.then_some(Self(point))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn directory_is_filled_verified_and_left_as_it_was() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("mounting a filesystem in tests needs root");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mounted) = Mounted::new(folder.path(), 160) else {
+        return skip("an image with ext4 cannot be made and mounted here");
+    };
+    let (path, photo) = (mounted.0.to_str().unwrap(), mounted.0.join("photo.jpg"));
+    fs::write(&photo, "mine").unwrap();
+    let left_over = mounted.0.join(".flashscope-verify-0003");
+    fs::write(&left_over, "of a killed test").unwrap();
+    let found = document(&["verify", path, "--full"]);
+    let (tested, stick) = (&found["free_space"]["tested_bytes"], &found["free_space"]["stick_bytes"]);
+    assert_eq!((&found["verdict"]["kind"], &found["verdict"]["announced"]), (&"no_sign".into(), tested));
+    assert!(tested.as_u64().unwrap() > 90 << 20 && stick.as_u64() == Some(160 << 20), "{tested} {stick}");
+    assert!(fs::read_to_string(&photo).unwrap() == "mine" && !left_over.exists());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
+    command.args(["verify", path, "--full"]).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let first = mounted.0.join(".flashscope-verify-0000");
+    while !first.exists() && child.try_wait().unwrap().is_none() {}
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!first.exists() && photo.exists());
+}
