@@ -30,6 +30,8 @@ const LAYOUT: &[&str] = &["--package", "flashscope-layout", "--test", "layout", 
 const CONFIRM: &[&str] = &["--package", "flashscope", "--bin", "flashscope", "::tests::"];
 /// The whole program, on a pseudo-terminal.
 const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmations"];
+/// Full capacity tests, on images and mounts.
+const FULL: &[&str] = &["--package", "flashscope", "--test", "cli", "full_verifies"];
 
 const ERASABLE: &str = "crates/linux/src/erasable.rs";
 const OPEN: &str = "crates/linux/src/open.rs";
@@ -127,6 +129,13 @@ pub const MUTANTS: &[Mutant] = &[
         from: "            self.lock(&file, kind)?;\n",
         to: "",
         test: OPENING,
+    },
+    Mutant {
+        name: "a full test removes files that are not its own",
+        file: "crates/linux/src/files/free_space.rs",
+        from: "if is_file && entry.file_name().to_str().is_some_and(is_own) {",
+        to: "if is_file {",
+        test: &["--package", "flashscope-linux", "--lib", "free_space"],
     },
     Mutant {
         name: "removable disks on any bus are erased",
@@ -505,5 +514,19 @@ pub const MUTANTS: &[Mutant] = &[
         from: "if !io::stdin().is_terminal() {\n            return None;",
         to: "if false {\n            return None;",
         test: CLI,
+    },
+    Mutant {
+        name: "a full test continues on a medium that was used since",
+        file: "crates/flashscope/src/full_state.rs",
+        from: "            if holds_stamps(device, &state.stored.progress).or_exit_bare(Exit::Failed)? {\n                return",
+        to: "            if true {\n                return",
+        test: FULL,
+    },
+    Mutant {
+        name: "a directory that lies on no stick is filled",
+        file: "crates/flashscope/src/command/verify_free_space.rs",
+        from: "ground.non_stick.first() {",
+        to: "ground.non_stick.first().filter(|_| false) {",
+        test: FULL,
     },
 ];

@@ -269,6 +269,5 @@ fn throughput_is_that_of_sequential_writes_and_reads() {
         let write = seen.write_bytes_per_s.unwrap() * write_s / bytes;
         let read = seen.read_bytes_per_s.unwrap() * read_s / bytes;
         assert!(write > 0.97 && read > 0.97, "{stick}: {write:.3} {read:.3}");
-        println!("{stick}: write {write:.3}, read {read:.3}");
     }
 }
