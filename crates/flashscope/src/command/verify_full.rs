@@ -126,10 +126,10 @@ fn test(
         if !std::mem::replace(&mut has_announced, true) {
             announce_time_left(durable, printer);
         }
-        if let Some(Err(error)) = state.as_mut().map(|state| state.store(durable)) {
-            if std::mem::replace(&mut is_stored, false) {
-                printer.remark(format!("note: the state of the test cannot be stored: {error}"));
-            }
+        if let Some(Err(error)) = state.as_mut().map(|state| state.store(durable))
+            && std::mem::replace(&mut is_stored, false)
+        {
+            printer.remark(format!("note: the state of the test cannot be stored: {error}"));
         }
     };
     let mut observer = Progress::new(printer);

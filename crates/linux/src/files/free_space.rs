@@ -369,7 +369,7 @@ mod tests {
     fn only_files_of_an_earlier_test_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let own = [format!("{PREFIX}0000"), format!("{PREFIX}12345")];
-        let others = [format!("{PREFIX}"), format!("{PREFIX}12x4"), "photo.jpg".to_owned()];
+        let others = [PREFIX.to_owned(), format!("{PREFIX}12x4"), "photo.jpg".to_owned()];
         for name in own.iter().chain(&others) {
             fs::write(directory.path().join(name), "x").unwrap();
         }
