@@ -134,7 +134,7 @@ fn test(
     };
     let mut observer = Progress::new(printer);
     let result = fill_and_verify(&mut target.device, progress, &mut store, &mut observer);
-    if result == Err(DeviceError::Interrupted) && has_begun(progress) {
+    if result == Err(DeviceError::Interrupted) && is_started(progress) {
         // The interrupt stops requests of the test; what is written can still be made durable.
         if target.device.device_mut().device_mut().run(Op::Flush).is_ok() {
             store(progress);
@@ -144,7 +144,7 @@ fn test(
 }
 
 /// Whether there is anything to continue.
-fn has_begun(progress: &FullProgress) -> bool {
+fn is_started(progress: &FullProgress) -> bool {
     progress.phase != FullPhase::Write || !progress.position.is_zero()
 }
 

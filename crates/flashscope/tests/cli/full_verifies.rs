@@ -100,7 +100,7 @@ impl Place {
     }
 
     /// Begins a test, and waits until this much is written. The image has no blocks before.
-    fn begun(&self, written: u64) -> Child {
+    fn started(&self, written: u64) -> Child {
         let mut command = self.command(&["--erase", "--yes"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while self.written() < written && child.try_wait().unwrap().is_none() {}
@@ -108,7 +108,7 @@ impl Place {
     }
 
     fn interrupted(&self) {
-        let mut child = self.begun(32 << 20);
+        let mut child = self.started(32 << 20);
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert_eq!(self.states().len(), 1);
@@ -119,7 +119,7 @@ impl Place {
 fn interrupted_and_killed_test_continues_with_the_same_command() {
     let place = Place::new();
     place.interrupted();
-    let mut child = place.begun(place.written() + (16 << 20));
+    let mut child = place.started(place.written() + (16 << 20));
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(place.states().len(), 1, "the state of the first interruption");

@@ -40,9 +40,9 @@ pub fn second_look(io: &mut Io<'_>, progress: &mut FullProgress) -> Result<Judge
             }
             let bad = read_again(io, progress)?;
             let bad_again = write_again(io, progress, &bad)?;
-            let is_cured = judged.kind == CapacityKind::Scattered && bad_again == 0;
-            let cured = Judged::new(CapacityKind::NoSign, Some(progress.capacity));
-            Ok(if is_cured { cured } else { judged })
+            let is_transient = judged.kind == CapacityKind::Scattered && bad_again == 0;
+            let kept = Judged::new(CapacityKind::NoSign, Some(progress.capacity));
+            Ok(if is_transient { kept } else { judged })
         }
     }
 }

@@ -202,7 +202,7 @@ impl<'a> Io<'a> {
         Ok(total)
     }
 
-    /// Whether so many requests failed that trying each would take days.
+    /// Whether at least 64 requests failed in a row: trying each could take days.
     const fn is_hopeless(&self) -> bool {
         self.failed_in_a_row >= FAILED_IN_A_ROW_MAX
     }
