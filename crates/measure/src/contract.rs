@@ -22,6 +22,32 @@ pub trait Experiment {
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations;
 }
 
+/// How long an experiment that measures a speed goes on.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// For seconds: enough for the numbers of a check.
+    Brief,
+    /// Until the speed is known.
+    #[default]
+    Usual,
+    /// Until it has met stalls, and the end of a cache, that come only every few gibibytes.
+    Thorough,
+}
+
+impl Extent {
+    /// Thorough, or as usual.
+    #[must_use]
+    pub const fn thorough_if(is_thorough: bool) -> Self {
+        if is_thorough { Self::Thorough } else { Self::Usual }
+    }
+
+    /// Whether this is [`Extent::Thorough`].
+    #[must_use]
+    pub const fn is_thorough(self) -> bool {
+        matches!(self, Self::Thorough)
+    }
+}
+
 /// The cost of an experiment at most.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {

@@ -13,4 +13,4 @@ mod session;
 pub mod survey;
 pub mod workload;
 
-pub use contract::{Estimate, Event, Experiment, Observer, Silent};
+pub use contract::{Estimate, Event, Experiment, Extent, Observer, Silent};

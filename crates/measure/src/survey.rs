@@ -7,10 +7,10 @@ use flashscope_infer::Method;
 use flashscope_infer::findings::{erase_blocks, infer_by, merges};
 use flashscope_infer::thresholds::SURE;
 use flashscope_record::finding::{Finding, FindingId};
-use flashscope_record::observation::{Data, Observations};
+use flashscope_record::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase};
 
-use crate::contract::{Estimate, Experiment, Observer};
-use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Sustained, WriteBuffer, WriteSize};
+use crate::contract::{Estimate, Experiment, Extent, Observer};
+use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Speed, Sustained, WriteBuffer, WriteSize};
 
 pub use crate::experiment::ASSUMED_ERASE_BLOCK;
 
@@ -45,15 +45,55 @@ impl Survey {
     pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let seed = self.seed;
         let experiments: [&dyn Experiment; 2] =
-            [&Sustained { seed, is_thorough: false }, &WriteBuffer { seed }];
+            [&Sustained { seed, extent: Extent::Usual }, &WriteBuffer { seed }];
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
+    }
+
+    /// A brief stream of large writes, before [`Survey::run`]: how a copy of its length goes on.
+    pub fn fill_briefly(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Observations {
+        self.brief_stream().measure(device, &Budget::UNLIMITED, observer)
+    }
+
+    /// The cost of [`fill_briefly`](Self::fill_briefly) at most.
+    #[must_use]
+    pub fn fill_briefly_estimate(&self, device: &dyn Device) -> Estimate {
+        self.brief_stream().estimate(device)
+    }
+
+    const fn brief_stream(&self) -> Sustained {
+        Sustained { seed: self.seed, extent: Extent::Brief }
+    }
+
+    /// The speeds that everybody compares: large sequential and small random reads, and small random writes.
+    /// The writes come last, because they leave the device full of scattered data.
+    pub fn speeds(
+        &self,
+        device: &mut dyn Device,
+        link: Option<&LinkLimit>,
+        observer: &mut dyn Observer,
+    ) -> Vec<Observations> {
+        let case = |direction, order, request| SpeedCase { direction, order, request, queue_depth: 1 };
+        let reads = vec![
+            case(Direction::Read, Order::Linear, Bytes::mib(1)),
+            case(Direction::Read, Order::Random, Bytes::kib(4)),
+        ];
+        let writes = vec![case(Direction::Write, Order::Random, Bytes::kib(4))];
+        let all = if self.writes { vec![reads, writes] } else { vec![reads] };
+        let speed = |cases| Speed {
+            cases,
+            link: link.cloned(),
+            is_buffered: false,
+            extent: Extent::Brief,
+            seed: self.seed,
+        };
+        all.into_iter().map(|cases| speed(cases).measure(device, &Budget::UNLIMITED, observer)).collect()
     }
 
     /// The cost of [`fill`](Self::fill) at most.
     #[must_use]
     pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
         let seed = self.seed;
-        let stream = Sustained { seed, is_thorough: false }.estimate(device);
+        let stream = Sustained { seed, extent: Extent::Usual }.estimate(device);
         let buffer = WriteBuffer { seed }.estimate(device);
         Estimate {
             requests: stream.requests + buffer.requests,

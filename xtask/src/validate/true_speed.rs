@@ -8,7 +8,7 @@ use flashscope_device::layer::Budget;
 use flashscope_device::{ByteRange, Bytes, Device, Instant, Op, Pattern, Tag};
 use flashscope_infer::streams::speed::{Speed as Row, speed_of};
 use flashscope_measure::experiment::Speed;
-use flashscope_measure::{Experiment as _, Silent};
+use flashscope_measure::{Experiment as _, Extent, Silent};
 use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedData};
 use flashscope_report::words;
 use flashscope_sim::{Profile, Target, VirtualStick};
@@ -186,7 +186,13 @@ fn measured(
     seed: u64,
     is_thorough: bool,
 ) -> anyhow::Result<SpeedData> {
-    let experiment = Speed { cases: cases.to_vec(), link: None, is_buffered: false, is_thorough, seed };
+    let experiment = Speed {
+        cases: cases.to_vec(),
+        link: None,
+        is_buffered: false,
+        extent: Extent::thorough_if(is_thorough),
+        seed,
+    };
     match experiment.measure(device, &Budget::UNLIMITED, &mut Silent).data {
         Data::Speed(data) => Ok(data),
         _ => bail!("bench returned no speeds"),

@@ -23,7 +23,7 @@ use flashscope_device::{Bytes, Consent};
 use flashscope_infer::streams::speed::speed;
 use flashscope_linux::{Access, OpenOptions, Roots, erasable, open};
 use flashscope_measure::experiment::Speed;
-use flashscope_measure::{Experiment as _, Silent};
+use flashscope_measure::{Experiment as _, Extent, Silent};
 use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -127,7 +127,7 @@ fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sam
     while duration(&rows) < turns.duration_min {
         let seed = seed.wrapping_add(rows.len() as u64 * 1000);
         let experiment =
-            Speed { cases: vec![case], link: None, is_buffered: false, is_thorough: false, seed };
+            Speed { cases: vec![case], link: None, is_buffered: false, extent: Extent::Usual, seed };
         let observations = experiment.measure(&mut device, &budget, &mut Silent);
         let Data::Speed(data) = observations.data else { bail!("bench returned no speeds") };
         rows.push(BenchRow::of(data.cells.first().context("bench made no requests")?)?);

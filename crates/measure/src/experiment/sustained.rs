@@ -18,7 +18,7 @@ use flashscope_record::observation::{
     Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Refusal, Resumed, Room, SustainedData,
 };
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
@@ -46,6 +46,10 @@ const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60),
 const RESUMED_PIECES: u64 = 64;
 /// The stream pauses again after this many slow ones.
 const RESUMED_SLOW: usize = 12;
+/// The most bytes of a brief stream. Guess: most everyday copies are shorter.
+const BRIEF_BYTES_MAX: Bytes = Bytes::gib(1);
+/// The most time of a brief stream on the device's clock. Guess: half the minute that a whole check may take.
+const BRIEF_TIME_MAX: Duration = Duration::from_secs(25);
 /// Pieces between two checks whether the stream may end.
 const PIECES_PER_CHECK: usize = 8;
 
@@ -56,7 +60,7 @@ pub(super) const REGISTRATION: Registration = Registration {
     access: Access::WritesEstimate,
     options: &[],
     findings: &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
-    new: |request| Box::new(Sustained { seed: request.seed, is_thorough: false }),
+    new: |request| Box::new(Sustained { seed: request.seed, extent: Extent::Usual }),
 };
 
 /// The experiment *sustained*.
@@ -64,9 +68,9 @@ pub(super) const REGISTRATION: Registration = Registration {
 pub struct Sustained {
     /// The random seed of the data.
     pub seed: u64,
-    /// Whether it goes on until the period of stalls is known, even if the throughput is known before, and
-    /// continues after pauses.
-    pub is_thorough: bool,
+    /// How long it goes on. A thorough stream lasts until the period of stalls is known, even if the
+    /// throughput is known before, and continues after pauses.
+    pub extent: Extent,
 }
 
 impl Sustained {
@@ -81,6 +85,14 @@ impl Sustained {
             }
         }
         written.min(most)
+    }
+
+    /// The most bytes before the first pause on a device of this capacity.
+    fn bytes_max(&self, capacity: Bytes) -> Bytes {
+        match self.extent {
+            Extent::Brief => bytes_max(capacity).min(BRIEF_BYTES_MAX),
+            Extent::Usual | Extent::Thorough => bytes_max(capacity),
+        }
     }
 
     /// The total length of the pauses of a thorough stream with a slow-down.
@@ -125,8 +137,8 @@ impl Experiment for Sustained {
     /// far below.
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let capacity = device.capabilities().capacity;
-        let after_pauses = if self.is_thorough { capacity } else { Bytes::ZERO };
-        let most = (bytes_max(capacity) + after_pauses).round_up(REQUEST);
+        let after_pauses = if self.extent.is_thorough() { capacity } else { Bytes::ZERO };
+        let most = (self.bytes_max(capacity) + after_pauses).round_up(REQUEST);
         Estimate { requests: most / REQUEST, bytes_written: most }
     }
 
@@ -138,10 +150,10 @@ impl Experiment for Sustained {
         };
         let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream::new(session, region, bytes_max(capacity).round_up(REQUEST), &mut data);
-        let result = stream.run(capacity, self.is_thorough).and_then(|()| {
+        let mut stream = Stream::new(session, region, self.bytes_max(capacity).round_up(REQUEST), &mut data);
+        let result = stream.run(capacity, self.extent).and_then(|()| {
             stream.bytes_max = estimate.bytes_written;
-            if self.is_thorough { stream.resume() } else { Ok(()) }
+            if self.extent.is_thorough() { stream.resume() } else { Ok(()) }
         });
         stream.session.end(result, Data::Sustained(data))
     }
@@ -165,11 +177,14 @@ impl<'a, 'b> Stream<'a, 'b> {
         Self { session, region, written, bytes_max, device_time, recent, data }
     }
 
-    fn run(&mut self, capacity: Bytes, is_thorough: bool) -> Result<(), Stop> {
+    fn run(&mut self, capacity: Bytes, extent: Extent) -> Result<(), Stop> {
         while self.written < self.bytes_max {
             self.fill()?;
+            if extent == Extent::Brief && self.device_time >= BRIEF_TIME_MAX {
+                break;
+            }
             let is_check_due = self.data.pieces.len().is_multiple_of(PIECES_PER_CHECK);
-            if is_check_due && self.is_enough(capacity, is_thorough) {
+            if is_check_due && self.is_enough(capacity, extent.is_thorough()) {
                 break;
             }
         }
@@ -313,7 +328,7 @@ mod tests {
     use flashscope_record::observation::Ended;
 
     fn measured(capacity: Bytes, budget: &Budget) -> Observations {
-        Sustained { seed: 1, is_thorough: false }.measure(
+        Sustained { seed: 1, extent: Extent::Usual }.measure(
             &mut MemoryDevice::new(capacity),
             budget,
             &mut Silent,

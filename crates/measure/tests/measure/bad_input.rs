@@ -13,7 +13,7 @@ use flashscope_infer::streams::speed::speed_of;
 use flashscope_measure::experiment::{
     Align, BlockEnds, FatArea, OpenUnits, Speed, Sustained, WriteBuffer, WriteSize,
 };
-use flashscope_measure::{Event, Experiment, Observer, Silent};
+use flashscope_measure::{Event, Experiment, Extent, Observer, Silent};
 use flashscope_record::attachment::Attachment;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Quantity, Reason, Value, WouldDecide};
 use flashscope_record::observation::{Cause, Data, Direction, Ended, Merges, Observations, StopReason};
@@ -31,7 +31,7 @@ fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
         Box::new(BlockEnds::new(None, Vec::new(), seed)),
         Box::new(OpenUnits::new(erase_block, request, seed)),
         Box::new(FatArea::new(erase_block, request, Some(merges), seed)),
-        Box::new(Sustained { seed, is_thorough: false }),
+        Box::new(Sustained { seed, extent: Extent::Usual }),
         Box::new(WriteBuffer { seed }),
     ]
 }
@@ -138,7 +138,7 @@ fn run_with_a_leaping_clock_is_kept_and_readable() {
     ];
     let usual = [Direction::Read, Direction::Write].map(Speed::default_cases);
     let speeds =
-        usual.map(|cases| Speed { cases, link: None, is_buffered: false, is_thorough: false, seed: 1 });
+        usual.map(|cases| Speed { cases, link: None, is_buffered: false, extent: Extent::Usual, seed: 1 });
     for seconds in leaps {
         let rows = speeds.clone().map(|speed| Box::new(speed) as Box<dyn Experiment>);
         for experiment in experiments(Bytes::mib(4)).into_iter().chain(rows) {

@@ -10,7 +10,7 @@ use flashscope_device::{
 };
 use flashscope_infer::streams::speed::{Speed, Unsettled, speed, speed_of};
 use flashscope_measure::experiment::{Samples, Speed as Experiment, Sustained};
-use flashscope_measure::{Experiment as _, Silent};
+use flashscope_measure::{Experiment as _, Extent, Silent};
 use flashscope_record::observation::{
     Data, Direction, Ended, Observations, Order, Refusal, SpeedCase, SpeedCell, SpeedData, StopReason,
 };
@@ -21,7 +21,7 @@ fn case(direction: Direction, order: Order, request: Bytes, queue_depth: u32) ->
 }
 
 fn experiment(cases: &[SpeedCase]) -> Experiment {
-    Experiment { cases: cases.to_vec(), link: None, is_buffered: false, is_thorough: false, seed: 5 }
+    Experiment { cases: cases.to_vec(), link: None, is_buffered: false, extent: Extent::Usual, seed: 5 }
 }
 
 fn measured(device: &mut dyn Device, cases: &[SpeedCase], budget: &Budget) -> Observations {
@@ -29,7 +29,7 @@ fn measured(device: &mut dyn Device, cases: &[SpeedCase], budget: &Budget) -> Ob
 }
 
 fn measured_thoroughly(device: &mut dyn Device, cases: &[SpeedCase]) -> SpeedData {
-    let thorough = Experiment { is_thorough: true, ..experiment(cases) };
+    let thorough = Experiment { extent: Extent::Thorough, ..experiment(cases) };
     let Data::Speed(data) = thorough.measure(device, &Budget::UNLIMITED, &mut Silent).data else {
         panic!("not data of speed")
     };
@@ -460,7 +460,7 @@ fn zeros_and_repeated_data_are_never_written() {
     let mut device = PatternCounter { device: MemoryDevice::new(Bytes::mib(64)), patterns: 0, others: 0 };
     measured(&mut device, &Experiment::default_cases(Direction::Write), &Budget::UNLIMITED);
     Samples { count: 12, size: Bytes::mib(1), seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-    Sustained { seed: 1, is_thorough: true }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    Sustained { seed: 1, extent: Extent::Thorough }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
     assert!(
         device.patterns > 100 && device.others == 0,
         "{} patterns, {} others",
@@ -507,8 +507,10 @@ fn time_max_bounds_every_row_on_slow_devices() {
             let each = Duration::from_millis(millis);
             let mut device = Slow(MemoryDevice::new(Bytes::mib(512)), each);
             for is_thorough in [false, true] {
-                let experiment =
-                    Experiment { is_thorough, ..experiment(&[case(direction, order, request, 1)]) };
+                let experiment = Experiment {
+                    extent: Extent::thorough_if(is_thorough),
+                    ..experiment(&[case(direction, order, request, 1)])
+                };
                 let started = device.now();
                 experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
                 let lasted = device.now().since(started);

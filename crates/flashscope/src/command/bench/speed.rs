@@ -4,8 +4,8 @@ use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 use flashscope_linux::FileSize;
-use flashscope_measure::Experiment;
 use flashscope_measure::experiment::Speed;
+use flashscope_measure::{Experiment, Extent};
 use flashscope_record::observation::{Direction, LinkLimit, Observations, Order, SpeedCase};
 
 use super::directory;
@@ -85,7 +85,7 @@ fn measure(
     let link = target.link.clone().unwrap_or_else(target::memory);
     for direction in directions.iter().copied() {
         let mut experiment = experiment(tests, direction, &link, target);
-        experiment.is_thorough = is_thorough && direction == Direction::Write;
+        experiment.extent = Extent::thorough_if(is_thorough && direction == Direction::Write);
         refuse_odd_sizes(&experiment, target)?;
         if keep_fitting(&mut experiment, target, printer) {
             print_cost(&experiment, direction, &target.device, printer);
@@ -146,7 +146,7 @@ fn experiment(tests: &SpeedTests, direction: Direction, link: &LinkLimit, target
         cases: cases(tests, direction),
         link: Some(link.clone()),
         is_buffered: target.is_buffered,
-        is_thorough: false,
+        extent: Extent::Usual,
         seed: tests.seed,
     }
 }
@@ -226,7 +226,7 @@ fn print_cost(experiment: &Speed, direction: Direction, device: &Measured, print
     };
     let most = experiment.time_max();
     let most = left.device_time.map_or(most, |left| left.min(most));
-    let (thorough, usual) = if experiment.is_thorough {
+    let (thorough, usual) = if experiment.extent.is_thorough() {
         (", including rare stalls and SLC cache folding", "")
     } else {
         ("", ", usually far less")

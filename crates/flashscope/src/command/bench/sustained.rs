@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, Device};
 use flashscope_linux::{BackingFilesystem, FileSize, NonStickStorage};
-use flashscope_measure::Experiment;
 use flashscope_measure::experiment::{Samples, Sustained};
+use flashscope_measure::{Experiment, Extent};
 
 use super::directory;
 use crate::args::BenchSustained;
@@ -91,7 +91,7 @@ fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment
             Box::new(Samples { count: count.min(room), size, seed })
         }
         Some((count, size)) => Box::new(Samples { count, size, seed }),
-        None => Box::new(Sustained { seed, is_thorough: true }),
+        None => Box::new(Sustained { seed, extent: Extent::Thorough }),
     }
 }
 

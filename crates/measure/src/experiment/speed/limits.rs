@@ -38,6 +38,11 @@ const FEW_TIME: Duration = Duration::from_secs(60);
 /// The most time of a row of writes whose speed is vague, or that waits for known stalls. Guess.
 pub(super) const WRITE_TIME_MAX: Duration = Duration::from_secs(240);
 
+/// The usual time of a brief row. Guess: its interval is a few per cent wide.
+pub(super) const BRIEF_TIME: Duration = Duration::from_secs(3);
+/// The most time of a brief row with too few requests for an interval. Guess.
+pub(super) const BRIEF_TIME_MAX: Duration = Duration::from_secs(12);
+
 fn is_sequential_write(case: SpeedCase) -> bool {
     (case.direction, case.order) == (Direction::Write, Order::Linear)
 }

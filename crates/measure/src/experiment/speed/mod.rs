@@ -17,9 +17,9 @@ use flashscope_device::{Bytes, Capabilities, Device};
 
 use flashscope_record::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase, SpeedData};
 
-use self::limits::{is_first, requests_max, time_max};
+use self::limits::{BRIEF_TIME_MAX, is_first, requests_max, time_max};
 use self::rows::{Region, Rows};
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::session::{Refused, Session, not_started, to_write};
 
 /// The experiment *speed*.
@@ -31,9 +31,8 @@ pub struct Speed {
     pub link: Option<LinkLimit>,
     /// Whether requests go through the page cache, for the inference.
     pub is_buffered: bool,
-    /// Whether rows of writes go on until they have met stalls, and the cost of an exhausted cache, that come
-    /// only every few gibibytes.
-    pub is_thorough: bool,
+    /// How long each row goes on.
+    pub extent: Extent,
     /// The random seed of data and offsets.
     pub seed: u64,
 }
@@ -60,8 +59,9 @@ impl Speed {
     fn requests(&self, capacity: Bytes) -> impl Iterator<Item = (&SpeedCase, u64)> {
         self.cases.iter().enumerate().map(move |(index, case)| {
             let before = self.cases[..index].iter().copied();
-            let is_first = is_first(*case, before, self.is_thorough);
-            (case, requests_max(*case, is_first, self.is_thorough, capacity) as u64)
+            let is_thorough = self.extent.is_thorough();
+            let is_first = is_first(*case, before, is_thorough);
+            (case, requests_max(*case, is_first, is_thorough, capacity) as u64)
         })
     }
 
@@ -81,7 +81,8 @@ impl Speed {
     #[must_use]
     pub fn time_max(&self) -> Duration {
         let most = |case: &SpeedCase| match case.direction {
-            Direction::Write if self.is_thorough => time_max(*case).max(thorough::TIME_MAX),
+            _ if self.extent == Extent::Brief => BRIEF_TIME_MAX,
+            Direction::Write if self.extent.is_thorough() => time_max(*case).max(thorough::TIME_MAX),
             _ => time_max(*case),
         };
         self.cases.iter().map(most).sum()
@@ -126,7 +127,7 @@ impl Experiment for Speed {
         let mut data = SpeedData {
             link: self.link.clone(),
             is_buffered: self.is_buffered,
-            is_thorough: self.is_thorough,
+            is_thorough: self.extent.is_thorough(),
             ..SpeedData::default()
         };
         if let Err(refusal) = self.permit(device) {
@@ -138,7 +139,7 @@ impl Experiment for Speed {
             fitting.cases.iter().map(|case| Region::new(device, case.request)).collect();
         let estimate = fitting.estimate(device);
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut rows = Rows::new(session, capacity, &mut data);
+        let mut rows = Rows::new(session, capacity, self.extent, &mut data);
         let reads = self.direction() == Some(Direction::Read);
         let mut result =
             regions.first().filter(|_| reads).map_or(Ok(()), |region| rows.read_contents(*region));

@@ -6,6 +6,7 @@ use flashscope_device::{ByteRange, Bytes, Device, Instant};
 
 use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
+use crate::contract::Extent;
 use crate::experiment::speed::limits::{requests, requests_max};
 use crate::experiment::speed::stopping::StoppingRule;
 use crate::experiment::stratified::StratifiedIndices;
@@ -44,6 +45,7 @@ impl Region {
 pub(super) struct Rows<'a, 'b> {
     pub(super) session: Session<'a>,
     capacity: Bytes,
+    extent: Extent,
     /// The bytes written or read sequentially: where the next row continues.
     sequential: Bytes,
     /// Ranges to read back, each with the index of its row.
@@ -55,8 +57,13 @@ pub(super) struct Rows<'a, 'b> {
 
 impl<'a, 'b> Rows<'a, 'b> {
     /// A run that has made no request yet.
-    pub(super) const fn new(session: Session<'a>, capacity: Bytes, data: &'b mut SpeedData) -> Self {
-        Self { session, capacity, sequential: Bytes::ZERO, read_back: Vec::new(), stride: 1, data }
+    pub(super) const fn new(
+        session: Session<'a>,
+        capacity: Bytes,
+        extent: Extent,
+        data: &'b mut SpeedData,
+    ) -> Self {
+        Self { session, capacity, extent, sequential: Bytes::ZERO, read_back: Vec::new(), stride: 1, data }
     }
 
     /// Reads random offsets and counts the blank ones.
@@ -106,7 +113,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     ) -> Result<(), Stop> {
         let mut submitted = 0;
         let mut continues = true;
-        let mut rule = StoppingRule::new(case, self.data, self.capacity);
+        let mut rule = StoppingRule::new(case, self.data, self.capacity, self.extent);
         let mut random = StratifiedIndices::new(region.length / case.request, case.request);
         let mut most = requests(case, rule.is_first, self.capacity);
         let at_most = requests_max(case, rule.is_first, self.data.is_thorough, self.capacity);

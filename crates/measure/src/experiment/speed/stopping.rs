@@ -7,7 +7,10 @@ use flashscope_device::Bytes;
 use flashscope_infer::streams::speed::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
 use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
-use crate::experiment::speed::limits::{WRITE_TIME_MAX, first_bytes, is_first, is_large, time, time_max};
+use crate::contract::Extent;
+use crate::experiment::speed::limits::{
+    BRIEF_TIME, BRIEF_TIME_MAX, WRITE_TIME_MAX, first_bytes, is_first, is_large, time, time_max,
+};
 use crate::experiment::speed::thorough;
 use crate::experiment::speed::thorough::{CHECK_SHARE, Goal};
 
@@ -34,12 +37,13 @@ pub(super) struct StoppingRule {
     bytes_within_a_minute: Bytes,
     /// The goal of a thorough row.
     goal: Option<Goal>,
+    is_brief: bool,
 }
 
 impl StoppingRule {
     /// The rule for a row after those in `data`. No row is clear before [`CLEAR_AFTER`]. Large writes meet
     /// stalls of their own.
-    pub(super) fn new(case: SpeedCase, data: &SpeedData, capacity: Bytes) -> Self {
+    pub(super) fn new(case: SpeedCase, data: &SpeedData, capacity: Bytes, extent: Extent) -> Self {
         let before = &data.cells;
         let expected = Expected::of(case, before).filter(|_| !is_large(case));
         let expected = if data.is_thorough { expected.map(Expected::in_few_periods) } else { expected };
@@ -47,7 +51,8 @@ impl StoppingRule {
         let bytes_within_a_minute =
             if is_first && is_large(case) { first_bytes(capacity) } else { Bytes::ZERO };
         let goal = data.is_thorough.then(|| Goal::new(case, is_first, before, capacity)).flatten();
-        Self { next_check: CLEAR_AFTER, expected, is_first, bytes_within_a_minute, goal }
+        let is_brief = extent == Extent::Brief;
+        Self { next_check: CLEAR_AFTER, expected, is_first, bytes_within_a_minute, goal, is_brief }
     }
 
     /// Whether a row with the default number of requests gets more.
@@ -74,6 +79,9 @@ impl StoppingRule {
     /// Whether a row that has lasted for `lasted` ends.
     pub(super) fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
         let few = cell.took_ns.len() < REQUESTS_MIN;
+        if self.is_brief {
+            return lasted >= if few { BRIEF_TIME_MAX } else { BRIEF_TIME };
+        }
         if let Some(expected) = self.awaited_stalls(cell, lasted).filter(|_| !few) {
             return lasted >= self.stall_time_max() || self.stalls_are_clear(&expected, cell, lasted);
         }
