@@ -7,6 +7,7 @@ mod reason;
 pub use evidence::{DiagnosisEvidence, LinkUse};
 pub use reason::{Decider, DiagnosisReason};
 
+use flashscope_device::Bytes;
 use serde::Serialize;
 
 /// A bottleneck is reported from this gain on. Guess: two runs of one copy differ by less.
@@ -111,9 +112,50 @@ pub struct Diagnosis {
     pub untested: Vec<Untested>,
     /// Speeds that only the page cache has.
     pub cached_speeds: Vec<CachedSpeed>,
+    /// The longest copy that the diagnosis covers; `None` without a limit.
+    pub copy_max: Option<Bytes>,
+    /// How the time of the everyday copy is divided, the bottlenecks by gain and the flash itself last. The
+    /// shares sum to 1. Empty if no write was measured.
+    pub time_shares: Vec<TimeShare>,
+    /// The gain of copying small files as one archive, for everyday copies and for small files alone;
+    /// `None` without one, and if no write was measured.
+    pub archive: ArchiveGain,
+}
+
+/// The part of the time of the everyday copy that a bottleneck takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeShare {
+    /// The bottleneck; the flash itself for the time that no other takes.
+    pub bottleneck: Bottleneck,
+    /// Its part of the time, from 0 to 1.
+    pub share: f64,
+}
+
+/// The gain of copying small files as one archive.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub struct ArchiveGain {
+    /// For the everyday copy.
+    pub everyday: Option<Gain>,
+    /// For small files alone.
+    pub small_files: Option<Gain>,
 }
 
 impl Diagnosis {
+    /// This conclusion, and nothing else known.
+    #[must_use]
+    pub const fn new(conclusion: Conclusion) -> Self {
+        Self {
+            conclusion,
+            costs: Vec::new(),
+            small_files: None,
+            untested: Vec::new(),
+            cached_speeds: Vec::new(),
+            copy_max: None,
+            time_shares: Vec::new(),
+            archive: ArchiveGain { everyday: None, small_files: None },
+        }
+    }
+
     /// The bottleneck, if it is known.
     #[must_use]
     pub const fn bottleneck(&self) -> Option<Bottleneck> {

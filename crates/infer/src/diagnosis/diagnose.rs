@@ -15,6 +15,7 @@ use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::long_stream;
 use crate::diagnosis::rules::RULES;
 use crate::diagnosis::size_sweep::SizeSweep;
+use crate::diagnosis::time_shares::{archive_gain, time_shares};
 use crate::diagnosis::workload::{CopyPart, EVERYDAY, SMALL_FILES, Shares, Workload};
 use crate::diagnosis::write_methods;
 use crate::sanity::{self, objection_to};
@@ -70,7 +71,15 @@ fn of_inputs(inputs: &Inputs<'_>) -> Diagnosis {
     let conclusion = conclusion(inputs, &workload, &costs, &untested);
     let small_files = costs_of(&counterfactuals, &workload, &SMALL_FILES);
     let small_files = small_files.into_iter().next().filter(|first| first.gain.likely >= GAIN_REPORTED_MIN);
-    Diagnosis { conclusion, costs, small_files, untested, cached_speeds: Vec::new() }
+    Diagnosis {
+        costs,
+        small_files,
+        untested,
+        copy_max: long_stream::copy_max(inputs),
+        time_shares: time_shares(&counterfactuals, &workload),
+        archive: archive_gain(&workload),
+        ..Diagnosis::new(conclusion)
+    }
 }
 
 /// The cost of every bottleneck for a copy with these shares, in descending order of gain.
@@ -83,13 +92,7 @@ fn costs_of(counterfactuals: &[Counterfactual], workload: &Workload, shares: &Sh
 
 /// A diagnosis without any rule applied.
 const fn unknown(reason: DiagnosisReason, would_decide: Decider) -> Diagnosis {
-    Diagnosis {
-        conclusion: Conclusion::Unknown { reason, would_decide },
-        costs: Vec::new(),
-        small_files: None,
-        untested: Vec::new(),
-        cached_speeds: Vec::new(),
-    }
+    Diagnosis::new(Conclusion::Unknown { reason, would_decide })
 }
 
 /// The bottleneck with the largest gain, if that is reportable; otherwise the flash, if every rule that is

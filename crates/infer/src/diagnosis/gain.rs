@@ -33,7 +33,7 @@ impl Range {
     }
 
     /// Clamped to `now`.
-    fn at_most(self, now: f64) -> Self {
+    pub fn at_most(self, now: f64) -> Self {
         let Self { low, likely, high } = self;
         Self { low: low.min(now), likely: likely.min(now), high: high.min(now) }
     }
@@ -55,8 +55,9 @@ impl Counterfactual {
         Some(Cost { bottleneck: self.bottleneck, gain, evidence: self.evidence.clone() })
     }
 
-    /// Each end of the interval takes all parts, changed or not, at their least favourable end.
-    fn gain(&self, workload: &Workload, shares: &Shares) -> Option<Gain> {
+    /// The gain for a copy with these shares; `None` if there is none. Each end of the interval takes all
+    /// parts, changed or not, at their least favourable end.
+    pub fn gain(&self, workload: &Workload, shares: &Shares) -> Option<Gain> {
         let ratio = |ends: fn(TimePerByte, Option<Range>) -> (f64, f64)| {
             let (mut before, mut after) = (0.0, 0.0);
             for (part, share) in CopyPart::ALL.into_iter().zip(shares) {

@@ -9,11 +9,14 @@ use crate::diagnosis::inputs::{Inputs, last_data};
 use crate::diagnosis::workload::TimePerByte;
 use crate::streams::slowdown::Slowdown;
 use crate::streams::stalls::Stalls;
-use crate::streams::sustained::Fill;
+use crate::streams::sustained::{Fill, so_far};
 use crate::streams::throughput_profile::stalls_of;
 
 /// The largest relative standard error of a usable throughput. Guess.
 const ERROR_MAX: f64 = 0.1;
+/// The largest factor by which the speed of a brief stream may be wrong. Guess: a gain is told from none
+/// within it in most cases.
+const BRIEF_FACTOR_MAX: f64 = 1.3;
 /// At least this share of a time remains when stalls are subtracted from it. Guess: it keeps gains finite.
 const LEFT_MIN: f64 = 0.01;
 
@@ -41,7 +44,8 @@ pub fn time_per_byte(inputs: &Inputs<'_>) -> Result<TimePerByte, DiagnosisReason
         }
         // The total time of a settled stream is valid even where single latencies are not.
         Some(Outcome::Unknown { reason, .. }) => {
-            settled(inputs).ok_or_else(|| DiagnosisReason::Finding(reason.clone()))
+            let so_far = || brief(inputs).map(|(time_per_byte, _)| time_per_byte);
+            settled(inputs).or_else(so_far).ok_or_else(|| DiagnosisReason::Finding(reason.clone()))
         }
         _ => Err(DiagnosisReason::NoLongStream),
     }
@@ -53,6 +57,26 @@ fn settled(inputs: &Inputs<'_>) -> Option<TimePerByte> {
     let (seconds, error) = fill.lasting()?;
     let factor = TimePerByte::of_one_run(seconds).factor.max(1.0 + 2.0 * error);
     (error <= ERROR_MAX).then_some(TimePerByte { seconds, factor })
+}
+
+/// From a stream that ended before its speed was steady: its time per byte so far, and its length. A copy
+/// of that length takes as long, whatever follows.
+fn brief(inputs: &Inputs<'_>) -> Option<(TimePerByte, Bytes)> {
+    let stream = stream(inputs)?;
+    let so_far = so_far(stream)?;
+    let half_width = (so_far.bytes_per_s_high / so_far.bytes_per_s_low.max(f64::MIN_POSITIVE)).sqrt();
+    let seconds = 1.0 / so_far.bytes_per_s;
+    let is_usable = seconds.is_finite() && half_width <= BRIEF_FACTOR_MAX;
+    let factor = half_width.max(TimePerByte::of_one_run(seconds).factor);
+    is_usable.then(|| (TimePerByte { seconds, factor }, stream.written()))
+}
+
+/// The longest copy that the long stream stands for; `None` if its speed is the steady one, and without a
+/// stream.
+pub fn copy_max(inputs: &Inputs<'_>) -> Option<Bytes> {
+    let finding = inputs.finding(FindingId::SustainedWriteBytesPerS)?;
+    let is_unknown = finding.value().is_none() && settled(inputs).is_none();
+    brief(inputs).filter(|_| is_unknown).map(|(_, written)| written)
 }
 
 /// The time that periodic stalls add to each byte, seconds; 0 without stalls.

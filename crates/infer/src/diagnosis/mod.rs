@@ -3,9 +3,9 @@
 //!
 //! Each rule estimates the time per byte of every part of the copy without one bottleneck, as an interval.
 //! The bottleneck is the one with the largest gain. docs/diagnosis.md describes every rule. Files from bottom
-//! to top: `size_sweep`, `inputs`, `workload`, `gain`; what several rules share (`long_stream`,
-//! `command_cost`, `link_path`, `partial_pages`, `block_switch`); `baseline`; `rules`; `diagnose`. A file
-//! uses only those before it.
+//! to top: `size_sweep`, `inputs`, `workload`, `gain`, `time_shares`; what several rules share
+//! (`long_stream`, `command_cost`, `link_path`, `partial_pages`, `block_switch`); `baseline`; `rules`;
+//! `diagnose`. A file uses only those before it.
 
 mod baseline;
 mod block_switch;
@@ -18,6 +18,7 @@ mod long_stream;
 mod partial_pages;
 mod rules;
 mod size_sweep;
+mod time_shares;
 mod workload;
 mod write_methods;
 

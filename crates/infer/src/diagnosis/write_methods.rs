@@ -34,7 +34,7 @@ pub fn diagnosis(observations: &[Observations]) -> Option<Diagnosis> {
         },
     };
     let cached_speeds = if truth.is_some() { cached_speeds(&methods) } else { Vec::new() };
-    Some(Diagnosis { conclusion, costs, small_files: None, untested: Vec::new(), cached_speeds })
+    Some(Diagnosis { costs, cached_speeds, ..Diagnosis::new(conclusion) })
 }
 
 /// The slowest of the sources that limit a method: the source alone is slower than the device, and so is the
