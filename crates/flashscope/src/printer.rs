@@ -15,6 +15,8 @@ use crate::exit::{Exit, Failure};
 pub struct Printer {
     /// Whether results are JSON documents.
     pub json: bool,
+    /// Whether the report of a check has more than its first screen.
+    pub details: bool,
     quiet: bool,
     verbose: bool,
     color: ColorChoice,
@@ -34,7 +36,12 @@ impl Printer {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { json: global.json, quiet: global.quiet, verbose: global.verbose, color }
+        Self { json: global.json, details: false, quiet: global.quiet, verbose: global.verbose, color }
+    }
+
+    /// The same printer, with or without details.
+    pub const fn with_details(&self, details: bool) -> Self {
+        Self { details, json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color }
     }
 
     /// The style of text on standard output.

@@ -1,7 +1,7 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
 //! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
-//! size_sweep, open_blocks, files, published, sanity, findings, diagnosis, activity. A module uses only those
+//! size_sweep, open_blocks, files, published, sanity, findings, diagnosis, verdict, activity. A module uses only those
 //! below it (`cargo xtask tidy`).
 
 #![deny(missing_docs)]
@@ -21,8 +21,10 @@ pub mod slow_classifier;
 pub mod statistics;
 pub mod streams;
 pub mod thresholds;
+pub mod verdict;
 
 pub use diagnosis::{diagnose, diagnose_run};
 pub use findings::{findings_of, infer, infer_by, infer_run, relevant_findings_of};
 pub use method::Method;
 pub use sanity::objection_to;
+pub use verdict::verdict_of;

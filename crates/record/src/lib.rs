@@ -17,6 +17,7 @@ mod limits;
 mod measurement;
 pub mod observation;
 pub mod run_file;
+pub mod verdict;
 mod would_decide;
 
 pub use attachment::Attachment;

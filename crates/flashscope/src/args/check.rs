@@ -21,6 +21,9 @@ pub struct Check {
     /// over at least a third of the device first, which takes minutes to hours.
     #[arg(long)]
     pub sustained: bool,
+    /// Print everything: what it is, what it means, all findings, evidence and charts.
+    #[arg(long)]
+    pub details: bool,
     /// Limits.
     #[command(flatten)]
     pub budgets: Budgets,

@@ -5,6 +5,7 @@ use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
+use flashscope_record::observation::Observations;
 
 use super::show;
 use crate::args::Check;
@@ -35,19 +36,35 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     announce(&target, &survey, arguments, printer);
     let mut target = scratch::start(target, &arguments.erase, printer)?;
     let mut progress = Progress::new(printer);
-    let mut observations = Vec::new();
-    if arguments.sustained {
-        observations.extend(survey.fill(&mut target.device, &mut progress));
-    }
-    let rest =
-        Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
-    observations.extend(survey.run(&mut Meter::new(&mut target.device, rest), &mut progress));
+    let observations = measure(&survey, arguments, &mut target, &mut progress);
     target.note_failures(progress.failed_requests());
     let restored = scratch::finish(&mut target, printer);
     let run = show::run_of(&target, observations);
     let findings = flashscope_infer::findings_of(&run);
+    let printer = &printer.with_details(arguments.details);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     restored.and(shown)
+}
+
+/// A long stream of writes first, then the experiments, then the speeds.
+fn measure(
+    survey: &Survey,
+    arguments: &Check,
+    target: &mut Target,
+    progress: &mut Progress,
+) -> Vec<Observations> {
+    let mut observations = Vec::new();
+    if arguments.sustained {
+        observations.extend(survey.fill(&mut target.device, progress));
+    } else if survey.writes {
+        observations.push(survey.fill_briefly(&mut target.device, progress));
+    }
+    let rest =
+        Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
+    let device = &mut Meter::new(&mut target.device, rest);
+    observations.extend(survey.run(device, progress));
+    observations.extend(survey.speeds(device, target.link.as_ref(), progress));
+    observations
 }
 
 /// Prints what will be measured and written.

@@ -26,7 +26,7 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     let findings = flashscope_infer::relevant_findings_of(&run);
     // --html replaces the text, not the document of --json.
     if arguments.html.is_none() || printer.json {
-        show::findings(&run, &findings, None, printer)?;
+        show::findings(&run, &findings, None, &printer.with_details(arguments.details))?;
     }
     outputs::write(&outputs, &run, &findings, printer)?;
     Ok(Exit::Fine)

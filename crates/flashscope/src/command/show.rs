@@ -7,7 +7,7 @@ use flashscope_record::attachment::Attachment;
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_report::{Report, terminal, words};
+use flashscope_report::{Report, first_screen_text, terminal, words};
 
 use crate::document::{BenchFilesDocument, BenchMethodsDocument, FindingsDocument, Identity, VERSION};
 use crate::exit::{Exit, Failure};
@@ -85,7 +85,9 @@ pub fn findings(
         return Ok(document(run, findings, identity, printer)?);
     }
     let report = Report { run, findings };
-    Ok(printer.result(&terminal(&report, printer.width(), printer.style()))?)
+    let (width, style) = (printer.width(), printer.style());
+    let first = (!printer.details).then(|| first_screen_text(&report, width, style)).flatten();
+    Ok(printer.result(&first.unwrap_or_else(|| terminal(&report, width, style)))?)
 }
 
 /// Prints the document of a run. A run of `bench files` or `bench methods` has one of its own.

@@ -3,6 +3,7 @@
 pub(crate) mod charts;
 mod conditions;
 mod findings;
+mod first_screen;
 mod methods;
 mod prose;
 mod table;
@@ -13,6 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use prose::prose;
 
 use crate::bench_report::BenchReport;
+use crate::first_screen::first_screen as first_screen_of;
 use crate::printable::printable;
 use crate::run_bench_report::run_bench_report;
 use crate::words::{LAYOUT_TITLE, Sentence, Verdict, advice, verdict};
@@ -52,10 +54,28 @@ pub(crate) fn page(title: &str, main: &Markup) -> String {
 
 fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
     let report = &report.without_memory_findings();
+    let Some(screen) = first_screen_of(report) else {
+        return html! {
+            (header(report, verdict.warning.as_ref(), verdict.headline.as_str()))
+            (details(report, verdict, "What to do"))
+            (footer(report))
+        };
+    };
     html! {
-        (header(report, verdict.warning.as_ref(), verdict.headline.as_str()))
+        (first_screen::section(&screen, verdict.warning.as_ref()))
+        details class="more" {
+            summary { "Details: findings, evidence, charts" }
+            (details(report, verdict, "Good habits"))
+        }
+        (footer(report))
+    }
+}
+
+/// Everything below the headline.
+fn details(report: &Report<'_>, verdict: &Verdict, advice_title: &str) -> Markup {
+    html! {
         (words(verdict))
-        (advice_list(&advice(report)))
+        (advice_list(advice_title, &advice(report)))
         (titled_table("Speeds", &crate::speeds::table(report.run)))
         (titled_table("Speeds by another program", &crate::published_speeds::table(report.run)))
         (titled_table("Results", &crate::results::table(report.run)))
@@ -63,7 +83,6 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         (charts::section(&chart::charts(report)))
         (conditions::section(report))
         (methods::section(report))
-        (footer(report))
     }
 }
 
@@ -129,11 +148,11 @@ fn paragraphs(title: &str, sentences: &[Sentence]) -> Markup {
     }
 }
 
-fn advice_list(advice: &[Advice]) -> Markup {
+fn advice_list(title: &str, advice: &[Advice]) -> Markup {
     html! {
         @if !advice.is_empty() {
             section class="advice" {
-                h2 { "What to do" }
+                h2 { (title) }
                 ol {
                     @for advice in advice {
                         li {

@@ -2,6 +2,7 @@
 
 mod canvas;
 mod findings;
+mod first_screen;
 mod plot;
 mod style;
 mod wrap;
@@ -10,6 +11,7 @@ pub use style::Style;
 
 use crate::bench_report::BenchReport;
 use crate::cost::cost;
+use crate::first_screen::first_screen as first_screen_of;
 use crate::printable::printable;
 use crate::run_bench_report::run_bench_report;
 use crate::words::{Advice, LAYOUT_TITLE, Sentence, advice, verdict};
@@ -32,17 +34,23 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     }
     let report = &report.without_memory_findings();
     let verdict = verdict(report);
+    let screen = first_screen_of(report);
+    if let Some(screen) = &screen {
+        page.text = first_screen::draw(screen, page.width, style);
+    }
     if let Some(warning) = &verdict.warning {
         page.paragraph(warning.as_str(), Ink::Strong);
     }
-    page.paragraph(verdict.headline.as_str(), Ink::Strong);
+    if screen.is_none() {
+        page.paragraph(verdict.headline.as_str(), Ink::Strong);
+    }
     page.list("What it is", &verdict.structure);
     page.list("What it means", &verdict.consequences);
     page.list("Bottleneck", &verdict.bottleneck);
     page.list(LAYOUT_TITLE, &verdict.layout);
     page.list("How sure", &verdict.confidence);
     let advice: Vec<Sentence> = advice(report).iter().map(Advice::with_gain_text).collect();
-    page.list("What to do", &advice);
+    page.list(if screen.is_some() { "Good habits" } else { "What to do" }, &advice);
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
     page.block(
         "Speeds by another program",
@@ -56,6 +64,13 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     }
     page.list("Conditions", &conditions(report));
     page.text
+}
+
+/// The first screen of a check, in at most 80 columns; `None` for the report of anything else.
+#[must_use]
+pub fn first_screen_text(report: &Report<'_>, width: usize, style: Style) -> Option<String> {
+    let screen = first_screen_of(report)?;
+    Some(first_screen::draw(&screen, width.max(WIDTH_MIN), style))
 }
 
 /// A speed table and a chart as text, lines at most `width` columns wide.

@@ -23,6 +23,9 @@ pub struct Report {
     /// Write the page to FILE (.html) and print nothing.
     #[arg(long, value_name = "FILE", value_parser = value::html_file)]
     pub html: Option<PathBuf>,
+    /// Print everything about a check, not only its first screen.
+    #[arg(long)]
+    pub details: bool,
     /// Where results are written.
     #[command(flatten)]
     pub output: Output,

@@ -1,0 +1,96 @@
+//! What to do, from the diagnosis alone: an action removes a bottleneck that the diagnosis names.
+
+use flashscope_record::diagnosis::{
+    Bottleneck, Conclusion, Cost, Decider, Diagnosis, GAIN_REPORTED_MIN, Gain,
+};
+use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::observation::Data;
+use flashscope_record::run_file::RunFile;
+use flashscope_record::verdict::{Action, ActionKind, GainScope};
+
+use super::has_writes;
+use crate::streams::throughput_profile::throughput_profile;
+
+/// The most actions of a verdict: more than three are not read.
+const ACTIONS_MAX: usize = 3;
+
+/// The actions, those for the everyday copy first, the largest gain first. A measurement comes first where the bottleneck is not known.
+pub fn actions(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> Vec<Action> {
+    let mut gains: Vec<Action> = removals(run, findings, diagnosis).chain(archive(diagnosis)).collect();
+    let likely = |action: &Action| action.gain.map_or(0.0, |gain| gain.likely);
+    let is_small = |action: &Action| action.scope == GainScope::SmallFiles;
+    gains.sort_by(|a, b| is_small(a).cmp(&is_small(b)).then(likely(b).total_cmp(&likely(a))));
+    let first = if run.failed_requests > 0 {
+        Some(without_gain(ActionKind::BackUp))
+    } else {
+        measurement(run, diagnosis).map(without_gain)
+    };
+    first.into_iter().chain(gains).take(ACTIONS_MAX).collect()
+}
+
+const fn without_gain(kind: ActionKind) -> Action {
+    Action { kind, gain: None, scope: GainScope::Everyday }
+}
+
+/// The measurement that would decide an unknown bottleneck.
+fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
+    let Conclusion::Unknown { would_decide, .. } = &diagnosis.conclusion else { return None };
+    if !has_writes(run) {
+        return Some(ActionKind::MeasureWrites);
+    }
+    match would_decide {
+        Decider::LongStream | Decider::Finding(_) => Some(ActionKind::MeasureLongStream),
+        _ => None,
+    }
+}
+
+/// The actions that remove a bottleneck of the everyday copy.
+fn removals(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> impl Iterator<Item = Action> {
+    let worth_it = diagnosis.costs.iter().filter(|cost| is_worth_it(cost.gain));
+    let removal = |(bottleneck, gain): (Bottleneck, Gain)| {
+        let kind = match bottleneck {
+            Bottleneck::Link => ActionKind::FasterPort,
+            Bottleneck::Reader => ActionKind::FasterReader,
+            Bottleneck::Driver => ActionKind::LargerCommands,
+            Bottleneck::Alignment | Bottleneck::Filesystem => ActionKind::Realign,
+            Bottleneck::SlcCache => rest_between_copies(run, findings)?,
+            // An archive removes both.
+            Bottleneck::SmallWrites | Bottleneck::OpenUnits => return None,
+            Bottleneck::DataSource | Bottleneck::PageCache | Bottleneck::Flash => return None,
+        };
+        Some(Action { kind, gain: Some(gain), scope: GainScope::Everyday })
+    };
+    let removals: Vec<Action> =
+        worth_it.map(|cost| (cost.bottleneck, cost.gain)).filter_map(removal).collect();
+    removals.into_iter()
+}
+
+/// Whether a gain is reported.
+fn is_worth_it(gain: Gain) -> bool {
+    gain.likely >= GAIN_REPORTED_MIN
+}
+
+/// Only if the cache was seen to recover while the device was idle.
+fn rest_between_copies(run: &RunFile, findings: &[Finding]) -> Option<ActionKind> {
+    let cache = findings.iter().find(|finding| finding.id == FindingId::SlcCacheBytes)?.bytes()?;
+    let has_recovered = run.observations.iter().any(|seen| match &seen.data {
+        Data::Sustained(data) => {
+            throughput_profile(data).recovered.iter().any(|pause| !pause.bytes.is_zero())
+        }
+        _ => false,
+    });
+    (has_recovered && !cache.is_zero()).then_some(ActionKind::RestBetweenCopies(cache))
+}
+
+/// An archive, for the everyday copy if that gains enough, else for small files alone. Only where the
+/// diagnosis names what an archive removes.
+fn archive(diagnosis: &Diagnosis) -> Option<Action> {
+    let is_removed = |cost: &Cost| matches!(cost.bottleneck, Bottleneck::SmallWrites | Bottleneck::OpenUnits);
+    let everyday = diagnosis.archive.everyday.filter(|_| diagnosis.costs.iter().any(is_removed));
+    let small_files = diagnosis.archive.small_files.filter(|_| diagnosis.small_files.iter().any(is_removed));
+    let of = |gain: Option<Gain>, scope| {
+        let gain = gain.filter(|gain| is_worth_it(*gain))?;
+        Some(Action { kind: ActionKind::Archive, gain: Some(gain), scope })
+    };
+    of(everyday, GainScope::Everyday).or_else(|| of(small_files, GainScope::SmallFiles))
+}

@@ -1,0 +1,40 @@
+//! The table of yardsticks: what each of the four speeds is judged by, for each kind of link.
+//!
+//! Sources: SD Association, speed classes (class 6: 6 MB/s, class 10: 10 MB/s, U3: 30 MB/s, sequential writes)
+//! and application performance class A1 (1,500 IOPS random read, 500 random write, 4 KiB). USB 2 carries 30 to
+//! 42 MB/s in practice (`record::attachment`). The lower thresholds of random requests are a third and a fifth
+//! of A1. Guess: published sticks reach 2 to 140 random writes a second, cards that boot well more than 100.
+
+use flashscope_record::attachment::{Link, LinkKind};
+use flashscope_record::observation::{Direction, Order};
+use flashscope_record::verdict::Yardstick;
+
+/// Bytes of a random request.
+const RANDOM_REQUEST: f64 = 4096.0;
+/// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2 carries.
+const USB3_BYTES_PER_S: f64 = 42e6;
+
+/// The yardstick of a speed behind this link.
+pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yardstick {
+    let is_usb3 = link.is_some_and(|link| {
+        matches!(link.kind, LinkKind::Usb { .. }) && link.bytes_per_s.1 > USB3_BYTES_PER_S
+    });
+    let per_s = |poor_below: f64, good_from: f64, name| Yardstick {
+        poor_below: poor_below * 1e6,
+        good_from: good_from * 1e6,
+        name,
+    };
+    let iops = |poor_below: f64, good_from: f64, name| Yardstick {
+        poor_below: poor_below * RANDOM_REQUEST,
+        good_from: good_from * RANDOM_REQUEST,
+        name,
+    };
+    match (order, direction, is_usb3) {
+        (Order::Linear, Direction::Read, true) => per_s(42.0, 150.0, "USB 2 carries 42"),
+        (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, "USB 2 carries 30"),
+        (Order::Linear, Direction::Write, true) => per_s(10.0, 30.0, "U3 asks 30"),
+        (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "class 10 asks 10"),
+        (Order::Random, Direction::Read, _) => iops(500.0, 1500.0, "A1 asks 1,500"),
+        (Order::Random, Direction::Write, _) => iops(100.0, 500.0, "A1 asks 500"),
+    }
+}

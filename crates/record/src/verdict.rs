@@ -1,0 +1,206 @@
+//! The verdict of a check: the one value from which first screen, page and JSON are written.
+
+use flashscope_device::Bytes;
+
+use crate::diagnosis::{Diagnosis, Gain};
+use crate::observation::{Direction, Order};
+
+/// The verdict of a check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The answer in one word.
+    pub state: VerdictState,
+    /// Four speeds: sequential read and write, random read and write.
+    pub numbers: [SpeedNumber; 4],
+    /// The bottleneck, its costs, and where the time goes.
+    pub diagnosis: Diagnosis,
+    /// What to do, the largest gain first; at most three.
+    pub actions: Vec<Action>,
+}
+
+/// The answer in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerdictState {
+    /// Requests failed: the device may be failing.
+    Failing,
+    /// A bottleneck costs time, or sequential writes are poor.
+    Slow,
+    /// Only random writes are poor.
+    SlowSmallWrites,
+    /// Neither slow nor fast.
+    Usual,
+    /// All speeds are good, and no bottleneck costs time.
+    Fast,
+    /// Writes were not measured, or they decide nothing.
+    Unknown,
+}
+
+impl VerdictState {
+    /// The id in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failing => "failing",
+            Self::Slow => "slow",
+            Self::SlowSmallWrites => "slow_small_writes",
+            Self::Usual => "usual",
+            Self::Fast => "fast",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One of the four speeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpeedNumber {
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Sequential or random.
+    pub order: Order,
+    /// The size of a request.
+    pub request: Bytes,
+    /// The speed; `None` if it was not measured.
+    pub speed: Option<MeasuredSpeed>,
+    /// What it is judged by.
+    pub yardstick: Yardstick,
+}
+
+impl SpeedNumber {
+    /// The mark of the speed; `None` if it was not measured, and for the page cache.
+    #[must_use]
+    pub fn mark(&self) -> Option<Mark> {
+        let speed = self.speed.filter(|speed| !speed.is_cached)?;
+        Some(self.yardstick.mark(speed.bytes_per_s))
+    }
+}
+
+/// A measured speed, bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredSpeed {
+    /// The likely value.
+    pub bytes_per_s: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Whether it is the page cache's, not the device's.
+    pub is_cached: bool,
+}
+
+/// A mark for the kind of device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// At least the upper threshold.
+    Good,
+    /// Between both.
+    Usual,
+    /// Below the lower threshold.
+    Poor,
+}
+
+impl Mark {
+    /// The word in reports and JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Usual => "usual",
+            Self::Poor => "poor",
+        }
+    }
+}
+
+/// What a speed is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Yardstick {
+    /// A speed below this is poor, bytes per second.
+    pub poor_below: f64,
+    /// A speed from this on is good, bytes per second.
+    pub good_from: f64,
+    /// The name of the yardstick: `A1 asks 500`.
+    pub name: &'static str,
+}
+
+impl Yardstick {
+    /// The mark of a speed, bytes per second.
+    #[must_use]
+    pub fn mark(&self, bytes_per_s: f64) -> Mark {
+        match bytes_per_s {
+            speed if speed >= self.good_from => Mark::Good,
+            speed if speed >= self.poor_below => Mark::Usual,
+            _ => Mark::Poor,
+        }
+    }
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// What.
+    pub kind: ActionKind,
+    /// The speed-up; `None` for an action that only measures or saves data.
+    pub gain: Option<Gain>,
+    /// Which copies get faster.
+    pub scope: GainScope,
+}
+
+/// Which copies an action makes faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GainScope {
+    /// The everyday copy: large files, some small ones.
+    Everyday,
+    /// Small files alone.
+    SmallFiles,
+}
+
+impl GainScope {
+    /// The id in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Everyday => "everyday_copy",
+            Self::SmallFiles => "small_files",
+        }
+    }
+}
+
+/// Something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionKind {
+    /// Copy the data off: requests failed.
+    BackUp,
+    /// Plug it into a faster port, or without the hub.
+    FasterPort,
+    /// Use a faster card reader.
+    FasterReader,
+    /// Let the kernel send larger commands.
+    LargerCommands,
+    /// Partition and format it on erase-block boundaries.
+    Realign,
+    /// Copy folders of small files as one archive.
+    Archive,
+    /// Keep each copy below the size of the SLC cache, and let the device idle between copies.
+    RestBetweenCopies(Bytes),
+    /// Measure writing: only reads were measured.
+    MeasureWrites,
+    /// Measure a long stream of writes.
+    MeasureLongStream,
+}
+
+impl ActionKind {
+    /// The id in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BackUp => "back_up",
+            Self::FasterPort => "faster_port",
+            Self::FasterReader => "faster_reader",
+            Self::LargerCommands => "larger_commands",
+            Self::Realign => "realign",
+            Self::Archive => "archive",
+            Self::RestBetweenCopies(_) => "rest_between_copies",
+            Self::MeasureWrites => "measure_writes",
+            Self::MeasureLongStream => "measure_long_stream",
+        }
+    }
+}

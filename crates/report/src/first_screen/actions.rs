@@ -1,0 +1,98 @@
+//! Actions in words: what to do, the command to paste, the gain, and what it costs.
+
+use flashscope_layout::steps::quoted;
+use flashscope_record::diagnosis::Gain;
+use flashscope_record::verdict::{Action, ActionKind, GainScope};
+
+use crate::Report;
+use crate::words::diagnosis::slow_cause_text;
+
+/// An action in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionText {
+    /// The gain: `2.1x (1.9 to 2.4)`; empty without one.
+    pub gain: String,
+    /// What to do, and what it costs or risks.
+    pub text: String,
+    /// The commands to paste; empty if there is none.
+    pub commands: Vec<String>,
+}
+
+/// An action in words.
+pub fn text(action: &Action, report: &Report<'_>) -> ActionText {
+    let scope = match action.scope {
+        GainScope::Everyday => "",
+        GainScope::SmallFiles => ", small files",
+    };
+    ActionText {
+        gain: action.gain.map_or_else(String::new, |gain| format!("{}{scope}", gain_text(gain))),
+        text: crate::printable(&what(action.kind, report)),
+        commands: commands(action.kind, report).iter().map(|command| crate::printable(command)).collect(),
+    }
+}
+
+/// `2.1x (1.9 to 2.4)`.
+fn gain_text(gain: Gain) -> String {
+    let number = |ratio: f64| if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") };
+    format!("{}x ({} to {})", number(gain.likely), number(gain.low), number(gain.high))
+}
+
+fn what(kind: ActionKind, report: &Report<'_>) -> String {
+    let noun = report.noun();
+    match kind {
+        ActionKind::BackUp => format!("copy the data off this {noun} now"),
+        ActionKind::FasterPort => {
+            let link = report.run.attachment.link.as_ref();
+            let cause = link
+                .and_then(|link| link.slow_cause.as_ref().map(|cause| slow_cause_text(cause, &link.kind)));
+            match cause {
+                Some(cause) => format!("plug it into a faster port: {cause}"),
+                None => "plug it into a faster port".to_owned(),
+            }
+        }
+        ActionKind::FasterReader => "use a faster card reader".to_owned(),
+        ActionKind::LargerCommands => "let the kernel send larger commands, until it is unplugged".to_owned(),
+        ActionKind::Realign => format!("align partition and filesystem; erases the {noun}, undo restores it"),
+        ActionKind::Archive => "copy folders of small files as one archive".to_owned(),
+        ActionKind::RestBetweenCopies(cache) => {
+            format!("keep each copy below {cache}, and pause between copies")
+        }
+        ActionKind::MeasureWrites => "measure writing; all data is put back at the end".to_owned(),
+        ActionKind::MeasureLongStream => "measure a long stream of writes, which takes minutes".to_owned(),
+    }
+}
+
+fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
+    let run = report.run;
+    let target = quoted(&run.target);
+    let sudo = if run.target.starts_with("/dev/") { "sudo " } else { "" };
+    match kind {
+        ActionKind::BackUp
+        | ActionKind::FasterPort
+        | ActionKind::FasterReader
+        | ActionKind::RestBetweenCopies(_) => Vec::new(),
+        ActionKind::LargerCommands => kernel_name(&run.target)
+            .map(|name| format!("echo 2048 | sudo tee /sys/block/{name}/device/max_sectors"))
+            .into_iter()
+            .collect(),
+        ActionKind::Realign => vec![
+            format!("{sudo}flashscope plan {target} --for share -o plan.json"),
+            format!("{sudo}flashscope apply plan.json"),
+        ],
+        ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
+        ActionKind::MeasureWrites => vec![format!("{sudo}flashscope check {target} --scratch")],
+        ActionKind::MeasureLongStream if run.is_of_a_virtual_stick() => {
+            vec![format!("flashscope check {target} --sustained")]
+        }
+        ActionKind::MeasureLongStream => {
+            vec![format!("{sudo}flashscope check {target} --erase --sustained")]
+        }
+    }
+}
+
+/// The kernel's name of a disk: `sdb` of `/dev/sdb1`.
+fn kernel_name(target: &str) -> Option<&str> {
+    let name = target.strip_prefix("/dev/")?;
+    let is_sd = name.starts_with("sd") && name.chars().all(|c| c.is_ascii_alphanumeric());
+    is_sd.then(|| name.trim_end_matches(|c: char| c.is_ascii_digit()))
+}

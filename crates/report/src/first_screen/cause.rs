@@ -1,0 +1,84 @@
+//! The cause in one short sentence, from the diagnosis alone.
+
+use flashscope_record::diagnosis::{Bottleneck, Conclusion, Cost, DiagnosisEvidence, DiagnosisReason};
+use flashscope_record::figure::{speed, time};
+use flashscope_record::verdict::{Mark, SpeedNumber, Verdict};
+
+use crate::quantity;
+use crate::words::diagnosis::{bottleneck_title, evidence_text, link_name, reason_text};
+
+/// The cause of the answer.
+pub fn text(verdict: &Verdict) -> String {
+    match &verdict.diagnosis.conclusion {
+        Conclusion::Bottleneck(cost) => of_cost(cost),
+        Conclusion::Flash(_) => of_flash(verdict),
+        Conclusion::Unknown { reason: DiagnosisReason::NoSizeSweep, .. } => {
+            "no write was measured, so what slows writes is not known".to_owned()
+        }
+        Conclusion::Unknown { reason: DiagnosisReason::NotTested { bottleneck, .. }, .. } => {
+            format!("no bottleneck was found, but one was not tested: {}", bottleneck_title(*bottleneck))
+        }
+        Conclusion::Unknown { reason, .. } => format!("the bottleneck is not known: {}", reason_text(reason)),
+    }
+}
+
+/// The flash itself, and what it is bad at.
+fn of_flash(verdict: &Verdict) -> String {
+    let small = verdict.diagnosis.small_files.as_ref().map(|cost| match cost.bottleneck {
+        Bottleneck::OpenUnits => "; small files force merges",
+        _ => "",
+    });
+    let small = small.unwrap_or_default();
+    let [_, sequential, _, random] = &verdict.numbers;
+    match [sequential, random].map(poor_speed) {
+        [Some(speed), _] => format!("its flash writes only {}{small}", quantity::speed(speed)),
+        [None, Some(speed)] => {
+            let iops = quantity::three_digits(speed / random.request.as_f64());
+            format!("its flash does {iops} random writes a second{small}")
+        }
+        [None, None] => format!("as fast as its flash is; nothing else costs much{small}"),
+    }
+}
+
+/// The speed if it is poor, bytes per second.
+fn poor_speed(number: &SpeedNumber) -> Option<f64> {
+    number.speed.filter(|_| number.mark() == Some(Mark::Poor)).map(|speed| speed.bytes_per_s)
+}
+
+fn of_cost(cost: &Cost) -> String {
+    match &cost.evidence {
+        DiagnosisEvidence::Link { link, .. } => format!("{} is full", link_name(&link.kind)),
+        DiagnosisEvidence::Driver { driver, command_max, .. } => {
+            format!("{driver} splits requests at {command_max}, and each part costs time")
+        }
+        DiagnosisEvidence::SmallWrites { request, latency_s, bytes_per_s, .. } => {
+            format!("small writes: {request} takes {}, which is {}", time(*latency_s), speed(*bytes_per_s))
+        }
+        DiagnosisEvidence::Alignment { volume, page, .. } => {
+            format!("the data of {volume} begins inside a page of {page}")
+        }
+        DiagnosisEvidence::OpenUnits { open_units, streams, beyond_s, .. } => match open_units {
+            Some(open) => format!(
+                "only {} can be open; a write to one more takes {}",
+                quantity::counted(u64::from(*open), "erase block"),
+                time(*beyond_s)
+            ),
+            None => format!("with {streams} erase blocks in turn, a write takes {}", time(*beyond_s)),
+        },
+        DiagnosisEvidence::Stalls { share, period, .. } => format!(
+            "garbage collection takes {:.0} % of a long copy, one stall every {period}",
+            share * 100.0
+        ),
+        DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s } => format!(
+            "once its fast cache is full, {} become {}",
+            speed(*before_bytes_per_s),
+            speed(*after_bytes_per_s)
+        ),
+        DiagnosisEvidence::SlowLongCopy { single_bytes_per_s, long_bytes_per_s } => format!(
+            "long copies reach {} where single writes reach {}",
+            speed(*long_bytes_per_s),
+            speed(*single_bytes_per_s)
+        ),
+        other => evidence_text(other),
+    }
+}

@@ -1,0 +1,157 @@
+//! The first screen of a check: what it is, the answer, four numbers, where the time goes, and what to do.
+//!
+//! One model, drawn by the terminal and the page, and written into JSON.
+
+mod actions;
+mod cause;
+mod identity;
+mod time_bar;
+
+use flashscope_device::Bytes;
+use flashscope_infer::verdict_of;
+use flashscope_record::observation::{Direction, Order};
+use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
+
+use crate::quantity::{interval_ends, three_digits};
+use crate::{Report, printable};
+
+pub use actions::ActionText;
+pub use time_bar::TimePart;
+
+/// Bytes of a random request.
+const RANDOM_REQUEST: f64 = 4096.0;
+
+/// The first screen of a check. All text is printable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FirstScreen {
+    /// The verdict that everything here is written from.
+    pub verdict: Verdict,
+    /// What it is: name, capacity, link, filesystem.
+    pub identity: Vec<String>,
+    /// The answer: `Slow: only 3 erase blocks can be open`.
+    pub headline: String,
+    /// The four speeds.
+    pub numbers: Vec<NumberText>,
+    /// Where the time of an everyday copy goes; empty if that is not known.
+    pub time: Vec<TimePart>,
+    /// What to do, at most three.
+    pub actions: Vec<ActionText>,
+    /// What limits it where nothing helps.
+    pub limit: Option<String>,
+    /// What the verdict does not cover.
+    pub scope: Option<String>,
+}
+
+/// One of the four speeds in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberText {
+    /// `sequential read`.
+    pub name: String,
+    /// `33.9`; empty if it was not measured.
+    pub value: String,
+    /// `MB/s` or `IOPS`.
+    pub unit: &'static str,
+    /// The 95 % interval, `33.1 to 34.6`; empty if it was not measured.
+    pub interval: String,
+    /// The mark, and why there is none.
+    pub mark: Option<Mark>,
+    /// `poor`, or `not measured`.
+    pub mark_text: &'static str,
+    /// The yardstick: `A1 asks 500`.
+    pub yardstick: &'static str,
+}
+
+/// The first screen of a report; `None` if it is not of a check.
+#[must_use]
+pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
+    let verdict = verdict_of(report.run, report.findings)?;
+    let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
+    let is_known = !matches!(verdict.state, VerdictState::Unknown | VerdictState::Failing);
+    Some(FirstScreen {
+        identity: identity::facts(report),
+        headline: printable(&headline(&verdict)),
+        numbers: verdict.numbers.iter().map(number).collect(),
+        time: time_bar::parts(&verdict.diagnosis),
+        actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
+        limit: (!has_gain && is_known).then(|| limit(&verdict)).flatten(),
+        scope: verdict.diagnosis.copy_max.map(scope),
+        verdict,
+    })
+}
+
+/// The answer in one sentence.
+fn headline(verdict: &Verdict) -> String {
+    let state = match verdict.state {
+        VerdictState::Failing => "Failing",
+        VerdictState::Slow => "Slow",
+        VerdictState::SlowSmallWrites => "OK with large files, slow with small ones",
+        VerdictState::Usual => "OK",
+        VerdictState::Fast => "Fast",
+        VerdictState::Unknown => "Unknown",
+    };
+    let cause = match verdict.state {
+        VerdictState::Failing => "requests failed; the device or its contacts are bad".to_owned(),
+        _ => cause::text(verdict),
+    };
+    format!("{state}: {cause}.")
+}
+
+/// What the verdict covers, where only a brief stream of writes was measured.
+fn scope(copy_max: Bytes) -> String {
+    let copy_max = crate::speeds::rounded(copy_max);
+    format!("Measured over {copy_max} of writes; --sustained measures longer copies.")
+}
+
+fn number(number: &SpeedNumber) -> NumberText {
+    let order = match number.order {
+        Order::Linear => "sequential",
+        Order::Random => "random",
+    };
+    let direction = match number.direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    let size = if number.order == Order::Random { " 4 KiB" } else { "" };
+    let (unit, divisor) = match number.order {
+        Order::Linear => ("MB/s", 1e6),
+        Order::Random => ("IOPS", RANDOM_REQUEST),
+    };
+    let text = NumberText {
+        name: format!("{order} {direction}{size}"),
+        value: String::new(),
+        unit,
+        interval: String::new(),
+        mark: number.mark(),
+        mark_text: "not measured",
+        yardstick: number.yardstick.name,
+    };
+    let Some(speed) = number.speed else { return text };
+    NumberText {
+        value: three_digits(speed.bytes_per_s / divisor),
+        interval: interval_ends(speed.low / divisor, speed.high / divisor).join(" to "),
+        mark_text: number.mark().map_or("page cache", Mark::as_str),
+        ..text
+    }
+}
+
+/// What limits a device that nothing makes faster, and how much faster a better one is.
+fn limit(verdict: &Verdict) -> Option<String> {
+    let write = verdict
+        .numbers
+        .iter()
+        .find(|number| (number.direction, number.order) == (Direction::Write, Order::Linear))?;
+    let speed = write.speed.filter(|speed| !speed.is_cached)?;
+    let all =
+        format!("{} MB/s is all that its flash does in large writes", three_digits(speed.bytes_per_s / 1e6));
+    let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
+    Some(if ratio >= BETTER_RATIO_MIN {
+        format!("{all}; a U3 card or stick (30 MB/s) is {} times as fast", crate::quantity::ratio(ratio))
+    } else {
+        all
+    })
+}
+
+/// The sequential write speed that the mark U3 guarantees (SD Association).
+const U3_BYTES_PER_S: f64 = 30e6;
+/// A better device is named from this ratio on. Guess: less is no reason to buy one.
+const BETTER_RATIO_MIN: f64 = 1.5;

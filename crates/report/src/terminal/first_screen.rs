@@ -1,0 +1,174 @@
+//! The first screen as text: at most 20 lines of 80 columns.
+
+use flashscope_record::diagnosis::Bottleneck;
+use flashscope_record::verdict::{Mark, VerdictState};
+use unicode_width::UnicodeWidthStr;
+
+use super::style::{Ink, Style};
+use super::wrap::wrapped;
+use crate::chart::Colour;
+use crate::first_screen::{ActionText, FirstScreen, NumberText, TimePart};
+use crate::no_break::NO_BREAK_SPACE;
+
+/// The most columns: a wider screen is harder to read.
+const WIDTH_MAX: usize = 80;
+/// The most columns of the bar of times.
+const BAR_MAX: usize = 60;
+
+/// The first screen, lines at most `width` columns wide.
+pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
+    let width = width.min(WIDTH_MAX);
+    let mut page = Lines { text: String::new(), width, style };
+    page.line(&shortened(&screen.identity.join("  "), width - 1), Ink::Normal);
+    let ink =
+        if screen.verdict.state == VerdictState::Failing { Ink::Series(Colour::Red) } else { Ink::Strong };
+    page.wrapped(&screen.headline, 1, ink);
+    page.blank();
+    numbers(&mut page, &screen.numbers);
+    time(&mut page, &screen.time);
+    actions(&mut page, &screen.actions, screen.limit.as_deref());
+    page.blank();
+    if let Some(scope) = &screen.scope {
+        page.wrapped(scope, 1, Ink::Faint);
+    }
+    page.line(" Details: --details   Page: -o report.html", Ink::Faint);
+    page.text
+}
+
+fn numbers(page: &mut Lines, numbers: &[NumberText]) {
+    let most = |of: fn(&NumberText) -> usize| numbers.iter().map(of).max().unwrap_or(0);
+    let name = most(|number| number.name.width());
+    let whole = most(|number| whole_part(&number.value));
+    let decimals = most(|number| number.value.len() - whole_part(&number.value));
+    let interval = most(|number| number.interval.width());
+    let mark = most(|number| number.mark_text.width());
+    for number in numbers {
+        let indent = " ".repeat(whole - whole_part(&number.value));
+        let figure = format!("{:<columns$}", format!("{indent}{}", number.value), columns = whole + decimals);
+        let unit = if number.value.is_empty() { "    " } else { number.unit };
+        let text = format!(
+            "  {:<name$}  {figure} {unit}  {:<interval$}  {:<mark$}  {}",
+            number.name, number.interval, number.mark_text, number.yardstick
+        );
+        let ink = match number.mark {
+            Some(Mark::Poor) => Ink::Series(Colour::Red),
+            Some(Mark::Good) => Ink::Series(Colour::Green),
+            Some(Mark::Usual) => Ink::Normal,
+            None => Ink::Faint,
+        };
+        page.line(&shortened(&text, page.width), ink);
+    }
+}
+
+/// The columns before the decimal point.
+fn whole_part(value: &str) -> usize {
+    value.find('.').unwrap_or(value.len())
+}
+
+fn time(page: &mut Lines, parts: &[TimePart]) {
+    if parts.is_empty() {
+        return;
+    }
+    page.blank();
+    page.line(" Where the time of an everyday copy goes", Ink::Strong);
+    let columns = BAR_MAX.min(page.width - 2);
+    let mut bar = String::from("  ");
+    let mut legend = Vec::new();
+    let (mut sum, mut drawn) = (0, 0);
+    for (index, part) in parts.iter().enumerate() {
+        let glyph = glyph(index, part.bottleneck);
+        sum += part.percent;
+        let end = (sum as usize * columns).div_ceil(100).min(columns);
+        let cells = glyph.to_string().repeat(end - drawn);
+        bar.push_str(&page.style.paint(&cells, Ink::Series(colour(index, part.bottleneck))));
+        drawn = end;
+        let name = part.name.replace(' ', &NO_BREAK_SPACE.to_string());
+        legend
+            .push(format!("{glyph}{NO_BREAK_SPACE}{name}{NO_BREAK_SPACE}{}{NO_BREAK_SPACE}%", part.percent));
+    }
+    page.text.push_str(&bar);
+    page.text.push('\n');
+    page.wrapped(&legend.join("  "), 2, Ink::Normal);
+}
+
+/// The mark of a part: the flash itself is the lightest.
+const fn glyph(index: usize, bottleneck: Bottleneck) -> char {
+    match (bottleneck, index) {
+        (Bottleneck::Flash, _) => '░',
+        (_, 0) => '█',
+        (_, 1) => '▓',
+        _ => '▒',
+    }
+}
+
+/// The colour of a part.
+const fn colour(index: usize, bottleneck: Bottleneck) -> Colour {
+    match (bottleneck, index) {
+        (Bottleneck::Flash, _) => Colour::Grey,
+        (_, 0) => Colour::Red,
+        (_, 1) => Colour::Orange,
+        _ => Colour::Violet,
+    }
+}
+
+fn actions(page: &mut Lines, actions: &[ActionText], limit: Option<&str>) {
+    page.blank();
+    page.line(" What to do", Ink::Strong);
+    for action in actions {
+        let text = match action.gain.as_str() {
+            "" => action.text.clone(),
+            gain => format!("{gain}: {}", action.text),
+        };
+        page.wrapped(&text, 2, Ink::Normal);
+        for command in &action.commands {
+            page.line(&format!("    {command}"), Ink::Normal);
+        }
+    }
+    match limit {
+        Some(limit) => page.wrapped(&format!("Nothing makes it faster: {limit}."), 2, Ink::Normal),
+        None if actions.is_empty() => page.line("  Nothing.", Ink::Normal),
+        None => {}
+    }
+}
+
+/// `text` in at most `width` columns.
+fn shortened(text: &str, width: usize) -> String {
+    let text = format!(" {}", text.trim_end());
+    if text.width() <= width {
+        return text;
+    }
+    let mut short = String::new();
+    for character in text.chars() {
+        if short.width() + 1 >= width {
+            break;
+        }
+        short.push(character);
+    }
+    format!("{}…", short.trim_end())
+}
+
+struct Lines {
+    text: String,
+    width: usize,
+    style: Style,
+}
+
+impl Lines {
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    fn line(&mut self, line: &str, ink: Ink) {
+        self.text.push_str(&self.style.paint(line.trim_end(), ink));
+        self.text.push('\n');
+    }
+
+    /// Text in lines, indented; the first less than the others.
+    fn wrapped(&mut self, text: &str, indent: usize, ink: Ink) {
+        let lines = wrapped(text, self.width.saturating_sub(indent + 2).max(18));
+        for (index, line) in lines.iter().enumerate() {
+            let indent = " ".repeat(if index == 0 { indent } else { indent + 2 });
+            self.line(&format!("{indent}{line}"), ink);
+        }
+    }
+}
