@@ -6,6 +6,7 @@ pub mod fidelity;
 pub mod layout;
 pub mod oracle;
 pub mod true_speed;
+pub mod verdict;
 pub mod zoo;
 
 /// What to validate.
@@ -25,6 +26,8 @@ pub enum Task {
     Oracle(oracle::Arguments),
     /// Compare the speeds of `bench write` with those of a long run
     TrueSpeed(true_speed::Arguments),
+    /// Look for contradictions in the first screens of virtual sticks, and compare gains with the truth
+    Verdict(verdict::Arguments),
 }
 
 /// Runs one validation.
@@ -37,5 +40,6 @@ pub fn run(task: &Task) -> anyhow::Result<()> {
         Task::Layout(arguments) => layout::run(arguments),
         Task::Oracle(arguments) => oracle::run(arguments),
         Task::TrueSpeed(arguments) => true_speed::run(arguments),
+        Task::Verdict(arguments) => verdict::run(arguments),
     }
 }

@@ -5,6 +5,7 @@ use flashscope_infer::streams::sustained::so_far;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
 use flashscope_record::finding::Finding;
 use flashscope_record::run_file::RunFile;
+use flashscope_report::first_screen::first_screen;
 use flashscope_report::{Advice, Report, advice};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use super::published_speed::PublishedSpeedDocument;
 use super::results::ResultsDocument;
 use super::speed::SpeedDocument;
 use super::throughput::ThroughputDocument;
+use super::verdict::VerdictDocument;
 
 /// What was found about a device, what limits it, and what to do.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -29,6 +31,8 @@ pub struct FindingsDocument {
     pub identity: Option<Identity>,
     /// When it was measured (UTC, RFC 3339); empty for an imported log.
     pub measured_at: String,
+    /// The verdict of a check; null for anything else.
+    pub verdict: Option<VerdictDocument>,
     /// The findings.
     pub findings: Vec<FindingDocument>,
     /// What limits the device.
@@ -103,6 +107,7 @@ impl FindingsDocument {
             target: run.target.clone(),
             identity,
             measured_at: run.measured_at.clone(),
+            verdict: first_screen(&report).as_ref().map(VerdictDocument::from),
             findings: report.findings.iter().map(FindingDocument::from).collect(),
             bottleneck: BottleneckDocument::from(&diagnosis),
             layout: volumes.iter().map(VolumeDocument::from).collect(),

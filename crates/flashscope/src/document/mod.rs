@@ -34,6 +34,7 @@ mod spread;
 mod throughput;
 mod undo;
 mod usb;
+mod verdict;
 mod verify;
 mod verify_full;
 mod watch;

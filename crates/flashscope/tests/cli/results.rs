@@ -29,7 +29,7 @@ fn check_finds_the_true_values_of_the_virtual_patriot() {
 
 #[test]
 fn check_output_fits_one_hundred_columns_without_colour() {
-    let output = flashscope(&["check", "sim:generic-2g", "--color", "never"]);
+    let output = flashscope(&["check", "sim:generic-2g", "--details", "--color", "never"]);
     let text = stdout(&output);
     assert!(text.contains("sequential-only"), "{text}");
     assert!(!text.contains('\u{1b}'));

@@ -12,13 +12,34 @@ use crate::no_break::NO_BREAK_SPACE;
 
 /// The most columns: a wider screen is harder to read.
 const WIDTH_MAX: usize = 80;
+/// The most lines: they fit a terminal of 24 lines with the prompt and the command.
+const LINES_MAX: usize = 20;
 /// The most columns of the bar of times.
 const BAR_MAX: usize = 60;
 
-/// The first screen, lines at most `width` columns wide.
+/// The first screen, lines at most `width` columns wide. If it has more than [`LINES_MAX`] lines, it loses
+/// its blank lines, then its last actions.
 pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
+    let all = screen.actions.len();
+    let layouts = std::iter::once((all, true)).chain((0..=all).rev().map(|actions| (actions, false)));
+    let mut text = String::new();
+    for (actions, is_airy) in layouts {
+        text = drawn(screen, &screen.actions[..actions], is_airy, (width, style));
+        if text.lines().count() <= LINES_MAX {
+            break;
+        }
+    }
+    text
+}
+
+fn drawn(
+    screen: &FirstScreen,
+    shown: &[ActionText],
+    is_airy: bool,
+    (width, style): (usize, Style),
+) -> String {
     let width = width.min(WIDTH_MAX);
-    let mut page = Lines { text: String::new(), width, style };
+    let mut page = Lines { text: String::new(), width, style, is_airy };
     page.line(&shortened(&screen.identity.join("  "), width - 1), Ink::Normal);
     let ink =
         if screen.verdict.state == VerdictState::Failing { Ink::Series(Colour::Red) } else { Ink::Strong };
@@ -26,7 +47,7 @@ pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
     page.blank();
     numbers(&mut page, &screen.numbers);
     time(&mut page, &screen.time);
-    actions(&mut page, &screen.actions, screen.limit.as_deref());
+    actions(&mut page, shown, screen.limit.as_deref());
     page.blank();
     if let Some(scope) = &screen.scope {
         page.wrapped(scope, 1, Ink::Faint);
@@ -151,11 +172,14 @@ struct Lines {
     text: String,
     width: usize,
     style: Style,
+    is_airy: bool,
 }
 
 impl Lines {
     fn blank(&mut self) {
-        self.text.push('\n');
+        if self.is_airy {
+            self.text.push('\n');
+        }
     }
 
     fn line(&mut self, line: &str, ink: Ink) {

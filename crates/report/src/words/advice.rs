@@ -238,6 +238,11 @@ fn write_large_requests(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Ad
 
 fn keep_fat_area(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
     let area = report.size(FindingId::FatAreaBytes)?;
+    let mut starts = report.run.attachment.volumes.iter().map(|volume| volume.start).peekable();
+    if starts.peek().is_some() && starts.all(|start| start >= area) {
+        // No filesystem reaches into the area.
+        return None;
+    }
     let text = format!("keep the file allocation table and any journal within the first {area}");
     // The table then takes no open block: the gain is at most that of all open blocks.
     let gain = diagnosis.gain(Bottleneck::OpenUnits).map(|gain| Gain { low: 1.0, likely: 1.0, ..gain });

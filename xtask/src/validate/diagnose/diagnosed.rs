@@ -175,7 +175,7 @@ impl DiagnosedCase {
 }
 
 /// The host's facts about a test case. Of a card the host sees only the reader.
-fn attachment(case: &Case) -> Attachment {
+pub fn attachment(case: &Case) -> Attachment {
     let (now, own) = case.buses();
     let could = if case.is_card() { None } else { own.usb_mbit_per_s() };
     let link = now.usb_mbit_per_s().and_then(|now| Link::usb(now, could));

@@ -5,6 +5,8 @@
 mod diagnosed;
 mod score;
 
+pub use self::diagnosed::attachment;
+
 use anyhow::{Context, bail};
 use flashscope_zoo::Case;
 

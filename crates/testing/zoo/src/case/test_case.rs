@@ -121,6 +121,19 @@ impl Case {
         Ok(gains)
     }
 
+    /// The speed-up of an everyday copy, and of a copy of only small files, whose small files are one
+    /// archive: they are written like a large file.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if the stick is impossible.
+    pub fn archive_gains(&self) -> Result<[f64; 2], ZooError> {
+        let seconds = |shares| copy::seconds_per_byte(&self.build, CopyMethod::default(), self.seed, shares);
+        let [large, medium, small, interleaved] = copy::EVERYDAY;
+        let everyday = seconds(copy::EVERYDAY)? / seconds([large + small + interleaved, medium, 0.0, 0.0])?;
+        let small_files = seconds(copy::SMALL_FILES)? / seconds([small + interleaved, 0.0, 0.0, 0.0])?;
+        Ok([everyday, small_files])
+    }
+
     /// Seconds per byte of the copy in the counterfactual without this fault.
     fn seconds_without(&self, fault: Fault, shares: [f64; 4]) -> Result<f64, ZooError> {
         let method = CopyMethod {
