@@ -14,7 +14,8 @@ use crate::streams::throughput_profile::throughput_profile;
 /// The most actions of a verdict: more than three are not read.
 const ACTIONS_MAX: usize = 3;
 
-/// The actions, those for the everyday copy first, the largest gain first. A measurement comes first where the bottleneck is not known.
+/// The actions, those for the everyday copy first, the largest gain first. A measurement comes first where
+/// the bottleneck is not known.
 pub fn actions(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> Vec<Action> {
     let mut gains: Vec<Action> = removals(run, findings, diagnosis).chain(archive(diagnosis)).collect();
     let likely = |action: &Action| action.gain.map_or(0.0, |gain| gain.likely);

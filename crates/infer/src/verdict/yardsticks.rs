@@ -1,9 +1,10 @@
 //! The table of yardsticks: what each of the four speeds is judged by, for each kind of link.
 //!
-//! Sources: SD Association, speed classes (class 6: 6 MB/s, class 10: 10 MB/s, U3: 30 MB/s, sequential writes)
-//! and application performance class A1 (1,500 IOPS random read, 500 random write, 4 KiB). USB 2 carries 30 to
-//! 42 MB/s in practice (`record::attachment`). The lower thresholds of random requests are a third and a fifth
-//! of A1. Guess: published sticks reach 2 to 140 random writes a second, cards that boot well more than 100.
+//! Sources: SD Association, speed classes (class 6: 6 MB/s, class 10: 10 MB/s, U3: 30 MB/s, sequential
+//! writes) and application performance class A1 (1,500 IOPS random read, 500 random write, 4 KiB). USB 2
+//! carries 30 to 42 MB/s in practice (`record::attachment`). The lower thresholds of random requests are a
+//! third and a fifth of A1. Guess: published sticks reach 2 to 140 IOPS in random writes, cards that boot
+//! well more than 100.
 
 use flashscope_record::attachment::{Link, LinkKind};
 use flashscope_record::observation::{Direction, Order};
@@ -11,7 +12,8 @@ use flashscope_record::verdict::Yardstick;
 
 /// Bytes of a random request.
 const RANDOM_REQUEST: f64 = 4096.0;
-/// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2 carries.
+/// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2
+/// carries.
 const USB3_BYTES_PER_S: f64 = 42e6;
 
 /// The yardstick of a speed behind this link.

@@ -34,7 +34,7 @@ fn of_flash(verdict: &Verdict) -> String {
         [Some(speed), _] => format!("its flash writes only {}{small}", quantity::speed(speed)),
         [None, Some(speed)] => {
             let iops = quantity::three_digits(speed / random.request.as_f64());
-            format!("its flash does {iops} random writes a second{small}")
+            format!("its flash reaches {iops} IOPS in random writes{small}")
         }
         [None, None] => format!("as fast as its flash is; nothing else costs much{small}"),
     }
@@ -63,7 +63,9 @@ fn of_cost(cost: &Cost) -> String {
                 quantity::counted(u64::from(*open), "erase block"),
                 time(*beyond_s)
             ),
-            None => format!("with {streams} erase blocks in turn, a write takes {}", time(*beyond_s)),
+            None => {
+                format!("with {streams} erase blocks written round-robin, a write takes {}", time(*beyond_s))
+            }
         },
         DiagnosisEvidence::Stalls { share, period, .. } => format!(
             "garbage collection takes {:.0} % of a long copy, one stall every {period}",

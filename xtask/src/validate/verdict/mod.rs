@@ -19,7 +19,7 @@ use crate::threads;
 /// How many sticks.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Random sticks, with no, one or two faults in turn; all built-in profiles besides
+    /// Random sticks, with no, one or two faults; all built-in profiles besides
     #[arg(long, value_name = "N", default_value_t = 300)]
     count: u64,
     /// Random seed
