@@ -36,7 +36,8 @@ impl Survey {
     }
 
     const fn align(&self) -> Align {
-        Align { read: None, seed: self.seed, method: self.method }
+        let extent = if self.writes { Extent::Usual } else { Extent::Brief };
+        Align { read: None, seed: self.seed, method: self.method, extent }
     }
 
     /// Exhausts caches, to measure the sustained throughput and the write buffer. This writes gigabytes, so

@@ -23,7 +23,7 @@ pub struct Verdict {
 pub enum VerdictState {
     /// Requests failed: the device may be failing.
     Failing,
-    /// A bottleneck costs time, or sequential writes are poor.
+    /// Sequential writes are poor, or a bottleneck costs time and they are not good.
     Slow,
     /// Only random writes are poor.
     SlowSmallWrites,

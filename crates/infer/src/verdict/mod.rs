@@ -41,10 +41,9 @@ fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> Ve
     }
     let [_, sequential, _, random] = numbers.each_ref().map(SpeedNumber::mark);
     let are_good = |numbers: &[SpeedNumber]| numbers.iter().all(|number| number.mark() == Some(Mark::Good));
-    let writes_are_good = [sequential, random] == [Some(Mark::Good); 2];
     match &diagnosis.conclusion {
         _ if sequential == Some(Mark::Poor) => VerdictState::Slow,
-        Conclusion::Bottleneck(_) if !writes_are_good => VerdictState::Slow,
+        Conclusion::Bottleneck(_) if sequential != Some(Mark::Good) => VerdictState::Slow,
         _ if random == Some(Mark::Poor) => VerdictState::SlowSmallWrites,
         Conclusion::Unknown { .. } => VerdictState::Unknown,
         Conclusion::Flash(_) if are_good(numbers) => VerdictState::Fast,

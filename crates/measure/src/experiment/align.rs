@@ -22,7 +22,7 @@ use flashscope_infer::statistics::median;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{Refused, Session, Stop, not_started, range};
 
@@ -40,6 +40,8 @@ const BATCH_SHARE: usize = 8;
 const ROUNDS_MAX: usize = 120;
 /// The most device time. Guess: on such a slow stick writes decide sooner.
 const SECONDS_MAX: f64 = 180.0;
+/// The most device time of a brief run. Guess: a check that only reads should answer within seconds.
+const BRIEF_SECONDS_MAX: f64 = 10.0;
 
 /// Multiples counted by [`own_multiples`]: more need not be counted.
 const OWN_MULTIPLES_MAX: u64 = 4096;
@@ -80,13 +82,15 @@ pub struct Align {
     pub seed: u64,
     /// The parts of the method in use.
     pub method: Method,
+    /// Brief, or as long as it takes.
+    pub extent: Extent,
 }
 
 impl Align {
     /// The experiment with reads of this size (`None`: two logical blocks, at least 1 KiB) and this seed.
     #[must_use]
     pub fn new(read: Option<Bytes>, seed: u64) -> Self {
-        Self { read, seed, method: Method::default() }
+        Self { read, seed, method: Method::default(), extent: Extent::Usual }
     }
 
     fn read_size(self, device: &dyn Device) -> Bytes {
@@ -123,7 +127,7 @@ impl Experiment for Align {
         let estimate = self.estimate(device);
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut reader =
-            Reader { session: &mut session, read, capacity, samples: &mut data.samples, method: self.method };
+            Reader { session: &mut session, read, capacity, samples: &mut data.samples, align: *self };
         let result = reader.run(&candidates).and_then(|()| contents(&mut session, read, capacity));
         let result = result.map(|contents| data.contents = contents);
         session.end(result, Data::Align(data))
@@ -188,19 +192,20 @@ struct Reader<'a, 'b> {
     read: Bytes,
     capacity: Bytes,
     samples: &'a mut Vec<AlignSample>,
-    method: Method,
+    align: Align,
 }
 
 impl Reader<'_, '_> {
     fn run(&mut self, candidates: &[Bytes]) -> Result<(), Stop> {
-        if !self.method.sequential {
+        if !self.align.method.sequential {
             return self.read_at(&candidates.repeat(FIXED_ROUNDS));
         }
         self.read_at(&candidates.repeat(FIRST_ROUNDS))?;
-        let is_time_up = |session: &Session<'_>| session.device_time().as_secs_f64() > SECONDS_MAX;
+        let seconds_max = if self.align.extent == Extent::Brief { BRIEF_SECONDS_MAX } else { SECONDS_MAX };
+        let is_time_up = |session: &Session<'_>| session.device_time().as_secs_f64() > seconds_max;
         while self.samples.len() < candidates.len() * ROUNDS_MAX && !is_time_up(self.session) {
             let Some(figures) = Figures::of(self.samples) else { return Ok(()) };
-            let explanations = boundary::explain(&figures, self.method, None);
+            let explanations = boundary::explain(&figures, self.align.method, None);
             let continues_at_block =
                 boundary::has_common_block(&explanations) && !single_reads_agree(self.samples, &explanations);
             if !continues_at_block && boundary::is_decided(&explanations, &figures) {

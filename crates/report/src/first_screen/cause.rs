@@ -2,7 +2,7 @@
 
 use flashscope_record::diagnosis::{Bottleneck, Conclusion, Cost, DiagnosisEvidence, DiagnosisReason};
 use flashscope_record::figure::{speed, time};
-use flashscope_record::verdict::{Mark, SpeedNumber, Verdict};
+use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
 
 use crate::quantity;
 use crate::words::diagnosis::{bottleneck_title, evidence_text, link_name, reason_text};
@@ -10,6 +10,9 @@ use crate::words::diagnosis::{bottleneck_title, evidence_text, link_name, reason
 /// The cause of the answer.
 pub fn text(verdict: &Verdict) -> String {
     match &verdict.diagnosis.conclusion {
+        Conclusion::Bottleneck(cost) if verdict.state == VerdictState::SlowSmallWrites => {
+            format!("{}; for large files, {}", of_flash(verdict), of_cost(cost))
+        }
         Conclusion::Bottleneck(cost) => of_cost(cost),
         Conclusion::Flash(_) => of_flash(verdict),
         Conclusion::Unknown { reason: DiagnosisReason::NoSizeSweep, .. } => {
@@ -47,7 +50,7 @@ fn poor_speed(number: &SpeedNumber) -> Option<f64> {
 
 fn of_cost(cost: &Cost) -> String {
     match &cost.evidence {
-        DiagnosisEvidence::Link { link, .. } => format!("{} is full", link_name(&link.kind)),
+        DiagnosisEvidence::Link { link, .. } => format!("the link, {}, is full", link_name(&link.kind)),
         DiagnosisEvidence::Driver { driver, command_max, .. } => {
             format!("{driver} splits requests at {command_max}, and each part costs time")
         }
