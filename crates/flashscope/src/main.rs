@@ -24,6 +24,7 @@ mod progress;
 mod roots;
 mod scratch;
 mod seed;
+mod stall;
 mod target;
 mod text;
 mod undo_file;

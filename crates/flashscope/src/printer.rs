@@ -106,6 +106,11 @@ impl Printer {
         failure.exit
     }
 
+    /// Whether messages besides results and errors are printed.
+    pub const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether to show a progress bar: standard error is a terminal, and not `--quiet`.
     pub fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
@@ -127,6 +132,13 @@ impl Printer {
         let text = wrapped_text(text, columns(io::stderr()));
         let _closed = io::stderr().lock().write_all(text.as_bytes());
     }
+}
+
+/// Prints a message in the middle of a measurement, over a progress bar if there is one.
+pub fn notice(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let clear = if stderr.is_terminal() { "\r\u{1b}[2K" } else { "" };
+    let _closed = stderr.write_all(format!("{clear}{text}\n").as_bytes());
 }
 
 /// The number of columns of a terminal; `None` if it is not a terminal.

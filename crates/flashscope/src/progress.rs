@@ -6,6 +6,7 @@ use flashscope_measure::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printer::Printer;
+use crate::stall::StallWatch;
 
 /// Shows the progress of an experiment on standard error, if that is a terminal.
 pub struct Progress<'a> {
@@ -13,6 +14,8 @@ pub struct Progress<'a> {
     bar: ProgressBar,
     failed_requests: u64,
     announces: bool,
+    /// Says when a request takes long.
+    _stall_watch: StallWatch,
 }
 
 /// Guess: smooth enough, and drawing must not disturb the measurement.
@@ -31,6 +34,7 @@ impl<'a> Progress<'a> {
             bar: ProgressBar::with_draw_target(None, target),
             failed_requests: 0,
             announces: false,
+            _stall_watch: if printer.is_quiet() { StallWatch::none() } else { StallWatch::start() },
         }
     }
 

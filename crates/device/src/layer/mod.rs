@@ -6,6 +6,7 @@ pub mod fence;
 pub mod interrupt;
 pub mod journal;
 pub mod meter;
+mod pending;
 pub mod read_only;
 mod refusals;
 pub mod replay;
@@ -16,6 +17,7 @@ pub use fence::Fence;
 pub use interrupt::{Interrupt, Interruptible};
 pub use journal::{JournalStore, Journaled};
 pub use meter::{Budget, Cost, Meter};
+pub use pending::{Pending, Watched};
 
 pub use crate::limit::Limit;
 pub use read_only::ReadOnly;

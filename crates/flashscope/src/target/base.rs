@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use flashscope_device::layer::Watched;
 use flashscope_device::layer::journal::{JournalStore, Journaled};
 use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
+
+use crate::stall;
 
 /// A device whose original data is kept in a journal.
 pub struct Kept {
@@ -22,6 +25,11 @@ pub enum Base {
 }
 
 impl Base {
+    /// A device without a journal, whose pending requests are watched for stalls.
+    pub fn watched(device: impl Device + 'static) -> Self {
+        Self::Plain(Box::new(Watched::new(device, stall::pending().clone())))
+    }
+
     /// The device without its journal.
     pub fn into_plain(self) -> Box<dyn Device> {
         match self {

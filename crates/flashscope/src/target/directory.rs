@@ -69,7 +69,7 @@ pub fn open_in_directory(
         failed_requests: 0,
         device: Meter::after(
             spent,
-            Interruptible::new(Base::Plain(Box::new(Fence::new(device, whole))), interrupt.clone()),
+            Interruptible::new(Base::watched(Fence::new(device, whole)), interrupt.clone()),
             budget,
         ),
         interrupt,

@@ -97,7 +97,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         writable: true,
         is_virtual: true,
         failed_requests: 0,
-        device: layered(Base::Plain(Box::new(stick)), &interrupt, budget),
+        device: layered(Base::watched(stick), &interrupt, budget),
         interrupt,
     })
 }
@@ -142,7 +142,7 @@ fn open_real(
         writable: writable && may_write,
         is_virtual: false,
         failed_requests: 0,
-        device: layered(Base::Plain(device), &interrupt, budget),
+        device: layered(Base::watched(device), &interrupt, budget),
         interrupt,
     })
 }

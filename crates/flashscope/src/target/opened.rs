@@ -7,6 +7,7 @@ use flashscope_record::observation::LinkLimit;
 
 use super::base::Base;
 use crate::document::Identity;
+use crate::stall;
 
 /// A device in its layers: metered, limited, interruptible.
 pub type Measured = Meter<Interruptible<Base>>;
@@ -47,11 +48,15 @@ impl Target {
         self.filesystem_capacity.is_some()
     }
 
-    /// Adds failed requests: they decide the exit code and are stored with the run.
+    /// Adds failed requests, which decide the exit code, and a stall. Both are stored with the run.
     pub fn note_failures(&mut self, failed: u64) {
         self.failed_requests += failed;
         if failed > 0 {
             self.remarks.push(format!("{failed} requests failed and were left out"));
+        }
+        let longest = stall::pending().longest();
+        if longest >= stall::STALL_MIN {
+            self.remarks.push(format!("the longest request took {} s", longest.as_secs()));
         }
     }
 }
