@@ -23,6 +23,46 @@ pub struct Chart {
     pub table: Table,
 }
 
+/// The fewest points of a chart that is drawn.
+const POINTS_MIN: usize = 8;
+/// The fewest levels of these points, ...
+const LEVELS_MIN: usize = 3;
+/// ... which lie apart by at least this ratio. Guess: the eye takes less for noise.
+const LEVEL_RATIO: f64 = 1.05;
+
+impl Chart {
+    /// Whether the chart shows something that a sentence does not: at least eight points on at least three
+    /// levels, or a step that it marks.
+    #[must_use]
+    pub fn is_telling(&self) -> bool {
+        let points: Vec<Point> =
+            self.series.iter().flat_map(|series| series.points.iter().copied()).collect();
+        if points.len() < POINTS_MIN {
+            return false;
+        }
+        let has_both_sides = |annotation: &Annotation| {
+            points.iter().any(|point| point.x < annotation.x)
+                && points.iter().any(|point| point.x >= annotation.x)
+        };
+        levels(&points) >= LEVELS_MIN || self.annotations.iter().any(has_both_sides)
+    }
+}
+
+/// The number of different heights.
+fn levels(points: &[Point]) -> usize {
+    let mut heights: Vec<f64> = points.iter().map(|point| point.y.abs()).collect();
+    heights.sort_by(f64::total_cmp);
+    let mut count = 0;
+    let mut last = f64::NEG_INFINITY;
+    for height in heights {
+        if count == 0 || height > last * LEVEL_RATIO {
+            count += 1;
+            last = height;
+        }
+    }
+    count
+}
+
 /// A vertical line with a label, e.g. `erase block 8 MiB`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotation {
@@ -146,5 +186,44 @@ impl Table {
             row.into_iter().zip(&filled).filter(|(_, filled)| **filled).map(|(cell, _)| cell).collect()
         };
         Self { header: keep(self.header), rows: self.rows.into_iter().map(keep).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Scale, Unit};
+
+    fn chart(points: &[(f64, f64)], annotation: Option<f64>) -> Chart {
+        let axis =
+            || Axis { title: String::new(), unit: Unit::Number, scale: Scale::Linear, low: 0.0, high: 100.0 };
+        let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();
+        Chart {
+            id: "test",
+            title: String::new(),
+            description: String::new(),
+            x: axis(),
+            y: axis(),
+            series: vec![Series {
+                name: String::new(),
+                colour: Colour::Blue,
+                marker: Marker::Circle,
+                style: SeriesStyle::Line,
+                points,
+            }],
+            annotations: annotation.map(|x| Annotation { x, label: String::new() }).into_iter().collect(),
+            table: Table::default(),
+        }
+    }
+
+    #[test]
+    fn a_chart_is_telling_with_enough_levels_or_a_marked_step() {
+        let flat: Vec<(f64, f64)> = (0..9).map(|x| (f64::from(x), 5.0)).collect();
+        let rising: Vec<(f64, f64)> = (1..10).map(|x| (f64::from(x), f64::from(x))).collect();
+        assert!(!chart(&flat, None).is_telling(), "one level");
+        assert!(chart(&flat, Some(4.0)).is_telling(), "a step that it marks");
+        assert!(!chart(&flat, Some(40.0)).is_telling(), "a step outside the points");
+        assert!(chart(&rising, None).is_telling());
+        assert!(!chart(&rising[..7], None).is_telling(), "seven points");
     }
 }

@@ -18,12 +18,15 @@ pub fn section(charts: &[Chart]) -> Markup {
     }
 }
 
+/// A chart; one that would show too little is described instead.
 fn figure(chart: &Chart) -> Markup {
     html! {
         figure id=(chart.id) {
             h3 { (chart.title) }
-            (inline_svg(chart, Layout::Wide))
-            (inline_svg(chart, Layout::Narrow))
+            @if chart.is_telling() {
+                (inline_svg(chart, Layout::Wide))
+                (inline_svg(chart, Layout::Narrow))
+            }
             figcaption { (prose(&chart.description)) }
             details {
                 summary { "The same figures as a table" }

@@ -60,7 +60,11 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.block("Findings", &findings::table(report, page.width));
     page.list("Evidence", &findings::evidence(report));
     for chart in chart::charts(report) {
-        page.block(&chart.title, &plot::draw(&chart, page.width, style));
+        if chart.is_telling() {
+            page.block(&chart.title, &plot::draw(&chart, page.width, style));
+        } else {
+            page.list(&chart.title, &[Sentence::new(&chart.description)]);
+        }
     }
     page.list("Conditions", &conditions(report));
     page.text
