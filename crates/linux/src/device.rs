@@ -9,7 +9,7 @@ use crate::erasable::medium;
 use crate::remark::Remark;
 use crate::roots::Roots;
 use crate::sysfs::Sysfs;
-use crate::target::Target;
+use crate::target::{Target, TargetKind};
 
 /// A block device or an image file.
 ///
@@ -45,6 +45,10 @@ impl LinuxDevice {
         }
         self.unchecked = Some(agreed);
         Err(DeviceError::MediumChanged)
+    }
+
+    pub(crate) const fn kind(&self) -> TargetKind {
+        self.target.kind
     }
 
     /// Its descriptor.

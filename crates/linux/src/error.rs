@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use crate::disk::Bus;
 use crate::disk_kind::DiskKind;
 use crate::target::TargetKind;
+use crate::udisks::UdisksError;
 
 /// Why a target could not be opened. `path` is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +37,10 @@ pub enum OpenError {
         what: &'static str,
     },
     /// No permission.
-    #[error("{path}: no permission to open it for {purpose}; {}", permission_advice(*kind))]
+    #[error(
+        "{path}: no permission to open it for {purpose}; {}{}",
+        udisks.as_ref().map_or_else(String::new, |refusal| format!("{refusal}; ")), permission_advice(*kind)
+    )]
     PermissionDenied {
         /// The target.
         path: String,
@@ -44,6 +48,20 @@ pub enum OpenError {
         purpose: &'static str,
         /// The kind of target.
         kind: TargetKind,
+        /// Why udisks2 did not open it either, if it was asked.
+        udisks: Option<UdisksError>,
+    },
+    /// udisks2 opened another disk, or opened it differently.
+    #[error("{path}: udisks2 was asked for it and opened something else; put sudo before the command")]
+    OtherDisk {
+        /// The target.
+        path: String,
+    },
+    /// Ctrl-C while udisks2 waited for a password.
+    #[error("{path}: interrupted before it was opened")]
+    Interrupted {
+        /// The target.
+        path: String,
     },
     /// A card reader without a card.
     #[error("{path}: there is no card in this reader, or the disk was removed; insert it and try again")]
@@ -157,6 +175,7 @@ impl OpenError {
                 | Self::DiskInUse { .. }
                 | Self::MediumChanged { .. }
                 | Self::NotConsented { .. }
+                | Self::OtherDisk { .. }
                 | Self::InUse { .. }
         )
     }

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Capabilities, Consent};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -19,6 +20,7 @@ use crate::remark::Remark;
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
+use crate::udisks::{self, UdisksError};
 
 /// The largest request. It equals the largest erase block seen, so that one write can fill one.
 pub const MAX_REQUEST: Bytes = Bytes::mib(64);
@@ -45,12 +47,14 @@ pub struct OpenOptions<'a> {
     pub queue_depth: u32,
     /// The engine that serves the requests.
     pub engine: Engine,
+    /// Ends the wait for a password, which udisks2 may ask for.
+    pub interrupt: Option<&'a Interrupt>,
 }
 
 impl Default for OpenOptions<'_> {
     /// Read-only, queue depth 1.
     fn default() -> Self {
-        Self { access: Access::ReadOnly, queue_depth: 1, engine: Engine::Best }
+        Self { access: Access::ReadOnly, queue_depth: 1, engine: Engine::Best, interrupt: None }
     }
 }
 
@@ -58,6 +62,8 @@ impl Default for OpenOptions<'_> {
 ///
 /// [`LinuxDevice::remarks`] lists what affects the measurement. Without permission to write the file is
 /// opened read-only. The caller adds the layers `ReadOnly` and `Fence` all the same.
+///
+/// A disk that a user other than root may not open is opened by udisks2, if it runs here.
 ///
 /// # Errors
 /// [`OpenError`], with what to try.
@@ -156,16 +162,14 @@ impl Opening<'_> {
         let claim =
             if self.is_writing() && kind == TargetKind::Disk { OFlags::EXCL } else { OFlags::empty() };
         let flags = access | claim | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let open = |flags| rustix::fs::open(self.path, flags, Mode::empty());
-        let direct = match open(flags | OFlags::DIRECT) {
+        let direct = match self.descriptor(flags | OFlags::DIRECT, kind) {
             Ok(file) => geometry::direct_block(&file).map(|block| (file, Some(block))),
-            Err(Errno::INVAL) => None,
-            Err(errno) => return Err(self.error("opening it", errno, kind)),
+            Err(OpenError::System { errno: Errno::INVAL, .. }) => None,
+            Err(error) => return Err(error),
         };
         // With DSYNC a buffered write lasts until the storage has it, not just for a copy in memory.
-        let buffered = || open(flags | OFlags::DSYNC).map(|file| (file, None));
-        let (file, block) =
-            direct.map_or_else(buffered, Ok).map_err(|errno| self.error("opening it", errno, kind))?;
+        let buffered = || self.descriptor(flags | OFlags::DSYNC, kind).map(|file| (file, None));
+        let (file, block) = direct.map_or_else(buffered, Ok)?;
         let stat = rustix::fs::fstat(&file).map_err(|errno| self.error("examining it", errno, kind))?;
         if self.kind_of(&stat)? != kind {
             return Err(self.error("opening it", Errno::STALE, kind));
@@ -180,6 +184,21 @@ impl Opening<'_> {
             geometry::forget_cache(&file);
         }
         Ok((file, block))
+    }
+
+    /// The descriptor: from the kernel, or of a disk that this user may not open, from udisks2.
+    fn descriptor(&self, flags: OFlags, kind: TargetKind) -> Result<OwnedFd, OpenError> {
+        let errno = match rustix::fs::open(self.path, flags, Mode::empty()) {
+            Ok(file) => return Ok(file),
+            Err(errno) => errno,
+        };
+        let is_forbidden = matches!(errno, Errno::ACCESS | Errno::PERM);
+        if !is_forbidden || kind != TargetKind::Disk || rustix::process::geteuid().is_root() {
+            return Err(self.error("opening it", errno, kind));
+        }
+        let found = rustix::fs::stat(self.path).map_err(|errno| self.error("examining it", errno, kind))?;
+        udisks::open_disk(found.st_rdev, flags, self.options.interrupt)
+            .map_err(|refusal| self.refused(refusal, kind))
     }
 
     /// Locks the file exclusively for as long as it is open. flock(2) and fcntl(2) locks do not see each
@@ -226,8 +245,25 @@ impl Opening<'_> {
         }
     }
 
-    fn is_writing(&self) -> bool {
+    const fn is_writing(&self) -> bool {
         matches!(self.options.access, Access::Erase(_))
+    }
+
+    const fn purpose(&self) -> &'static str {
+        if self.is_writing() { "writing" } else { "reading" }
+    }
+
+    /// The error if udisks2 did not open the disk either.
+    fn refused(&self, refusal: UdisksError, kind: TargetKind) -> OpenError {
+        let path = self.name.clone();
+        match refusal {
+            UdisksError::Interrupted => OpenError::Interrupted { path },
+            UdisksError::InUse => OpenError::InUse { path, user: None },
+            UdisksError::OtherDisk => OpenError::OtherDisk { path },
+            refusal => {
+                OpenError::PermissionDenied { path, purpose: self.purpose(), kind, udisks: Some(refusal) }
+            }
+        }
     }
 
     fn error(&self, during: &'static str, errno: Errno, kind: TargetKind) -> OpenError {
@@ -235,8 +271,7 @@ impl Opening<'_> {
         match errno {
             Errno::NOENT | Errno::NOTDIR => OpenError::Missing { path },
             Errno::ACCESS | Errno::PERM => {
-                let purpose = if self.is_writing() { "writing" } else { "reading" };
-                OpenError::PermissionDenied { path, purpose, kind }
+                OpenError::PermissionDenied { path, purpose: self.purpose(), kind, udisks: None }
             }
             Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => OpenError::NoMedium { path },
             Errno::BUSY if self.is_writing() => OpenError::InUse { path, user: None },

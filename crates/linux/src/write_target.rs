@@ -17,6 +17,8 @@ use crate::files::{reopen, unnamed_file};
 use crate::geometry::is_in_memory;
 use crate::open::{Access, OpenOptions, open};
 use crate::printable::printable;
+use crate::target::TargetKind;
+use crate::udisks;
 
 /// Why a target could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -248,9 +250,16 @@ impl Source {
 }
 
 impl LinuxDevice {
-    /// Another descriptor of the same target, which stays locked.
+    /// Another descriptor of the same target, which stays locked. A user who may not open the disk gets it
+    /// from udisks2, like the first.
     pub(crate) fn reopen(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
-        reopen(self.file(), flags)
+        match reopen(self.file(), flags) {
+            Err(Errno::ACCESS) if self.kind() == TargetKind::Disk => {
+                let disk = rustix::fs::fstat(self.file())?.st_rdev;
+                udisks::open_disk(disk, flags, None).map_err(|_| Errno::ACCESS)
+            }
+            reopened => reopened,
+        }
     }
 }
 

@@ -32,6 +32,8 @@ const CONFIRM: &[&str] = &["--package", "flashscope", "--bin", "flashscope", "::
 const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmations"];
 /// Full capacity tests, on images and mounts.
 const FULL: &[&str] = &["--package", "flashscope", "--test", "cli", "full_verifies"];
+/// Disks that udisks2 opens.
+const UDISKS: &[&str] = &["--package", "flashscope", "--test", "cli", "udisks::"];
 
 const ERASABLE: &str = "crates/linux/src/erasable.rs";
 const OPEN: &str = "crates/linux/src/open.rs";
@@ -528,5 +530,12 @@ pub const MUTANTS: &[Mutant] = &[
         from: "ground.non_stick.first() {",
         to: "ground.non_stick.first().filter(|_| false) {",
         test: FULL,
+    },
+    Mutant {
+        name: "what udisks2 opened is not compared with the disk",
+        file: "crates/linux/src/udisks/mod.rs",
+        from: "if !is_as_requested(&file, device, flags).map_err(failed)? {",
+        to: "if false {",
+        test: UDISKS,
     },
 ];

@@ -87,6 +87,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "sysfs",
             "journal",
             "target",
+            "udisks",
             "watch",
             "card",
             "geometry",

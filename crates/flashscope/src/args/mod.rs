@@ -134,9 +134,11 @@ pub enum Command {
     /// Carry out a plan: partition table and filesystems. All data on the target is lost.
     ///
     /// Saves everything that it overwrites to an undo file first, and reads back what it wrote. Asks before
-    /// it writes.
+    /// it writes. Needs sudo, or a desktop, which asks for a password (udisks2).
     Apply(Apply),
     /// Take back what `apply` did, bit for bit.
+    ///
+    /// Asks before it writes. Needs sudo, or a desktop, which asks for a password (udisks2).
     Undo(Undo),
     /// Put back the data of a stick after an interrupted measurement with --scratch.
     ///

@@ -60,7 +60,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     }
     let fstab: Vec<String> = plan.partitions.iter().map(fstab).collect();
     let undo_file = undo_path.display().to_string();
-    let undo_command = format!("sudo flashscope undo {}", steps::quoted(&undo_file));
+    let undo_command = undo_command(&undo_path);
     if printer.json {
         printer.document(&ApplyDocument {
             target: text.clone(),
@@ -79,6 +79,12 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
     fstab.iter().for_each(|line| result.push_str(&format!("  {line}\n")));
     printer.result(&result)?;
     Ok(Exit::Fine)
+}
+
+/// The command that goes back. Who could apply without sudo can undo without it.
+fn undo_command(undo: &Path) -> String {
+    let sudo = if rustix::process::geteuid().is_root() { "sudo " } else { "" };
+    format!("{sudo}flashscope undo {}", steps::quoted(&undo.display().to_string()))
 }
 
 /// What applying does next.
@@ -115,8 +121,7 @@ fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) 
         ApplyError::ReadBack { .. } => (Exit::Problem, true),
     };
     if is_touched {
-        let undo = steps::quoted(&undo.display().to_string());
-        printer.remark(format!("to go back: sudo flashscope undo {undo}"));
+        printer.remark(format!("to go back: {}", undo_command(undo)));
     }
     if interrupted {
         printer.remark(if is_touched { "interrupted" } else { "interrupted; nothing was written" });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flashscope_device::layer::{Budget, Fence, Interrupt, ReadOnly};
 use flashscope_device::{Consent, Device};
-use flashscope_linux::{Access, OpenOptions, Remark, Roots, identify};
+use flashscope_linux::{Access, OpenError, OpenOptions, Remark, Roots, identify};
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
@@ -110,9 +110,10 @@ fn open_real(
 ) -> Result<Target, Failure> {
     let path = Path::new(text);
     let may_write = matches!(options.access, Access::Erase(_));
-    let opened = flashscope_linux::open(path, options);
+    let opened = flashscope_linux::open(path, &OpenOptions { interrupt: Some(&interrupt), ..*options });
     let exit = match &opened {
         Err(error) if error.is_for_safety() => Exit::Refused,
+        Err(OpenError::Interrupted { .. }) => Exit::Interrupted,
         _ => Exit::Usage,
     };
     let device = opened.or_exit_bare(exit)?;

@@ -24,6 +24,8 @@ mod run_files;
 mod schemas;
 mod scratch;
 mod serve;
+#[cfg(feature = "udisks")]
+mod udisks;
 mod verifies;
 mod watches;
 

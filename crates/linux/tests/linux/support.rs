@@ -37,13 +37,14 @@ impl Image {
     /// The image, opened for writing.
     pub fn erasable(&self, engine: Engine, queue_depth: u32) -> LinuxDevice {
         let consent = Consent::to_erase(self.path.to_str().unwrap());
-        let options = OpenOptions { access: Access::Erase(&consent), queue_depth, engine };
+        let options =
+            OpenOptions { access: Access::Erase(&consent), queue_depth, engine, ..OpenOptions::default() };
         open(&self.path, &options).unwrap()
     }
 
     /// The image, opened for reading.
     pub fn readable(&self, engine: Engine, queue_depth: u32) -> LinuxDevice {
-        open(&self.path, &OpenOptions { access: Access::ReadOnly, queue_depth, engine }).unwrap()
+        open(&self.path, &OpenOptions { queue_depth, engine, ..OpenOptions::default() }).unwrap()
     }
 }
 
