@@ -206,7 +206,8 @@ mod tests {
     };
 
     fn seen(data: Data) -> Observations {
-        let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 1 };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
         Observations { data, conditions, ended: Ended::Complete }
     }
 

@@ -9,8 +9,10 @@
 pub mod capacity;
 pub mod contract;
 pub mod experiment;
+mod file_place;
 mod session;
 pub mod survey;
 pub mod workload;
 
 pub use contract::{Estimate, Event, Experiment, Extent, Observer, Silent};
+pub use file_place::{FileWindow, choose_window};

@@ -333,6 +333,7 @@ pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
         source: Source::Measured,
         capacity: Some(capabilities.capacity),
         region: Some(capabilities.whole()),
+        is_in_file: false,
         seed,
     }
 }

@@ -1,16 +1,20 @@
 //! The experiments of a whole check, in an order in which each can use the findings of those before it.
 
 use flashscope_device::layer::{Budget, Meter};
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::Method;
 use flashscope_infer::findings::{erase_blocks, infer_by, merges};
 use flashscope_infer::thresholds::SURE;
-use flashscope_record::finding::{Finding, FindingId};
-use flashscope_record::observation::{Data, Direction, LinkLimit, Observations, Order, SpeedCase};
+use flashscope_record::finding::{Finding, FindingId, WouldDecide};
+use flashscope_record::observation::{
+    AlignData, Data, Direction, FatAreaData, LinkLimit, Observations, OpenUnitsData, Order, Refusal,
+    SpeedCase, WriteSizeData,
+};
 
 use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Speed, Sustained, WriteBuffer, WriteSize};
+use crate::session::{Refused, not_started};
 
 pub use crate::experiment::ASSUMED_ERASE_BLOCK;
 
@@ -26,13 +30,33 @@ pub struct Survey {
     pub seed: u64,
     /// The parts of the method in use.
     pub method: Method,
+    /// The file that stands for the device, if only a file on it is used.
+    pub file: Option<FilePlace>,
+}
+
+/// Where a file that is measured lies on its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The capacity of the device.
+    pub capacity: Bytes,
+    /// The part of the device that the file covers, in one piece; `None` if that is not known.
+    pub region: Option<ByteRange>,
+}
+
+impl FilePlace {
+    fn mark(self, seen: &mut Observations) {
+        let conditions = &mut seen.conditions;
+        conditions.capacity = Some(self.capacity);
+        conditions.region = self.region;
+        conditions.is_in_file = true;
+    }
 }
 
 impl Survey {
     /// The whole check, with this seed.
     #[must_use]
     pub fn new(writes: bool, seed: u64) -> Self {
-        Self { writes, seed, method: Method::default() }
+        Self { writes, seed, method: Method::default(), file: None }
     }
 
     const fn align(&self) -> Align {
@@ -46,13 +70,27 @@ impl Survey {
     pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
         let seed = self.seed;
         let experiments: [&dyn Experiment; 2] =
-            [&Sustained { seed, extent: Extent::Usual }, &WriteBuffer { seed }];
+            [&Sustained { seed, extent: Extent::Usual, device_capacity: None }, &WriteBuffer { seed }];
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
     }
 
     /// A brief stream of large writes, before [`Survey::run`]: how a copy of its length goes on.
     pub fn fill_briefly(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Observations {
-        self.brief_stream().measure(device, &Budget::UNLIMITED, observer)
+        self.measure(&self.brief_stream(), device, observer)
+    }
+
+    /// The observations of one experiment, with the place of the file.
+    fn measure(
+        &self,
+        experiment: &dyn Experiment,
+        device: &mut dyn Device,
+        observer: &mut dyn Observer,
+    ) -> Observations {
+        let mut seen = experiment.measure(device, &Budget::UNLIMITED, observer);
+        if let Some(file) = self.file {
+            file.mark(&mut seen);
+        }
+        seen
     }
 
     /// The cost of [`fill_briefly`](Self::fill_briefly) at most.
@@ -61,8 +99,9 @@ impl Survey {
         self.brief_stream().estimate(device)
     }
 
-    const fn brief_stream(&self) -> Sustained {
-        Sustained { seed: self.seed, extent: Extent::Brief }
+    fn brief_stream(&self) -> Sustained {
+        let device_capacity = self.file.map(|file| file.capacity);
+        Sustained { seed: self.seed, extent: Extent::Brief, device_capacity }
     }
 
     /// The speeds that everybody compares: large sequential and small random reads, and small random writes.
@@ -87,14 +126,14 @@ impl Survey {
             extent: Extent::Brief,
             seed: self.seed,
         };
-        all.into_iter().map(|cases| speed(cases).measure(device, &Budget::UNLIMITED, observer)).collect()
+        all.into_iter().map(|cases| self.measure(&speed(cases), device, observer)).collect()
     }
 
     /// The cost of [`fill`](Self::fill) at most.
     #[must_use]
     pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
         let seed = self.seed;
-        let stream = Sustained { seed, extent: Extent::Usual }.estimate(device);
+        let stream = Sustained { seed, extent: Extent::Usual, device_capacity: None }.estimate(device);
         let buffer = WriteBuffer { seed }.estimate(device);
         Estimate {
             requests: stream.requests + buffer.requests,
@@ -105,9 +144,11 @@ impl Survey {
     /// Runs the experiments. Each uses the findings so far. The budget applies to each of them. One for all
     /// is set by a [`Meter`](flashscope_device::layer::Meter) around the device.
     pub fn run(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
-        let unlimited = &Budget::UNLIMITED;
         let device = &mut Meter::new(device, Budget::UNLIMITED);
-        let mut seen = vec![self.align().measure(device, unlimited, observer)];
+        if self.file.is_some_and(|file| file.region.is_none()) {
+            return self.not_placed(device);
+        }
+        let mut seen = vec![self.measure(&self.align(), device, observer)];
         if !self.writes {
             return seen;
         }
@@ -117,12 +158,12 @@ impl Survey {
             erase_block_is_known: known.is_some(),
             seed: self.seed,
         };
-        seen.push(write_size.measure(device, unlimited, observer));
+        seen.push(self.measure(&write_size, device, observer));
         let mut findings = infer_by(&seen, self.method);
         if !find(&findings, FindingId::EraseBlockBytes).is_some_and(is_sure) {
             let page = bytes(&findings, FindingId::PageBytes);
             let block_ends = BlockEnds::new(page, erase_blocks(&seen, self.method), self.seed);
-            seen.push(block_ends.measure(device, unlimited, observer));
+            seen.push(self.measure(&block_ends, device, observer));
             findings = infer_by(&seen, self.method);
         }
         let page = bytes(&findings, FindingId::PageBytes);
@@ -134,12 +175,40 @@ impl Survey {
         let bytes_afterwards = left.saturating_sub(bytes_max).min(open_units.bytes_afterwards);
         let smaller = page_needed_flushes(&seen).then_some(open_units.request / LOG_PAGES);
         let open_units = OpenUnits { page, smaller, bytes_max, bytes_afterwards, ..open_units };
-        seen.push(open_units.measure(device, unlimited, observer));
+        seen.push(self.measure(&open_units, device, observer));
         let request = smaller_that_merges(&seen).or(request);
         let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
-        seen.push(fat_area.measure(device, unlimited, observer));
+        seen.push(match self.file {
+            Some(_) => self.not_started(device, fat_area_data(erase_block), Refusal::InFile),
+            None => self.measure(&fat_area, device, observer),
+        });
         seen
     }
+
+    /// What cannot be measured in a file whose place on the device is not known.
+    fn not_placed(&self, device: &dyn Device) -> Vec<Observations> {
+        let refused = |data| self.not_started(device, data, Refusal::OffsetsUnknown);
+        let mut seen = vec![refused(Data::Align(AlignData::default()))];
+        if self.writes {
+            seen.push(refused(Data::WriteSize(WriteSizeData::default())));
+            seen.push(refused(Data::OpenUnits(OpenUnitsData::default())));
+            seen.push(refused(fat_area_data(Bytes::ZERO)));
+        }
+        seen
+    }
+
+    fn not_started(&self, device: &dyn Device, data: Data, reason: Refusal) -> Observations {
+        let refused = Refused::new(reason, [WouldDecide::WholeDevice]);
+        let mut seen = not_started(device, self.seed, data, refused);
+        if let Some(file) = self.file {
+            file.mark(&mut seen);
+        }
+        seen
+    }
+}
+
+fn fat_area_data(erase_block: Bytes) -> Data {
+    Data::FatArea(FatAreaData { erase_block, ..FatAreaData::default() })
 }
 
 /// The erase block that is assumed if none was found: a power of two of pages, at least

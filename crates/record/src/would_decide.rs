@@ -56,6 +56,8 @@ pub enum WouldDecide {
     OtherPort,
     /// The whole measurement, without an interruption.
     WholeMeasurement,
+    /// The whole device, instead of a file on it.
+    WholeDevice,
     /// The same measurement after the device was idle.
     Rest,
     /// The same measurement after the device cooled down.

@@ -11,6 +11,7 @@ pub mod read_only;
 mod refusals;
 pub mod replay;
 pub mod trace;
+pub mod window;
 
 pub use fault::{FaultError, FaultEvent, FaultLog, FaultSpec, Faulty, Loss};
 pub use fence::Fence;
@@ -23,5 +24,6 @@ pub use crate::limit::Limit;
 pub use read_only::ReadOnly;
 pub use replay::Replay;
 pub use trace::{RecordSink, Trace, TraceFile};
+pub use window::Window;
 
 pub use crate::trace::TraceRecord;

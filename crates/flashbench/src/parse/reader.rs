@@ -49,7 +49,13 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
 fn log_of_speeds(speeds: Speeds, lines: &[Line]) -> Log {
     let program = device_name::printable(&speeds.program);
     let source = Source::Published { program: program.clone(), devices: Vec::new() };
-    let conditions = Conditions { source, capacity: device_name::capacity(lines), region: None, seed: 0 };
+    let conditions = Conditions {
+        source,
+        capacity: device_name::capacity(lines),
+        region: None,
+        is_in_file: false,
+        seed: 0,
+    };
     let data = Data::PublishedSpeeds(PublishedSpeedsData { rows: speeds.rows });
     let entry = Entry {
         command: None,

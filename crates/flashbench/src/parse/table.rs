@@ -83,7 +83,8 @@ impl Table<'_> {
             _ => self.write_size(&mut remarks),
         };
         let source = Source::Published { program: "flashbench".to_owned(), devices: Vec::new() };
-        let conditions = Conditions { source, capacity: self.capacity, region: None, seed: 0 };
+        let conditions =
+            Conditions { source, capacity: self.capacity, region: None, is_in_file: false, seed: 0 };
         let first = self.rows.first().map_or(0, |row| row.first_line);
         let last = self.rows.last().map_or(0, |row| row.last_line);
         Entry {

@@ -34,8 +34,13 @@ pub fn run(
 ) -> Observations {
     let capabilities = device.capabilities();
     let name = plan::name(command);
-    let mut conditions =
-        Conditions { source: Source::Measured, capacity: Some(capabilities.capacity), region: None, seed };
+    let mut conditions = Conditions {
+        source: Source::Measured,
+        capacity: Some(capabilities.capacity),
+        region: None,
+        is_in_file: false,
+        seed,
+    };
     if let Err(reason) = plan::feasible(command, &capabilities) {
         observer.event(Event::Begin { name, estimate: Estimate::default() });
         observer.event(Event::End);

@@ -14,7 +14,8 @@ use proptest::prelude::*;
 const PATRIOT: &str = include_str!("../../../../testdata/published/patriot-xporter-xt-boost-16gb.txt");
 
 fn observations(data: Data) -> Observations {
-    let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 0 };
+    let conditions =
+        Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 0 };
     Observations { data, conditions, ended: Ended::Complete }
 }
 

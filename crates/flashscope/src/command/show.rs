@@ -49,7 +49,8 @@ pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Co
 
 /// The observations of a benchmark on a mounted filesystem.
 pub const fn bench_observations(data: Data, seed: u64, ended: Ended) -> Observations {
-    let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed };
+    let conditions =
+        Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed };
     Observations { data, conditions, ended }
 }
 
@@ -232,7 +233,8 @@ mod tests {
 
     fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
         let printer = Printer::new(&Global { json: false, quiet: true, verbose: false, color: Color::Never });
-        let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 0 };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 0 };
         let data = Data::Align(flashscope_record::observation::AlignData::default());
         let seen = ended.map(|ended| Observations { data, conditions, ended });
         let run = run_of_log("", String::new(), seen.into_iter().collect(), Vec::new());

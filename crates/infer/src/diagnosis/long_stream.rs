@@ -51,8 +51,12 @@ pub fn time_per_byte(inputs: &Inputs<'_>) -> Result<TimePerByte, DiagnosisReason
     }
 }
 
-/// From the stream itself, if it is settled: long enough, and equally fast in both halves.
+/// From the stream itself, if it is settled: long enough, and equally fast in both halves. A stream that
+/// overwrites one file says nothing of a longer copy.
 fn settled(inputs: &Inputs<'_>) -> Option<TimePerByte> {
+    if inputs.observations.iter().any(|seen| seen.conditions.is_in_file) {
+        return None;
+    }
     let fill = stream(inputs).map(Fill::of).filter(Fill::is_settled)?;
     let (seconds, error) = fill.lasting()?;
     let factor = TimePerByte::of_one_run(seconds).factor.max(1.0 + 2.0 * error);

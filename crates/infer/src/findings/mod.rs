@@ -1,6 +1,7 @@
 //! From observations to findings: asks every stage, then takes back what is not sure enough.
 
 mod early_ends;
+mod in_file;
 mod seen;
 mod virtual_stick;
 mod withdrawal;
@@ -12,6 +13,7 @@ use flashscope_record::observation::{Cause, Data, Ended, Merges, Observations};
 use flashscope_record::run_file::RunFile;
 
 use self::early_ends::with_early_ends;
+use self::in_file::{is_in_file, unless_off_alignment, unless_stream_in_file};
 use self::seen::Seen;
 pub use self::virtual_stick::on_a_virtual_stick;
 use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_sure};
@@ -43,6 +45,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let write_buffer = write_buffer::write_buffer(seen.write_buffer);
     let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
+    let erase_block = unless_off_alignment(erase_block, observations);
     let assumption = seen.assumed_erase_block(&erase_block);
     let page_by_reads =
         if device_failed(observations) { withdrawal::undecided_by_writes(align.page) } else { align.page };
@@ -59,6 +62,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         }
     };
     let may_be_assumed = erase_block.value().is_none()
+        && !is_in_file(observations)
         && page.value().is_some()
         && linear.confidence().get() * withdrawal::IN_ASSUMED_BLOCKS >= SURE_ENOUGH
         && linear.count().is_some_and(|number| seen.lie_far_apart(number, observations));
@@ -84,7 +88,8 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         });
     }
     judge_together(&mut findings, observations, boundaries_show);
-    let findings = findings.into_iter().map(unless_sure);
+    let findings =
+        findings.into_iter().map(|finding| unless_stream_in_file(unless_sure(finding), observations));
     findings.map(|finding| with_early_ends(finding, observations)).collect()
 }
 

@@ -60,7 +60,7 @@ pub(super) const REGISTRATION: Registration = Registration {
     access: Access::WritesEstimate,
     options: &[],
     findings: &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS],
-    new: |request| Box::new(Sustained { seed: request.seed, extent: Extent::Usual }),
+    new: |request| Box::new(Sustained { seed: request.seed, extent: Extent::Usual, device_capacity: None }),
 };
 
 /// The experiment *sustained*.
@@ -71,6 +71,8 @@ pub struct Sustained {
     /// How long it goes on. A thorough stream lasts until the period of stalls is known, even if the
     /// throughput is known before, and continues after pauses.
     pub extent: Extent,
+    /// The capacity behind a part of a device, which decides how large a cache may be; `None` for a whole one.
+    pub device_capacity: Option<Bytes>,
 }
 
 impl Sustained {
@@ -85,6 +87,10 @@ impl Sustained {
             }
         }
         written.min(most)
+    }
+
+    fn capacity(&self, device: &dyn Device) -> Bytes {
+        self.device_capacity.unwrap_or_else(|| device.capabilities().capacity)
     }
 
     /// The most bytes before the first pause on a device of this capacity.
@@ -136,7 +142,7 @@ impl Experiment for Sustained {
     /// The whole device, a small one several times, and as much again after pauses. Nearly all streams end
     /// far below.
     fn estimate(&self, device: &dyn Device) -> Estimate {
-        let capacity = device.capabilities().capacity;
+        let capacity = self.capacity(device);
         let after_pauses = if self.extent.is_thorough() { capacity } else { Bytes::ZERO };
         let most = (self.bytes_max(capacity) + after_pauses).round_up(REQUEST);
         Estimate { requests: most / REQUEST, bytes_written: most }
@@ -148,7 +154,7 @@ impl Experiment for Sustained {
             Ok(region) => region,
             Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
         };
-        let (estimate, capacity) = (self.estimate(device), device.capabilities().capacity);
+        let (estimate, capacity) = (self.estimate(device), self.capacity(device));
         let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut stream = Stream::new(session, region, self.bytes_max(capacity).round_up(REQUEST), &mut data);
         let result = stream.run(capacity, self.extent).and_then(|()| {
@@ -328,7 +334,7 @@ mod tests {
     use flashscope_record::observation::Ended;
 
     fn measured(capacity: Bytes, budget: &Budget) -> Observations {
-        Sustained { seed: 1, extent: Extent::Usual }.measure(
+        Sustained { seed: 1, extent: Extent::Usual, device_capacity: None }.measure(
             &mut MemoryDevice::new(capacity),
             budget,
             &mut Silent,

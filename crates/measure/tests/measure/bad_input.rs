@@ -31,7 +31,7 @@ fn experiments(erase_block: Bytes) -> [Box<dyn Experiment>; 7] {
         Box::new(BlockEnds::new(None, Vec::new(), seed)),
         Box::new(OpenUnits::new(erase_block, request, seed)),
         Box::new(FatArea::new(erase_block, request, Some(merges), seed)),
-        Box::new(Sustained { seed, extent: Extent::Usual }),
+        Box::new(Sustained { seed, extent: Extent::Usual, device_capacity: None }),
         Box::new(WriteBuffer { seed }),
     ]
 }

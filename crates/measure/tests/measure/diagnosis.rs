@@ -382,7 +382,8 @@ fn write_methods(build: Build, zeros: f64, random: f64) -> Vec<Observations> {
     };
     let timings = vec![from(WriteMethod::Zeros, zeros), from(WriteMethod::Random, random), flushed];
     let data = Data::Methods(MethodsData { timings, ..MethodsData::default() });
-    let conditions = Conditions { source: Source::Measured, capacity: None, region: None, seed: 1 };
+    let conditions =
+        Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
     vec![Observations { data, conditions, ended: Ended::Complete }]
 }
 

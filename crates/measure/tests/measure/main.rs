@@ -10,6 +10,7 @@ mod erase_block_by_writes;
 mod fill;
 mod ftl_class;
 mod full_capacity;
+mod in_file;
 mod open_units;
 mod open_units_random;
 mod speed;

@@ -460,7 +460,11 @@ fn zeros_and_repeated_data_are_never_written() {
     let mut device = PatternCounter { device: MemoryDevice::new(Bytes::mib(64)), patterns: 0, others: 0 };
     measured(&mut device, &Experiment::default_cases(Direction::Write), &Budget::UNLIMITED);
     Samples { count: 12, size: Bytes::mib(1), seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
-    Sustained { seed: 1, extent: Extent::Thorough }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+    Sustained { seed: 1, extent: Extent::Thorough, device_capacity: None }.measure(
+        &mut device,
+        &Budget::UNLIMITED,
+        &mut Silent,
+    );
     assert!(
         device.patterns > 100 && device.others == 0,
         "{} patterns, {} others",

@@ -12,7 +12,7 @@ use flashscope_record::observation::{Data, Ended};
 use flashscope_sim::{Profile, VirtualStick};
 
 fn measured(profile: &Profile) -> (Vec<Finding>, ThroughputProfile) {
-    let experiment = Sustained { seed: 5, extent: Extent::Thorough };
+    let experiment = Sustained { seed: 5, extent: Extent::Thorough, device_capacity: None };
     let seen = experiment.measure(&mut VirtualStick::new(profile, 3), &Budget::UNLIMITED, &mut Silent);
     let Data::Sustained(data) = &seen.data else { panic!("not data of sustained") };
     let profile_of_stream = throughput_profile(data);
@@ -72,7 +72,7 @@ fn cache_floor_and_stalls_match_every_profile() {
 #[test]
 fn stream_waits_for_rare_stalls_that_make_its_throughput_uncertain() {
     let profile = Profile::builtin("lexar-633x-16g").unwrap();
-    let experiment = Sustained { seed: 5, extent: Extent::Usual };
+    let experiment = Sustained { seed: 5, extent: Extent::Usual, device_capacity: None };
     let seen = experiment.measure(&mut VirtualStick::new(&profile, 3), &Budget::UNLIMITED, &mut Silent);
     let (seen, truth) = (floor(&infer_run(&[seen])), profile.sustained_write_per_s().as_f64());
     assert!(seen.is_some_and(|seen| is_near(seen, truth, 0.03)), "{seen:?} instead of {truth}");
@@ -86,7 +86,8 @@ fn estimate_bounds_the_bytes_written_with_pauses() {
                   when_full = \"fold\"\n[background]\nbasis = \"assumed\"\nidle_after_us = 1000";
     let profile = Profile::parse(&format!("{}\n{tables}", Profile::text("generic-2g").unwrap())).unwrap();
     for is_thorough in [true, false] {
-        let experiment = Sustained { seed: 5, extent: Extent::thorough_if(is_thorough) };
+        let experiment =
+            Sustained { seed: 5, extent: Extent::thorough_if(is_thorough), device_capacity: None };
         let mut stick = Meter::new(VirtualStick::new(&profile, 3), Budget::UNLIMITED);
         let most = experiment.estimate(&stick).bytes_written;
         let seen = experiment.measure(&mut stick, &Budget::UNLIMITED, &mut Silent);

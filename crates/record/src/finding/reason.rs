@@ -254,6 +254,25 @@ pub enum Reason {
     },
     /// The writes took no time at all.
     NoTime,
+    /// A stream that overwrites one file does not show it.
+    StreamInFile {
+        /// The file.
+        file: Bytes,
+    },
+    /// The file holds too few blocks of this size.
+    FileTooShort {
+        /// What fits the times.
+        size: Bytes,
+        /// The file.
+        file: Bytes,
+    },
+    /// The file begins at an offset that is no multiple of this.
+    FileOffAlignment {
+        /// What fits the times.
+        size: Bytes,
+        /// The offset of the file on the device.
+        offset: Bytes,
+    },
     /// The bursts were shorter than a write buffer may be.
     BurstTooShort {
         /// Writes in the longest burst.

@@ -27,6 +27,9 @@ pub struct Conditions {
     pub capacity: Option<Bytes>,
     /// The part of the device that was used, if known.
     pub region: Option<ByteRange>,
+    /// Whether only a file of flashscope's own was used. All offsets then count from the region's start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_in_file: bool,
     /// The seed of every random choice.
     pub seed: u64,
 }

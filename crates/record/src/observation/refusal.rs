@@ -52,6 +52,10 @@ pub enum Refusal {
     NoAdjacentBlocks,
     /// No erase block was requested.
     NoBlocks,
+    /// Only a file was used, which does not reach the start of the device.
+    InFile,
+    /// Only a file was used, whose offsets on the device are not known.
+    OffsetsUnknown,
     /// Another finding is not known.
     DependsOn {
         /// That finding.

@@ -43,6 +43,8 @@ pub fn refusal(reason: &Refusal) -> String {
         }
         Refusal::NoAdjacentBlocks => "no two erase blocks that may be written are adjacent".to_owned(),
         Refusal::NoBlocks => "it needs at least one erase block to write to".to_owned(),
+        Refusal::InFile => "a file on a mounted filesystem does not reach the start of the device".to_owned(),
+        Refusal::OffsetsUnknown => "where the file lies on the device is not known".to_owned(),
         Refusal::DependsOn { id: FindingId::OpenUnitsLinear } => {
             "the number of open blocks is unknown, so that no merge can be recognized".to_owned()
         }

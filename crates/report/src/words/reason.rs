@@ -252,6 +252,15 @@ fn of_streams(unknown: &Reason) -> Option<String> {
         Reason::StreamTooShort { written } => {
             format!("only {written} were written, and a cache may hold up to a third of the capacity")
         }
+        Reason::StreamInFile { file } => {
+            format!("a file of {file} was overwritten, which is no long copy to the whole device")
+        }
+        Reason::FileTooShort { size, file } => {
+            format!("{size} would fit, but the file that was used holds only {file}")
+        }
+        Reason::FileOffAlignment { size, offset } => {
+            format!("{size} would fit, but the file that was used begins at {offset}, no multiple of it")
+        }
         Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s } => format!(
             "{}, but the normal variation of the speed is as large",
             levels(*fast, *before_bytes_per_s, *after_bytes_per_s)
@@ -497,6 +506,9 @@ mod tests {
             Reason::SomeBurstsFast { fast: 2, bursts: 5 },
             Reason::BurstTooShort { writes: 64, request: SIZE, write_s: 1e-3, memory_max: SIZE },
             Reason::GrowsWithPause { short: SIZE, long: SIZE * 4 },
+            Reason::StreamInFile { file: SIZE },
+            Reason::FileTooShort { size: SIZE, file: SIZE * 4 },
+            Reason::FileOffAlignment { size: SIZE, offset: SIZE },
         ]
     }
 

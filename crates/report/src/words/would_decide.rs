@@ -23,6 +23,7 @@ fn one(would_decide: &WouldDecide) -> String {
         WouldDecide::QuieterMachine => "a quieter machine",
         WouldDecide::FasterPort => "a faster port or reader",
         WouldDecide::OtherPort => "the device at another port or reader, if it still answers there",
+        WouldDecide::WholeDevice => "a check of the whole device (--scratch or --erase)",
         WouldDecide::WholeMeasurement => "the whole measurement, without an interruption",
         WouldDecide::Rest => "the same measurement after 10 minutes idle",
         WouldDecide::CoolDown => "the same measurement after the device cooled down",

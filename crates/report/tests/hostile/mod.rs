@@ -74,6 +74,7 @@ fn observations(data: Data) -> Observations {
         source: Source::Measured,
         capacity: Some(Bytes::ZERO),
         region: Some(ByteRange::new(Bytes::new(u64::MAX), Bytes::new(u64::MAX))),
+        is_in_file: false,
         seed: u64::MAX,
     };
     Observations { data, conditions, ended: Ended::Complete }

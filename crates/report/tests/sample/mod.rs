@@ -41,6 +41,7 @@ fn observations(data: Data) -> Observations {
         source: Source::Measured,
         capacity: Some(Bytes::new(16_000_000_000)),
         region: Some(ByteRange::new(Bytes::mib(16), Bytes::gib(2))),
+        is_in_file: false,
         seed: 7,
     };
     Observations { data, conditions, ended: Ended::Complete }

@@ -56,7 +56,7 @@ pub struct Measured {
 impl Measured {
     /// Surveys a specimen three times, each time on a new device.
     pub fn of(specimen: Specimen, method: Method) -> Result<Self, ZooError> {
-        let survey = |writes| Survey { writes, seed: specimen.survey_seed, method };
+        let survey = |writes| Survey { writes, seed: specimen.survey_seed, method, file: None };
         let read_only = &mut ReadOnly::new(specimen.device()?);
         let mut read_only =
             surveyed(read_only, method, |device, observer| survey(false).run(device, observer));
@@ -102,7 +102,7 @@ impl Surveyed {
 pub fn run_file(specimen: &Specimen, method: Method) -> Result<RunFile, ZooError> {
     let device = &mut *specimen.device()?;
     let mut device = Meter::new(device, Budget::UNLIMITED);
-    let survey = Survey { writes: true, seed: specimen.survey_seed, method };
+    let survey = Survey { writes: true, seed: specimen.survey_seed, method, file: None };
     let observations = survey.run(&mut device, &mut Counter::default());
     Ok(RunFile {
         format: FORMAT,

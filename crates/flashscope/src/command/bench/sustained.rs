@@ -91,7 +91,7 @@ fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment
             Box::new(Samples { count: count.min(room), size, seed })
         }
         Some((count, size)) => Box::new(Samples { count, size, seed }),
-        None => Box::new(Sustained { seed, extent: Extent::Thorough }),
+        None => Box::new(Sustained { seed, extent: Extent::Thorough, device_capacity: None }),
     }
 }
 
