@@ -22,6 +22,7 @@ impl PresentVolume {
             group: head.and_then(|head| head.group),
             stripe: head.and_then(|head| head.stripe),
             has_journal: head.and_then(|head| head.has_journal),
+            mount_point: None,
             mount_options: Vec::new(),
         }
     }

@@ -73,7 +73,7 @@ pub use error::{NoImage, NotErasable, OpenError};
 pub use failure::SystemError;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, FreeSpace,
-    NonStickStorage, scan_directory,
+    NonStickStorage, Rewriting, scan_directory,
 };
 pub use identify::{Identity, identify};
 pub use image_file::examine_image;

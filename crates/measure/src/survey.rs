@@ -41,6 +41,8 @@ pub struct FilePlace {
     pub capacity: Bytes,
     /// The part of the device that the file covers, in one piece; `None` if that is not known.
     pub region: Option<ByteRange>,
+    /// Whether its requests go through the page cache.
+    pub is_buffered: bool,
 }
 
 impl FilePlace {
@@ -122,7 +124,7 @@ impl Survey {
         let speed = |cases| Speed {
             cases,
             link: link.cloned(),
-            is_buffered: false,
+            is_buffered: self.file.is_some_and(|file| file.is_buffered),
             extent: Extent::Brief,
             seed: self.seed,
         };

@@ -148,6 +148,9 @@ pub struct Volume {
     /// The options it is mounted with, e.g. `sync`; empty if it is not mounted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mount_options: Vec<String>,
+    /// Where it is mounted for writing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_point: Option<String>,
 }
 
 /// USB speed, Mbit/s, and what a full link carries in practice, bytes per second: 1 MB/s at full speed, 30 to

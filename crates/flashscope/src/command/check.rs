@@ -7,7 +7,8 @@ use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
 
-use super::show;
+use super::bench::is_directory;
+use super::{check_directory, show};
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
 use crate::exit::{Exit, Failure};
@@ -22,6 +23,9 @@ use crate::{confirm, duration, outputs, scratch};
 /// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
 pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
+    if is_directory(&arguments.target, Some(&arguments.erase))? {
+        return check_directory::run(arguments, printer);
+    }
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let default = (!arguments.sustained).then_some(WRITE_BUDGET);
     let target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;

@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod bench;
 pub mod check;
+mod check_directory;
 pub mod compare;
 pub mod import;
 pub mod list;

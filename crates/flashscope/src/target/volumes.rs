@@ -12,6 +12,7 @@ pub fn of_disk(disk: &Disk) -> Vec<Volume> {
     let of_whole = disk.filesystem.as_ref().map(|filesystem| Volume {
         size: Some(disk.capacity),
         mount_options: mount_options(&disk.mounts),
+        mount_point: mount_point(&disk.mounts),
         ..with_filesystem(&disk.name, Bytes::ZERO, Some(filesystem))
     });
     disk.partitions.iter().map(of_partition).chain(of_whole).collect()
@@ -22,6 +23,7 @@ pub fn of_partition(partition: &Partition) -> Volume {
     Volume {
         size: Some(partition.length),
         mount_options: mount_options(&partition.mounts),
+        mount_point: mount_point(&partition.mounts),
         ..with_filesystem(&partition.name, partition.start, partition.filesystem.as_ref())
     }
 }
@@ -38,6 +40,12 @@ fn with_filesystem(name: &str, start: Bytes, filesystem: Option<&Filesystem>) ->
         has_journal: filesystem.and_then(|filesystem| filesystem.has_journal),
         ..Volume::default()
     }
+}
+
+/// Where it is mounted for writing.
+fn mount_point(mounts: &[Mount]) -> Option<String> {
+    let is_writable = |mount: &&Mount| mount.options.split(',').any(|option| option == "rw");
+    mounts.iter().find(is_writable).map(|mount| mount.path.clone())
 }
 
 /// The options of the first mount, each once.

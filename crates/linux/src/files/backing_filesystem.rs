@@ -22,6 +22,17 @@ pub struct BackingFilesystem {
     pub non_stick: Vec<NonStickStorage>,
 }
 
+/// How a filesystem treats data that is written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rewriting {
+    /// It overwrites where the data lies, and can reserve space there without writing it.
+    InPlaceReserved,
+    /// It overwrites where the data lies.
+    InPlace,
+    /// It writes elsewhere, or is not known.
+    Elsewhere,
+}
+
 /// Storage that is not a stick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonStickStorage {
@@ -73,6 +84,18 @@ impl BackingFilesystem {
             source: mount.source,
             options: mount.options,
             cluster,
+        }
+    }
+
+    /// How it treats data that is written again.
+    #[must_use]
+    pub fn rewriting(&self) -> Rewriting {
+        match self.filesystem.as_str() {
+            "ext4" | "xfs" => Rewriting::InPlaceReserved,
+            "ext2" | "ext3" | "vfat" | "msdos" | "exfat" | "ntfs" | "ntfs3" | FUSE_ON_A_DISK => {
+                Rewriting::InPlace
+            }
+            _ => Rewriting::Elsewhere,
         }
     }
 

@@ -11,7 +11,7 @@ mod scan;
 mod temporary_directory;
 mod temporary_file;
 
-pub use backing_filesystem::{BackingFilesystem, NonStickStorage};
+pub use backing_filesystem::{BackingFilesystem, NonStickStorage, Rewriting};
 pub use bench_directory::BenchDirectory;
 pub use bench_files::BenchFiles;
 pub use error::FilesError;

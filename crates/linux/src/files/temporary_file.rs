@@ -4,10 +4,11 @@
 //! space is reserved at once where the filesystem can do that without writing. So no allocation happens
 //! during timed requests.
 
+use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use flashscope_device::{Bytes, Capabilities};
+use flashscope_device::{Bytes, Capabilities, FileExtent};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -16,6 +17,7 @@ use super::error::FilesError;
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
 use crate::engine::{ActiveEngine, Engine};
+use crate::extents::places;
 use crate::geometry::{self, Geometry};
 use crate::open::MAX_REQUEST;
 use crate::remark::Remark;
@@ -40,6 +42,16 @@ pub struct FileSize {
     pub wanted: Bytes,
     /// The smallest useful size.
     pub minimum: Bytes,
+}
+
+impl LinuxDevice {
+    /// Where a temporary file lies on the block device of its filesystem.
+    ///
+    /// # Errors
+    /// The kernel's, where the filesystem does not tell, or tells only root.
+    pub fn places(&self) -> std::io::Result<Vec<FileExtent>> {
+        places(&File::from(self.file().try_clone()?))
+    }
 }
 
 impl BenchDirectory {

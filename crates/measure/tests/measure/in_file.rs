@@ -31,7 +31,7 @@ fn survey(device: &mut dyn Device, start: Bytes, seed: u64) -> Option<Vec<Observ
         window.run(Op::write(range, Pattern::new(0))).ok()?;
         offset += range.length;
     }
-    let file = Some(FilePlace { capacity, region: Some(region) });
+    let file = Some(FilePlace { capacity, region: Some(region), is_buffered: false });
     Some(Survey { file, ..Survey::new(true, seed) }.run(&mut window, &mut Silent))
 }
 

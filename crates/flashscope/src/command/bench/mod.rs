@@ -7,6 +7,7 @@ mod methods;
 mod speed;
 mod sustained;
 
+pub use directory::{is_directory, print_removed, within};
 use speed::Writes;
 
 use crate::args::{Bench, BenchCommand};

@@ -1,0 +1,71 @@
+//! `flashscope check` of a mounted directory: the same experiments, inside a file of its own.
+
+use anyhow::anyhow;
+use flashscope_device::Bytes;
+use flashscope_device::layer::{Budget, Meter, Window};
+use flashscope_linux::FileSize;
+use flashscope_measure::survey::Survey;
+use flashscope_record::observation::Observations;
+
+use super::bench::{print_removed, within};
+use super::show;
+use crate::args::Check;
+use crate::budget::{WRITE_BUDGET, budget};
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::target::{self, FileOnDevice};
+
+/// The size of the file. Filling it takes half a minute at 8 MB/s.
+const FILE_SIZE: Bytes = Bytes::mib(256);
+/// The smallest file. Guess: a smaller one may fit into the controller's write buffer.
+const FILE_SIZE_MIN: Bytes = Bytes::mib(16);
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`target::open_file_on_device`] and [`show::measurement`]; exit code 2 with `--sustained`.
+pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
+    let text = &arguments.target;
+    if arguments.sustained {
+        let error = anyhow!(
+            "--sustained writes more than a file in {text} holds; use `flashscope bench sustained {text}`, which fills the free space"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    let budget = budget(&arguments.budgets, Some(WRITE_BUDGET));
+    let size = within(&budget, FileSize { wanted: FILE_SIZE, minimum: FILE_SIZE_MIN }, 2)?;
+    printer.remark(format!(
+        "{text}: first a file of at most {} is written; it has no name, and is gone at the end. Nothing else is changed",
+        size.wanted
+    ));
+    let mut file = target::open_file_on_device(text, size, budget)?;
+    printer.remark(format!("{text}: {}", file.target.name));
+    for remark in &file.target.remarks {
+        printer.remark(format!("note: {remark}"));
+    }
+    let mut progress = Progress::new(printer);
+    let observations = measure(arguments, &mut file, &mut progress);
+    let mut target = file.target;
+    target.note_failures(progress.failed_requests());
+    let run = show::run_of(&target, observations);
+    let findings = flashscope_infer::findings_of(&run);
+    let printer = &printer.with_details(arguments.details);
+    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    print_removed(&target, &run, printer);
+    shown
+}
+
+/// A brief stream first, then the experiments, then the speeds, as on a whole device.
+fn measure(arguments: &Check, file: &mut FileOnDevice, progress: &mut Progress) -> Vec<Observations> {
+    let survey = Survey { file: Some(file.place), ..Survey::new(true, arguments.seed) };
+    let link = file.target.link.clone();
+    let mut device = Window::new(&mut file.target.device, file.in_file);
+    let mut observations = vec![survey.fill_briefly(&mut device, progress)];
+    let rest =
+        Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
+    let device = &mut Meter::new(&mut device, rest);
+    observations.extend(survey.run(device, progress));
+    observations.extend(survey.speeds(device, link.as_ref(), progress));
+    observations
+}
