@@ -52,7 +52,9 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let findings = flashscope_infer::findings_of(&run);
     let printer = &printer.with_details(arguments.details);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
-    print_removed(&target, &run, printer);
+    if target.interrupt.is_requested() {
+        print_removed(&target, &run, printer);
+    }
     shown
 }
 

@@ -154,7 +154,7 @@ fn write_once(
     };
     let mut metered = Meter::new(Interruptible::new(device, interrupt.clone()), budget);
     let mut offset = range.offset;
-    let mut run = |metered: &mut Meter<_>, op| {
+    let run = |metered: &mut Meter<_>, op| {
         let done = metered.run(op).map_err(|error| failed(exit_of(&error), error.into()))?;
         done.outcome.map(|_| ()).map_err(|error| failed(Exit::Failed, error.into()))
     };

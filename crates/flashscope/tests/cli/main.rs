@@ -8,6 +8,7 @@ mod support;
 mod bad_input;
 mod bench;
 mod cache;
+mod check_directories;
 mod confirmations;
 mod destinations;
 mod files;

@@ -3,7 +3,7 @@
 use flashscope_device::Bytes;
 use flashscope_record::diagnosis::DiagnosisReason;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
-use flashscope_record::observation::{Data, SustainedData};
+use flashscope_record::observation::{Data, SustainedData, is_in_file};
 
 use crate::diagnosis::inputs::{Inputs, last_data};
 use crate::diagnosis::workload::TimePerByte;
@@ -54,7 +54,7 @@ pub fn time_per_byte(inputs: &Inputs<'_>) -> Result<TimePerByte, DiagnosisReason
 /// From the stream itself, if it is settled: long enough, and equally fast in both halves. A stream that
 /// overwrites one file says nothing of a longer copy.
 fn settled(inputs: &Inputs<'_>) -> Option<TimePerByte> {
-    if inputs.observations.iter().any(|seen| seen.conditions.is_in_file) {
+    if is_in_file(inputs.observations) {
         return None;
     }
     let fill = stream(inputs).map(Fill::of).filter(Fill::is_settled)?;

@@ -4,14 +4,9 @@ use flashscope_device::{ByteRange, Bytes};
 use flashscope_record::finding::{Finding, FindingId, Reason, WouldDecide};
 use flashscope_record::observation::Observations;
 
-/// The fewest erase blocks in a file that shows their size. Guess: of four boundaries, larger blocks may show
-/// only a half.
-const BLOCKS_MIN: u64 = 8;
-
-/// Whether only a file was used.
-pub fn is_in_file(observations: &[Observations]) -> bool {
-    observations.iter().any(|seen| seen.conditions.is_in_file)
-}
+/// The fewest erase blocks in a file that shows their size. Guess: with fewer boundaries, blocks of another size
+/// may fit as well.
+const BLOCKS_MIN: u64 = 10;
 
 /// The part of the device that a file covered, if only a file was used and its place is known.
 fn region(observations: &[Observations]) -> Option<ByteRange> {

@@ -9,11 +9,11 @@ mod withdrawal;
 use flashscope_device::Bytes;
 
 use flashscope_record::finding::{Caveat, Finding, FindingId, Outcome, Value};
-use flashscope_record::observation::{Cause, Data, Ended, Merges, Observations};
+use flashscope_record::observation::{Cause, Data, Ended, Merges, Observations, is_in_file};
 use flashscope_record::run_file::RunFile;
 
 use self::early_ends::with_early_ends;
-use self::in_file::{is_in_file, unless_off_alignment, unless_stream_in_file};
+use self::in_file::{unless_off_alignment, unless_stream_in_file};
 use self::seen::Seen;
 pub use self::virtual_stick::on_a_virtual_stick;
 use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_sure};

@@ -5,13 +5,13 @@ use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, FileExtent, Op, Pat
 use flashscope_infer::infer;
 use flashscope_measure::survey::{FilePlace, Survey};
 use flashscope_measure::{Silent, choose_window};
-use flashscope_record::finding::{Finding, FindingId};
-use flashscope_record::observation::Observations;
+use flashscope_record::finding::{Finding, FindingId, Reason};
+use flashscope_record::observation::{Observations, Refusal};
 use flashscope_zoo::{Scope, Specimen};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::support::finding;
+use crate::support::{finding, stick};
 
 /// The size of a file.
 const FILE: Bytes = Bytes::mib(256);
@@ -83,8 +83,41 @@ fn zoo(number: usize) -> [Counts; 3] {
 #[test]
 fn findings_in_a_file_of_random_sticks_are_those_of_the_stick_or_unknown() {
     for counts in zoo(100) {
-        eprintln!("{counts:#?}");
         let all = counts.equal + counts.unknown + counts.other.len() as u32;
         assert!(counts.other.len() as u32 * 10 <= all && counts.equal * 2 >= all, "{counts:#?}");
     }
+}
+
+#[test]
+fn erase_block_that_does_not_divide_the_start_is_unknown() {
+    let survey = |start: Bytes| {
+        let (mut device, _) = stick("transcend-8g?erase_block=6MiB&page=24KiB");
+        let capacity = device.capabilities().capacity;
+        let region = ByteRange::new(start, FILE);
+        let file = Some(FilePlace { capacity, region: Some(region), is_buffered: false });
+        let mut window = Window::new(&mut device, region);
+        infer(&Survey { file, ..Survey::new(true, 3) }.run(&mut window, &mut Silent))
+    };
+    let aligned = survey(Bytes::mib(96));
+    assert_eq!(finding(&aligned, FindingId::EraseBlockBytes).bytes(), Some(Bytes::mib(6)));
+    let off = survey(Bytes::mib(64));
+    assert_eq!(finding(&off, FindingId::EraseBlockBytes).value(), None);
+}
+
+#[test]
+fn without_a_place_only_speeds_are_measured() {
+    let (mut device, _) = stick("transcend-8g?capacity=256MiB");
+    let file = Some(FilePlace { capacity: Bytes::gib(8), region: None, is_buffered: false });
+    let survey = Survey { file, ..Survey::new(true, 3) };
+    let mut seen = vec![survey.fill_briefly(&mut device, &mut Silent)];
+    seen.extend(survey.run(&mut device, &mut Silent));
+    let findings = infer(&seen);
+    for id in [FindingId::EraseBlockBytes, FindingId::OpenUnitsLinear, FindingId::FatAreaBytes] {
+        let reason = finding(&findings, id).reason();
+        assert_eq!(reason, Some(&Reason::NotStarted(Refusal::OffsetsUnknown)), "{id}");
+    }
+    for id in [FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS] {
+        assert_eq!(finding(&findings, id).value(), None, "a window says nothing of the whole stick");
+    }
+    assert!(seen.iter().all(|each| each.conditions.capacity == Some(Bytes::gib(8))));
 }

@@ -11,6 +11,6 @@ mod times;
 pub use self::ended::{Cause, Ended, StopReason};
 pub use self::experiment_data::{ExperimentData, NamedResult, ResultValue};
 pub use self::experiments::*;
-pub use self::observations::{Conditions, Observations, Source};
+pub use self::observations::{Conditions, Observations, Source, is_in_file};
 pub use self::refusal::{Refusal, Room};
 pub use self::times::{Order, Times};

@@ -18,6 +18,12 @@ pub struct Observations {
     pub ended: Ended,
 }
 
+/// Whether only a file of flashscope's own was used, instead of the whole device.
+#[must_use]
+pub fn is_in_file(observations: &[Observations]) -> bool {
+    observations.iter().any(|seen| seen.conditions.is_in_file)
+}
+
 /// The conditions of all data of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {

@@ -2,6 +2,7 @@
 
 use flashscope_layout::steps::quoted;
 use flashscope_record::diagnosis::Gain;
+use flashscope_record::observation::is_in_file;
 use flashscope_record::verdict::{Action, ActionKind, GainScope};
 
 use crate::Report;
@@ -57,6 +58,9 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         ActionKind::RestBetweenCopies(cache) => {
             format!("keep each copy below {cache}, and pause between copies")
         }
+        ActionKind::MeasureWrites if mount_point(report).is_some() => {
+            "measure writing, in a file of its own; nothing is erased".to_owned()
+        }
         ActionKind::MeasureWrites => "measure writing; all data is put back at the end".to_owned(),
         ActionKind::MeasureLongStream => "measure a long stream of writes, which takes minutes".to_owned(),
     }
@@ -65,6 +69,7 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
 fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
     let run = report.run;
     let target = quoted(&run.target);
+    let is_in_file = is_in_file(&run.observations);
     let sudo = if run.target.starts_with("/dev/") { "sudo " } else { "" };
     match kind {
         ActionKind::BackUp
@@ -75,12 +80,20 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             .map(|name| format!("echo 2048 | sudo tee /sys/block/{name}/device/max_sectors"))
             .into_iter()
             .collect(),
+        ActionKind::Realign if is_in_file => vec![
+            "sudo flashscope plan /dev/sdX --for share -o plan.json".to_owned(),
+            "sudo flashscope apply plan.json".to_owned(),
+        ],
         ActionKind::Realign => vec![
             format!("{sudo}flashscope plan {target} --for share -o plan.json"),
             format!("{sudo}flashscope apply plan.json"),
         ],
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
-        ActionKind::MeasureWrites => vec![format!("{sudo}flashscope check {target} --scratch")],
+        ActionKind::MeasureWrites => vec![match mount_point(report) {
+            Some(path) => format!("flashscope check {}", quoted(path)),
+            None => format!("{sudo}flashscope check {target} --scratch"),
+        }],
+        ActionKind::MeasureLongStream if is_in_file => vec![format!("flashscope bench sustained {target}")],
         ActionKind::MeasureLongStream if run.is_of_a_virtual_stick() => {
             vec![format!("flashscope check {target} --sustained")]
         }
@@ -88,6 +101,11 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             vec![format!("{sudo}flashscope check {target} --erase --sustained")]
         }
     }
+}
+
+/// Where a volume of the device is mounted for writing.
+fn mount_point<'a>(report: &'a Report<'_>) -> Option<&'a str> {
+    report.run.attachment.volumes.iter().find_map(|volume| volume.mount_point.as_deref())
 }
 
 /// The kernel's name of a disk: `sdb` of `/dev/sdb1`.

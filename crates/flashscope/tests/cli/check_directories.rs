@@ -1,0 +1,123 @@
+//! `check` of a mounted directory.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::{document, finding, flashscope, stderr};
+use crate::served::{Mounted, Served, has, run};
+
+/// A mounted ext4 on a served stick, with a file on it.
+fn mounted(stick: &str) -> Option<(Served, Mounted)> {
+    if !has("mkfs.ext4") {
+        return None;
+    }
+    let served = Served::start(&[stick, "--loop"])?;
+    let device = served.block_device().to_owned();
+    run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,nodiscard", &device]);
+    let mounted = Mounted::from(&device);
+    fs::write(mounted.path().join("holiday"), pictures()).unwrap();
+    rustix::fs::sync();
+    Some((served, mounted))
+}
+
+fn pictures() -> Vec<u8> {
+    (0..3_000_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
+}
+
+/// The names in a directory, and its free space.
+fn state(directory: &Path) -> (Vec<String>, u64) {
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    rustix::fs::sync();
+    (names, rustix::fs::statvfs(directory).unwrap().f_bfree)
+}
+
+fn value<'a>(document: &'a Value, id: &str) -> &'a Value {
+    &finding(document, id)["value"]
+}
+
+#[test]
+fn check_in_a_directory_finds_what_a_check_of_the_stick_finds_and_leaves_nothing() {
+    let stick = "transcend-8g";
+    let Some((_served, mounted)) = mounted(stick) else { return };
+    let before = state(mounted.path());
+    let path = mounted.path().to_str().unwrap();
+    let found = document(&["check", path]);
+    let whole = document(&["check", &format!("sim:{stick}")]);
+    for id in ["erase_block_bytes", "page_bytes", "open_units_linear"] {
+        assert_eq!(value(&found, id), value(&whole, id), "{id}");
+    }
+    assert_eq!(found["identity"]["kind"], "folder");
+    for id in ["fat_area_bytes", "slc_cache_bytes", "sustained_write_bytes_per_s"] {
+        assert!(value(&found, id).is_null(), "{id}: the file does not show it");
+    }
+    assert_eq!(state(mounted.path()), before);
+    assert_eq!(fs::read(mounted.path().join("holiday")).unwrap(), pictures());
+}
+
+#[test]
+fn check_in_a_directory_that_is_interrupted_or_killed_leaves_nothing() {
+    let Some((_served, mounted)) = mounted("transcend-8g") else { return };
+    let before = state(mounted.path());
+    let elsewhere = tempfile::tempdir().unwrap();
+    for signal in [Signal::INT, Signal::KILL] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+            .args(["check", mounted.path().to_str().unwrap()])
+            .current_dir(elsewhere.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let messages = BufReader::new(child.stderr.take().unwrap());
+        let mut lines = messages.lines().map(Result::unwrap);
+        // The file is written and the experiments begin.
+        assert!(lines.any(|line| line.contains("where the file lies on the device")));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        lines.for_each(drop);
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), (signal == Signal::INT).then_some(130));
+        assert_eq!(state(mounted.path()), before, "after {signal:?}");
+    }
+    assert_eq!(fs::read(mounted.path().join("holiday")).unwrap(), pictures());
+}
+
+#[test]
+fn check_of_vfat_tells_root_where_its_file_lies() {
+    if !has("mkfs.vfat") {
+        return;
+    }
+    let Some(served) = Served::start(&["transcend-8g?capacity=2GiB", "--instant", "--loop"]) else { return };
+    let device = served.block_device().to_owned();
+    run("mkfs.vfat", &["-F", "32", &device]);
+    let mounted = Mounted::from(&device);
+    let before = state(mounted.path());
+    let output = flashscope(&["check", mounted.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("where the file lies on the device"), "{}", stderr(&output));
+    assert_eq!(state(mounted.path()), before);
+}
+
+#[test]
+fn check_of_a_directory_refuses_what_is_no_stick_and_options_that_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for (arguments, text) in [
+        (&["check", path, "--erase"][..], "leave it out"),
+        (&["check", path, "--scratch"], "leave it out"),
+        (&["check", path, "--sustained"], "bench sustained"),
+        (&["check", path, "--write-budget", "1MiB"], "--write-budget"),
+        (&["check", "/dev/shm"], "no stick can be checked there"),
+        (&["check", "/proc"], "/proc"),
+    ] {
+        let output = flashscope(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(text), "{arguments:?}: {}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
