@@ -13,7 +13,8 @@ Examples:
   flashscope watch                         every stick and card, until q or Ctrl-C
   sudo flashscope watch /dev/sdX           one disk, with its own waiting data
   flashscope watch /media/stick --once     one sample, over one second
-  flashscope watch --once --json           the same for scripts";
+  flashscope watch --once --json           the same for scripts
+  sudo flashscope watch sdX --until-safe   wait until nothing waits for this disk";
 
 /// `flashscope watch`
 #[derive(Debug, Args)]
@@ -23,6 +24,9 @@ pub struct Watch {
     /// Print one interval and exit.
     #[arg(long)]
     pub once: bool,
+    /// Print one line an interval, and exit once nothing waits for the disks in memory.
+    #[arg(long, conflicts_with = "once")]
+    pub until_safe: bool,
     /// The length of an interval, from 0.1 s to 1 minute: seconds, or a time such as 500ms.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::interval)]
     pub interval: Duration,

@@ -135,6 +135,32 @@ fn watch_ends_when_its_disk_is_unplugged_or_replaced() {
     );
 }
 
+#[test]
+fn watch_until_safe_ends_when_nothing_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = busy_machine(&folder);
+    std::fs::write(tree.join("sys/block/sdb/stat"), STAT.replace(" 1 900 900", " 0 900 900")).unwrap();
+    let arguments = ["watch", "sdb", "--until-safe", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("at most 2 MiB"), "{first}");
+    std::fs::write(tree.join("proc/meminfo"), "Dirty: 0 kB\nWriteback: 0 kB\n").unwrap();
+    lines.for_each(drop);
+    let output = watch.wait_with_output().unwrap();
+    assert!(output.status.code() == Some(0) && stderr(&output).contains("safe to unplug"), "{output:?}");
+
+    let output = flashscope(&arguments);
+    assert!(output.status.code() == Some(0) && stdout(&output).lines().count() == 1, "{output:?}");
+    std::fs::remove_file(tree.join("sys/block/sdb/stat")).unwrap();
+    assert_refused(&arguments, 3, &["has no I/O counters"]);
+}
+
 /// `watch` on a pseudo-terminal, and the other end of it. It is killed after 20 s and then ends with 137.
 fn on_a_terminal(tree: &Path) -> (Child, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();

@@ -15,9 +15,12 @@ mod watched;
 
 use std::io::{self, IsTerminal};
 
+use anyhow::anyhow;
+use flashscope_infer::activity::UnplugEstimate;
 use flashscope_report::Style;
 
 use self::session::{Session, Waited};
+use self::watched::Watched;
 use crate::args::Watch;
 use crate::document::WatchDocument;
 use crate::exit::{Exit, Failure};
@@ -32,6 +35,8 @@ pub fn run(arguments: &Watch, printer: &Printer) -> Result<Exit, Failure> {
     let mut session = Session::start(arguments)?;
     let ended = if arguments.once {
         once(&mut session, printer)
+    } else if arguments.until_safe {
+        until_safe(&mut session, printer)
     } else if io::stdout().is_terminal() && !printer.json {
         screen::run(&mut session, printer.style() == Style::Ansi).map(|()| Exit::Fine)
     } else {
@@ -60,14 +65,40 @@ fn once(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
 fn lines(session: &mut Session, printer: &Printer) -> Result<(), Failure> {
     while session.wait()? == Waited::Sampled {
         print_unplugged(session, printer);
-        if printer.json {
-            printer.document_line(&document(session))?;
-            continue;
+        print_interval(session, printer)?;
+    }
+    Ok(())
+}
+
+/// Prints one line or document an interval, until nothing waits for any disk. A disk that cannot be watched,
+/// or is unplugged meanwhile, is an error: nobody knows what waited for it.
+fn until_safe(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
+    loop {
+        if let Some(message) = session.take_unplugged().pop() {
+            return Err(Failure { exit: Exit::Failed, error: anyhow!(message) });
         }
-        for one in &session.watched {
-            let line = one.activity.as_ref().map(|activity| text::line(&one.disk, activity));
-            printer.result(&format!("{}\n", line.unwrap_or_default()))?;
+        if session.wait()? == Waited::Ended {
+            return Ok(Exit::Interrupted);
         }
+        print_interval(session, printer)?;
+        let is_safe = |one: &Watched| {
+            one.activity.as_ref().is_some_and(|activity| activity.unplug == UnplugEstimate::Now)
+        };
+        if session.watched.iter().all(is_safe) && !session.has_unplugged() {
+            printer.remark("nothing waits in memory: safe to unplug once it is unmounted");
+            return Ok(Exit::Fine);
+        }
+    }
+}
+
+fn print_interval(session: &Session, printer: &Printer) -> Result<(), Failure> {
+    if printer.json {
+        printer.document_line(&document(session))?;
+        return Ok(());
+    }
+    for one in &session.watched {
+        let line = one.activity.as_ref().map(|activity| text::line(&one.disk, activity));
+        printer.result(&format!("{}\n", line.unwrap_or_default()))?;
     }
     Ok(())
 }

@@ -114,6 +114,11 @@ impl Session {
         std::mem::take(&mut self.unplugged)
     }
 
+    /// Whether a disk was unplugged since the last call of [`Session::take_unplugged`].
+    pub const fn has_unplugged(&self) -> bool {
+        !self.unplugged.is_empty()
+    }
+
     /// Reads the counters of every disk. An unplugged disk is dropped.
     fn each(
         &mut self,
