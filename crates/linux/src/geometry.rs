@@ -34,7 +34,8 @@ impl Geometry {
             return Ok(Self { size, logical_block, physical_block });
         }
         let logical_block = direct_block.unwrap_or(SECTOR);
-        let preferred = Bytes::new(rustix::fs::fstat(file)?.st_blksize.unsigned_abs());
+        // The kernel's type is i64 on x86-64 and i32 on AArch64.
+        let preferred = Bytes::new(u64::try_from(rustix::fs::fstat(file)?.st_blksize).unwrap_or(0));
         Ok(Self { size, logical_block, physical_block: preferred.max(logical_block) })
     }
 
