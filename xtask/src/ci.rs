@@ -1,5 +1,6 @@
 //! `cargo xtask ci`: every check that must pass before a commit.
 
+use crate::dist::trial;
 use crate::output::print;
 use crate::validate::{diagnose, fidelity, oracle, zoo};
 use crate::{docs, process, tidy};
@@ -17,7 +18,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     step("format", || process::run(process::cargo().args(["fmt", "--all", "--check"])))?;
     step("lints", clippy)?;
     step("tidy", || tidy::run(&tidy::Arguments::default()))?;
-    step("reference pages", docs::check)?;
+    let program = trial::program()?;
+    step("reference pages", || docs::check(&program))?;
+    step("package", || trial::check(&program))?;
     if !arguments.no_tests {
         step("tests", || process::run(process::cargo().args(["test", "--workspace"])))?;
     }

@@ -27,13 +27,14 @@ struct Generated {
 
 /// Writes the files, or checks them.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.check { check() } else { write() }
+    let binary = process::built_binary("flashscope", &["--release"])?;
+    if arguments.check { check(&binary) } else { write(&binary) }
 }
 
-/// Fails if a file is missing, left over, or stale.
-pub fn check() -> anyhow::Result<()> {
+/// Fails if a file is missing, left over, or not what the binary says.
+pub fn check(binary: &Path) -> anyhow::Result<()> {
     let mut stale = Vec::new();
-    for generated in all()? {
+    for generated in all(binary)? {
         stale.extend(generated.stale()?.into_iter().map(|name| format!("{}/{name}", generated.directory)));
     }
     if stale.is_empty() {
@@ -42,19 +43,18 @@ pub fn check() -> anyhow::Result<()> {
     bail!("stale: {}; run 'cargo xtask docs'", stale.join(", "))
 }
 
-fn write() -> anyhow::Result<()> {
-    for generated in all()? {
+fn write(binary: &Path) -> anyhow::Result<()> {
+    for generated in all(binary)? {
         generated.write()?;
         print(&format!("{} files in {}\n", generated.files.len(), generated.directory))?;
     }
     Ok(())
 }
 
-fn all() -> anyhow::Result<[Generated; 2]> {
-    let binary = process::built_binary("flashscope", &["--release"])?;
+fn all(binary: &Path) -> anyhow::Result<[Generated; 2]> {
     Ok([
-        Generated { directory: "docs/reference", files: pages(&binary)? },
-        Generated { directory: "docs/schema", files: schemas(&binary)? },
+        Generated { directory: "docs/reference", files: pages(binary)? },
+        Generated { directory: "docs/schema", files: schemas(binary)? },
     ])
 }
 

@@ -2,6 +2,7 @@
 
 mod ci;
 mod crash;
+mod dist;
 mod docs;
 mod fuzz;
 mod lab;
@@ -36,6 +37,8 @@ enum Task {
     Tidy(tidy::Arguments),
     /// Write docs/reference from the program's help
     Docs(docs::Arguments),
+    /// Make a Debian package and a plain archive; the same commit gives the same bytes
+    Dist(dist::Arguments),
     /// Run a command in a virtual machine with emulated USB sticks
     Lab(lab::Arguments),
     /// Parse mutated inputs with every parser of untrusted bytes
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Task::Ci(arguments) => ci::run(arguments),
         Task::Crash(arguments) => crash::run(arguments),
         Task::Tidy(arguments) => tidy::run(arguments),
+        Task::Dist(arguments) => dist::run(arguments),
         Task::Docs(arguments) => docs::run(arguments),
         Task::Lab(arguments) => lab::run(arguments),
         Task::Fuzz(arguments) => fuzz::run(arguments),

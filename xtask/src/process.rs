@@ -39,8 +39,19 @@ pub fn output(command: &mut Command) -> anyhow::Result<String> {
 
 /// Builds the binary of `package` with further arguments for cargo, and returns its path.
 pub fn built_binary(package: &str, arguments: &[&str]) -> anyhow::Result<PathBuf> {
-    let build = ["build", "--package", package, "--message-format", "json", "--quiet"];
-    let messages = output(cargo().args(build).args(arguments))?;
+    executable(&mut build(package, arguments))
+}
+
+/// The command that builds `package` with further arguments for cargo.
+pub fn build(package: &str, arguments: &[&str]) -> Command {
+    let mut command = cargo();
+    command.args(["build", "--package", package, "--message-format", "json", "--quiet"]).args(arguments);
+    command
+}
+
+/// Runs a [`build`] and returns the path of the binary.
+pub fn executable(build: &mut Command) -> anyhow::Result<PathBuf> {
+    let messages = output(build)?;
     let executable = |line: &str| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         Some(PathBuf::from(message.get("executable")?.as_str()?))

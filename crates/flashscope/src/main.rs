@@ -63,6 +63,7 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Report(report) => command::report::run(report, printer),
         Command::List(list) => command::list::run(list, printer),
         Command::Watch(watch) => command::watch::run(watch, printer),
+        Command::Generate { name } => command::generate::run(name.as_deref(), printer),
         Command::Schema { name } => command::schema::run(name.as_deref(), printer),
     }
 }

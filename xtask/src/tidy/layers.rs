@@ -145,8 +145,8 @@ const ORDERS: [(&str, &[&str]); 8] = [
     (
         "xtask",
         &[
-            "process", "output", "threads", "crash", "docs", "fuzz", "lab", "mutants", "speed", "tidy",
-            "validate", "versus", "ci",
+            "process", "output", "threads", "crash", "dist", "docs", "fuzz", "lab", "mutants", "speed",
+            "tidy", "validate", "versus", "ci",
         ],
     ),
 ];

@@ -175,6 +175,12 @@ pub enum Command {
     /// (debugfs) and sees the processes of all users.
     #[command(after_help = watch::EXAMPLES)]
     Watch(Watch),
+    /// Print a man page or shell completion; without NAME, print the names.
+    #[command(hide = true)]
+    Generate {
+        /// `bash`, `zsh`, `fish`, or a man page such as `flashscope-check.1`.
+        name: Option<String>,
+    },
     /// Print the JSON Schema of a document; without NAME, print the names.
     #[command(hide = true)]
     Schema {

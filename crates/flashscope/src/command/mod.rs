@@ -5,6 +5,7 @@ pub mod bench;
 pub mod check;
 mod check_directory;
 pub mod compare;
+pub mod generate;
 pub mod import;
 pub mod list;
 pub mod measure;

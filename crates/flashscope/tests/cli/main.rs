@@ -14,6 +14,7 @@ mod destinations;
 mod files;
 mod fits;
 mod full_verifies;
+mod generates;
 mod imports;
 mod layouts;
 mod lists;

@@ -1,0 +1,134 @@
+//! `cargo xtask dist`: a Debian package and a plain archive. The same commit gives the same bytes, in any
+//! directory.
+
+mod archive;
+mod binary;
+mod build;
+mod contents;
+mod control;
+pub mod trial;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, thread};
+
+use anyhow::{Context, bail};
+
+pub use build::Architecture;
+use contents::{Completions, Contents};
+use control::{Origin, VERSION};
+
+use crate::output::{print, progress};
+use crate::process::{self, repository, target_folder};
+
+/// What to make.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The architecture of the packages; default: this computer's.
+    #[arg(long, value_enum)]
+    arch: Option<Architecture>,
+}
+
+/// Makes both archives and prints their paths and sizes.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let native = Architecture::native()?;
+    let architecture = arguments.arch.unwrap_or(native);
+    let program = build::program(architecture)?;
+    // Man pages and completions come from a program that runs here.
+    let runs_here = if architecture == native { program.clone() } else { build::program(native)? };
+    for path in package(architecture, &program, &runs_here)? {
+        print(&format!("{}  {} bytes\n", path.display(), fs::metadata(&path)?.len()))?;
+    }
+    Ok(())
+}
+
+/// Packs a program; the other one prints its pages. Returns the paths of the archives.
+fn package(architecture: Architecture, program: &Path, runs_here: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = target_folder().join("dist");
+    fs::create_dir_all(&folder)?;
+    let origin = origin()?;
+    let contents = contents(architecture, program, runs_here)?;
+    let deb = deb_path(architecture);
+    fs::write(&deb, contents.deb(&origin)?)?;
+    let mut paths = vec![deb];
+    let (name, bytes) = contents.tar(architecture.machine(), &origin)?;
+    match zstd(bytes)? {
+        Some(compressed) => {
+            let path = folder.join(format!("{name}.tar.zst"));
+            fs::write(&path, compressed)?;
+            paths.push(path);
+        }
+        None => progress(&format!("skipped: {name}.tar.zst needs the program zstd (package zstd)")),
+    }
+    Ok(paths)
+}
+
+/// Where the Debian package is written.
+fn deb_path(architecture: Architecture) -> PathBuf {
+    target_folder().join("dist").join(format!("flashscope_{VERSION}_{}.deb", architecture.debian()))
+}
+
+fn contents(architecture: Architecture, program: &Path, runs_here: &Path) -> anyhow::Result<Contents> {
+    let generate = |name: &str| process::output(Command::new(runs_here).args(["generate", name]));
+    let names = process::output(Command::new(runs_here).arg("generate"))?;
+    let pages = names.lines().filter(|name| name.ends_with(".1"));
+    let read = |name: &str| fs::read_to_string(repository().join(name)).with_context(|| name.to_owned());
+    Ok(Contents {
+        architecture: architecture.debian().to_owned(),
+        program: fs::read(program)?,
+        pages: pages.map(|name| Ok((name.to_owned(), generate(name)?))).collect::<anyhow::Result<_>>()?,
+        completions: Completions { bash: generate("bash")?, zsh: generate("zsh")?, fish: generate("fish")? },
+        readme: read("README.md")?,
+        changelog: read("CHANGELOG.md")?,
+        mit: read("LICENSE-MIT")?,
+        apache: read("LICENSE-APACHE")?,
+    })
+}
+
+/// Who made the last commit, and when; `SOURCE_DATE_EPOCH` replaces the time.
+fn origin() -> anyhow::Result<Origin> {
+    let log = |format: &str| {
+        let text = process::output(Command::new("git").current_dir(repository()).args([
+            "log",
+            "-1",
+            "--no-show-signature",
+            format,
+        ]));
+        text.context("the package takes its time and its maintainer from the last commit")
+    };
+    let seconds = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(seconds) => seconds,
+        Err(_) => log("--format=%ct")?,
+    };
+    let seconds = seconds.trim().parse().context("SOURCE_DATE_EPOCH is no number of seconds")?;
+    Ok(Origin { email: log("--format=%ae")?.trim().to_owned(), seconds })
+}
+
+/// The bytes compressed by zstd on one thread, so that the number of cores does not change them; `None` without
+/// the program.
+fn zstd(bytes: Vec<u8>) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut command = Command::new("zstd");
+    command
+        .args(["-19", "--single-thread", "--quiet", "--stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let Ok(mut child) = command.spawn() else { return Ok(None) };
+    let mut input = child.stdin.take().context("zstd has no input")?;
+    let writer = thread::spawn(move || input.write_all(&bytes));
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("zstd ended with {}", output.status);
+    }
+    writer.join().map_err(|_| anyhow::anyhow!("writing to zstd panicked"))??;
+    Ok(Some(output.stdout))
+}
+
+/// Cargo's home, where the sources of the dependencies are.
+fn cargo_home() -> Option<OsString> {
+    std::env::var_os("CARGO_HOME").or_else(|| {
+        let home = std::env::var_os("HOME")?;
+        Some(PathBuf::from(home).join(".cargo").into_os_string())
+    })
+}
