@@ -31,8 +31,8 @@ impl Entry {
     }
 }
 
-/// A tar archive of the files and the directories above them. Every path starts with `prefix`; `seconds` is the
-/// time of all entries, since 1970.
+/// A tar archive of the files and the directories above them. Every path starts with `prefix`; `seconds` is
+/// the time of all entries, since 1970.
 pub fn tar(prefix: &str, entries: &[Entry], seconds: u64) -> anyhow::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     let mut sorted: Vec<&Entry> = entries.iter().collect();

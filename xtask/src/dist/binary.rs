@@ -3,8 +3,8 @@
 /// The package of the C library, and the versions of its symbols that a program names.
 const C_LIBRARY: (&str, &str) = ("libc6", "GLIBC_");
 
-/// The package of the library that unwinds the stack after a panic, its file, and the version that all supported
-/// releases have. Source: the symbols file of libgcc-s1 in Debian 12 for `_Unwind_*`.
+/// The package of the library that unwinds the stack after a panic, its file, and the version that all
+/// supported releases have. Source: the symbols file of libgcc-s1 in Debian 12 for `_Unwind_*`.
 const UNWINDER: (&str, &str, &str) = ("libgcc-s1", "libgcc_s.so.1", "4.2");
 
 /// The field `Depends` of a program, empty for a static one.

@@ -55,7 +55,8 @@ impl Architecture {
 
 /// Builds the program and returns its path.
 ///
-/// The build always names its target: dependencies that run on this computer stay those of other release builds.
+/// The build always names its target: dependencies that run on this computer stay those of other release
+/// builds.
 pub fn program(architecture: Architecture) -> anyhow::Result<PathBuf> {
     let target = architecture.target();
     let arguments = ["--print", "target-libdir", "--target", target];

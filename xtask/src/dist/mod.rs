@@ -29,6 +29,10 @@ pub struct Arguments {
     /// The architecture of the packages; default: this computer's.
     #[arg(long, value_enum)]
     arch: Option<Architecture>,
+    /// Also try this computer's package: the same bytes twice, lintian, a first verdict in a bare root
+    /// directory
+    #[arg(long, conflicts_with = "arch")]
+    trial: bool,
 }
 
 /// Makes both archives and prints their paths and sizes.
@@ -41,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for path in package(architecture, &program, &runs_here)? {
         print(&format!("{}  {} bytes\n", path.display(), fs::metadata(&path)?.len()))?;
     }
-    Ok(())
+    if arguments.trial { trial::check(&program) } else { Ok(()) }
 }
 
 /// Packs a program; the other one prints its pages. Returns the paths of the archives.
@@ -106,8 +110,8 @@ fn origin() -> anyhow::Result<Origin> {
     Ok(Origin { email: log("--format=%ae")?.trim().to_owned(), seconds })
 }
 
-/// The bytes compressed by zstd on one thread, so that the number of cores does not change them; `None` without
-/// the program.
+/// The bytes compressed by zstd on one thread, so that the number of cores does not change them; `None`
+/// without the program.
 fn zstd(bytes: Vec<u8>) -> anyhow::Result<Option<Vec<u8>>> {
     let mut command = Command::new("zstd");
     command

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::build::{self, Architecture};
-use super::{deb_path, package};
+use super::{contents, deb_path, origin, package};
 use crate::output::{print, progress};
 use crate::process;
 
@@ -26,9 +26,8 @@ pub fn check(program: &Path) -> anyhow::Result<()> {
     let native = Architecture::native()?;
     package(native, program, program)?;
     let deb = deb_path(native);
-    let first = fs::read(&deb)?;
-    package(native, program, program)?;
-    ensure!(fs::read(&deb)? == first, "two packages of one program differ: {}", deb.display());
+    let again = contents(native, program, program)?.deb(&origin()?)?;
+    ensure!(fs::read(&deb)? == again, "two packages of one program differ: {}", deb.display());
     lint(&deb)?;
     if !rustix::process::geteuid().is_root() {
         progress("skipped: a trial of the package needs root");
@@ -63,7 +62,8 @@ fn depends(deb: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Copies this computer's files of the packages into the root directory, and tells dpkg there that it has them.
+/// Copies this computer's libraries of the packages into the root directory, and tells dpkg there that it has
+/// them.
 fn install_dependencies(root: &Path, packages: &[String]) -> anyhow::Result<()> {
     let database = root.join("var/lib/dpkg");
     for folder in ["info", "updates", "triggers"] {
@@ -75,8 +75,11 @@ fn install_dependencies(root: &Path, packages: &[String]) -> anyhow::Result<()> 
         status.push('\n');
         fs::write(database.join(format!("info/{package}.list")), "")?;
         let files = process::output(Command::new("dpkg-query").args(["--listfiles", package]))?;
-        let files = files.lines().filter(|file| file.contains("/lib") && !Path::new(file).is_dir());
-        process::run(Command::new("cp").args(["--archive", "--parents"]).args(files).arg(root))?;
+        for file in files.lines().filter(|file| file.contains(".so") && !file.contains("/gconv/")) {
+            let copy = root.join(file.trim_start_matches('/'));
+            fs::create_dir_all(copy.parent().unwrap_or(root))?;
+            fs::copy(file, copy).with_context(|| format!("cannot copy {file}"))?;
+        }
     }
     Ok(fs::write(database.join("status"), status)?)
 }

@@ -66,8 +66,8 @@ fn insert_pages(command: &Command, files: &mut BTreeMap<String, Make>) {
     files.insert(name, Box::new(make));
 }
 
-/// The text after the options as sections of a man page, line by line: clap_mangen would fill the columns. A line
-/// that is not indented is a heading.
+/// The text after the options as sections of a man page, line by line: clap_mangen would fill the columns.
+/// A line that is not indented is a heading.
 fn sections(text: &str) -> String {
     let escape = |text: &str| text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     let line = |line: &str| match line.strip_prefix("  ") {
