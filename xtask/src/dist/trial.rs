@@ -75,7 +75,10 @@ fn install_dependencies(root: &Path, packages: &[String]) -> anyhow::Result<()> 
         status.push('\n');
         fs::write(database.join(format!("info/{package}.list")), "")?;
         let files = process::output(Command::new("dpkg-query").args(["--listfiles", package]))?;
-        for file in files.lines().filter(|file| file.contains(".so") && !file.contains("/gconv/")) {
+        for file in files
+            .lines()
+            .filter(|file| file.contains("/lib") && file.contains(".so") && !file.contains("/gconv/"))
+        {
             let copy = root.join(file.trim_start_matches('/'));
             fs::create_dir_all(copy.parent().unwrap_or(root))?;
             fs::copy(file, copy).with_context(|| format!("cannot copy {file}"))?;
