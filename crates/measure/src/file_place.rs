@@ -2,8 +2,8 @@
 
 use flashscope_device::{ByteRange, Bytes, FileExtent};
 
-/// The alignments of a window, the best first: each a multiple of all usual erase blocks that divide it. Three
-/// times a power of two comes first, because controllers with three planes or cells have such blocks.
+/// The alignments of a window, the best first: each a multiple of all usual erase blocks that divide it.
+/// Three times a power of two comes first, because controllers with three planes or cells have such blocks.
 const ALIGNMENTS: [Bytes; 8] = [
     Bytes::mib(96),
     Bytes::mib(64),

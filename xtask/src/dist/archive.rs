@@ -83,7 +83,7 @@ pub fn ar(members: &[(&str, Vec<u8>)], seconds: u64) -> anyhow::Result<Vec<u8>> 
     let mut archive = b"!<arch>\n".to_vec();
     for (name, bytes) in members {
         // Name, time, owner, group, mode, size.
-        write!(archive, "{name:<16}{seconds:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 100_644, bytes.len())?;
+        writeln!(archive, "{name:<16}{seconds:<12}{:<6}{:<6}{:<8}{:<10}`", 0, 0, 100_644, bytes.len())?;
         archive.extend_from_slice(bytes);
         if bytes.len() % 2 == 1 {
             archive.push(b'\n');

@@ -99,7 +99,6 @@ impl Contents {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::Read as _;
 

@@ -16,6 +16,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "buffer",
             "checksum",
             "consent",
+            "file_extent",
             "pattern",
             "request",
             "contract",
@@ -140,7 +141,10 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "activity",
         ],
     ),
-    ("crates/measure", &["contract", "session", "capacity", "workload", "experiment", "survey"]),
+    (
+        "crates/measure",
+        &["contract", "session", "file_place", "capacity", "workload", "experiment", "survey"],
+    ),
     ("crates/flashbench", &["command", "print", "speeds", "parse", "procedure"]),
     (
         "xtask",

@@ -8,8 +8,8 @@ use super::shared::{Budgets, Erase, Output};
 /// `flashscope check`
 #[derive(Debug, Args)]
 pub struct Check {
-    /// A disk, a partition, an image file, sim:NAME, or a directory on a mounted stick. There, a file of its own
-    /// is measured, without root; nothing is erased.
+    /// A disk, a partition, an image file, sim:NAME, or a directory on a mounted stick. There, a file of its
+    /// own is measured, without root; nothing is erased.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
     /// Permission to write.

@@ -88,7 +88,7 @@ fn check_in_a_directory_that_is_interrupted_or_killed_leaves_nothing() {
 }
 
 #[test]
-fn check_of_vfat_tells_root_where_its_file_lies() {
+fn check_of_vfat_finds_the_place_of_its_file_as_root() {
     if !has("mkfs.vfat") {
         return;
     }

@@ -4,8 +4,8 @@ use flashscope_device::{ByteRange, Bytes};
 use flashscope_record::finding::{Finding, FindingId, Reason, WouldDecide};
 use flashscope_record::observation::Observations;
 
-/// The fewest erase blocks in a file that shows their size. Guess: with fewer boundaries, blocks of another size
-/// may fit as well.
+/// The fewest erase blocks in a file that shows their size. Guess: with fewer boundaries, blocks of another
+/// size may fit as well.
 const BLOCKS_MIN: u64 = 10;
 
 /// The part of the device that a file covered, if only a file was used and its place is known.

@@ -71,7 +71,8 @@ pub struct Sustained {
     /// How long it goes on. A thorough stream lasts until the period of stalls is known, even if the
     /// throughput is known before, and continues after pauses.
     pub extent: Extent,
-    /// The capacity behind a part of a device, which decides how large a cache may be; `None` for a whole one.
+    /// The capacity behind a part of a device, which decides how large a cache may be; `None` for a whole
+    /// one.
     pub device_capacity: Option<Bytes>,
 }
 
