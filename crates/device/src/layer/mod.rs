@@ -1,5 +1,6 @@
 //! Layers: each wraps any [`Device`](crate::Device) and changes one thing.
 
+pub mod clip;
 mod clock;
 pub mod fault;
 pub mod fence;
@@ -13,6 +14,7 @@ pub mod replay;
 pub mod trace;
 pub mod window;
 
+pub use clip::Clip;
 pub use fault::{FaultError, FaultEvent, FaultLog, FaultSpec, Faulty, Loss};
 pub use fence::Fence;
 pub use interrupt::{Interrupt, Interruptible};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use flashscope_device::layer::fault::{
     CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, Lookup, Survivors,
-    Trigger,
+    Trigger, WrongReadSpec,
 };
 use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
@@ -333,6 +333,9 @@ fn faults() -> impl Strategy<Value = FaultSpec> {
         counterfeits().prop_map(FaultSpec::Counterfeit),
         error_shares().prop_map(FaultSpec::ReadErrors),
         error_shares().prop_map(FaultSpec::WriteErrors),
+        (error_shares(), proptest::option::of(1..9u32)).prop_map(|(errors, times)| {
+            FaultSpec::WrongReads(WrongReadSpec { share: errors.share, range: errors.range, times })
+        }),
         cuts().prop_map(FaultSpec::Unplug),
         cuts().prop_map(FaultSpec::PowerCut),
         dying.prop_map(FaultSpec::Dying),
@@ -494,4 +497,27 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn wrong_reads_are_fixed_sectors_and_end_after_their_times() {
+    let pattern = Pattern::new(1);
+    let wrong = |device: &mut Faulty<'_>| {
+        let check = Op::Read { range: range(0, 1024), into: ReadInto::Check(pattern) };
+        match device.run(check).unwrap().outcome.unwrap() {
+            Success::Wrong(report) => report.corrupt,
+            _ => 0,
+        }
+    };
+    let mut device = faulty(Bytes::mib(1), &["wrong-reads:share=0.1"], 1);
+    assert!(device.run(Op::write(range(0, 1024), pattern)).unwrap().outcome.is_ok());
+    let count = wrong(&mut device);
+    assert!((140..=270).contains(&count), "{count} of 2048");
+    assert_eq!(wrong(&mut device), count);
+    let bytes = device.read_bytes(range(0, 1024)).unwrap().unwrap();
+    assert_eq!(pattern.check(Lba(0), &bytes).corrupt, count, "bytes and checks agree");
+
+    let mut once = faulty(Bytes::mib(1), &["wrong-reads:range=4KiB+1KiB,times=1"], 1);
+    assert!(once.run(Op::write(range(0, 1024), pattern)).unwrap().outcome.is_ok());
+    assert_eq!([wrong(&mut once), wrong(&mut once)], [2, 0]);
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use flashscope_device::layer::{
-    Budget, Cost, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
+    Budget, Clip, Cost, Fence, Interrupt, Interruptible, Meter, ReadOnly, Replay, Trace,
 };
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
@@ -148,4 +148,16 @@ fn a_trace_replays_with_the_same_times_and_refuses_other_requests() {
         assert_eq!(replayed.outcome.is_ok(), recorded.outcome.is_ok());
     }
     assert!(matches!(replay.run(Op::Flush), Err(DeviceError::ReplayDiverged { position: 4, .. })));
+}
+
+#[test]
+fn clip_hides_the_end_of_the_device() {
+    let mut device = memory();
+    let mut clipped = Clip::new(&mut device as &mut dyn Device, Bytes::new((300 << 10) + 100));
+    assert_eq!(clipped.capabilities().capacity, Bytes::kib(300));
+    assert!(clipped.run(Op::write(range(296, 4), PATTERN)).unwrap().outcome.is_ok());
+    let beyond = Some(FailureCause::OutOfRange { capacity: Bytes::kib(300) });
+    assert_eq!(cause(&mut clipped, Op::write(range(296, 8), PATTERN)), beyond);
+    assert_eq!(cause(&mut clipped, Op::read(range(512, 4))), beyond);
+    assert_eq!(Clip::new(memory(), Bytes::gib(1)).capabilities().capacity, Bytes::mib(1));
 }

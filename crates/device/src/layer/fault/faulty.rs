@@ -7,6 +7,7 @@ use super::errors::Errors;
 use super::log::FaultLog;
 use super::power_cut::PowerCut;
 use super::spec::FaultSpec;
+use super::wrong_reads::WrongReads;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::request::{Completion, Op, Tag};
 use crate::time::Instant;
@@ -14,8 +15,8 @@ use crate::time::Instant;
 /// A device with the faults of a list of [`FaultSpec`]s.
 ///
 /// The layers have a fixed order. Closest to the device is a counterfeit, then power cuts and unplugging,
-/// then errors, then wear-out. Faults of one kind keep the order of the list. A request that one layer
-/// refuses does not reach the layers below it.
+/// then errors and wrong reads, then wear-out. Faults of one kind keep the order of the list. A request that
+/// one layer refuses does not reach the layers below it.
 pub struct Faulty<'device> {
     device: Box<dyn Device + Send + 'device>,
     log: FaultLog,
@@ -61,7 +62,7 @@ const fn depth(fault: &FaultSpec) -> u8 {
     match fault {
         FaultSpec::Counterfeit(_) => 0,
         FaultSpec::PowerCut(_) | FaultSpec::Unplug(_) => 1,
-        FaultSpec::ReadErrors(_) | FaultSpec::WriteErrors(_) => 2,
+        FaultSpec::ReadErrors(_) | FaultSpec::WriteErrors(_) | FaultSpec::WrongReads(_) => 2,
         FaultSpec::Dying(_) => 3,
     }
 }
@@ -77,6 +78,7 @@ fn wrapped<'device>(
         FaultSpec::Counterfeit(spec) => Box::new(Counterfeit::new(device, &spec, seed)?),
         FaultSpec::ReadErrors(spec) => Box::new(Errors::new(device, Read, spec, seed)),
         FaultSpec::WriteErrors(spec) => Box::new(Errors::new(device, Write, spec, seed)),
+        FaultSpec::WrongReads(spec) => Box::new(WrongReads::new(device, spec, seed)),
         FaultSpec::Unplug(spec) => Box::new(PowerCut::new(device, spec, false, log.clone(), seed)),
         FaultSpec::PowerCut(spec) => Box::new(PowerCut::new(device, spec, true, log.clone(), seed)),
         FaultSpec::Dying(spec) => Box::new(Dying::new(device, spec, seed)),

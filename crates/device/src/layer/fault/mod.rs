@@ -1,4 +1,5 @@
-//! Injects faults: counterfeit capacity, errors, unplugging, power cuts and wear-out. A short text such as
+//! Injects faults: counterfeit capacity, errors, wrong data,
+//! unplugging, power cuts and wear-out. A short text such as
 //! `wrap:real=2GiB` describes a fault. The same seed gives the same failures.
 //!
 //! [`FaultSpec`] describes a fault, [`Faulty`] is a device with faults, [`FaultLog`] lists the events. Each
@@ -19,6 +20,7 @@ mod spec;
 mod split_request;
 mod text;
 mod volatile;
+mod wrong_reads;
 
 pub use counterfeit::Counterfeit;
 pub use dying::Dying;
@@ -29,5 +31,6 @@ pub use log::{FaultEvent, FaultLog, Loss};
 pub use power_cut::PowerCut;
 pub use spec::{
     CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, Lookup,
-    Survivors, Trigger,
+    Survivors, Trigger, WrongReadSpec,
 };
+pub use wrong_reads::WrongReads;

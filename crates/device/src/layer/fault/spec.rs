@@ -16,6 +16,8 @@ pub enum FaultSpec {
     ReadErrors(ErrorSpec),
     /// A share of the writes fails.
     WriteErrors(ErrorSpec),
+    /// A share of the sectors reads back wrong, without an error.
+    WrongReads(WrongReadSpec),
     /// The device is unplugged and stays away.
     Unplug(CutSpec),
     /// The power fails and returns.
@@ -83,6 +85,17 @@ pub struct ErrorSpec {
     pub range: Option<ByteRange>,
 }
 
+/// The sectors that read back wrong. The seed selects them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WrongReadSpec {
+    /// Their share: above 0, at most 1.
+    pub share: f64,
+    /// Only sectors in this range; `None`: the whole device.
+    pub range: Option<ByteRange>,
+    /// Only the first reads of each, this many; `None`: all.
+    pub times: Option<u32>,
+}
+
 /// When the power is cut, and which writes are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutSpec {
@@ -139,8 +152,17 @@ impl CounterfeitSpec {
 
 impl FaultSpec {
     /// The names of the faults in texts.
-    pub const NAMES: [&str; 8] =
-        ["wrap", "limbo", "chain", "read-errors", "write-errors", "unplug", "power-cut", "dying"];
+    pub const NAMES: [&str; 9] = [
+        "wrap",
+        "limbo",
+        "chain",
+        "read-errors",
+        "write-errors",
+        "wrong-reads",
+        "unplug",
+        "power-cut",
+        "dying",
+    ];
 
     /// The name of this fault in texts.
     #[must_use]
@@ -151,6 +173,7 @@ impl FaultSpec {
             Self::Counterfeit(_) => "limbo",
             Self::ReadErrors(_) => "read-errors",
             Self::WriteErrors(_) => "write-errors",
+            Self::WrongReads(_) => "wrong-reads",
             Self::Unplug(_) => "unplug",
             Self::PowerCut(_) => "power-cut",
             Self::Dying(_) => "dying",

@@ -7,12 +7,13 @@ use super::error::FaultError;
 use super::quantity;
 use super::spec::{
     CounterfeitSpec, CutSpec, DroppedDataCache, DroppedReads, DyingSpec, ErrorSpec, FaultSpec, Lookup,
-    Survivors, Trigger,
+    Survivors, Trigger, WrongReadSpec,
 };
 use crate::units::{Bytes, SECTOR};
 
 const COUNTERFEIT_KEYS: &[&str] = &["real", "wrap", "fake", "reads", "cache", "lookup", "block"];
 const ERROR_KEYS: &[&str] = &["share", "range"];
+const WRONG_KEYS: &[&str] = &["share", "range", "times"];
 const CUT_KEYS: &[&str] = &["after", "at", "cache", "survivors"];
 const DYING_KEYS: &[&str] = &["after", "over", "errors", "delay"];
 
@@ -38,6 +39,7 @@ impl FromStr for FaultSpec {
             "wrap" | "limbo" | "chain" => counterfeit(fault, values).map(Self::Counterfeit),
             "read-errors" => errors(fault, values).map(Self::ReadErrors),
             "write-errors" => errors(fault, values).map(Self::WriteErrors),
+            "wrong-reads" => wrong_reads(fault, values).map(Self::WrongReads),
             "unplug" => cut(fault, values, Bytes::ZERO).map(Self::Unplug),
             "power-cut" => cut(fault, values, CACHE_DEFAULT).map(Self::PowerCut),
             _ => dying(fault, values).map(Self::Dying),
@@ -111,6 +113,19 @@ fn errors(fault: &'static str, text: &str) -> Result<ErrorSpec, FaultError> {
         return Err(values.missing("share or range", "share=0.001,range=1GiB+64MiB"));
     }
     Ok(ErrorSpec { share: share.unwrap_or(1.0), range })
+}
+
+fn wrong_reads(fault: &'static str, text: &str) -> Result<WrongReadSpec, FaultError> {
+    let mut values = Values::read(fault, text, WRONG_KEYS)?;
+    let share = values.number("share", f64::MIN_POSITIVE, 1.0, "above 0 and up to 1")?;
+    let range = values.parsed("range", "OFFSET+LENGTH, such as 1GiB+64MiB", quantity::parse_range)?;
+    if share.is_none() && range.is_none() {
+        return Err(values.missing("share or range", "share=0.001,times=1"));
+    }
+    let positive = |times: &u32| *times > 0;
+    let times =
+        values.parsed("times", "a number of reads, at least 1", |text| text.parse().ok().filter(positive))?;
+    Ok(WrongReadSpec { share: share.unwrap_or(1.0), range, times })
 }
 
 fn cut(fault: &'static str, text: &str, cache: Bytes) -> Result<CutSpec, FaultError> {
@@ -241,6 +256,7 @@ impl fmt::Display for FaultSpec {
         let values = match self {
             Self::Counterfeit(spec) => show_counterfeit(self.name(), spec),
             Self::ReadErrors(spec) | Self::WriteErrors(spec) => show_errors(spec),
+            Self::WrongReads(spec) => show_wrong_reads(spec),
             Self::Unplug(spec) | Self::PowerCut(spec) => show_cut(spec),
             Self::Dying(spec) => show_dying(spec),
         };
@@ -275,6 +291,12 @@ fn show_errors(spec: &ErrorSpec) -> Vec<String> {
     let share = Some(format!("share={}", spec.share));
     let range = spec.range.map(|range| format!("range={}", quantity::range(range)));
     [share, range].into_iter().flatten().collect()
+}
+
+fn show_wrong_reads(spec: &WrongReadSpec) -> Vec<String> {
+    let mut values = show_errors(&ErrorSpec { share: spec.share, range: spec.range });
+    values.extend(spec.times.map(|times| format!("times={times}")));
+    values
 }
 
 fn show_cut(spec: &CutSpec) -> Vec<String> {
