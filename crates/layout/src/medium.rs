@@ -11,6 +11,9 @@ pub struct Medium {
     pub target: String,
     /// Its size.
     pub capacity: Bytes,
+    /// What it really stores, if that is less. Nothing is planned or written beyond.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub true_size: Option<Bytes>,
     /// Its logical block: 512 bytes or 4 KiB.
     pub logical_block: Bytes,
     /// Its erase block, and how it is known.
@@ -19,6 +22,14 @@ pub struct Medium {
     pub fat_area: Option<Bytes>,
     /// What tells it from another medium.
     pub identity: Identity,
+}
+
+impl Medium {
+    /// The part that stores data.
+    #[must_use]
+    pub fn usable(&self) -> Bytes {
+        self.true_size.map_or(self.capacity, |size| size.min(self.capacity))
+    }
 }
 
 /// The erase block of a medium, and how it is known.

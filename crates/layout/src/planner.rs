@@ -107,6 +107,19 @@ pub enum PlanError {
         /// The logical block.
         logical_block: Bytes,
     },
+    /// It cannot store more than it announces.
+    #[error("a true size of {true_size} is more than the capacity of {capacity}; leave out --true-size")]
+    TrueSize {
+        /// The size that was given.
+        true_size: Bytes,
+        /// The capacity.
+        capacity: Bytes,
+    },
+    /// The second copy of a GPT lies at the end.
+    #[error(
+        "a GPT keeps a copy at the end, where this device stores nothing; leave the choice to flashscope, or ask for an MBR (--table mbr)"
+    )]
+    GptBeyondTrueSize,
     /// Only an MBR has CHS fields.
     #[error("a GPT has no CHS fields; leave out --chs, or ask for an MBR (--table mbr)")]
     ChsInGpt,
@@ -147,9 +160,12 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
     if erase_block.is_zero() || !erase_block.is_multiple_of(medium.logical_block) {
         return Err(PlanError::EraseBlock { erase_block, logical_block: medium.logical_block });
     }
-    if medium.capacity < erase_block * 2 {
+    if let Some(true_size) = medium.true_size.filter(|size| *size > medium.capacity) {
+        return Err(PlanError::TrueSize { true_size, capacity: medium.capacity });
+    }
+    if medium.usable() < erase_block * 2 {
         let target = medium.target.clone();
-        return Err(PlanError::TooSmall { target, capacity: medium.capacity, erase_block });
+        return Err(PlanError::TooSmall { target, capacity: medium.usable(), erase_block });
     }
     let ids = Ids::of_seed(wish.seed);
     let table = table(medium, wish, &ids)?;
@@ -157,7 +173,7 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
     let partitions = match wish.purpose {
         Purpose::BoardBoot => board(medium, wish, &table, space)?,
         _ => {
-            let kind = wish.filesystem.unwrap_or_else(|| suggested(wish.purpose, medium.capacity));
+            let kind = wish.filesystem.unwrap_or_else(|| suggested(wish.purpose, medium.usable()));
             vec![partition(medium, wish, &table, (1, kind), space)?]
         }
     };
@@ -173,12 +189,15 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
 
 fn table(medium: &Medium, wish: &Wish, ids: &Ids) -> Result<PartitionTable, PlanError> {
     let maximum = medium.logical_block * MBR_SECTORS_MAX;
-    let is_too_large = medium.capacity > maximum;
+    let is_too_large = medium.usable() > maximum;
+    let is_clipped = medium.true_size.is_some();
     let (kind, because) = match wish.table {
-        Some(TableKind::Mbr) if is_too_large => {
+        Some(TableKind::Gpt) if is_clipped => return Err(PlanError::GptBeyondTrueSize),
+        Some(TableKind::Mbr) | None if is_too_large && (is_clipped || wish.table.is_some()) => {
             let target = medium.target.clone();
-            return Err(PlanError::MbrTooSmall { target, capacity: medium.capacity, maximum });
+            return Err(PlanError::MbrTooSmall { target, capacity: medium.usable(), maximum });
         }
+        None if is_clipped => (TableKind::Mbr, Because::GptNeedsTheEnd),
         Some(kind) => (kind, Because::Asked),
         None if is_too_large => (TableKind::Gpt, Because::LargerThanMbr),
         None => (TableKind::Mbr, Because::MbrIsReadEverywhere),
@@ -188,9 +207,9 @@ fn table(medium: &Medium, wish: &Wish, ids: &Ids) -> Result<PartitionTable, Plan
     }
     let arithmetic = format!(
         "{} / {} = {} sectors",
-        medium.capacity,
+        medium.usable(),
         medium.logical_block,
-        medium.capacity / medium.logical_block
+        medium.usable() / medium.logical_block
     );
     let reason = Reason::new(PlanNumber::TableKind, kind.as_sfdisk(), arithmetic, because);
     let id = match kind {
@@ -215,7 +234,7 @@ fn space(medium: &Medium, kind: TableKind) -> Space {
         TableKind::Gpt => FIRST_USABLE,
     };
     let first = (medium.logical_block * start).max(usual);
-    let end = medium.capacity.saturating_sub(medium.logical_block * end).round_down(medium.logical_block);
+    let end = medium.usable().saturating_sub(medium.logical_block * end).round_down(medium.logical_block);
     Space { first, end }
 }
 
@@ -226,7 +245,7 @@ fn board(
     table: &PartitionTable,
     space: Space,
 ) -> Result<Vec<Partition>, PlanError> {
-    let boot_size = BOOT_SIZE.min(medium.capacity / BOOT_SHARE).round_up(medium.erase_block.size);
+    let boot_size = BOOT_SIZE.min(medium.usable() / BOOT_SHARE).round_up(medium.erase_block.size);
     let boot_end = (space.first + boot_size).round_up(medium.erase_block.size).min(space.end);
     let boot_wish = Wish { label: String::new(), ..wish.clone() };
     let boot_space = Space { end: boot_end, ..space };

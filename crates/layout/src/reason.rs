@@ -50,6 +50,8 @@ pub enum Because {
     MbrIsReadEverywhere,
     /// The disk is larger than an MBR can describe.
     LargerThanMbr,
+    /// A GPT keeps a copy at the end, where the device stores nothing.
+    GptNeedsTheEnd,
     /// The user asked for it.
     Asked,
     /// The partition starts on an edge of an erase block.

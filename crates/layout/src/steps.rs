@@ -142,7 +142,8 @@ pub fn partition_ends(partition: &Partition) -> [ByteRange; 2] {
 /// The ranges around the partitions that hold the table, and zeros, by offset on the disk.
 #[must_use]
 pub fn table_ranges(plan: &Plan) -> Vec<ByteRange> {
-    let (capacity, block) = (plan.medium.capacity, plan.medium.logical_block);
+    // Beyond the true size nothing is written: where addresses wrap around, it would land in a partition.
+    let (capacity, block) = (plan.medium.usable(), plan.medium.logical_block);
     let first = plan.partitions.iter().map(|partition| partition.placement.start).min().unwrap_or(WIPE);
     let last = plan.partitions.iter().map(Partition::end).max().unwrap_or(WIPE);
     let end = capacity.saturating_sub(WIPE).max(last).round_up(block);

@@ -42,6 +42,9 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         0,
         &format!("Plan for {}: {model}{}, for {}.", printable(&medium.target), medium.capacity, plan.purpose),
     );
+    if let Some(size) = medium.true_size {
+        text.line(0, &format!("It stores only {size} ({} bytes): nothing is written beyond.", size.get()));
+    }
     text.line(0, &format!("Erase block: {}.", erase_block(medium.erase_block)));
     text.heading("Present layout");
     for sentence in layout::present(present, medium.erase_block.size) {
@@ -247,6 +250,9 @@ const fn because(because: Because) -> &'static str {
             "Garbage collection frees whole sections, so a section is made of whole erase blocks."
         }
         Because::GroupsOfStripeUnits => "Allocation groups are made of whole stripe units.",
+        Because::GptNeedsTheEnd => {
+            "A GPT keeps a copy at the end, where the device stores nothing; an MBR lies at the start."
+        }
         Because::OneMetadataCopy => "One copy of the metadata halves its writes.",
     }
 }

@@ -54,6 +54,10 @@ pub struct Plan {
     /// The erase block, if you know it. Otherwise it is measured with reads.
     #[arg(long, value_name = "SIZE", value_parser = value::erase_block, conflicts_with = "run")]
     pub erase_block: Option<Bytes>,
+    /// Use only the first BYTES, which the device really stores. `verify` finds them. Default: what the run
+    /// file of --run says, or all.
+    #[arg(long, value_name = "BYTES")]
+    pub true_size: Option<Bytes>,
     /// Take the findings from this run file instead of measuring.
     #[arg(long, value_name = "FILE")]
     pub run: Option<PathBuf>,

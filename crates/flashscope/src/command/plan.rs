@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use flashscope_device::Device;
-use flashscope_device::layer::Budget;
+use flashscope_device::layer::{Budget, Clip};
+use flashscope_device::{Bytes, Device};
 use flashscope_infer::diagnosis::diagnose_run;
 use flashscope_layout::apply::{HostError, version_of};
 use flashscope_layout::filesystem::{self, Tool};
@@ -55,7 +55,9 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     if target.interrupt.is_requested() {
         return Ok(Exit::Interrupted);
     }
-    let medium = medium(arguments, &target, known.as_ref().map(|(_, findings)| findings.as_slice()));
+    let true_size = true_size(arguments, &target, known.as_ref().map(|(run, _)| run));
+    let known_findings = known.as_ref().map(|(_, findings)| findings.as_slice());
+    let medium = Medium { true_size, ..medium(arguments, &target, known_findings) };
     let gain = known.as_ref().and_then(|(run, findings)| gain(run, findings));
     let plan =
         flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
@@ -145,7 +147,9 @@ fn findings(
     if let Some(file) = &arguments.run {
         let run = input::run_file(file)?;
         let capacity = target.device.capabilities().capacity;
-        let measured = run.observations.iter().find_map(|seen| seen.conditions.capacity);
+        let announced = run.false_capacity().map(|verdict| verdict.announced);
+        let measured =
+            announced.or_else(|| run.observations.iter().find_map(|seen| seen.conditions.capacity));
         if let Some(measured) = measured.filter(|measured| *measured != capacity) {
             let (file, target) = (file.display(), &arguments.target);
             let error =
@@ -165,11 +169,19 @@ fn findings(
         "measuring the erase block; this only reads (give --erase-block or --run to skip it)"
     });
     let mut progress = Progress::new(printer);
-    let observations = survey.run(&mut target.device, &mut progress);
+    // Beyond the true size there is nothing to measure.
+    let size = arguments.true_size.unwrap_or_else(|| target.device.capabilities().capacity);
+    let observations = survey.run(&mut Clip::new(&mut target.device, size), &mut progress);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
     let findings = flashscope_infer::findings_of(&run);
     Ok(Some((run, findings)))
+}
+
+/// The size that the device really stores, if it is known and less than the capacity.
+fn true_size(arguments: &Plan, target: &Target, run: Option<&RunFile>) -> Option<Bytes> {
+    let of_run = run.and_then(RunFile::false_capacity).and_then(|verdict| verdict.true_size);
+    arguments.true_size.or(of_run).filter(|size| *size != target.device.capabilities().capacity)
 }
 
 fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
@@ -192,6 +204,7 @@ fn medium(arguments: &Plan, target: &Target, findings: Option<&[Finding]>) -> Me
     Medium {
         target: arguments.target.clone(),
         capacity,
+        true_size: None,
         logical_block,
         erase_block: given.or(measured).unwrap_or_else(boundary),
         fat_area: find(findings, FindingId::FatAreaBytes).and_then(Finding::bytes),

@@ -536,3 +536,29 @@ fn a_gpt_with_small_erase_blocks_is_applied() {
     let text = plan(&[&[bench.image.as_str()], &wish[..]].concat());
     assert!(text.contains("Partition 1 (vfat)"), "{text}");
 }
+
+/// Only the part that stores data is planned, whether the size is given or comes from a check.
+#[test]
+fn a_plan_for_a_fake_ends_below_its_true_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = 8_053_063_680_u64;
+    let target = "sim:counterfeit-64g-wrap";
+    let run = path(&folder, "run.json");
+    assert_eq!(flashscope(&["check", target, "-o", &run]).status.code(), Some(1));
+    for known in [&["--erase-block", "4MiB", "--true-size", "8053063680"][..], &["--run", &run]] {
+        let found = document(&[&["plan", target, "--for", "share"], known].concat());
+        schema::assert_valid("plan", &found);
+        let placement = &found["partitions"][0]["placement"];
+        let end = placement["start"].as_u64().unwrap() + placement["size"].as_u64().unwrap();
+        assert!((size - (8 << 20)..=size).contains(&end), "{known:?}: {end}");
+        assert_eq!(found["table"]["kind"], "mbr");
+        assert_eq!(found["medium"]["true_size"], size);
+    }
+    let text = plan(&[target, "--for", "share", "--erase-block", "4MiB", "--true-size", "8053063680"]);
+    assert!(text.contains("It stores only") && text.contains("A GPT keeps a copy at the end"), "{text}");
+    let gpt =
+        ["plan", target, "--for", "share", "--erase-block", "4MiB", "--true-size", "7GiB", "--table", "gpt"];
+    assert!(matches!(refusal(&gpt), (2, text) if text.contains("--table mbr")));
+    let more = ["plan", target, "--for", "share", "--erase-block", "4MiB", "--true-size", "1TiB"];
+    assert!(matches!(refusal(&more), (2, text) if text.contains("--true-size")));
+}

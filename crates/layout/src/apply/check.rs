@@ -29,6 +29,10 @@ pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
         let (expected, found) = (plan.medium.capacity, capabilities.capacity);
         return Err(ApplyError::OtherMedium { expected, found });
     }
+    let is_true = plan.medium.true_size.is_none_or(|size| size <= plan.medium.capacity);
+    if !is_true || plan.medium.true_size.is_some() && plan.table.kind != TableKind::Mbr {
+        return Err(impossible("a device of a smaller true size needs an MBR within it"));
+    }
     if block != plan.medium.logical_block {
         return Err(impossible(format!("it has logical blocks of {block}")));
     }
@@ -59,7 +63,7 @@ pub fn check(plan: &Plan, device: &dyn Device) -> Result<(), ApplyError> {
 fn place(partition: &Partition, number: u32, end: Bytes, plan: &Plan) -> Result<(), ApplyError> {
     let (placement, block) = (&partition.placement, plan.medium.logical_block);
     let last = placement.start.get().checked_add(placement.size.get()).map(Bytes::new);
-    let fits = last.is_some_and(|last| last <= plan.medium.capacity);
+    let fits = last.is_some_and(|last| last <= plan.medium.usable());
     let is_whole = placement.start.is_multiple_of(block) && placement.size.is_multiple_of(block);
     let is_in_table =
         plan.table.kind != TableKind::Mbr || last.is_some_and(|last| last / block <= MBR_SECTORS_MAX);

@@ -241,7 +241,7 @@ pub(super) fn save(
         target: origin.target.to_owned(),
         identity: origin.medium.identity.clone(),
         logical_block: origin.medium.logical_block,
-        fingerprint: fingerprint(device, &ranges)?,
+        fingerprint: fingerprint(device, origin.medium.usable(), &ranges)?,
         ranges,
     };
     write_header(&header, file)?;
@@ -268,18 +268,20 @@ fn write_header(header: &UndoHeader, file: &mut dyn Write) -> Result<(), UndoErr
     Ok(())
 }
 
-/// Places between the saved ranges, spread over the medium, with their checksums.
-fn fingerprint(device: &mut dyn Device, ranges: &[SavedRange]) -> Result<Vec<Fingerprint>, UndoError> {
-    let capabilities = device.capabilities();
-    let length = FINGERPRINT.round_up(capabilities.logical_block);
+/// Places between the saved ranges, spread over the part that stores data, with their checksums.
+fn fingerprint(
+    device: &mut dyn Device,
+    usable: Bytes,
+    ranges: &[SavedRange],
+) -> Result<Vec<Fingerprint>, UndoError> {
+    let length = FINGERPRINT.round_up(device.capabilities().logical_block);
     let mut places = Vec::new();
     for index in 0..FINGERPRINTS {
-        let share = capabilities.capacity.get() / FINGERPRINTS * index
-            + capabilities.capacity.get() / FINGERPRINTS / 2;
+        let share = usable.get() / FINGERPRINTS * index + usable.get() / FINGERPRINTS / 2;
         let offset = Bytes::new(share).round_down(length);
         let range = ByteRange::new(offset, length);
         let is_saved = ranges.iter().any(|saved| saved.offset < range.end() && offset < saved.range().end());
-        if is_saved || range.end() > capabilities.capacity {
+        if is_saved || range.end() > usable {
             continue;
         }
         places.push(Fingerprint { offset, checksum: summary_of(device, range)?.checksum });

@@ -7,11 +7,14 @@ use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, Payload};
 use flashscope_layout::apply::{
-    ApplyError, Host, HostError, Means, UndoError, UndoSink, UndoState, apply, read_header, restore, state,
+    ApplyError, Host, HostError, Means, UndoError, UndoSink, UndoState, apply, check, read_header, restore,
+    state,
 };
 use flashscope_layout::filesystem::{Command, FilesystemKind};
+use flashscope_layout::reason::Because;
 use flashscope_layout::{
-    EraseBlock, EraseBlockSource, Identity, Medium, Partition, Plan, Purpose, Wish, plan,
+    EraseBlock, EraseBlockSource, Identity, Medium, Partition, Plan, PlanError, Purpose, TableKind, Wish,
+    plan,
 };
 
 use crate::support::{Random, sweep};
@@ -23,6 +26,7 @@ fn medium() -> Medium {
     Medium {
         target: "memory".to_owned(),
         capacity: CAPACITY,
+        true_size: None,
         logical_block: Bytes::new(512),
         erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
         fat_area: None,
@@ -353,4 +357,47 @@ fn a_tool_that_is_missing_or_fails_at_any_step_leaves_the_medium_untouched() {
             assert!(device.contents() == before && file.is_empty());
         }
     }
+}
+
+/// Everything lies below the true size: on a fake whose addresses wrap around, a write beyond it would land
+/// in the partition.
+#[test]
+fn a_plan_for_the_true_size_of_a_fake_is_applied_and_undone_bit_for_bit() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let size = Bytes::mib(70) + Bytes::new(512);
+    let fake = Medium { true_size: Some(size), ..medium() };
+    for (filesystem, fault) in FILESYSTEMS.into_iter().zip(["wrap", "limbo", "wrap"]) {
+        let wish = Wish { filesystem: Some(filesystem), ..Wish::new(Purpose::Share, 1) };
+        let planned = plan(&fake, &wish).unwrap();
+        assert!(planned.partitions.iter().all(|partition| partition.end() <= size), "{filesystem}");
+        let mut device = full(3);
+        let before = device.contents().to_vec();
+        let fault: FaultSpec =
+            format!("{fault}:real={},fake={}", size.get(), CAPACITY.get()).parse().unwrap();
+        let mut faulty = Faulty::new(&mut device, &[fault], 1).unwrap();
+        let (result, file) = applied(&planned, &mut faulty);
+        result.unwrap();
+        undone(&file, &mut faulty).unwrap();
+        drop(faulty);
+        assert!(device.contents() == before, "{filesystem}");
+    }
+}
+
+#[test]
+fn a_true_size_needs_an_mbr_and_is_at_most_the_capacity() {
+    let of = |true_size| Medium { true_size: Some(true_size), ..medium() };
+    let wish = |table| Wish { table, ..Wish::new(Purpose::Share, 1) };
+    let planned = plan(&of(Bytes::mib(64)), &wish(None)).unwrap();
+    assert_eq!((planned.table.kind, planned.table.reason.because), (TableKind::Mbr, Because::GptNeedsTheEnd));
+    let gpt = plan(&of(Bytes::mib(64)), &wish(Some(TableKind::Gpt)));
+    assert_eq!(gpt, Err(PlanError::GptBeyondTrueSize));
+    let more = plan(&of(CAPACITY + Bytes::mib(1)), &wish(None));
+    assert!(matches!(more, Err(PlanError::TrueSize { .. })), "{more:?}");
+    let small = plan(&of(Bytes::mib(7)), &wish(None));
+    assert!(matches!(small, Err(PlanError::TooSmall { .. })), "{small:?}");
+    let mut edited = planned;
+    edited.medium.true_size = Some(Bytes::mib(32));
+    assert!(check(&edited, &MemoryDevice::new(CAPACITY)).is_err(), "a partition beyond the true size");
 }

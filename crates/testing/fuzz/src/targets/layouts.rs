@@ -54,6 +54,7 @@ fn medium() -> Medium {
     Medium {
         target: "/dev/sdb".to_owned(),
         capacity: PLANNED,
+        true_size: None,
         logical_block: BLOCK,
         erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
         fat_area: None,
