@@ -1,12 +1,15 @@
 //! The progress bar of an experiment.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use flashscope_linux::drop_from_page_cache;
 use flashscope_measure::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printer::Printer;
 use crate::stall::StallWatch;
+use crate::target::Target;
 
 /// Shows the progress of an experiment on standard error, if that is a terminal.
 pub struct Progress<'a> {
@@ -16,6 +19,8 @@ pub struct Progress<'a> {
     announces: bool,
     /// Says when a request takes long.
     _stall_watch: StallWatch,
+    /// What is dropped from the page cache before a second look.
+    cached: Option<PathBuf>,
 }
 
 /// Guess: smooth enough, and drawing must not disturb the measurement.
@@ -35,6 +40,7 @@ impl<'a> Progress<'a> {
             failed_requests: 0,
             announces: false,
             _stall_watch: if printer.is_quiet() { StallWatch::none() } else { StallWatch::start() },
+            cached: None,
         }
     }
 
@@ -42,6 +48,20 @@ impl<'a> Progress<'a> {
     pub const fn announcing(mut self) -> Self {
         self.announces = true;
         self
+    }
+
+    /// Before a second look at places that read back wrong, this file or disk is opened anew, and dropped
+    /// from the page cache.
+    pub fn looking_again_at(mut self, target: &Target) -> Self {
+        self.cached = (!target.is_virtual).then(|| PathBuf::from(&target.text));
+        self
+    }
+
+    fn drop_cached(&self) {
+        let Some(path) = &self.cached else { return };
+        if let Err(error) = drop_from_page_cache(path) {
+            self.printer.detail(format!("cannot drop {} from the page cache: {error}", path.display()));
+        }
     }
 
     /// The number of requests that failed so far.
@@ -84,6 +104,7 @@ impl Observer for Progress<'_> {
                 self.failed_requests += 1;
                 self.bar.suspend(|| self.printer.detail(text));
             }
+            Event::SecondLook => self.drop_cached(),
             Event::End => self.bar.finish_and_clear(),
         }
     }

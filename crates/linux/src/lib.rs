@@ -73,7 +73,7 @@ pub use error::{NoImage, NotErasable, OpenError};
 pub use failure::SystemError;
 pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, FreeSpace,
-    NonStickStorage, Rewriting, scan_directory,
+    NonStickStorage, Rewriting, drop_from_page_cache, scan_directory,
 };
 pub use identify::{Identity, identify};
 pub use image_file::examine_image;

@@ -76,6 +76,9 @@ pub enum Event<'a> {
         /// The device time since then.
         device_time: Duration,
     },
+    /// Places read back wrong. They are about to be read a second time, so nothing above the device may
+    /// answer from memory.
+    SecondLook,
     /// A remark for the person.
     Remark {
         /// One sentence.

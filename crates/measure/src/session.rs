@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use flashscope_record::finding::WouldDecide;
 use flashscope_record::observation::{
-    Cause, Conditions, Data, Ended, Observations, Refusal, Source, StopReason,
+    Cause, Conditions, Data, Ended, Observations, ReadBack, Refusal, Source, StopReason,
 };
 
 use crate::contract::{Estimate, Event, Observer};
@@ -102,16 +102,40 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn is_kept(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
-        Ok(self.check(range)?.map(|wrong| wrong.misplaced + wrong.blank + wrong.corrupt == 0))
+        Ok(self.check(range)?.map(|found| !is_other_data(&found)))
     }
 
-    /// Whether `range` holds neither data that this run wrote there nor data it wrote elsewhere: the write
-    /// was dropped. `None` if the read failed.
-    ///
-    /// # Errors
-    /// [`Stop`] if no further request makes sense.
-    pub fn is_dropped(&mut self, range: ByteRange) -> Result<Option<bool>, Stop> {
-        Ok(self.check(range)?.map(|wrong| wrong.misplaced == 0 && wrong.blank + wrong.corrupt > 0))
+    /// Reads these ranges back, each of which this run wrote, until this time is spent. Data is lost if two
+    /// reads find other data. An error ends it: what was measured before keeps its meaning.
+    pub fn read_back(
+        &mut self,
+        ranges: &[ByteRange],
+        time_max: Duration,
+        is_lost: impl Fn(&CheckReport) -> bool,
+    ) -> Vec<Option<bool>> {
+        let started = self.now();
+        let mut lost = Vec::with_capacity(ranges.len());
+        let mut wrong = Vec::new();
+        for range in ranges {
+            if self.now().since(started) >= time_max {
+                break;
+            }
+            let Ok(report) = self.check(*range) else { break };
+            let is_lost = report.as_ref().map(&is_lost);
+            if is_lost == Some(true) {
+                wrong.push(lost.len());
+            }
+            lost.push(is_lost);
+        }
+        for index in wrong {
+            let (Some(range), Some(found)) = (ranges.get(index), lost.get_mut(index)) else { continue };
+            match self.check(*range) {
+                Ok(Some(report)) => *found = Some(is_lost(&report)),
+                Ok(None) => {}
+                Err(_) => break,
+            }
+        }
+        lost
     }
 
     /// The sectors of `range` that do not hold what this run wrote there. `None` if the read failed.
@@ -364,6 +388,33 @@ pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<bool, Stop> {
         offset = piece.end();
     }
     Ok(is_whole)
+}
+
+/// Whether a range holds other data than this run wrote there, now or earlier.
+pub const fn is_other_data(found: &CheckReport) -> bool {
+    found.misplaced + found.blank + found.corrupt > 0
+}
+
+/// Whether a range holds neither data that this run wrote there nor data it wrote elsewhere: the write was
+/// dropped.
+pub const fn is_dropped(found: &CheckReport) -> bool {
+    found.misplaced == 0 && found.blank + found.corrupt > 0
+}
+
+/// At most this many of what was written is read back, and at most this long. Policy: a bad part of 3 % is
+/// found, and a slow stick is not kept for longer than a row of requests.
+pub const READ_BACK_PLACES: usize = 64;
+/// The most time for reading back. Guess.
+pub const READ_BACK_TIME_MAX: Duration = Duration::from_secs(10);
+/// The size of each.
+pub const READ_BACK_SIZE: Bytes = Bytes::kib(4);
+
+/// The sums of what was read back.
+pub fn read_back_of(lost: &[Option<bool>]) -> ReadBack {
+    let count = |wanted: fn(&bool) -> bool| {
+        u32::try_from(lost.iter().flatten().filter(|lost| wanted(lost)).count()).unwrap_or(u32::MAX)
+    };
+    ReadBack { places: count(|_| true), lost: count(|lost| *lost) }
 }
 
 /// `length` bytes at `offset`.

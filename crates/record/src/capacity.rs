@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 pub enum CapacityKind {
     /// No sign of a false capacity within the cache bound.
     NoSign,
+    /// No such sign either, but the device may map flash only when it is written, and store less. No quick
+    /// test decides that.
+    #[serde(rename = "cannot_be_told")]
+    Undecided,
     /// Addresses wrap around: data beyond the true size overwrites the start.
     Wrap,
     /// Writes beyond the true size are dropped.
@@ -30,7 +34,7 @@ impl CapacityKind {
     /// Whether the device is fake or bad.
     #[must_use]
     pub const fn is_bad(self) -> bool {
-        !matches!(self, Self::NoSign)
+        !matches!(self, Self::NoSign | Self::Undecided)
     }
 }
 
@@ -119,7 +123,8 @@ pub struct CapacityVerdict {
     pub kind: CapacityKind,
     /// The capacity that the device announces.
     pub announced: Bytes,
-    /// The capacity that it stores, exact; null if there is no boundary.
+    /// The capacity that it stores, exact; null if there is no boundary, or
+    /// if it is undecided.
     pub true_size: Option<Bytes>,
     /// The size after which addresses wrap around; null if they do not.
     pub wrap_period: Option<Bytes>,

@@ -21,6 +21,10 @@ pub struct Verdict {
 /// The answer in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerdictState {
+    /// The device stores less than it announces.
+    FalseCapacity,
+    /// Data did not read back as the tests wrote it.
+    LosesData,
     /// Requests failed: the device may be failing.
     Failing,
     /// Sequential writes are poor, or a bottleneck costs time and they are not good.
@@ -36,10 +40,18 @@ pub enum VerdictState {
 }
 
 impl VerdictState {
+    /// Whether nothing should be stored on the device.
+    #[must_use]
+    pub const fn is_alarm(self) -> bool {
+        matches!(self, Self::FalseCapacity | Self::LosesData | Self::Failing)
+    }
+
     /// The id in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::FalseCapacity => "false_capacity",
+            Self::LosesData => "loses_data",
             Self::Failing => "failing",
             Self::Slow => "slow",
             Self::SlowSmallWrites => "slow_small_writes",
@@ -167,6 +179,10 @@ impl GainScope {
 /// Something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionKind {
+    /// Use only the part that stores data, of this size.
+    UseTrueSize(Bytes),
+    /// Find out whether the capacity is true.
+    VerifyCapacity,
     /// Copy the data off: requests failed.
     BackUp,
     /// Plug it into a faster port, or without the hub.
@@ -192,6 +208,8 @@ impl ActionKind {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::UseTrueSize(_) => "use_true_size",
+            Self::VerifyCapacity => "verify_capacity",
             Self::BackUp => "back_up",
             Self::FasterPort => "faster_port",
             Self::FasterReader => "faster_reader",

@@ -7,6 +7,7 @@ use flashscope_record::capacity::{
     BadPlaces, CapacityHint, CapacityKind, CapacityVerdict, PlaceState, SampledPlace,
 };
 
+use crate::printable::printable;
 use crate::quantity::{counted, integer, seconds, three_digits};
 use crate::terminal::wrapped;
 
@@ -15,9 +16,9 @@ const CELLS: usize = 64;
 
 /// The verdict as text: the answer, the map, what it means, and the cost.
 #[must_use]
-pub fn text(verdict: &CapacityVerdict, width: usize) -> String {
+pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
     let mut text = headline(verdict) + "\n\n" + &map(verdict) + "\n\n";
-    for paragraph in details(verdict) {
+    for paragraph in details(verdict, target) {
         for line in wrapped(&paragraph, width) {
             text += &line;
             text.push('\n');
@@ -34,6 +35,7 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
     let stores = decimal(kept);
     let how = match verdict.kind {
         CapacityKind::NoSign => return no_sign(verdict),
+        CapacityKind::Undecided => return undecided(verdict),
         CapacityKind::Scattered => {
             return format!(
                 "BAD: says {says}, but {} of all places lose data, all over the device.",
@@ -60,6 +62,13 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
 fn no_sign(verdict: &CapacityVerdict) -> String {
     let says = decimal(verdict.announced);
     format!("OK: no sign of a false capacity. Says {says}, and kept the data in all places that were tested.")
+}
+
+fn undecided(verdict: &CapacityVerdict) -> String {
+    let says = decimal(verdict.announced);
+    format!(
+        "UNKNOWN: says {says}, and kept the data in all places that were tested, but it may map flash on demand."
+    )
 }
 
 /// The device from its first to its last byte: what each part kept.
@@ -99,7 +108,7 @@ fn cell_of(offset: Bytes, capacity: Bytes) -> usize {
     usize::try_from(cell).unwrap_or(CELLS)
 }
 
-fn details(verdict: &CapacityVerdict) -> Vec<String> {
+pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(size) = verdict.true_size.filter(|_| verdict.kind.is_bad()) {
         lines.push(format!("Exact: {} of {} bytes.", integer(size.get()), integer(verdict.announced.get())));
@@ -113,8 +122,9 @@ fn details(verdict: &CapacityVerdict) -> Vec<String> {
     }
     if verdict.kind.is_bad() {
         lines.push("Do not store anything on it that you need. Return it.".to_owned());
+        lines.extend(usable(verdict, target));
     } else {
-        lines.push(bound(verdict.cache_excluded));
+        lines.push(bound(verdict));
     }
     lines.extend(verdict.hints.iter().map(hint));
     let cost = &verdict.cost;
@@ -129,8 +139,28 @@ fn details(verdict: &CapacityVerdict) -> Vec<String> {
     lines
 }
 
+/// The smallest part that is worth a partition. Guess.
+const USABLE_MIN: Bytes = Bytes::mib(64);
+
+/// How to use the part that stores data. Where places below the boundary are bad too, none is recommended.
+fn usable(verdict: &CapacityVerdict, target: &str) -> Option<String> {
+    let size = verdict.true_size.filter(|size| *size >= USABLE_MIN && verdict.kind != CapacityKind::Mixed)?;
+    Some(format!(
+        "If you must keep it, plan a partition that ends below the true size: flashscope plan {} --true-size {} --for share",
+        printable(target),
+        size.get()
+    ))
+}
+
 /// What the test excludes, and what it cannot see.
-fn bound(excluded: Bytes) -> String {
+fn bound(verdict: &CapacityVerdict) -> String {
+    let excluded = verdict.cache_excluded;
+    if verdict.kind == CapacityKind::Undecided {
+        return format!(
+            "Excluded: wrap-around, and dropped writes with a cache up to {excluded}. Whether it has the flash for all of it, only \
+             `flashscope verify --full` can tell: it fills the drive, and a drive with too little flash may die of it."
+        );
+    }
     format!(
         "A cache larger than {excluded} could hide a fake (--cache-bound excludes larger ones). A drive that maps flash on \
          demand passes every quick test."
@@ -168,8 +198,8 @@ pub(crate) fn one(bad: &BadPlaces) -> String {
 fn hint(hint: &CapacityHint) -> String {
     match hint {
         CapacityHint::UnwrittenReadsFast { unwritten, written } => format!(
-            "Hint: areas that were never written read in {} and are all equal, written ones in {}. The drive may map flash on \
-             demand, and may have less than it says.",
+            "Seen: areas that were never written read in {} and are all equal, written ones in {}. So the drive may map flash \
+             only when it is written, and may have less than it says.",
             seconds(unwritten.as_secs_f64()),
             seconds(written.as_secs_f64())
         ),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::bail;
-use flashscope_device::Bytes;
+use flashscope_device::{Bytes, SECTOR};
 use flashscope_measure::Silent;
 use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Settings, verify};
 use flashscope_record::capacity::{CapacityKind, CapacityVerdict};
@@ -31,21 +31,47 @@ struct Row {
     verdict: CapacityVerdict,
 }
 
+/// The units below the true size that may all be bad, so that the boundary seems lower: with 20 % bad ones,
+/// chance makes 8 in a row in 3 of a million cases.
+const BAD_IN_A_ROW: u64 = 8;
+
 impl Row {
+    /// Whether a device that maps on demand was not suspected, or another one was. No quick test can be sure,
+    /// and neither is an alarm.
+    const fn is_unsure(&self) -> bool {
+        matches!(
+            (self.case.class, self.verdict.kind),
+            (CapacityClass::OnDemand, CapacityKind::NoSign)
+                | (CapacityClass::Genuine, CapacityKind::Undecided)
+        )
+    }
+
+    /// Exact, except where the places right below the boundary may be bad too.
+    fn is_size_right(&self) -> bool {
+        let (found, size) = (self.verdict.true_size, self.case.true_size);
+        if self.case.class != CapacityClass::Mixed {
+            return found == size;
+        }
+        let (found, size) = (found.unwrap_or_default(), size.unwrap_or_default());
+        found <= size && size - found <= SECTOR * BAD_IN_A_ROW
+    }
+
     fn is_right(&self) -> bool {
         let kind = match self.case.class {
-            CapacityClass::Genuine | CapacityClass::OnDemand => CapacityKind::NoSign,
+            CapacityClass::Genuine => CapacityKind::NoSign,
+            CapacityClass::OnDemand => CapacityKind::Undecided,
+            CapacityClass::Mixed => CapacityKind::Mixed,
             CapacityClass::Wrap => CapacityKind::Wrap,
             CapacityClass::Limbo | CapacityClass::LimboCache => CapacityKind::Dropped,
             CapacityClass::Chain => CapacityKind::Chain,
             CapacityClass::Errors => CapacityKind::Errors,
             CapacityClass::BadBlocks => CapacityKind::Scattered,
         };
-        self.verdict.kind == kind && self.verdict.true_size == self.case.true_size
+        self.verdict.kind == kind && self.is_size_right()
     }
 }
 
-/// Prints a table and every wrong verdict. Fails if one is wrong.
+/// Prints a table and every wrong verdict. Fails if one is wrong, but for unsure ones.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (count, seed) = (arguments.count, arguments.seed);
     let mappers = count.div_ceil(10);
@@ -60,7 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Ok(Row { case, verdict })
     })?;
     print(&table(&rows))?;
-    let wrong = rows.iter().filter(|row| !row.is_right()).count();
+    let wrong = rows.iter().filter(|row| !row.is_right() && !row.is_unsure()).count();
     if wrong > 0 {
         bail!("{wrong} of {} verdicts are wrong", rows.len());
     }

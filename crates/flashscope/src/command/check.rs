@@ -1,21 +1,25 @@
 //! `flashscope check`: runs all permitted experiments and prints the findings, the bottleneck and advice.
 
 use anyhow::anyhow;
-use flashscope_device::layer::{Budget, Meter};
-use flashscope_device::{Bytes, Device};
+use flashscope_device::layer::{Budget, Clip, Meter};
+use flashscope_device::{Bytes, Device, DeviceError};
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
+use flashscope_record::{CapacityVerdict, RunFile};
 
 use super::bench::is_directory;
-use super::{check_directory, show};
+use super::{capacity_probe, check_directory, show};
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::target::{self, Target};
 use crate::{confirm, duration, outputs, scratch};
+
+/// A counterfeit that stores less is not measured further. Guess: no experiment says anything about it.
+const STORED_MIN: Bytes = Bytes::mib(16);
 
 /// Runs the command.
 ///
@@ -39,36 +43,96 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let survey = Survey::new(target.writable, arguments.seed);
     announce(&target, &survey, arguments, printer);
     let mut target = scratch::start(target, &arguments.erase, printer)?;
-    let mut progress = Progress::new(printer);
-    let observations = measure(&survey, arguments, &mut target, &mut progress);
+    let mut progress = Progress::new(printer).looking_again_at(&target);
+    let measured = measure(arguments, &survey, &mut target, &mut progress, printer);
     target.note_failures(progress.failed_requests());
     let restored = scratch::finish(&mut target, printer);
-    let run = show::run_of(&target, observations);
+    let run = RunFile { capacity: measured.capacity, ..show::run_of(&target, measured.observations) };
     let findings = flashscope_infer::findings_of(&run);
     let printer = &printer.with_details(arguments.details);
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
-    restored.and(shown)
+    let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
+    restored.and(failed).and(shown)
 }
 
-/// A long stream of writes first, then the experiments, then the speeds.
+/// What was measured.
+struct Checked {
+    observations: Vec<Observations>,
+    capacity: Option<CapacityVerdict>,
+    /// The failure of the device during the test of the capacity.
+    failed: Option<DeviceError>,
+}
+
+/// Runs the survey, and the test of the capacity after it, so that the survey meets the stick as it was.
+/// Before a long stream the test comes first: the stream would write for hours to a counterfeit. If the
+/// capacity is false, all experiments run on the part that stores data.
 fn measure(
+    arguments: &Check,
+    survey: &Survey,
+    target: &mut Target,
+    progress: &mut Progress<'_>,
+    printer: &Printer,
+) -> Checked {
+    let test = |target: &mut Target, progress: &mut Progress<'_>| {
+        let tested = match survey.writes {
+            true => capacity_probe::run(target, arguments.seed, progress, printer),
+            false => Ok(None),
+        };
+        match tested {
+            Ok(verdict) => (verdict, None),
+            Err(DeviceError::Interrupted) => (None, None),
+            Err(error) => (None, Some(error)),
+        }
+    };
+    if arguments.sustained {
+        let (capacity, failed) = test(target, progress);
+        let stored = capacity_probe::stored(capacity.as_ref());
+        note_stored(target, stored);
+        let observations = experiments(survey, arguments, target, stored, progress);
+        return Checked { observations, capacity, failed };
+    }
+    let mut observations = experiments(survey, arguments, target, None, progress);
+    let (capacity, failed) = test(target, progress);
+    if let Some(stored) = capacity_probe::stored(capacity.as_ref()) {
+        printer.remark("the capacity is false: all tests run again, on the part that stores data");
+        note_stored(target, Some(stored));
+        observations = experiments(survey, arguments, target, Some(stored), progress);
+    }
+    Checked { observations, capacity, failed }
+}
+
+/// A stream of writes first, then the experiments, then the speeds, on the part that stores data.
+fn experiments(
     survey: &Survey,
     arguments: &Check,
     target: &mut Target,
-    progress: &mut Progress,
+    stored: Option<Bytes>,
+    progress: &mut Progress<'_>,
 ) -> Vec<Observations> {
+    let capacity = stored.unwrap_or_else(|| target.device.capabilities().capacity);
+    if stored.is_some_and(|stored| stored < STORED_MIN) {
+        return Vec::new();
+    }
+    let device = &mut Clip::new(&mut target.device, capacity);
     let mut observations = Vec::new();
     if arguments.sustained {
-        observations.extend(survey.fill(&mut target.device, progress));
+        observations.extend(survey.fill(device, progress));
     } else if survey.writes {
-        observations.push(survey.fill_briefly(&mut target.device, progress));
+        observations.push(survey.fill_briefly(device, progress));
     }
     let rest =
         Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
-    let device = &mut Meter::new(&mut target.device, rest);
+    let device = &mut Meter::new(device, rest);
     observations.extend(survey.run(device, progress));
     observations.extend(survey.speeds(device, target.link.as_ref(), progress));
     observations
+}
+
+/// Notes that the experiments ran on a part of the device only.
+fn note_stored(target: &mut Target, stored: Option<Bytes>) {
+    target.remarks.extend(stored.map(|stored| {
+        format!("the tests ran on the first {stored}, which the device stores; the rest was left out")
+    }));
 }
 
 /// Prints what will be measured and written.

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod bench;
+mod capacity_probe;
 pub mod check;
 mod check_directory;
 pub mod compare;

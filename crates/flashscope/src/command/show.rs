@@ -27,6 +27,7 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         observations,
         cost: target.device.cost(),
         failed_requests: target.failed_requests,
+        capacity: None,
         remarks: target.remarks.clone(),
     }
 }
@@ -43,6 +44,7 @@ pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Co
         observations: vec![seen],
         cost,
         failed_requests: 0,
+        capacity: None,
         remarks: Vec::new(),
     }
 }
@@ -71,6 +73,7 @@ pub fn run_of_log(
         observations,
         cost: Cost::default(),
         failed_requests: 0,
+        capacity: None,
         remarks,
     }
 }
@@ -197,7 +200,8 @@ fn store_interrupted(
     outputs::write(&[file.into()], run, &[], printer)
 }
 
-/// Exit code 3 if an experiment ended too early or no test of a benchmark could start; 1 if requests failed.
+/// Exit code 3 if an experiment ended too early or no test of a benchmark could start; 1 if requests failed,
+/// data is lost, or the capacity is false.
 fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
     if failed_requests > 0 {
@@ -214,6 +218,10 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
                 exit = Exit::Failed;
             }
         }
+    }
+    // Whatever else happened: this comes before every other statement.
+    if run.false_capacity().is_some() || run.loses_data() {
+        return Exit::Problem;
     }
     if nothing_was_measured(run) { Exit::Failed } else { exit }
 }

@@ -50,7 +50,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     let seed =
         arguments.seed.unwrap_or_else(|| if target.is_virtual { SEED_VIRTUAL } else { seed::random() });
     let settings = Settings { cache_bound: arguments.cache_bound, seed };
-    let mut progress = Progress::new(printer);
+    let mut progress = Progress::new(printer).looking_again_at(&target);
     let verdict = verify(&mut target.device, settings, &mut progress);
     let restored = scratch::finish(&mut target, printer);
     let verdict = match verdict {
@@ -67,7 +67,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     if printer.json {
         printer.document(&VerifyDocument::new(&target, &verdict))?;
     } else {
-        printer.result(&words::text(&verdict, printer.width()))?;
+        printer.result(&words::text(&verdict, name, printer.width()))?;
     }
     restored.map(|()| if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
 }

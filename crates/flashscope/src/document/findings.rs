@@ -3,7 +3,9 @@
 use flashscope_device::layer::Cost;
 use flashscope_infer::streams::sustained::so_far;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
+use flashscope_record::CapacityVerdict;
 use flashscope_record::finding::Finding;
+use flashscope_record::observation::ReadBack;
 use flashscope_record::run_file::RunFile;
 use flashscope_report::first_screen::first_screen;
 use flashscope_report::{Advice, Report, advice};
@@ -33,6 +35,9 @@ pub struct FindingsDocument {
     pub measured_at: String,
     /// The verdict of a check; null for anything else.
     pub verdict: Option<VerdictDocument>,
+    /// Whether the device stores what it announces. Only if it was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityDocument>,
     /// The findings.
     pub findings: Vec<FindingDocument>,
     /// What limits the device.
@@ -54,12 +59,24 @@ pub struct FindingsDocument {
     /// The speeds that another program measured. Only if such output was imported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub published_speeds: Vec<PublishedSpeedDocument>,
+    /// What was read back of the data that speed tests wrote. Only if anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<ReadBack>,
     /// What the measurement cost.
     pub cost: CostDocument,
     /// How each experiment ended.
     pub ended: Vec<EndedDocument>,
     /// What to know about the target and how it was opened.
     pub remarks: Vec<String>,
+}
+
+/// Whether a device stores what it announces.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CapacityDocument {
+    /// The answer in one line.
+    pub headline: String,
+    /// The verdict.
+    pub verdict: CapacityVerdict,
 }
 
 /// Something to do.
@@ -108,6 +125,7 @@ impl FindingsDocument {
             identity,
             measured_at: run.measured_at.clone(),
             verdict: first_screen(&report).as_ref().map(VerdictDocument::from),
+            capacity: run.capacity.as_ref().map(CapacityDocument::from),
             findings: report.findings.iter().map(FindingDocument::from).collect(),
             bottleneck: BottleneckDocument::from(&diagnosis),
             layout: volumes.iter().map(VolumeDocument::from).collect(),
@@ -119,10 +137,17 @@ impl FindingsDocument {
             published_speeds: flashscope_report::published_speeds(run)
                 .map(PublishedSpeedDocument::from)
                 .collect(),
+            read_back: Some(run.read_back()).filter(|seen| seen.places > 0),
             cost: CostDocument::from(&run.cost),
             ended: run.observations.iter().map(|seen| EndedDocument::from(&seen.ended)).collect(),
             remarks: run.remarks.clone(),
         }
+    }
+}
+
+impl From<&CapacityVerdict> for CapacityDocument {
+    fn from(verdict: &CapacityVerdict) -> Self {
+        Self { headline: flashscope_report::capacity::headline(verdict), verdict: verdict.clone() }
     }
 }
 

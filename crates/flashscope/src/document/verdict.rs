@@ -10,7 +10,7 @@ use super::bottleneck::GainDocument;
 /// The verdict of a check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerdictDocument {
-    /// `failing`, `slow`, `slow_small_writes`, `usual`, `fast` or `unknown`.
+    /// `false_capacity`, `loses_data`, `failing`, `slow`, `slow_small_writes`, `usual`, `fast` or `unknown`.
     pub state: &'static str,
     /// The answer in one sentence.
     pub headline: String,

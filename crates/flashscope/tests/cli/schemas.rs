@@ -25,7 +25,6 @@ fn findings_documents_match_their_schema() {
     check_all(&[
         &["check", "sim:generic-2g"],
         &["check", "sim:generic-2g", "--sustained", short[0], short[1], short[2], short[3]],
-        &["check", "sim:counterfeit-128g-limbo?seed=2"],
         &["check", &image, "--time-budget", "1"],
         &["check", &image, "--erase", "--yes", short[0], short[1]],
         &["import", log.to_str().unwrap()],

@@ -13,6 +13,8 @@ fn a_fake_is_named_in_the_first_line() {
     let first = "FAKE: says 62.9 GB, stores 8.05 GB (wraps around). Data beyond 8.05 GB is lost.\n";
     assert!(text.starts_with(first), "{text}");
     assert!(text.contains("8,053,063,680 of 62,914,560,000 bytes"), "{text}");
+    let plan = "flashscope plan sim:counterfeit-64g-wrap --true-size 8053063680 --for share";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(plan), "{text}");
     let output = flashscope(&["verify", "sim:counterfeit-128g-limbo", "--json"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -53,4 +55,89 @@ fn bad_arguments_are_refused() {
 #[test]
 fn a_device_that_vanishes_gives_no_verdict() {
     assert_refused(&["verify", "sim:generic-2g?fault=unplug:after=200"], 3, &["vanished"]);
+}
+
+/// Unasked, and before every other statement: in the text, the page, the document, the run file and the exit
+/// code.
+#[test]
+fn a_check_names_a_fake_before_anything_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (page, run) = (at("a.html"), at("a.json"));
+    let first = "FAKE: says 62.9 GB, stores 8.05 GB (wraps around). Data beyond 8.05 GB is lost.";
+    let output = flashscope(&["check", "sim:counterfeit-64g-wrap", "--details", "-o", &page, "-o", &run]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let unwrapped = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = unwrapped(stdout(&output));
+    assert!(text.starts_with(first) && text.contains("8,053,063,680 of 62,914,560,000 bytes"), "{text}");
+    let screen = unwrapped(stdout(&flashscope(&["check", "sim:counterfeit-64g-wrap"])));
+    assert!(screen.starts_with(first), "{screen}");
+    let empty = flashscope(&["check", "sim:patriot-xt-16g?fault=limbo:real=0"]);
+    assert_eq!(empty.status.code(), Some(1), "{}", stderr(&empty));
+    assert!(stdout(&empty).starts_with("FAKE: says 16"), "{}", stdout(&empty));
+    assert!(text.contains("The tests ran on the first 7.5 GiB"), "{text}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.find(first).unwrap() < page.find("<h1>").unwrap());
+    assert!(unwrapped(stdout(&flashscope(&["report", &run]))).starts_with(first));
+    let output = flashscope(&["report", &run, "--json"]);
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    schema::assert_valid("findings", &found);
+    assert_eq!(found["capacity"]["headline"], first);
+    assert_eq!(found["capacity"]["verdict"]["kind"], "wrap");
+    let stored: Value = serde_json::from_str(&std::fs::read_to_string(&run).unwrap()).unwrap();
+    for seen in stored["observations"].as_array().unwrap() {
+        assert_eq!(seen["conditions"]["capacity"], 8_053_063_680_u64);
+    }
+}
+
+#[test]
+fn a_check_of_a_genuine_stick_says_what_was_excluded() {
+    let text = stdout(&flashscope(&["check", "sim:patriot-xt-16g", "--details"]));
+    assert!(text.contains("No sign of a false capacity") && !text.contains("FAKE"), "{text}");
+    assert!(text.contains("flashscope verify sim:patriot-xt-16g"), "{text}");
+}
+
+#[test]
+fn a_check_within_a_small_budget_leaves_the_capacity_out() {
+    let output = flashscope(&["check", "sim:patriot-xt-16g", "--write-budget", "8MiB"]);
+    assert!(stderr(&output).contains("the capacity was not tested"), "{}", stderr(&output));
+    assert!(!stdout(&output).contains("No sign of a false capacity"));
+}
+
+/// What the tests wrote is read back. Wrong data stands before the speeds.
+#[test]
+fn a_bench_says_first_that_written_data_is_lost() {
+    for (arguments, target) in [
+        (&["bench", "write"][..], "sim:counterfeit-128g-limbo"),
+        (&["bench", "sustained"], "sim:counterfeit-64g-wrap?capacity=8GiB&fault=wrap:real=1GiB"),
+        (&["bench", "write"], "sim:patriot-xt-16g?fault=wrong-reads:share=0.05"),
+        (
+            &["bench", "sustained", "--write-budget", "1GiB"],
+            "sim:patriot-xt-16g?fault=wrong-reads:share=0.05",
+        ),
+    ] {
+        let output = flashscope(&[arguments, &[target]].concat());
+        assert_eq!(output.status.code(), Some(1), "{target}: {}", stderr(&output));
+        let text = stdout(&output);
+        assert!(text.starts_with("LOST DATA: "), "{target}: {text}");
+        assert!(text.contains("flashscope verify"), "{target}: {text}");
+    }
+    let target = "sim:patriot-xt-16g?fault=wrong-reads:share=0.05";
+    let output = flashscope(&["bench", "write", target, "--size", "64KiB", "--json"]);
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    schema::assert_valid("findings", &found);
+    let (places, lost) = (found["read_back"]["places"].as_u64(), found["read_back"]["lost"].as_u64());
+    assert!(places >= Some(32) && lost > Some(0) && lost < places, "{found}");
+}
+
+#[test]
+fn a_bench_of_a_genuine_stick_finds_its_data_kept() {
+    for arguments in [&["bench", "write"][..], &["bench", "sustained"]] {
+        let found = document(&[arguments, &["sim:generic-2g"]].concat());
+        assert!(found["read_back"]["places"].as_u64() >= Some(32), "{found}");
+        assert_eq!(found["read_back"]["lost"], 0);
+    }
+    // Wrong once, and right when it is read again.
+    let once = flashscope(&["bench", "write", "sim:generic-2g?fault=wrong-reads:share=0.05,times=1"]);
+    assert_eq!(once.status.code(), Some(0), "{}", stderr(&once));
 }

@@ -1,5 +1,7 @@
 //! What to do, from the diagnosis alone: an action removes a bottleneck that the diagnosis names.
 
+use flashscope_device::Bytes;
+use flashscope_record::capacity::CapacityKind;
 use flashscope_record::diagnosis::{
     Bottleneck, Conclusion, Cost, Decider, Diagnosis, GAIN_REPORTED_MIN, Gain,
 };
@@ -21,16 +23,29 @@ pub fn actions(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> Ve
     let likely = |action: &Action| action.gain.map_or(0.0, |gain| gain.likely);
     let is_small = |action: &Action| action.scope == GainScope::SmallFiles;
     gains.sort_by(|a, b| is_small(a).cmp(&is_small(b)).then(likely(b).total_cmp(&likely(a))));
-    let first = if run.failed_requests > 0 {
-        Some(without_gain(ActionKind::BackUp))
-    } else {
-        measurement(run, diagnosis).map(without_gain)
-    };
+    let first = safety(run).or_else(|| measurement(run, diagnosis)).map(without_gain);
     first.into_iter().chain(gains).take(ACTIONS_MAX).collect()
 }
 
 const fn without_gain(kind: ActionKind) -> Action {
     Action { kind, gain: None, scope: GainScope::Everyday }
+}
+
+/// The smallest part of a counterfeit that is worth a partition. Guess.
+const USABLE_MIN: Bytes = Bytes::mib(64);
+
+/// What comes before all else: data is lost, or may be. Where places below the true size are bad too, no part
+/// is recommended.
+fn safety(run: &RunFile) -> Option<ActionKind> {
+    if let Some(verdict) = run.false_capacity() {
+        let size =
+            verdict.true_size.filter(|size| *size >= USABLE_MIN && verdict.kind != CapacityKind::Mixed);
+        return Some(size.map_or(ActionKind::VerifyCapacity, ActionKind::UseTrueSize));
+    }
+    if run.loses_data() {
+        return Some(ActionKind::VerifyCapacity);
+    }
+    (run.failed_requests > 0).then_some(ActionKind::BackUp)
 }
 
 /// The measurement that would decide an unknown bottleneck.

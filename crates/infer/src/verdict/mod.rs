@@ -36,6 +36,12 @@ fn is_of_writes(seen: &Observations) -> bool {
 }
 
 fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> VerdictState {
+    if run.false_capacity().is_some() {
+        return VerdictState::FalseCapacity;
+    }
+    if run.loses_data() {
+        return VerdictState::LosesData;
+    }
     if run.failed_requests > 0 {
         return VerdictState::Failing;
     }

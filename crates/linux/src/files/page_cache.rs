@@ -1,8 +1,10 @@
 //! Drops files from the page cache, and checks whether they are gone from it.
 
 use std::fs::{self, File};
+use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use flashscope_device::host::CacheDrop;
 use rustix::fs::Advice;
@@ -13,6 +15,17 @@ use crate::resident::resident_pages;
 pub fn drop_file(file: &File) {
     // Advice only: pages that stay are counted afterwards.
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+}
+
+/// Opens a file or disk anew, and drops what was written to it, or read from it, from the page cache.
+///
+/// # Errors
+/// If it cannot be opened or flushed.
+pub fn drop_from_page_cache(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_data()?;
+    rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?;
+    Ok(())
 }
 
 /// Asks the kernel to drop all caches. Dirty data stays (Documentation/admin-guide/sysctl/vm.rst).

@@ -40,7 +40,7 @@ pub fn scan(io: &mut Stamped<'_>, run: ByteRange, pass: u32) -> Result<Scan, Dev
     let stride = run.length.saturating_sub(io.unit).round_down(io.unit).max(io.unit);
     let (mut at, mut result) = (run.offset, Scan::default());
     for _ in 0..READS_MAX {
-        if at.is_zero() {
+        if at.is_zero() || io.is_due() {
             break;
         }
         at = at.saturating_sub(stride);

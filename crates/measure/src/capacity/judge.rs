@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 
+use super::boundary::BAD_IN_A_ROW;
 use super::stamped::Place;
 
 /// Changes between kept and bad along a run that make its bad places scattered. A boundary, a cached end and
@@ -109,9 +110,18 @@ fn boundary(places: &[Place], unit: Bytes) -> Shape {
     let last_kept = places.iter().rposition(Place::is_kept);
     let low = last_kept.map_or(Bytes::ZERO, |last| places[last].at + unit);
     let next = last_kept.map_or(0, |last| last + 1);
-    let high = places.get(next).map_or(low, |place| place.at);
     let is_broken = places[..next].iter().any(|place| !place.is_kept());
+    // Then the first bad places after it may lie below the boundary as well.
+    let first_bad = if is_broken { (next + BAD_IN_A_ROW).min(places.len() - 1) } else { next };
+    let high = places.get(first_bad).map_or(low, |place| place.at);
     Shape::Boundary { low, high, is_broken }
+}
+
+/// A bad place above the boundary, even if the first ones from `high` on are bad by chance and lie below it.
+pub fn beyond(places: &[Place], high: Bytes) -> Bytes {
+    let mut above: Vec<Bytes> = places.iter().map(|place| place.at).filter(|at| *at >= high).collect();
+    above.sort_unstable();
+    above.get(BAD_IN_A_ROW).or(above.last()).copied().unwrap_or(high)
 }
 
 /// The first offset of the kept places at the end of a run, above its last bad place; `None` if all are kept.

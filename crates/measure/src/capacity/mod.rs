@@ -8,6 +8,7 @@ mod alias;
 mod boundary;
 pub mod full;
 mod judge;
+mod probe;
 mod stamped;
 mod verdict;
 
@@ -23,6 +24,8 @@ use boundary::{Boundary, Search};
 use judge::Shape;
 use stamped::{Found, Place, Run, Stamped};
 use verdict::Outcome;
+
+pub use probe::{Limits, probe};
 
 /// The default cache bound. Guess: 16 times what a controller's memory holds; f3probe excludes 1 GiB, and
 /// the largest cache in its own test that a quick test must see has 256 MiB.
@@ -175,7 +178,8 @@ fn decide(io: &mut Stamped<'_>, first: FirstPass) -> Result<Outcome, DeviceError
         Shape::Scattered { .. } => scattered(io, outcome, full),
         Shape::Boundary { low, high, is_broken } => {
             let search = search(&mut outcome, &probes, &samples, full);
-            let found = find_boundary(io, (low, high), &search, full, is_broken)?;
+            let beyond = judge::beyond(&outcome.places, high);
+            let found = find_boundary(io, (low, high, beyond), &search, full, is_broken)?;
             boundary_outcome(io, outcome, found, is_broken, &search, full)
         }
     }
@@ -186,7 +190,11 @@ fn search(outcome: &mut Outcome, probes: &[Place], samples: &[Place], run: ByteR
     let bad = || outcome.places.iter().filter(|place| !place.is_kept());
     let failed = bad().filter(|place| matches!(place.found, Found::ReadError | Found::WriteError)).count();
     if 2 * failed > bad().count() {
-        return Search { is_failing: true, overwrite: ByteRange::new(run.offset, Bytes::ZERO) };
+        return Search {
+            is_failing: true,
+            is_broken: false,
+            overwrite: ByteRange::new(run.offset, Bytes::ZERO),
+        };
     }
     let cached = judge::cached_end(probes, samples);
     outcome.cache_seen = outcome.cache_seen.max(cached.map(|cached| run.end() - cached.start));
@@ -197,27 +205,29 @@ fn search(outcome: &mut Outcome, probes: &[Place], samples: &[Place], run: ByteR
     let length = if is_mixed { run.length } else { size };
     let first_bad = samples.iter().find(|place| !place.is_kept()).map_or(run.offset, |place| place.at);
     let length = length.round_up(ALIGNMENT).min(run.end() - first_bad);
-    Search { is_failing: false, overwrite: ByteRange::new(first_bad, length) }
+    Search { is_failing: false, is_broken: false, overwrite: ByteRange::new(first_bad, length) }
 }
 
 /// The boundary. Searched again with the whole run in between if the first answer is not confirmed, or if
 /// places below it are bad that the first pass did not show: then a cache answered.
 fn find_boundary(
     io: &mut Stamped<'_>,
-    bracket: (Bytes, Bytes),
+    (low, high, beyond): (Bytes, Bytes, Bytes),
     search: &Search,
     run: ByteRange,
     is_broken: bool,
 ) -> Result<Boundary, DeviceError> {
-    let found = boundary::find(io, bracket, search)?;
+    let found = boundary::find(io, (low, high), &Search { is_broken, ..*search })?;
     let is_whole = is_broken || found.below.iter().all(Place::is_kept);
     if (found.is_confirmed && is_whole) || search.is_failing {
         return Ok(found);
     }
+    let is_broken = is_broken || !is_whole;
+    let high = if is_broken { beyond } else { high };
     // Overwriting begins above the bracket: it must not replace the probes themselves.
-    let start = run.offset.max(bracket.1);
+    let start = run.offset.max(high);
     let overwrite = ByteRange::new(start, run.end().saturating_sub(start));
-    boundary::find(io, (Bytes::ZERO, bracket.1), &Search { overwrite, ..*search })
+    boundary::find(io, (Bytes::ZERO, high), &Search { is_broken, overwrite, ..*search })
 }
 
 /// The outcome of a boundary. Bad places below it are those of a chain, or scattered ones: a run below the
@@ -268,10 +278,14 @@ fn wrap(
     match judge::shape(&[], &samples, io.unit) {
         Shape::Kept => {}
         Shape::Scattered { is_few: true } => {}
-        Shape::Scattered { is_few: false } => outcome.kind = CapacityKind::Mixed,
+        Shape::Scattered { is_few: false } => {
+            outcome.kind = CapacityKind::Mixed;
+            outcome.add(samples);
+        }
         Shape::Boundary { low, high, is_broken } => {
             let search = search(&mut outcome, &[], &samples, run.range);
-            let found = find_boundary(io, (low, high), &search, run.range, is_broken)?;
+            let beyond = judge::beyond(&samples, high);
+            let found = find_boundary(io, (low, high, beyond), &search, run.range, is_broken)?;
             outcome.kind = CapacityKind::Chain;
             outcome.true_size = Some(found.at);
             outcome.add(found.below);

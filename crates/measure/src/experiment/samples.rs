@@ -4,13 +4,16 @@
 //! that the result includes the cost of opening them. See docs/methods/sustained.md.
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_record::finding::{Quantity, WouldDecide};
 use flashscope_record::observation::{Data, Observations, Piece, Refusal, Room, SustainedData};
 
 use crate::contract::{Estimate, Experiment, Observer};
-use crate::session::{Refused, Session, Stop, not_started, range, to_write};
+use crate::session::{
+    READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
+    range, read_back_of, to_write,
+};
 
 /// The experiment *samples*.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +74,11 @@ fn samples(session: &mut Session<'_>, offsets: &[Bytes], data: &mut SustainedDat
             data.pieces.push(Piece { requests: 1, time });
         }
     }
+    let step = offsets.len().div_ceil(READ_BACK_PLACES).max(1);
+    let size = READ_BACK_SIZE.min(data.request);
+    let places: Vec<ByteRange> = offsets.iter().step_by(step).map(|offset| range(*offset, size)).collect();
+    let lost = session.read_back(&places, READ_BACK_TIME_MAX, is_other_data);
+    data.read_back = read_back_of(&lost);
     Ok(())
 }
 

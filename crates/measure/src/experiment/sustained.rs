@@ -20,7 +20,10 @@ use flashscope_record::observation::{
 
 use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration};
-use crate::session::{Refused, Session, Stop, not_started, range, to_write};
+use crate::session::{
+    READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
+    range, read_back_of, to_write,
+};
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -162,6 +165,7 @@ impl Experiment for Sustained {
             stream.bytes_max = estimate.bytes_written;
             if self.extent.is_thorough() { stream.resume() } else { Ok(()) }
         });
+        stream.read_back();
         stream.session.end(result, Data::Sustained(data))
     }
 }
@@ -175,13 +179,17 @@ struct Stream<'a, 'b> {
     bytes_max: Bytes,
     device_time: Duration,
     recent: VecDeque<Duration>,
+    /// Offsets of writes that are read back at the end: every `stride`-th.
+    read_back: Vec<Bytes>,
+    stride: u64,
     data: &'b mut SustainedData,
 }
 
 impl<'a, 'b> Stream<'a, 'b> {
     fn new(session: Session<'a>, region: Region, bytes_max: Bytes, data: &'b mut SustainedData) -> Self {
         let (written, device_time, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
-        Self { session, region, written, bytes_max, device_time, recent, data }
+        let read_back = Vec::new();
+        Self { session, region, written, bytes_max, device_time, recent, read_back, stride: 1, data }
     }
 
     fn run(&mut self, capacity: Bytes, extent: Extent) -> Result<(), Stop> {
@@ -296,10 +304,43 @@ impl<'a, 'b> Stream<'a, 'b> {
         result
     }
 
+    /// Keeps the offset of a write to read back, if it is one of them. If there are too many, half of them
+    /// go.
+    fn remember(&mut self, offset: Bytes) {
+        if !(self.written / REQUEST).is_multiple_of(self.stride) {
+            return;
+        }
+        if self.read_back.len() == 2 * READ_BACK_PLACES {
+            let mut index = 0;
+            self.read_back.retain(|_| {
+                index += 1;
+                index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        self.read_back.push(offset);
+    }
+
+    /// Reads back a place in some of the writes, all over the stream.
+    fn read_back(&mut self) {
+        let step = self.read_back.len().div_ceil(READ_BACK_PLACES).max(1);
+        let mut ranges = Vec::new();
+        for offset in std::mem::take(&mut self.read_back).into_iter().step_by(step) {
+            let inside = READ_BACK_SIZE * self.session.draw(REQUEST / READ_BACK_SIZE);
+            ranges.push(range(offset + inside, READ_BACK_SIZE));
+        }
+        let lost = self.session.read_back(&ranges, READ_BACK_TIME_MAX, is_other_data);
+        self.data.read_back = read_back_of(&lost);
+    }
+
     fn write(&mut self) -> Result<Option<Duration>, Stop> {
         let offset = self.region.offset(self.written);
         self.written += REQUEST;
-        self.session.write(range(offset, REQUEST))
+        let latency = self.session.write(range(offset, REQUEST))?;
+        if latency.is_some() {
+            self.remember(offset);
+        }
+        Ok(latency)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The verdict on counterfeits, bad and genuine devices whose true capacity is known.
 
 use flashscope_device::layer::{FaultSpec, Faulty};
+use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Device};
 use flashscope_measure::Silent;
-use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Settings, verify};
+use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Limits, Settings, probe, verify};
 use flashscope_record::capacity::{CapacityHint, CapacityKind, CapacityVerdict, PlaceState};
-use flashscope_sim::target;
+use flashscope_sim::profile::Profile;
+use flashscope_sim::target::{self, Target};
 use flashscope_zoo::{CapacityCase, CapacityClass};
 
 const GIB: u64 = 1 << 30;
@@ -116,12 +118,17 @@ fn rare_errors_are_no_false_alarm() {
 }
 
 #[test]
-fn on_demand_mappers_pass_with_a_bound_and_a_hint() {
-    for index in 0..8 {
+fn on_demand_mappers_are_undecided() {
+    for index in 0..30 {
         let case = CapacityCase::of_class(CapacityClass::OnDemand, 1, index).unwrap();
         let seen = verdict(&mut case.device().unwrap(), CACHE_BOUND_DEFAULT);
-        assert_eq!(seen.kind, CapacityKind::NoSign, "{}: {:?}", case.text, seen.bad);
         assert_eq!(seen.cache_excluded, CACHE_BOUND_DEFAULT);
+        // The fastest stick reads flash in 140 us, as fast as an area without any.
+        if case.text.contains("modern-ssd-stick") {
+            assert_eq!(seen.kind, CapacityKind::NoSign, "{}: {:?}", case.text, seen.bad);
+            continue;
+        }
+        assert_eq!((seen.kind, seen.true_size), (CapacityKind::Undecided, None), "{}", case.text);
         let is_hint = |hint: &CapacityHint| matches!(hint, CapacityHint::UnwrittenReadsFast { .. });
         assert!(seen.hints.iter().any(is_hint), "{}", case.text);
     }
@@ -130,7 +137,9 @@ fn on_demand_mappers_pass_with_a_bound_and_a_hint() {
 const fn is_kind(class: CapacityClass, kind: CapacityKind) -> bool {
     matches!(
         (class, kind),
-        (CapacityClass::Genuine | CapacityClass::OnDemand, CapacityKind::NoSign)
+        (CapacityClass::Genuine, CapacityKind::NoSign)
+            | (CapacityClass::OnDemand, CapacityKind::Undecided)
+            | (CapacityClass::Mixed, CapacityKind::Mixed)
             | (CapacityClass::Wrap, CapacityKind::Wrap)
             | (CapacityClass::Limbo | CapacityClass::LimboCache, CapacityKind::Dropped)
             | (CapacityClass::Chain, CapacityKind::Chain)
@@ -142,7 +151,10 @@ const fn is_kind(class: CapacityClass, kind: CapacityKind) -> bool {
 fn assert_case(case: &CapacityCase) {
     let seen = verdict(&mut case.device().unwrap(), CACHE_BOUND_DEFAULT);
     assert!(is_kind(case.class, seen.kind), "{}: {:?} {:?}", case.text, seen.kind, seen.bad);
-    assert_eq!(seen.true_size, case.true_size, "{}: {:?}", case.text, seen.bad);
+    let (found, size) = (seen.true_size.unwrap_or_default(), case.true_size.unwrap_or_default());
+    // The sectors right below the boundary may be bad as well.
+    let off = Bytes::new(if case.class == CapacityClass::Mixed { 4096 } else { 0 });
+    assert!(found <= size && size - found <= off, "{}: {found} {:?}", case.text, seen.bad);
 }
 
 #[test]
@@ -171,4 +183,85 @@ fn scattered_bad_blocks_are_a_share_and_a_map() {
 #[test]
 fn the_same_seed_gives_the_same_verdict() {
     assert_eq!(on_8gib("wrap:real=7GiB,fake=60GiB"), on_8gib("wrap:real=7GiB,fake=60GiB"));
+}
+
+fn short(stick: &str) -> CapacityVerdict {
+    let mut device = Target::parse(stick).unwrap().device().unwrap();
+    probe(&mut device, 1, Limits::default(), &mut Silent).unwrap().unwrap()
+}
+
+/// On genuine sticks the short test costs at most 96 MiB and, but for the slowest, 10 s.
+#[test]
+fn short_test_names_the_counterfeits_among_the_built_in_sticks() {
+    for name in Profile::builtin_names() {
+        let seen = short(name);
+        if name.starts_with("counterfeit") {
+            let full = full(name);
+            assert!(seen.kind.is_bad(), "{name}: {seen:?}");
+            assert_eq!((seen.kind, seen.true_size), full, "{name}");
+            continue;
+        }
+        assert_eq!(seen.kind, CapacityKind::NoSign, "{name}: {:?}", seen.bad);
+        let (written, time) = (seen.cost.bytes_written, seen.cost.device_time.as_secs());
+        assert!(written <= Bytes::mib(96) && time <= 15, "{name}: {written}, {time} s");
+        assert!(seen.cache_excluded >= Bytes::mib(3) && seen.cache_excluded < written, "{name}");
+    }
+}
+
+/// The kind and true size that `verify` finds.
+fn full(stick: &str) -> (CapacityKind, Option<Bytes>) {
+    let seen = verdict(&mut Target::parse(stick).unwrap().device().unwrap(), CACHE_BOUND_DEFAULT);
+    (seen.kind, seen.true_size)
+}
+
+/// Only a cache larger than what the short test excludes may hide a counterfeit from it.
+#[test]
+fn short_test_finds_random_counterfeits_and_no_genuine_stick() {
+    for index in 0..30 {
+        let case = CapacityCase::counterfeit(1, index).unwrap();
+        let seen = probe(&mut case.device().unwrap(), 1, Limits::default(), &mut Silent).unwrap().unwrap();
+        let may_hide = case.class == CapacityClass::LimboCache && seen.cache_excluded < Bytes::mib(60);
+        assert!(seen.kind.is_bad() || may_hide, "{}: {:?}", case.text, seen.cost);
+        let case = CapacityCase::of_class(CapacityClass::Genuine, 1, index).unwrap();
+        let seen = probe(&mut case.device().unwrap(), 1, Limits::default(), &mut Silent).unwrap();
+        assert!(seen.is_none_or(|seen| !seen.kind.is_bad()), "{}", case.text);
+    }
+}
+
+#[test]
+fn short_test_leaves_out_devices_that_are_too_small() {
+    let mut device = MemoryDevice::new(Bytes::mib(15));
+    assert_eq!(probe(&mut device, 1, Limits::default(), &mut Silent), Ok(None));
+}
+
+#[test]
+fn a_boundary_and_bad_places_below_it_are_mixed() {
+    for (size, share) in [(5 * GIB, 0.15), (5 * GIB + 4096, 0.25)] {
+        for kind in ["limbo", "wrap"] {
+            let faults = [
+                format!("{kind}:real={size},fake=60GiB"),
+                format!("wrong-reads:share={share},range=0+{size}"),
+            ];
+            let faults: Vec<&str> = faults.iter().map(String::as_str).collect();
+            let seen = of_fault("patriot-xt-16g?capacity=8GiB&noise=0", &faults, CACHE_BOUND_DEFAULT);
+            let found = seen.true_size.unwrap().get();
+            assert_eq!(seen.kind, CapacityKind::Mixed, "{faults:?}: {found} {:?}", seen.bad);
+            assert!(found <= size && size - found <= 4096, "{faults:?}: {found}");
+            assert_eq!(seen.wrap_period.map(Bytes::get), (kind == "wrap").then_some(size));
+            assert!((seen.bad_share - share).abs() < 0.08, "{faults:?}: {}", seen.bad_share);
+        }
+    }
+}
+
+/// Bad once and right the second time: a bad contact. It is said, and decides nothing.
+#[test]
+fn reads_that_are_wrong_once_give_no_verdict() {
+    for fault in ["wrong-reads:share=0.2,times=1", "wrong-reads:share=1,times=1"] {
+        let seen = on_8gib(fault);
+        assert_verdict(fault, &seen, (CapacityKind::NoSign, Some(8 * GIB), None));
+        let is_once = |hint: &CapacityHint| matches!(hint, CapacityHint::WrongOnce { .. });
+        assert!(seen.hints.iter().any(is_once), "{:?}", seen.hints);
+    }
+    let of_sector = format!("wrong-reads:range={}+512,times=1", 8 * GIB - 512);
+    assert_verdict(&of_sector, &on_8gib(&of_sector), (CapacityKind::NoSign, Some(8 * GIB), None));
 }

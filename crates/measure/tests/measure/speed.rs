@@ -352,7 +352,13 @@ fn dropped_writes_are_no_speed() {
                 is_dropped && cell.case.order == Order::Random,
                 "{name} {fault:?}: {cached:?}"
             );
-            assert_eq!(cell.read_back.places, if cell.case.order == Order::Random { 16 } else { 0 });
+            let least = if cell.case.order == Order::Random { 16 } else { 8 };
+            assert!((least..=32).contains(&cell.read_back.places), "{name}: {:?}", cell.read_back);
+            assert!(
+                cell.case.order == Order::Random || cell.read_back.lost == 0,
+                "{name}: {:?}",
+                cell.read_back
+            );
         }
     }
 }

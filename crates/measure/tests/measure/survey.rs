@@ -79,7 +79,7 @@ impl Observer for Before {
             Event::Begin { name, .. } => self.has_started |= name == self.name,
             Event::Progress { requests, .. } => self.requests = requests,
             Event::End if !self.has_started => self.ended += std::mem::take(&mut self.requests),
-            Event::End | Event::Remark { .. } => {}
+            Event::End | Event::SecondLook | Event::Remark { .. } => {}
         }
     }
 }
@@ -185,6 +185,7 @@ fn run_file_gives_the_same_findings() {
         observations,
         cost: flashscope_device::layer::Cost::default(),
         failed_requests: 0,
+        capacity: None,
         remarks: Vec::new(),
     };
     let again = RunFile::parse(&run.to_json().unwrap()).unwrap();

@@ -6,6 +6,7 @@ use flashscope_device::Bytes;
 
 use crate::finding_id::FindingId;
 use crate::limits::Impossible;
+use crate::observation::read_back::ReadBack;
 
 /// The data of an experiment, as far as all experiments are alike.
 pub trait ExperimentData {
@@ -21,6 +22,11 @@ pub trait ExperimentData {
     /// The findings that this data is evidence for.
     fn findings(&self) -> &'static [FindingId] {
         &[]
+    }
+
+    /// What was read back of the data that was written, all together.
+    fn read_back(&self) -> ReadBack {
+        ReadBack::default()
     }
 
     /// Whether this shows how fast a device is, and not how it is built.

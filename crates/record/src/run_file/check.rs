@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 
+use crate::capacity::CapacityVerdict;
 use crate::limits::{Checked, each, size, time};
 use crate::observation::{Conditions, Observations};
 use crate::run_file::RunFile;
@@ -30,7 +31,22 @@ pub fn check(run: &RunFile) -> Checked {
         }
         Ok(())
     })?;
+    run.capacity
+        .iter()
+        .try_for_each(|verdict| capacity(verdict).map_err(|error| error.inside("capacity")))?;
     each("observations", &run.observations, observations)
+}
+
+fn capacity(verdict: &CapacityVerdict) -> Checked {
+    size("announced", verdict.announced)?;
+    size("true_size", verdict.true_size.unwrap_or_default())?;
+    size("wrap_period", verdict.wrap_period.unwrap_or_default())?;
+    size("cache_excluded", verdict.cache_excluded)?;
+    size("cache_seen", verdict.cache_seen.unwrap_or_default())?;
+    size("cost.bytes_written", verdict.cost.bytes_written)?;
+    size("cost.bytes_read", verdict.cost.bytes_read)?;
+    time("cost.device_time", verdict.cost.device_time)?;
+    each("places", &verdict.places, |place| size("offset", place.offset))
 }
 
 fn observations(seen: &Observations) -> Checked {

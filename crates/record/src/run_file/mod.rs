@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
+use crate::capacity::CapacityVerdict;
 pub use crate::limits::Impossible;
-use crate::observation::Observations;
+use crate::observation::{Observations, ReadBack};
 
 /// The format number of run files. Format 1 stored durations as seconds and nanoseconds, and reasons as
 /// sentences; it is still read.
@@ -41,6 +42,9 @@ pub struct RunFile {
     /// The number of failed requests.
     #[serde(default, skip_serializing_if = "is_none")]
     pub failed_requests: u64,
+    /// Whether the device stores what it announces; null if that was not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityVerdict>,
     /// Remarks on the measurement ("the image's filesystem refuses direct I/O").
     #[serde(default)]
     pub remarks: Vec<String>,
@@ -109,6 +113,24 @@ impl RunFile {
         check::check(&run)?;
         // It is written again in the format of today.
         Ok(Self { format: FORMAT, ..run })
+    }
+
+    /// The verdict on its capacity, if that is false.
+    #[must_use]
+    pub fn false_capacity(&self) -> Option<&CapacityVerdict> {
+        self.capacity.as_ref().filter(|verdict| verdict.kind.is_bad())
+    }
+
+    /// What was read back of the data that tests wrote, all together.
+    #[must_use]
+    pub fn read_back(&self) -> ReadBack {
+        self.observations.iter().map(|seen| seen.data.facts().read_back()).sum()
+    }
+
+    /// Whether more data was lost than failed requests explain: a failed write leaves the old data.
+    #[must_use]
+    pub fn loses_data(&self) -> bool {
+        u64::from(self.read_back().lost) > self.failed_requests
     }
 
     /// How many requests were made.

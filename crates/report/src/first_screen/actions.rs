@@ -41,6 +41,10 @@ fn gain_text(gain: Gain) -> String {
 fn what(kind: ActionKind, report: &Report<'_>) -> String {
     let noun = report.noun();
     match kind {
+        ActionKind::UseTrueSize(size) => {
+            format!("return it; or use only the first {size}, which it stores (erases it)")
+        }
+        ActionKind::VerifyCapacity => format!("find out what this {noun} really stores"),
         ActionKind::BackUp => format!("copy the data off this {noun} now"),
         ActionKind::FasterPort => {
             let link = report.run.attachment.link.as_ref();
@@ -72,6 +76,11 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
     let is_in_file = is_in_file(&run.observations);
     let sudo = if run.target.starts_with("/dev/") { "sudo " } else { "" };
     match kind {
+        ActionKind::UseTrueSize(size) => vec![
+            format!("{sudo}flashscope plan {target} --true-size {} --for share -o plan.json", size.get()),
+            format!("{sudo}flashscope apply plan.json"),
+        ],
+        ActionKind::VerifyCapacity => vec![format!("{sudo}flashscope verify {target} --scratch")],
         ActionKind::BackUp
         | ActionKind::FasterPort
         | ActionKind::FasterReader

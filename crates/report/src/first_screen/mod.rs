@@ -66,10 +66,10 @@ pub struct NumberText {
 pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
     let verdict = verdict_of(report.run, report.findings)?;
     let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
-    let is_known = !matches!(verdict.state, VerdictState::Unknown | VerdictState::Failing);
+    let is_known = verdict.state != VerdictState::Unknown && !verdict.state.is_alarm();
     Some(FirstScreen {
         identity: identity::facts(report),
-        headline: printable(&headline(&verdict)),
+        headline: printable(&headline(&verdict, report)),
         numbers: verdict.numbers.iter().map(number).collect(),
         time: time_bar::parts(&verdict.diagnosis),
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
@@ -80,8 +80,13 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
 }
 
 /// The answer in one sentence.
-fn headline(verdict: &Verdict) -> String {
+fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
+    if let Some(alarm) = crate::words::alarm(report) {
+        return alarm.as_str().to_owned();
+    }
     let state = match verdict.state {
+        VerdictState::FalseCapacity => "Fake",
+        VerdictState::LosesData => "Loses data",
         VerdictState::Failing => "Failing",
         VerdictState::Slow => "Slow",
         VerdictState::SlowSmallWrites => "OK with large files, slow with small ones",

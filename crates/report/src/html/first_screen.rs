@@ -6,15 +6,13 @@ use maud::{Markup, html};
 
 use super::prose::prose;
 use crate::first_screen::{ActionText, FirstScreen, NumberText, TimePart};
-use crate::words::Sentence;
 
 /// Headline, numbers, times and actions.
-pub fn section(screen: &FirstScreen, warning: Option<&Sentence>) -> Markup {
+pub fn section(screen: &FirstScreen) -> Markup {
     html! {
         header {
             p class="device" { (screen.identity.join(" · ")) }
-            @if let Some(warning) = warning { p class="warning" { strong { (prose(warning.as_str())) } } }
-            h1 { (prose(&screen.headline)) }
+            h1 class={ "answer-" (screen.verdict.state.as_str()) } { (prose(&screen.headline)) }
         }
         (numbers(&screen.numbers))
         (time(&screen.time))

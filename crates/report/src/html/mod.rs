@@ -62,7 +62,7 @@ fn body(report: &Report<'_>, verdict: &Verdict) -> Markup {
         };
     };
     html! {
-        (first_screen::section(&screen, verdict.warning.as_ref()))
+        (first_screen::section(&screen))
         details class="more" {
             summary { "Details: findings, evidence, charts" }
             (details(report, verdict, "Good habits"))
@@ -130,6 +130,7 @@ fn name(report: &Report<'_>) -> String {
 fn words(verdict: &Verdict) -> Markup {
     html! {
         section class="words" {
+            (paragraphs("Capacity", &verdict.capacity))
             (paragraphs("What it is", &verdict.structure))
             (paragraphs("What it means", &verdict.consequences))
             (paragraphs("Bottleneck", &verdict.bottleneck))

@@ -1,7 +1,7 @@
 //! The first screen as text: at most 20 lines of 80 columns.
 
 use flashscope_record::diagnosis::Bottleneck;
-use flashscope_record::verdict::{Mark, VerdictState};
+use flashscope_record::verdict::Mark;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{Ink, Style};
@@ -41,8 +41,7 @@ fn drawn(
     let width = width.min(WIDTH_MAX);
     let mut page = Lines { text: String::new(), width, style, is_airy };
     page.line(&shortened(&screen.identity.join("  "), width - 1), Ink::Normal);
-    let ink =
-        if screen.verdict.state == VerdictState::Failing { Ink::Series(Colour::Red) } else { Ink::Strong };
+    let ink = if screen.verdict.state.is_alarm() { Ink::Series(Colour::Red) } else { Ink::Strong };
     page.wrapped(&screen.headline, 1, ink);
     page.blank();
     numbers(&mut page, &screen.numbers);

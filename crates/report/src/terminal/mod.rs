@@ -38,12 +38,13 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     if let Some(screen) = &screen {
         page.text = first_screen::draw(screen, page.width, style);
     }
-    if let Some(warning) = &verdict.warning {
+    if let Some(warning) = verdict.warning.as_ref().filter(|_| screen.is_none()) {
         page.paragraph(warning.as_str(), Ink::Strong);
     }
     if screen.is_none() {
         page.paragraph(verdict.headline.as_str(), Ink::Strong);
     }
+    page.list("Capacity", &verdict.capacity);
     page.list("What it is", &verdict.structure);
     page.list("What it means", &verdict.consequences);
     page.list("Bottleneck", &verdict.bottleneck);

@@ -5,6 +5,7 @@
 mod advice;
 mod bottleneck;
 mod cached;
+mod capacity;
 mod caveat;
 mod confidence;
 mod confidence_levels;
@@ -34,6 +35,7 @@ pub use reason::{objection, reason};
 pub use sentence::Sentence;
 pub(crate) use throughput_profile::change_name;
 pub use throughput_profile::sustained_write;
+pub(crate) use warning::alarm;
 pub use would_decide::would_decide;
 
 use serde::Serialize;
@@ -55,10 +57,12 @@ pub(crate) const LAYOUT_TITLE: &str = "Partitions and filesystems on it";
 /// The sentences of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The warning above everything else: the device may be failing.
+    /// The warning above everything else: the device is a counterfeit, or may be failing.
     pub warning: Option<Sentence>,
     /// The most important result in one sentence.
     pub headline: Sentence,
+    /// What a false capacity means.
+    pub capacity: Vec<Sentence>,
     /// The structure of the device, as seen from outside.
     pub structure: Vec<Sentence>,
     /// The consequences for its use.
@@ -74,6 +78,13 @@ pub struct Verdict {
 /// The verdict of a report.
 #[must_use]
 pub fn verdict(report: &Report<'_>) -> Verdict {
+    let mut verdict = without_capacity(report);
+    verdict.capacity = capacity::consequences(report);
+    verdict.confidence.extend(capacity::excluded(report));
+    verdict
+}
+
+fn without_capacity(report: &Report<'_>) -> Verdict {
     let figures = Figures::of(report);
     let observations = &report.run.observations;
     if report.is_memory_only() {
@@ -89,6 +100,7 @@ pub fn verdict(report: &Report<'_>) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: headline::headline(report, &figures),
+        capacity: Vec::new(),
         structure: structure::sentences(report),
         consequences: consequences::sentences(report, &figures),
         bottleneck: bottleneck::sentences(&diagnosis),
@@ -102,6 +114,7 @@ fn memory_verdict(report: &Report<'_>) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: Sentence::new(IN_MEMORY),
+        capacity: Vec::new(),
         structure: Vec::new(),
         consequences: Vec::new(),
         bottleneck: Vec::new(),
@@ -115,6 +128,7 @@ fn of_results(report: &Report<'_>, headline: &str) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: Sentence::new(headline),
+        capacity: Vec::new(),
         structure: Vec::new(),
         consequences: Vec::new(),
         bottleneck: Vec::new(),
@@ -136,6 +150,7 @@ fn speed_verdict(report: &Report<'_>) -> Verdict {
     Verdict {
         warning: warning::sentence(report),
         headline: speed_headline(report, speeds.as_ref()),
+        capacity: Vec::new(),
         structure: Vec::new(),
         consequences: [
             throughput_profile::sentences(report),

@@ -1,15 +1,42 @@
-//! The warning above everything else: a device on which requests failed may be failing.
+//! The warning above everything else: a device that stores less than it announces, that loses data, or on
+//! which requests failed.
+
+use flashscope_record::observation::ReadBack;
 
 use super::sentence::Sentence;
-use crate::{Report, quantity};
+use crate::{Report, capacity, quantity};
 
-/// The failed requests, and what to do at once.
+/// A false capacity, or the failed requests and what to do at once. Beyond the true size requests may fail
+/// as well, so that a false capacity explains both.
 pub fn sentence(report: &Report<'_>) -> Option<Sentence> {
+    if let Some(alarm) = alarm(report) {
+        return Some(alarm);
+    }
     let failed = failed_requests(report)?;
     Some(Sentence::new(format!(
         "{failed}: the {} may be failing, or its contacts are bad. Back up its data now",
         report.noun()
     )))
+}
+
+/// A false capacity, or lost data.
+pub fn alarm(report: &Report<'_>) -> Option<Sentence> {
+    let false_capacity = report.run.false_capacity().map(capacity::headline);
+    false_capacity.or_else(|| lost_data(report)).map(Sentence::new)
+}
+
+/// Data that did not read back as the tests wrote it.
+fn lost_data(report: &Report<'_>) -> Option<String> {
+    let ReadBack { places, lost } = report.run.read_back();
+    let all = quantity::counted(places.into(), "place");
+    report.run.loses_data().then(|| {
+        format!(
+            "LOST DATA: {} of {all} returned other data than was written. It is a counterfeit or it is failing: store nothing on \
+             it. To tell which: flashscope verify {}",
+            quantity::integer(lost.into()),
+            report.run.target
+        )
+    })
 }
 
 /// `3 of 5,000 requests failed`, if any did.

@@ -73,7 +73,11 @@ fn actions(seen: &Seen) -> Vec<String> {
             ActionKind::Realign => is_named(&[Bottleneck::Alignment, Bottleneck::Filesystem]),
             ActionKind::Archive => is_named(&[Bottleneck::SmallWrites, Bottleneck::OpenUnits]),
             ActionKind::RestBetweenCopies(_) => is_named(&[Bottleneck::SlcCache]),
-            ActionKind::BackUp | ActionKind::MeasureWrites | ActionKind::MeasureLongStream => true,
+            ActionKind::BackUp
+            | ActionKind::UseTrueSize(_)
+            | ActionKind::VerifyCapacity
+            | ActionKind::MeasureWrites
+            | ActionKind::MeasureLongStream => true,
         };
         let gains = action.gain.is_none_or(|gain| {
             gain.likely >= GAIN_REPORTED_MIN && (gain.low..=gain.high).contains(&gain.likely)

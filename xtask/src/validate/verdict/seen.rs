@@ -68,6 +68,7 @@ impl Seen {
             measured_at: String::new(),
             observations,
             cost,
+            capacity: None,
             failed_requests: 0,
             remarks: Vec::new(),
         };

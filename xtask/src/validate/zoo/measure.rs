@@ -114,6 +114,7 @@ pub fn run_file(specimen: &Specimen, method: Method) -> Result<RunFile, ZooError
         observations,
         cost: device.cost(),
         failed_requests: 0,
+        capacity: None,
         remarks: Vec::new(),
     })
 }
@@ -143,7 +144,7 @@ impl Observer for Counter {
             Event::Progress { requests, writes, .. } => {
                 self.requests.insert(self.experiment.clone(), Requests { all: requests, writes });
             }
-            Event::Remark { .. } | Event::End => {}
+            Event::Remark { .. } | Event::SecondLook | Event::End => {}
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn second_look(io: &mut Io<'_>, progress: &mut FullProgress) -> Result<Judge
     progress.trouble.right_after_second_write = 0;
     let judged = judge::judge(progress);
     match judged.kind {
-        CapacityKind::NoSign => Ok(judged),
+        CapacityKind::NoSign | CapacityKind::Undecided => Ok(judged),
         CapacityKind::Wrap | CapacityKind::Chain | CapacityKind::Dropped => {
             read_again(io, progress)?;
             Ok(judged)

@@ -1,8 +1,6 @@
 //! Makes the requests of *speed*, one row for each kind, and reads back some of what was written.
 
-use std::time::Duration;
-
-use flashscope_device::{ByteRange, Bytes, Device, Instant};
+use flashscope_device::{ByteRange, Bytes, CheckReport, Device, Instant};
 
 use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
@@ -10,7 +8,7 @@ use crate::contract::Extent;
 use crate::experiment::speed::limits::{requests, requests_max};
 use crate::experiment::speed::stopping::StoppingRule;
 use crate::experiment::stratified::StratifiedIndices;
-use crate::session::{Session, Stop, range};
+use crate::session::{READ_BACK_TIME_MAX, Session, Stop, is_dropped, is_other_data, range, read_back_of};
 
 /// The start of the device is left alone: partition table, FAT area, and what is managed otherwise. The
 /// latter reaches as far as this on cards whose logs were published (wirenboard no. 8).
@@ -19,11 +17,9 @@ const START: Bytes = Bytes::mib(32);
 const CONTENT_READS: usize = 16;
 /// The size of these reads, and of those that read back.
 const CONTENT_READ: Bytes = Bytes::kib(4);
-/// The first writes of each random row are read back when all rows are done. A thorough sequential row may
-/// exceed the true capacity of a counterfeit: there 16 to 32 writes all over it are read back.
+/// The first writes of each random row are read back when all rows are done, and 16 to 32 writes all over
+/// each sequential one: it may exceed the true capacity of a counterfeit.
 const READ_BACK: usize = 16;
-/// The most time for reading back. Guess.
-const READ_BACK_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The part of the device that is used.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +162,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         let remembered = self.read_back.iter().rev().take_while(|(other, _)| *other == row).count();
         let is_wanted = match case.order {
             Order::Random => remembered < READ_BACK,
-            Order::Linear => self.data.is_thorough && submitted.is_multiple_of(self.stride),
+            Order::Linear => submitted.is_multiple_of(self.stride),
         };
         if !is_wanted {
             return;
@@ -185,22 +181,20 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// Checks whether written data is at its offset. An error ends the check and leaves the rows as they are:
     /// only their meaning depends on it.
     pub(super) fn read_back(&mut self) {
-        let started = self.session.now();
-        for (row, range) in std::mem::take(&mut self.read_back) {
-            if self.session.now().since(started) >= READ_BACK_TIME_MAX {
-                return;
-            }
-            let Some(cell) = self.data.cells.get_mut(row) else { return };
-            let is_lost = match cell.case.order {
-                Order::Random => self.session.is_kept(range).map(|kept| kept.map(|is_kept| !is_kept)),
-                // Data overwritten by later writes, as on a counterfeit whose addresses wrap around, was
-                // written all the same.
-                Order::Linear => self.session.is_dropped(range),
-            };
-            let Ok(is_lost) = is_lost else { return };
-            if let Some(is_lost) = is_lost {
-                cell.read_back.places += 1;
-                cell.read_back.lost += u32::from(is_lost);
+        let read_back = std::mem::take(&mut self.read_back);
+        // Data overwritten by later writes, as on a counterfeit whose addresses wrap around, was written all
+        // the same.
+        let tests: [(Order, fn(&CheckReport) -> bool); 2] =
+            [(Order::Random, is_other_data), (Order::Linear, is_dropped)];
+        for (order, is_lost) in tests {
+            let of_order = |row: usize| self.data.cells.get(row).is_some_and(|cell| cell.case.order == order);
+            let (rows, ranges): (Vec<usize>, Vec<ByteRange>) =
+                read_back.iter().copied().filter(|(row, _)| of_order(*row)).unzip();
+            let lost = self.session.read_back(&ranges, READ_BACK_TIME_MAX / 2, is_lost);
+            for (row, lost) in rows.into_iter().zip(lost) {
+                if let Some(cell) = self.data.cells.get_mut(row) {
+                    cell.read_back = cell.read_back + read_back_of(&[lost]);
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Inste
 pub use self::methods::{MethodTiming, MethodsData, WriteMethod};
 pub use self::open_units::{Group, OpenUnitsCell, OpenUnitsData, OpenedApart, OpeningPair, PassedOver};
 pub use self::published_speeds::{PublishedSpeed, PublishedSpeedsData};
-pub use self::speed::{Direction, LinkLimit, ReadBack, SpeedCase, SpeedCell, SpeedData};
+pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 pub use self::sustained::{LONG_WRITES_MAX, LongWrite, Piece, Resumed, SustainedData};
 pub use self::write_buffer::{Burst, WriteBufferData};
 pub use self::write_size::{PageEdge, WriteSizeCell, WriteSizeData};

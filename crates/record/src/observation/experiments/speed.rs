@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::align::Contents;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
+use crate::observation::read_back::ReadBack;
 use crate::observation::times::Order;
 
 /// Rows of requests, one row per kind.
@@ -88,18 +89,9 @@ pub struct SpeedCell {
     #[serde(with = "crate::duration_ns::option")]
     #[schemars(with = "Option<u64>")]
     pub flush: Option<Duration>,
-    /// The result of reading back offsets of random writes, after all rows.
+    /// The result of reading back offsets of this row, after all rows.
     #[serde(default)]
     pub read_back: ReadBack,
-}
-
-/// Written offsets, read back at the end.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReadBack {
-    /// The number of offsets that were read.
-    pub places: u32,
-    /// The number of offsets with other data than this run wrote.
-    pub lost: u32,
 }
 
 impl SpeedCell {
@@ -142,6 +134,10 @@ impl ExperimentData for SpeedData {
         self.cells.len()
     }
 
+    fn read_back(&self) -> ReadBack {
+        self.cells.iter().map(|cell| cell.read_back).sum()
+    }
+
     fn is_of_speed(&self) -> bool {
         true
     }
@@ -165,8 +161,7 @@ fn cell(cell: &SpeedCell) -> Checked {
     let is_sorted = cell.ended_ns.is_sorted();
     permit(is_sorted, "ended_ns", "out of order", "requests are kept in the order in which they ended")?;
     time("flush", cell.flush.unwrap_or_default())?;
-    let lost = cell.read_back.lost;
-    permit(lost <= cell.read_back.places, "lost", lost, "no more places are lost than were read back")?;
+    cell.read_back.check()?;
     each("took_ns", &cell.took_ns, |latency| time("", Duration::from_nanos(*latency)))?;
     each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding_id::FindingId;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit, size, time};
 use crate::observation::experiment_data::ExperimentData;
+use crate::observation::read_back::ReadBack;
 
 /// A stream of large sequential writes, until the SLC cache is exhausted and the steady state is reached.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub struct SustainedData {
     /// Whether the writes are spread evenly over the device, each with a flush that counts to its time.
     #[serde(default)]
     pub is_spread: bool,
+    /// Offsets of it, read back at the end.
+    #[serde(default)]
+    pub read_back: ReadBack,
 }
 
 /// The most long writes that are kept. Guess: more of them add nothing to their distribution.
@@ -86,6 +90,7 @@ impl ExperimentData for SustainedData {
     fn check(&self) -> Checked {
         block("request", self.request)?;
         each("pieces", &self.pieces, piece)?;
+        self.read_back.check()?;
         each("long", &self.long, |long| {
             size("written", long.written)?;
             time("took", long.took)?;
@@ -103,6 +108,10 @@ impl ExperimentData for SustainedData {
 
     fn findings(&self) -> &'static [FindingId] {
         &[FindingId::SlcCacheBytes, FindingId::SustainedWriteBytesPerS]
+    }
+
+    fn read_back(&self) -> ReadBack {
+        self.read_back
     }
 
     fn is_of_speed(&self) -> bool {

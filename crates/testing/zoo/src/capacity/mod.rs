@@ -34,12 +34,14 @@ pub enum CapacityClass {
     BadBlocks,
     /// Maps flash on demand and has less than it announces.
     OnDemand,
+    /// Drops writes beyond the true size, and a share of the sectors below it is bad.
+    Mixed,
 }
 
 impl CapacityClass {
     /// All counterfeits and bad devices that a quick test can see.
-    pub const VISIBLE: [Self; 6] =
-        [Self::Wrap, Self::Limbo, Self::LimboCache, Self::Chain, Self::Errors, Self::BadBlocks];
+    pub const VISIBLE: [Self; 7] =
+        [Self::Wrap, Self::Limbo, Self::LimboCache, Self::Chain, Self::Errors, Self::BadBlocks, Self::Mixed];
 }
 
 /// A device and its true capacity.
@@ -47,7 +49,7 @@ impl CapacityClass {
 pub struct CapacityCase {
     /// Its kind.
     pub class: CapacityClass,
-    /// What it stores; `None` if bad blocks are scattered.
+    /// What it stores; `None` if bad blocks are scattered, or if no quick test can tell.
     pub true_size: Option<Bytes>,
     /// One line for people.
     pub text: String,
@@ -128,9 +130,10 @@ impl CapacityCase {
                 let block = Bytes::kib(64 << draw.uniform_integer(0, 5));
                 (None, Build::BadBlocks { block, share: draw.uniform(0.05, 0.4) })
             }
+            CapacityClass::Mixed => (Some(real), mixed(real, announced, &mut draw)?),
             CapacityClass::OnDemand => {
                 let pool = draw.log_uniform_integer(8192.0, 16_384.0);
-                (Some(capacity), Build::OnDemand { pool: usize::try_from(pool).unwrap_or_default() })
+                (None, Build::OnDemand { pool: usize::try_from(pool).unwrap_or_default() })
             }
         };
         let text = format!("{class:?} on {} of {capacity}: {build:?}", profile.name);
@@ -189,6 +192,14 @@ fn random_stick(draw: &mut Draw) -> Result<Profile, ZooError> {
 
 fn faults(text: &str) -> Result<Build, ZooError> {
     Ok(Build::Faults(vec![text.parse()?]))
+}
+
+fn mixed(real: Bytes, announced: Bytes, draw: &mut Draw) -> Result<Build, ZooError> {
+    let kind = draw.weighted(&[(1.0, "limbo"), (1.0, "wrap")]);
+    let share = draw.uniform(0.15, 0.25);
+    let false_size = format!("{kind}:real={},fake={}", real.get(), announced.get());
+    let bad = format!("wrong-reads:share={share},range=0+{}", real.get());
+    Ok(Build::Faults(vec![false_size.parse()?, bad.parse()?]))
 }
 
 fn limbo(real: Bytes, announced: Bytes, draw: &mut Draw) -> Result<Build, ZooError> {

@@ -1,0 +1,68 @@
+//! The short test of the capacity that belongs to every check that may write.
+
+use flashscope_device::{Bytes, DeviceError};
+use flashscope_measure::capacity::{Limits, probe};
+use flashscope_record::CapacityVerdict;
+use flashscope_record::capacity::CapacityKind;
+
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::seed;
+use crate::target::Target;
+
+/// The test uses at most this part of what is left of the budgets.
+const BUDGET_PART: u32 = 4;
+
+/// Tests the capacity, and finds the true size if it is false. `None` if that was not possible; then a
+/// remark says why.
+///
+/// # Errors
+/// [`DeviceError`] if the device failed or the user interrupted.
+pub fn run(
+    target: &mut Target,
+    seed: u64,
+    progress: &mut Progress<'_>,
+    printer: &Printer,
+) -> Result<Option<CapacityVerdict>, DeviceError> {
+    // Stamps of an earlier run with the same seed would pass for new ones.
+    let seed = if target.is_virtual { seed } else { seed::random() };
+    let (left, most) = (target.device.left(), Limits::default());
+    let limits = Limits {
+        bytes_written: left
+            .bytes_written
+            .map_or(most.bytes_written, |left| (left / u64::from(BUDGET_PART)).min(most.bytes_written)),
+        device_time: left
+            .device_time
+            .map_or(most.device_time, |left| (left / BUDGET_PART).min(most.device_time)),
+    };
+    match probe(&mut target.device, seed, limits, progress) {
+        Ok(None) => {
+            printer.remark(format!(
+                "the capacity was not tested: it, or the budget, is too small; flashscope verify {} tests it",
+                target.text
+            ));
+            Ok(None)
+        }
+        // Where every request fails, the device is broken, and nothing is known of its capacity.
+        Ok(Some(verdict))
+            if verdict.kind == CapacityKind::Errors && verdict.true_size == Some(Bytes::ZERO) =>
+        {
+            printer.remark("the capacity was not tested: requests fail everywhere");
+            Ok(None)
+        }
+        Err(DeviceError::BudgetSpent { limit }) => {
+            printer.remark(format!(
+                "the capacity is in doubt, but the budget allows no more ({limit}); run: flashscope verify {}",
+                target.text
+            ));
+            Ok(None)
+        }
+        other => other,
+    }
+}
+
+/// The size that the device really stores, if that is less than it announces.
+pub fn stored(verdict: Option<&CapacityVerdict>) -> Option<Bytes> {
+    let verdict = verdict?;
+    verdict.true_size.filter(|size| verdict.kind.is_bad() && *size < verdict.announced)
+}

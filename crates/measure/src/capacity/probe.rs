@@ -1,0 +1,147 @@
+//! A short test for a false capacity, cheap enough to come before every check that writes.
+//!
+//! A few probes, a stamped run near the top and a scan for its image below. What is wrong here is found
+//! exactly by the whole procedure; this test alone raises no alarm.
+
+use std::time::Duration;
+
+use flashscope_device::{ByteRange, Bytes, Device, DeviceError};
+use flashscope_record::capacity::{CapacityCost, CapacityVerdict};
+
+use super::stamped::{Place, Stamped};
+use super::verdict::Outcome;
+use super::{ALIGNMENT, MARGIN_PART, Settings, alias, place, run_below, verify};
+use crate::contract::{Estimate, Observer};
+
+/// The longest run. Policy: excludes caches up to 60 MiB, more than most controllers have memory.
+const RUN_MAX: Bytes = Bytes::mib(64);
+/// The shortest run. A shorter one would exclude no cache worth naming.
+const RUN_MIN: Bytes = Bytes::mib(4);
+/// A run is at most this part of the device, so that probes and images have room below it.
+const RUN_PART: u64 = 4;
+/// Places below the run are written two at a time, one in each half, until they took this long: a scattered
+/// write may take more than a second.
+const PAIRS_MAX: u64 = 16;
+const PAIRS_TIME_MAX: Duration = Duration::from_secs(1);
+/// Places of the run that are read back: the oldest, and others in random order.
+const OLDEST: u64 = 16;
+const SAMPLES: u64 = 48;
+/// The share of the time that writing may take, in tenths. Reading for images takes the rest,
+const WRITING_TENTHS: u32 = 6;
+/// and always this much.
+const SCAN_TIME_MIN: Duration = Duration::from_secs(2);
+/// The cache bound of the whole procedure, where the short test found something wrong.
+const CACHE_BOUND: Bytes = Bytes::mib(64);
+
+/// What the short test may cost. One flush, and the scattered writes of the first probes, may exceed the
+/// time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes written.
+    pub bytes_written: Bytes,
+    /// Device time.
+    pub device_time: Duration,
+}
+
+impl Default for Limits {
+    /// Policy: 10 s are short beside a check, which takes minutes.
+    fn default() -> Self {
+        Self { bytes_written: Bytes::mib(96), device_time: Duration::from_secs(10) }
+    }
+}
+
+/// A short test of the capacity. If something is wrong, the whole procedure follows and gives the verdict.
+/// `None` if the device or the limits are too small. Writes to the device.
+///
+/// # Errors
+/// [`DeviceError`] if the device failed, or a budget or an interrupt ended it.
+pub fn probe(
+    device: &mut dyn Device,
+    seed: u64,
+    limits: Limits,
+    observer: &mut dyn Observer,
+) -> Result<Option<CapacityVerdict>, DeviceError> {
+    let capacity = device.capabilities().capacity;
+    let length = limits.bytes_written.min(RUN_MAX).min(capacity / RUN_PART).round_down(ALIGNMENT);
+    if length < RUN_MIN {
+        return Ok(None);
+    }
+    let range = run_below(capacity, length);
+    let requests = 4 * PAIRS_MAX + OLDEST + SAMPLES + capacity / length;
+    let estimate = Estimate { requests, bytes_written: length };
+    let mut io = Stamped::begin(device, seed, estimate, observer);
+    let tested = short_test(&mut io, range, limits.device_time);
+    io.end();
+    let tested = tested?;
+    if tested.is_kept() {
+        let excluded = (tested.run - tested.run / MARGIN_PART).round_down(ALIGNMENT);
+        return Ok(Some(Outcome::new(tested.places).verdict(&io, seed, excluded)));
+    }
+    let before = io.cost();
+    // A seed of its own: stamps of the short test must not pass for those of the procedure.
+    let settings = Settings { cache_bound: CACHE_BOUND, seed: seed.wrapping_add(1) };
+    let verdict = verify(device, settings, observer)?;
+    Ok(Some(CapacityVerdict { cost: sum(before, verdict.cost), ..verdict }))
+}
+
+/// What the short test saw.
+struct Tested {
+    places: Vec<Place>,
+    has_image: bool,
+    run: Bytes,
+}
+
+impl Tested {
+    fn is_kept(&self) -> bool {
+        !self.has_image && self.places.iter().all(Place::is_kept)
+    }
+}
+
+fn short_test(io: &mut Stamped<'_>, range: ByteRange, time: Duration) -> Result<Tested, DeviceError> {
+    let mut probes = probes(io, range.offset)?;
+    let first = io.write_run(ByteRange::new(range.offset, RUN_MIN))?;
+    io.time_max = time * WRITING_TENTHS / 10;
+    let rest = ByteRange::new(first.range.end(), range.end() - first.range.end());
+    let second = io.write_run(rest)?;
+    let run = ByteRange::new(range.offset, second.range.end() - range.offset);
+    if run.end() < io.capacity {
+        probes.extend(io.write_places(&[io.capacity - io.unit])?);
+    }
+    let old = ByteRange::new(run.offset, (run.length / MARGIN_PART).round_up(io.unit));
+    let mut places = Vec::new();
+    for (part, count) in [(old, OLDEST), (run, SAMPLES)] {
+        let offsets = io.stratified(part, count);
+        let of = |at: &Bytes| if *at < first.range.end() { &first } else { &second };
+        let mut samples: Vec<Place> = offsets.iter().map(|at| place(*at, of(at), &[])).collect();
+        io.read_places(&mut samples)?;
+        places.extend(samples);
+    }
+    io.read_places(&mut probes)?;
+    places.extend(probes);
+    io.time_max = time.max(io.cost().device_time + SCAN_TIME_MIN);
+    let scan = alias::scan(io, run, second.pass)?;
+    Ok(Tested { places, has_image: scan.alias.is_some(), run: run.length })
+}
+
+/// Writes one unit in each half below `end`, several times if that is fast.
+fn probes(io: &mut Stamped<'_>, end: Bytes) -> Result<Vec<Place>, DeviceError> {
+    let mut places: Vec<Place> = Vec::new();
+    for _ in 0..PAIRS_MAX {
+        let mut offsets = io.stratified(ByteRange::new(Bytes::ZERO, end), 2);
+        offsets.retain(|at| places.iter().all(|place| place.at != *at));
+        places.extend(io.write_places(&offsets)?);
+        if io.cost().device_time >= PAIRS_TIME_MAX {
+            break;
+        }
+    }
+    Ok(places)
+}
+
+fn sum(one: CapacityCost, other: CapacityCost) -> CapacityCost {
+    CapacityCost {
+        bytes_written: one.bytes_written + other.bytes_written,
+        bytes_read: one.bytes_read + other.bytes_read,
+        requests: one.requests + other.requests,
+        device_time: one.device_time + other.device_time,
+    }
+}
