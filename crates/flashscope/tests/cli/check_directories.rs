@@ -88,22 +88,6 @@ fn check_in_a_directory_that_is_interrupted_or_killed_leaves_nothing() {
 }
 
 #[test]
-fn check_of_vfat_finds_the_place_of_its_file_as_root() {
-    if !has("mkfs.vfat") {
-        return;
-    }
-    let Some(served) = Served::start(&["transcend-8g?capacity=2GiB", "--instant", "--loop"]) else { return };
-    let device = served.block_device().to_owned();
-    run("mkfs.vfat", &["-F", "32", &device]);
-    let mounted = Mounted::from(&device);
-    let before = state(mounted.path());
-    let output = flashscope(&["check", mounted.path().to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("where the file lies on the device"), "{}", stderr(&output));
-    assert_eq!(state(mounted.path()), before);
-}
-
-#[test]
 fn check_of_a_directory_refuses_what_is_no_stick_and_options_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
