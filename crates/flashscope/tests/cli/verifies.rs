@@ -69,20 +69,24 @@ fn a_check_names_a_fake_before_anything_else() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let unwrapped = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = unwrapped(stdout(&output));
-    assert!(text.starts_with(first) && text.contains("8,053,063,680 of 62,914,560,000 bytes"), "{text}");
+    let is_first = |text: &str| text.find(first) < text.find("sequential read") && text.contains(first);
+    assert!(is_first(&text) && text.contains("8,053,063,680 of 62,914,560,000 bytes"), "{text}");
     let screen = unwrapped(stdout(&flashscope(&["check", "sim:counterfeit-64g-wrap"])));
-    assert!(screen.starts_with(first), "{screen}");
+    assert!(is_first(&screen) && screen.contains("58.6 GiB"), "{screen}");
+    assert!(screen.contains("--true-size 8053063680 --for share"), "{screen}");
     let empty = flashscope(&["check", "sim:patriot-xt-16g?fault=limbo:real=0"]);
     assert_eq!(empty.status.code(), Some(1), "{}", stderr(&empty));
     assert!(stdout(&empty).starts_with("FAKE: says 16"), "{}", stdout(&empty));
     assert!(text.contains("The tests ran on the first 7.5 GiB"), "{text}");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.find(first).unwrap() < page.find("<h1>").unwrap());
-    assert!(unwrapped(stdout(&flashscope(&["report", &run]))).starts_with(first));
+    assert!(page.find(first).unwrap() < page.find("class=\"numbers\"").unwrap());
+    assert!(is_first(&unwrapped(stdout(&flashscope(&["report", &run])))));
     let output = flashscope(&["report", &run, "--json"]);
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
     schema::assert_valid("findings", &found);
     assert_eq!(found["capacity"]["headline"], first);
+    assert_eq!(found["verdict"]["state"], "false_capacity");
+    assert_eq!(found["verdict"]["headline"], first);
     assert_eq!(found["capacity"]["verdict"]["kind"], "wrap");
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(&run).unwrap()).unwrap();
     for seen in stored["observations"].as_array().unwrap() {
