@@ -77,7 +77,7 @@ fn a_check_names_a_fake_before_anything_else() {
     let empty = flashscope(&["check", "sim:patriot-xt-16g?fault=limbo:real=0"]);
     assert_eq!(empty.status.code(), Some(1), "{}", stderr(&empty));
     assert!(stdout(&empty).starts_with("FAKE: says 16"), "{}", stdout(&empty));
-    assert!(text.contains("The tests ran on the first 7.5 GiB"), "{text}");
+    assert!(text.contains("The tests ran on the first 7.50 GiB"), "{text}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.find(first).unwrap() < page.find("class=\"numbers\"").unwrap());
     assert!(is_first(&unwrapped(stdout(&flashscope(&["report", &run])))));

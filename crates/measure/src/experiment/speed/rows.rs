@@ -21,6 +21,9 @@ const CONTENT_READ: Bytes = Bytes::kib(4);
 /// each sequential one: it may exceed the true capacity of a counterfeit.
 const READ_BACK: usize = 16;
 
+/// Whether a check of read data shows that the write was lost.
+type IsLost = fn(&CheckReport) -> bool;
+
 /// The part of the device that is used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region {
@@ -184,8 +187,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         let read_back = std::mem::take(&mut self.read_back);
         // Data overwritten by later writes, as on a counterfeit whose addresses wrap around, was written all
         // the same.
-        let tests: [(Order, fn(&CheckReport) -> bool); 2] =
-            [(Order::Random, is_other_data), (Order::Linear, is_dropped)];
+        let tests: [(Order, IsLost); 2] = [(Order::Random, is_other_data), (Order::Linear, is_dropped)];
         for (order, is_lost) in tests {
             let of_order = |row: usize| self.data.cells.get(row).is_some_and(|cell| cell.case.order == order);
             let (rows, ranges): (Vec<usize>, Vec<ByteRange>) =
