@@ -28,6 +28,7 @@ pub mod pattern;
 pub mod request;
 pub mod time;
 pub mod trace;
+pub mod transfer;
 pub mod units;
 
 pub use buffer::Buffer;

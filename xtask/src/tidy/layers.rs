@@ -20,6 +20,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "pattern",
             "request",
             "contract",
+            "transfer",
             "memory",
             "trace",
             "layer",

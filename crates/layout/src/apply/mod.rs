@@ -7,13 +7,12 @@
 mod build;
 mod check;
 mod host;
-mod medium_io;
 mod run;
 mod undo;
 
 pub use build::{Image, Piece, build};
 pub use check::check;
+pub use flashscope_device::transfer::MediumError;
 pub use host::{Host, HostError, version_of};
-pub use medium_io::MediumError;
 pub use run::{Applied, ApplyError, Means, Step, apply};
 pub use undo::{Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state};

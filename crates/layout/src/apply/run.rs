@@ -1,11 +1,11 @@
 //! Applies a plan: build, save, write, read back.
 
+use flashscope_device::transfer::{self, MediumError};
 use flashscope_device::{ByteRange, Bytes, Device};
 
 use super::build::{Image, Piece, build};
 use super::check::check;
 use super::host::{Host, HostError};
-use super::medium_io::{self, MediumError};
 use super::undo::{self, Origin, UndoError, UndoHeader, UndoSink};
 use crate::plan::Plan;
 use crate::present::{Alignment, present};
@@ -119,7 +119,7 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
         for piece in pieces {
             write(piece, host, device)?;
         }
-        medium_io::flush(device)?;
+        transfer::flush(device)?;
     }
     observer(Step::ReadBack(bytes));
     read_back(plan, &image, host, device)?;
@@ -127,13 +127,13 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
 }
 
 fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {
-    for part in medium_io::pieces(piece.range, medium_io::piece_max(device)) {
+    for part in transfer::parts(piece.range, transfer::request_max(device)) {
         let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
         // A scratch file that fails now leaves the medium half written.
         let bytes = host
             .read(&piece.source, from)
             .map_err(|error| ApplyError::ReadBack { what: error.to_string() })?;
-        medium_io::write(device, part.offset, &bytes)?;
+        transfer::write(device, part.offset, &bytes)?;
     }
     Ok(())
 }
@@ -147,17 +147,17 @@ fn read_back(
 ) -> Result<(), ApplyError> {
     let different = |what: String| ApplyError::ReadBack { what };
     for piece in &image.pieces {
-        for part in medium_io::pieces(piece.range, medium_io::piece_max(device)) {
+        for part in transfer::parts(piece.range, transfer::request_max(device)) {
             let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
             let wanted = host.read(&piece.source, from).map_err(|error| different(error.to_string()))?;
-            if medium_io::read(device, part)?[..] != wanted[..] {
+            if transfer::read(device, part)?[..] != wanted[..] {
                 return Err(different(part.to_string()));
             }
         }
     }
     let capabilities = device.capabilities();
     let found = present(capabilities.capacity, capabilities.logical_block, &mut |range| {
-        medium_io::read(device, range).ok().map(|buffer| buffer.to_vec())
+        transfer::read(device, range).ok().map(|buffer| buffer.to_vec())
     });
     for (partition, number) in plan.partitions.iter().zip(1_u32..) {
         let placement = &partition.placement;

@@ -4,6 +4,7 @@
 //! checksum; then for each range its bytes and their checksum. Everything is verified before a byte of the
 //! medium is touched.
 
+use flashscope_device::transfer::{self, MediumError, REQUEST_MAX};
 use std::io::{Read, Write};
 
 use flashscope_device::{ByteRange, Bytes, Checksum, Device};
@@ -11,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::build::Image;
 use super::host::{Host, HostError};
-use super::medium_io::{self, MediumError, PIECE};
 use crate::medium::{Identity, Medium};
 
 /// The first bytes of an undo file. The digit counts up when an old reader could not read it.
@@ -204,7 +204,7 @@ fn image_parts(
     each: &mut dyn FnMut(&[u8]),
 ) -> Result<(), UndoError> {
     let piece = &image.pieces[index];
-    for part in medium_io::pieces(piece.range, max) {
+    for part in transfer::parts(piece.range, max) {
         let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
         let bytes = host.read(&piece.source, from)?;
         each(&bytes);
@@ -225,7 +225,7 @@ pub(super) fn save(
     device: &mut dyn Device,
     file: &mut dyn Write,
 ) -> Result<UndoHeader, UndoError> {
-    let max = medium_io::piece_max(device);
+    let max = transfer::request_max(device);
     let mut ranges = Vec::new();
     for (index, piece) in image.pieces.iter().enumerate() {
         let mut sum = Checksum::new();
@@ -247,8 +247,8 @@ pub(super) fn save(
     write_header(&header, file)?;
     for saved in &header.ranges {
         let mut sum = Checksum::new();
-        for part in medium_io::pieces(saved.range(), max) {
-            let bytes = medium_io::read(device, part)?;
+        for part in transfer::parts(saved.range(), max) {
+            let bytes = transfer::read(device, part)?;
             sum.add(&bytes);
             file.write_all(&bytes)?;
         }
@@ -290,10 +290,10 @@ fn fingerprint(
 }
 
 fn summary_of(device: &mut dyn Device, range: ByteRange) -> Result<Summary, UndoError> {
-    let max = medium_io::piece_max(device);
+    let max = transfer::request_max(device);
     let mut sum = Summing::new();
-    for part in medium_io::pieces(range, max) {
-        sum.add(&medium_io::read(device, part)?);
+    for part in transfer::parts(range, max) {
+        sum.add(&transfer::read(device, part)?);
     }
     Ok(sum.get())
 }
@@ -365,10 +365,10 @@ impl Summing {
 /// before.
 fn verify_data(header: &UndoHeader, file: &mut dyn Read) -> Result<Vec<Summary>, UndoError> {
     let mut sums = Vec::with_capacity(header.ranges.len());
-    let mut bytes = vec![0; PIECE.to_usize()];
+    let mut bytes = vec![0; REQUEST_MAX.to_usize()];
     for saved in &header.ranges {
         let mut sum = Summing::new();
-        for part in medium_io::pieces(saved.range(), PIECE) {
+        for part in transfer::parts(saved.range(), REQUEST_MAX) {
             let bytes = &mut bytes[..part.length.to_usize()];
             file.read_exact(bytes).map_err(|_| damaged(saved.range().to_string()))?;
             sum.add(bytes);
@@ -453,20 +453,20 @@ pub fn restore(
     file: &mut dyn Read,
     device: &mut dyn Device,
 ) -> Result<Restored, UndoError> {
-    let max = medium_io::piece_max(device);
+    let max = transfer::request_max(device);
     let mut restored = Restored { written: 0, unchanged: 0 };
     let mut sums = Vec::with_capacity(header.ranges.len());
     for saved in &header.ranges {
         let mut is_written = false;
         let mut sum = Checksum::new();
-        for part in medium_io::pieces(saved.range(), max) {
+        for part in transfer::parts(saved.range(), max) {
             let mut bytes = vec![0; part.length.to_usize()];
             file.read_exact(&mut bytes).map_err(|_| damaged(saved.range().to_string()))?;
             sum.add(&bytes);
-            if medium_io::read(device, part).is_ok_and(|there| there[..] == bytes[..]) {
+            if transfer::read(device, part).is_ok_and(|there| there[..] == bytes[..]) {
                 continue;
             }
-            medium_io::write(device, part.offset, &bytes)?;
+            transfer::write(device, part.offset, &bytes)?;
             is_written = true;
         }
         if read_number(file, &saved.range().to_string())? != sum.get() {
@@ -476,7 +476,7 @@ pub fn restore(
         let count = if is_written { &mut restored.written } else { &mut restored.unchanged };
         *count += 1;
     }
-    medium_io::flush(device)?;
+    transfer::flush(device)?;
     for (saved, sum) in header.ranges.iter().zip(sums) {
         if summary_of(device, saved.range())?.checksum != sum {
             return Err(UndoError::NotRestored { range: saved.range().to_string() });

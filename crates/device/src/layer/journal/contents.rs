@@ -3,9 +3,9 @@
 use super::error::JournalError;
 use super::format::{HEAD, Head, Kind, RECORD_MAX};
 use super::header::JournalHeader;
-use super::medium_io::{REQUEST_MAX, parts};
 use super::store::JournalStore;
 use crate::checksum::Checksum;
+use crate::transfer::{REQUEST_MAX, parts};
 use crate::units::{ByteRange, Bytes};
 
 /// Takes original data and its offset.

@@ -2,6 +2,7 @@
 
 use crate::contract::DeviceError;
 use crate::request::RequestError;
+use crate::transfer::MediumError;
 
 /// A journal that cannot be written, read or restored.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,15 @@ pub enum JournalError {
         /// The first range that differs.
         first: String,
     },
+}
+
+impl From<MediumError> for JournalError {
+    fn from(error: MediumError) -> Self {
+        match error {
+            MediumError::Device(error) => error.into(),
+            MediumError::Request(error) => error.into(),
+        }
+    }
 }
 
 impl JournalError {

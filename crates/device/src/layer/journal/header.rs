@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::error::JournalError;
 use super::format::{Fields, MAGIC, fill_of, put_number, put_string};
-use super::medium_io;
 use super::saved::UNIT;
 use super::store::JournalStore;
 use crate::checksum::Checksum;
 use crate::contract::Device;
+use crate::transfer::{self, MediumError};
 use crate::units::{ByteRange, Bytes};
 
 /// A body is far smaller; a longer one is none.
@@ -88,14 +88,14 @@ impl JournalHeader {
             if !is_new || !capabilities.whole().contains(range) {
                 continue;
             }
-            match medium_io::read(device, range) {
+            match transfer::read(device, range) {
                 Ok(bytes) => places.push(Place {
                     range,
                     checksum: Checksum::of(&bytes),
                     is_blank: fill_of(&bytes).is_some(),
                 }),
-                Err(JournalError::Request(_)) => {}
-                Err(error) => return Err(error),
+                Err(MediumError::Request(_)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(Self { start, places })

@@ -6,7 +6,6 @@ use super::contents::JournalContents;
 use super::error::JournalError;
 use super::format::{RECORD_MAX, record};
 use super::header::{JournalHeader, JournalStart};
-use super::medium_io::{self, parts};
 use super::restore::{Restored, restore};
 use super::saved::{AHEAD_MAX, Saved, UNIT};
 use super::store::{EIO, JournalStore};
@@ -14,6 +13,7 @@ use crate::contract::{Capabilities, Device, DeviceError};
 use crate::layer::clock::ClockOffset;
 use crate::request::{Completion, FailureCause, Op, RequestError, Tag};
 use crate::time::Instant;
+use crate::transfer::{self, parts};
 use crate::units::{ByteRange, Bytes};
 
 /// Before any byte of a range is overwritten or discarded for the first time, its data is appended to the
@@ -134,7 +134,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
             return Err(std::io::Error::from_raw_os_error(errno).into());
         }
         for part in parts(range, RECORD_MAX) {
-            let data = medium_io::read(&mut self.device, part)?;
+            let data = transfer::read(&mut self.device, part)?;
             self.store.append(&record(part.offset, &data, self.records))?;
             self.store.make_durable()?;
             self.records += 1;

@@ -9,7 +9,6 @@ mod error;
 mod format;
 mod header;
 mod journaled;
-mod medium_io;
 mod recognise;
 mod restore;
 mod saved;

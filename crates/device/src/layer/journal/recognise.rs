@@ -3,9 +3,9 @@
 use super::contents::JournalContents;
 use super::error::JournalError;
 use super::header::{JournalHeader, JournalMedium};
-use super::medium_io;
 use crate::checksum::Checksum;
 use crate::contract::Device;
+use crate::transfer::{self, MediumError};
 use crate::units::ByteRange;
 
 /// How a medium compares with the one that was saved.
@@ -36,7 +36,7 @@ impl Recognition {
 pub fn resembles(header: &JournalHeader, device: &mut dyn Device) -> bool {
     let whole = device.capabilities().whole();
     header.places.iter().filter(|place| !place.is_blank && whole.contains(place.range)).any(|place| {
-        medium_io::read(device, place.range).is_ok_and(|bytes| Checksum::of(&bytes) == place.checksum)
+        transfer::read(device, place.range).is_ok_and(|bytes| Checksum::of(&bytes) == place.checksum)
     })
 }
 
@@ -57,10 +57,10 @@ pub fn recognise(
     let mut compared = 0;
     for place in contents.header.places.iter().filter(|place| !contents.has_saved(place.range)) {
         compared += 1;
-        match medium_io::read(device, place.range) {
+        match transfer::read(device, place.range) {
             Ok(bytes) if Checksum::of(&bytes) == place.checksum => {}
-            Ok(_) | Err(JournalError::Request(_)) => changed.push(place.range),
-            Err(error) => return Err(error),
+            Ok(_) | Err(MediumError::Request(_)) => changed.push(place.range),
+            Err(error) => return Err(error.into()),
         }
     }
     let has_serial = expected.serial.is_some() && expected.serial == found.serial;

@@ -2,10 +2,10 @@
 
 use super::contents::JournalContents;
 use super::error::JournalError;
-use super::medium_io;
 use super::saved::UNIT;
 use super::store::JournalStore;
 use crate::contract::Device;
+use crate::transfer::{self, MediumError};
 use crate::units::{ByteRange, Bytes};
 
 /// What was restored.
@@ -18,15 +18,15 @@ pub struct Restored {
 /// Writes data back. A request that fails is repeated in the smallest units, so that one bad block does not
 /// keep its neighbours from coming back. What still fails is found when it is compared.
 fn write_or_skip(device: &mut dyn Device, offset: Bytes, original: &[u8]) -> Result<(), JournalError> {
-    match medium_io::write(device, offset, original) {
-        Err(JournalError::Request(_)) => {}
-        written => return written,
+    match transfer::write(device, offset, original) {
+        Err(MediumError::Request(_)) => {}
+        written => return Ok(written?),
     }
     let unit = UNIT.round_up(device.capabilities().logical_block);
     for (index, bytes) in original.chunks(unit.to_usize()).enumerate() {
-        match medium_io::write(device, offset + unit * index as u64, bytes) {
-            Ok(()) | Err(JournalError::Request(_)) => {}
-            Err(error) => return Err(error),
+        match transfer::write(device, offset + unit * index as u64, bytes) {
+            Ok(()) | Err(MediumError::Request(_)) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(())
@@ -49,14 +49,14 @@ pub fn restore(
         bytes += Bytes::new(original.len() as u64);
         write_or_skip(device, offset, original)
     })?;
-    medium_io::flush(device)?;
+    transfer::flush(device)?;
     let mut wrong: Vec<ByteRange> = Vec::new();
     contents.originals(store, &mut |offset, original| {
         let range = ByteRange::new(offset, Bytes::new(original.len() as u64));
-        match medium_io::read(device, range) {
+        match transfer::read(device, range) {
             Ok(found) if found == original => {}
-            Ok(_) | Err(JournalError::Request(_)) => wrong.push(range),
-            Err(error) => return Err(error),
+            Ok(_) | Err(MediumError::Request(_)) => wrong.push(range),
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     })?;
