@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::SplitMix64;
+
 /// An MBR has room for as many.
 const PARTITIONS_MAX: usize = 4;
 
@@ -20,8 +23,8 @@ impl Ids {
     /// Identifiers that follow from a seed.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
-        let mut state = seed;
-        let mut draw = || uuid(&mut state);
+        let mut random = SplitMix64::seed_from_u64(seed);
+        let mut draw = || uuid(&mut random);
         Self {
             table: draw(),
             partitions: (0..PARTITIONS_MAX).map(|_| draw()).collect(),
@@ -30,17 +33,9 @@ impl Ids {
     }
 }
 
-/// The generator splitmix64 (S. Vigna, prng.di.unimi.it, public domain).
-const fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-fn uuid(state: &mut u64) -> String {
-    let mut bytes: Vec<u8> = next(state).to_be_bytes().into_iter().chain(next(state).to_be_bytes()).collect();
+fn uuid(random: &mut SplitMix64) -> String {
+    let mut half = || random.next_u64().to_be_bytes();
+    let mut bytes: Vec<u8> = half().into_iter().chain(half()).collect();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     bytes.iter().enumerate().fold(String::new(), |mut text, (index, byte)| {

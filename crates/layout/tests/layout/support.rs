@@ -3,29 +3,27 @@
 use flashscope_device::Bytes;
 use flashscope_layout::Purpose;
 use flashscope_layout::filesystem::{Request, Space};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::SplitMix64;
 
 /// How many times as many cases are tried: 1, or what `cargo xtask validate layout` asks for.
 pub fn sweep() -> u64 {
     std::env::var("FLASHSCOPE_LAYOUT_SWEEP").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-/// A small generator (Vigna, splitmix64), so that a test names its seed and repeats.
-pub struct Random(u64);
+/// A small generator, so that a test names its seed and repeats.
+pub struct Random(SplitMix64);
 
 impl Random {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+    pub fn next(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
-    pub const fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 }

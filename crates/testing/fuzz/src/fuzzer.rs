@@ -45,7 +45,7 @@ pub struct Crash {
 impl Fuzzer {
     /// With this random seed.
     #[must_use]
-    pub const fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed), inputs: 0 }
     }
 
