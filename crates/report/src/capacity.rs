@@ -17,31 +17,28 @@ const CELLS: usize = 64;
 /// The verdict as text: the answer, the map, what it means, and the cost.
 #[must_use]
 pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
-    let mut text = headline(verdict) + "\n\n" + &map(verdict) + "\n\n";
-    for paragraph in details(verdict, target) {
-        for line in wrapped(&paragraph, width) {
-            text += &line;
-            text.push('\n');
-        }
-    }
-    text
+    headline(verdict) + "\n\n" + &map(verdict) + "\n\n" + &paragraphs(&details(verdict, target), width)
 }
 
 /// The answer in one line.
 #[must_use]
 pub fn headline(verdict: &CapacityVerdict) -> String {
     let says = decimal(verdict.announced);
-    let kept = verdict.true_size.unwrap_or_default();
+    match verdict.kind {
+        CapacityKind::NoSign => no_sign(verdict),
+        CapacityKind::Undecided => undecided(verdict),
+        CapacityKind::Scattered => format!(
+            "BAD: says {says}, but {} of all places lose data, all over the device.",
+            share(verdict.bad_share)
+        ),
+        kind => stores_less(kind, &says, verdict.true_size.unwrap_or_default(), verdict.bad_share),
+    }
+}
+
+/// A device that stores `kept` of what it says: how it loses the rest.
+pub(crate) fn stores_less(kind: CapacityKind, says: &str, kept: Bytes, bad_share: f64) -> String {
     let stores = decimal(kept);
-    let how = match verdict.kind {
-        CapacityKind::NoSign => return no_sign(verdict),
-        CapacityKind::Undecided => return undecided(verdict),
-        CapacityKind::Scattered => {
-            return format!(
-                "BAD: says {says}, but {} of all places lose data, all over the device.",
-                share(verdict.bad_share)
-            );
-        }
+    let how = match kind {
         CapacityKind::Errors => {
             return format!(
                 "BAD: says {says}, stores {stores}. Everything beyond {stores} fails with errors."
@@ -50,13 +47,18 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
         _ if kept.is_zero() => return format!("FAKE: says {says}, stores nothing. All data is lost."),
         CapacityKind::Wrap => "wraps around",
         CapacityKind::Chain => "wraps around and drops writes",
-        CapacityKind::Dropped | CapacityKind::Mixed => "drops writes",
+        _ => "drops writes",
     };
-    let also = match verdict.kind {
-        CapacityKind::Mixed => format!(" {} below it is bad too.", share(verdict.bad_share)),
+    let also = match kind {
+        CapacityKind::Mixed => format!(" {} below it is bad too.", share(bad_share)),
         _ => String::new(),
     };
     format!("FAKE: says {says}, stores {stores} ({how}). Data beyond {stores} is lost.{also}")
+}
+
+/// Paragraphs in lines of at most `width` columns.
+pub(crate) fn paragraphs(paragraphs: &[String], width: usize) -> String {
+    paragraphs.iter().flat_map(|paragraph| wrapped(paragraph, width)).map(|line| line + "\n").collect()
 }
 
 fn no_sign(verdict: &CapacityVerdict) -> String {

@@ -4,9 +4,8 @@ use flashscope_device::Bytes;
 use flashscope_record::capacity::{CapacityKind, PlaceState};
 use flashscope_record::full_capacity::{FullRegion, FullVerdict, RegionState, Trouble};
 
-use crate::capacity::{decimal, one, share};
+use crate::capacity::{decimal, one, paragraphs, share, stores_less};
 use crate::quantity::{counted, integer, seconds, speed};
-use crate::terminal::wrapped;
 
 /// Cells of the map. With its ends it stays below 78 characters.
 const CELLS: u64 = 64;
@@ -28,14 +27,8 @@ pub enum Scope {
 /// The verdict as text: the answer, the map, the throughput, what it means, and the cost.
 #[must_use]
 pub fn text(verdict: &FullVerdict, scope: Scope, width: usize) -> String {
-    let mut text = headline(verdict, scope) + "\n\n" + &map(verdict) + "\n" + LEGEND + "\n\n";
-    for paragraph in details(verdict, scope) {
-        for line in wrapped(&paragraph, width) {
-            text += &line;
-            text.push('\n');
-        }
-    }
-    text
+    let lines = paragraphs(&details(verdict, scope), width);
+    headline(verdict, scope) + "\n\n" + &map(verdict) + "\n" + LEGEND + "\n\n" + &lines
 }
 
 /// The answer in one line.
@@ -70,27 +63,12 @@ pub fn headline(verdict: &FullVerdict, scope: Scope) -> String {
 }
 
 fn of_device(verdict: &FullVerdict, says: &str, lost: &str) -> String {
-    let kept = verdict.true_size.unwrap_or_default();
-    let stores = decimal(kept);
-    let how = match verdict.kind {
+    match verdict.kind {
         CapacityKind::Scattered => {
-            return format!("BAD: says {says}, but loses {lost} of its data, in places that stay the same.");
+            format!("BAD: says {says}, but loses {lost} of its data, in places that stay the same.")
         }
-        CapacityKind::Errors => {
-            return format!(
-                "BAD: says {says}, stores {stores}. Everything beyond {stores} fails with errors."
-            );
-        }
-        _ if kept.is_zero() => return format!("FAKE: says {says}, stores nothing. All data is lost."),
-        CapacityKind::Wrap => "wraps around",
-        CapacityKind::Chain => "wraps around and drops writes",
-        _ => "drops writes",
-    };
-    let also = match verdict.kind {
-        CapacityKind::Mixed => format!(" {} below it is bad too.", share(verdict.bad_share)),
-        _ => String::new(),
-    };
-    format!("FAKE: says {says}, stores {stores} ({how}). Data beyond {stores} is lost.{also}")
+        kind => stores_less(kind, says, verdict.true_size.unwrap_or_default(), verdict.bad_share),
+    }
 }
 
 fn is_other_address(verdict: &FullVerdict) -> bool {
