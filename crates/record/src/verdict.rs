@@ -5,6 +5,9 @@ use flashscope_device::Bytes;
 use crate::diagnosis::{Diagnosis, Gain};
 use crate::observation::{Direction, Order};
 
+/// The sequential write speed that the mark U3 guarantees (SD Association).
+pub const U3_BYTES_PER_S: f64 = 30e6;
+
 /// The verdict of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {

@@ -6,6 +6,7 @@ use flashscope_record::observation::{Data, Direction, Order, SpeedCell, SpeedDat
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{MeasuredSpeed, SpeedNumber};
 
+use super::RANDOM_REQUEST;
 use super::yardsticks::yardstick;
 use crate::streams::speed::speed_of;
 use crate::streams::sustained::so_far;
@@ -24,8 +25,8 @@ pub fn numbers(run: &RunFile, findings: &[Finding]) -> [SpeedNumber; 4] {
     [
         number(Direction::Read, Order::Linear, Bytes::mib(1)),
         number(Direction::Write, Order::Linear, Bytes::mib(1)),
-        number(Direction::Read, Order::Random, Bytes::kib(4)),
-        number(Direction::Write, Order::Random, Bytes::kib(4)),
+        number(Direction::Read, Order::Random, RANDOM_REQUEST),
+        number(Direction::Write, Order::Random, RANDOM_REQUEST),
     ]
 }
 

@@ -8,10 +8,10 @@
 
 use flashscope_record::attachment::{Link, LinkKind};
 use flashscope_record::observation::{Direction, Order};
-use flashscope_record::verdict::Yardstick;
+use flashscope_record::verdict::{U3_BYTES_PER_S, Yardstick};
 
-/// Bytes of a random request.
-const RANDOM_REQUEST: f64 = 4096.0;
+use super::RANDOM_REQUEST;
+
 /// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2
 /// carries.
 const USB3_BYTES_PER_S: f64 = 42e6;
@@ -27,14 +27,14 @@ pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yar
         name,
     };
     let iops = |poor_below: f64, good_from: f64, name| Yardstick {
-        poor_below: poor_below * RANDOM_REQUEST,
-        good_from: good_from * RANDOM_REQUEST,
+        poor_below: poor_below * RANDOM_REQUEST.as_f64(),
+        good_from: good_from * RANDOM_REQUEST.as_f64(),
         name,
     };
     match (order, direction, is_usb3) {
         (Order::Linear, Direction::Read, true) => per_s(42.0, 150.0, "USB 2 carries 42"),
         (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, "USB 2 carries 30"),
-        (Order::Linear, Direction::Write, true) => per_s(10.0, 30.0, "U3 asks 30"),
+        (Order::Linear, Direction::Write, true) => per_s(10.0, U3_BYTES_PER_S / 1e6, "U3 asks 30"),
         (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "class 10 asks 10"),
         (Order::Random, Direction::Read, _) => iops(500.0, 1500.0, "A1 asks 1,500"),
         (Order::Random, Direction::Write, _) => iops(100.0, 500.0, "A1 asks 500"),

@@ -9,17 +9,15 @@ mod time_bar;
 
 use flashscope_device::Bytes;
 use flashscope_infer::verdict_of;
-use flashscope_record::observation::{Direction, Order};
-use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
+use flashscope_record::observation::Order;
+use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
 use crate::quantity::{interval_ends, three_digits};
+use crate::terms::order_name;
 use crate::{Report, printable};
 
 pub use actions::ActionText;
 pub use time_bar::TimePart;
-
-/// Bytes of a random request.
-const RANDOM_REQUEST: f64 = 4096.0;
 
 /// The first screen of a check. All text is printable.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,21 +106,12 @@ fn scope(copy_max: Bytes) -> String {
 }
 
 fn number(number: &SpeedNumber) -> NumberText {
-    let order = match number.order {
-        Order::Linear => "sequential",
-        Order::Random => "random",
-    };
-    let direction = match number.direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
-    };
-    let size = if number.order == Order::Random { " 4 KiB" } else { "" };
-    let (unit, divisor) = match number.order {
-        Order::Linear => ("MB/s", 1e6),
-        Order::Random => ("IOPS", RANDOM_REQUEST),
+    let (unit, divisor, size) = match number.order {
+        Order::Linear => ("MB/s", 1e6, String::new()),
+        Order::Random => ("IOPS", number.request.as_f64(), format!(" {}", number.request)),
     };
     let text = NumberText {
-        name: format!("{order} {direction}{size}"),
+        name: format!("{} {}{size}", order_name(number.order), number.direction.as_str()),
         value: String::new(),
         unit,
         interval: String::new(),
@@ -141,10 +130,7 @@ fn number(number: &SpeedNumber) -> NumberText {
 
 /// What limits a device that nothing makes faster, and how much faster a better one is.
 fn limit(verdict: &Verdict) -> Option<String> {
-    let write = verdict
-        .numbers
-        .iter()
-        .find(|number| (number.direction, number.order) == (Direction::Write, Order::Linear))?;
+    let [_, write, ..] = &verdict.numbers;
     let speed = write.speed.filter(|speed| !speed.is_cached)?;
     let all =
         format!("{} MB/s is all that its flash does in large writes", three_digits(speed.bytes_per_s / 1e6));
@@ -156,7 +142,5 @@ fn limit(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// The sequential write speed that the mark U3 guarantees (SD Association).
-const U3_BYTES_PER_S: f64 = 30e6;
 /// A better device is named from this ratio on. Guess: less is no reason to buy one.
 const BETTER_RATIO_MIN: f64 = 1.5;
