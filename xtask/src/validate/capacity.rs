@@ -13,6 +13,7 @@ use flashscope_zoo::{CapacityCase, CapacityClass};
 
 use crate::output::print;
 use crate::threads;
+use crate::validate::median::median;
 
 /// How many devices.
 #[derive(Debug, clap::Args)]
@@ -122,9 +123,4 @@ fn table(rows: &[Row]) -> String {
         );
     }
     text
-}
-
-fn median<T: Ord + Copy + Default>(values: &mut [T]) -> T {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
 }

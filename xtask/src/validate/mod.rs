@@ -4,6 +4,7 @@ pub mod capacity;
 pub mod diagnose;
 pub mod fidelity;
 pub mod layout;
+mod median;
 pub mod oracle;
 pub mod true_speed;
 pub mod verdict;

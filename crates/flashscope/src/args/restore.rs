@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::shared::Yes;
-use super::value;
+use super::shared::Answer;
 
 /// `flashscope restore`
 #[derive(Debug, Args)]
@@ -19,9 +18,7 @@ pub struct Restore {
     /// Restore even if the stick was written since, or cannot be recognised. Its size must be the same.
     #[arg(long)]
     pub force: bool,
-    /// Do not ask. A disk must be named by /dev/disk/by-id. A loop device needs the path of its image
-    /// file: --yes=PATH.
-    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "",
-          value_parser = value::yes())]
-    pub yes: Option<Yes>,
+    /// The answer given beforehand.
+    #[command(flatten)]
+    pub answer: Answer,
 }

@@ -50,6 +50,16 @@ pub struct Erase {
     pub force_image: bool,
 }
 
+/// The answer of a command that puts data back.
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// Do not ask. A disk must be named by /dev/disk/by-id. A loop device needs the path of its image
+    /// file: --yes=PATH.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          value_parser = value::yes())]
+    pub yes: Option<Yes>,
+}
+
 /// The answer given beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Yes {

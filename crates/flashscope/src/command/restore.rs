@@ -64,7 +64,7 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
     let text = arguments.target.clone().unwrap_or_else(|| journal.contents.header.start.target.clone());
     let recognition = examine(&journal, &text, arguments.force)?;
     // What was measured is recognised, so it may be any file.
-    let given = Given { yes: arguments.yes.as_ref(), takes_other_files: true };
+    let given = Given { yes: arguments.answer.yes.as_ref(), takes_other_files: true };
     let consent = confirm::overwrite(&text, &sentence(&journal), given, printer)?;
     let mut target = target::open_to_restore(&text, &consent, Budget::UNLIMITED)?;
     let saved = journal.contents.saved();

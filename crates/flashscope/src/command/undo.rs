@@ -31,7 +31,7 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let lost = losses(&header, text, &mut file, arguments.force, printer)?;
     file.seek(std::io::SeekFrom::Start(data))?;
     // What was applied to it is recognised, so it may be any file.
-    let given = Given { yes: arguments.yes.as_ref(), takes_other_files: true };
+    let given = Given { yes: arguments.answer.yes.as_ref(), takes_other_files: true };
     let consent = confirm::overwrite(text, &lost, given, printer)?;
     let mut target = target::open(text, Some(&consent), Budget::UNLIMITED)?;
     refuse_other(&header, &medium::identity(&target), text)?;

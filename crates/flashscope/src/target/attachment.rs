@@ -2,33 +2,18 @@
 
 use flashscope_linux::{Card, Disk, DiskKind, Identity, LinkLimit};
 use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause};
-use flashscope_sim::profile::Link as SimLink;
 use flashscope_sim::target::Target as SimTarget;
+use flashscope_twin::link_of;
 
 use super::volumes;
 
 /// A virtual stick is capable of its profile's link. For USB, as little is known as for a real stick. It
 /// has no volumes.
 pub fn of_virtual(target: &SimTarget) -> Attachment {
-    let (now, own) = (&target.profile.link, &target.own_link);
-    let usb = now.bus.usb_mbit_per_s().and_then(|mbit| Link::usb(mbit, own.bus.usb_mbit_per_s()));
-    let link = usb.unwrap_or_else(|| exact(now, own));
-    let link = Link { is_card_reader: now.card.is_some(), ..link };
+    let link = link_of(&target.profile.link, &target.own_link);
     let request_max = Some(target.profile.link.timing().max_command);
     // The profile sets the request size, not a driver.
     Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new(), in_memory: false }
-}
-
-fn exact(now: &SimLink, own: &SimLink) -> Link {
-    let carries =
-        |link: &SimLink| (link.timing().ceiling_per_s().as_f64(), link.timing().ceiling_per_s().as_f64());
-    let range = |link: &SimLink| LinkRange {
-        kind: LinkKind::Named(link.bus.to_string()),
-        bytes_per_s: carries(link),
-    };
-    let LinkRange { kind, bytes_per_s } = range(now);
-    let device_fastest = (carries(own) > carries(now)).then(|| range(own));
-    Link { kind, bytes_per_s, device_fastest, slow_cause: None, is_card_reader: false }
 }
 
 /// A disk has a link and volumes. A partition has only the link: it was measured from its own start.

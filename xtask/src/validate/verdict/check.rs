@@ -91,7 +91,8 @@ fn actions(seen: &Seen) -> Vec<String> {
 fn details(seen: &Seen) -> Vec<String> {
     let has = |text: &str| seen.details.contains(text);
     let starts = || seen.run.attachment.volumes.iter().map(|volume| volume.start);
-    let area = flashscope_infer::findings_of(&seen.run)
+    let area = seen
+        .findings
         .iter()
         .find(|finding| finding.id == flashscope_record::FindingId::FatAreaBytes)
         .and_then(flashscope_record::Finding::bytes)

@@ -15,6 +15,7 @@ use flashscope_sim::Profile;
 use self::seen::Seen;
 use crate::output::print;
 use crate::threads;
+use crate::validate::median::median;
 
 /// How many sticks.
 #[derive(Debug, clap::Args)]
@@ -119,11 +120,6 @@ impl Score {
 
 fn ratio(part: usize, of: usize) -> f64 {
     if of == 0 { 1.0 } else { part as f64 / of as f64 }
-}
-
-fn median<T: Ord + Copy + Default>(values: &mut [T]) -> T {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

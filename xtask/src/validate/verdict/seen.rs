@@ -8,13 +8,15 @@ use flashscope_device::{Bytes, Device};
 use flashscope_infer::findings_of;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
-use flashscope_record::attachment::{Attachment, Link, LinkKind};
+use flashscope_record::Finding;
+use flashscope_record::attachment::Attachment;
 use flashscope_record::diagnosis::Conclusion;
 use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_record::verdict::{ActionKind, GainScope};
 use flashscope_report::first_screen::{FirstScreen, first_screen};
 use flashscope_report::{Report, Style, first_screen_text, terminal};
 use flashscope_sim::{Profile, VirtualStick};
+use flashscope_twin::link_of;
 use flashscope_zoo::Case;
 
 use super::check;
@@ -29,6 +31,7 @@ pub struct Seen {
     /// The whole report as text.
     pub details: String,
     pub run: RunFile,
+    pub findings: Vec<Finding>,
     pub time: Duration,
     pub written: Bytes,
     /// The true gain of an archive, for everyday copies and for small files alone.
@@ -48,7 +51,8 @@ impl Seen {
     /// A built-in profile.
     pub fn of_profile(name: &str, seed: u64) -> anyhow::Result<Self> {
         let profile = Profile::builtin(name)?;
-        let attachment = Attachment { link: Some(link_of(&profile)), ..Attachment::default() };
+        let attachment =
+            Attachment { link: Some(link_of(&profile.link, &profile.link)), ..Attachment::default() };
         Self::of(name.to_owned(), &mut VirtualStick::new(&profile, seed), seed, attachment)
     }
 
@@ -78,7 +82,7 @@ impl Seen {
         let text = first_screen_text(&report, 80, Style::Plain).context("no first screen")?;
         let details = terminal(&report, 100, Style::Plain);
         let (time, written) = (cost.device_time, cost.bytes_written);
-        Ok(Self { name, screen, text, details, run, time, written, archive: None })
+        Ok(Self { name, screen, text, details, run, findings, time, written, archive: None })
     }
 
     pub fn state(&self) -> &'static str {
@@ -107,19 +111,4 @@ impl Seen {
         let gains: Vec<String> = self.screen.actions.iter().map(|action| action.gain.clone()).collect();
         format!("{}: {} {gains:?}, archive {:?}", self.name, self.screen.headline, self.archive)
     }
-}
-
-/// The link of a profile: a USB one as the host sees it, another with its own limit.
-fn link_of(profile: &Profile) -> Link {
-    let link = &profile.link;
-    let most = link.timing().ceiling_per_s().as_f64();
-    let other = || Link {
-        kind: LinkKind::Named(link.bus.to_string()),
-        bytes_per_s: (most, most),
-        device_fastest: None,
-        slow_cause: None,
-        is_card_reader: false,
-    };
-    let usb = link.bus.usb_mbit_per_s().and_then(|mbit_per_s| Link::usb(mbit_per_s, None));
-    Link { is_card_reader: link.card.is_some(), ..usb.unwrap_or_else(other) }
 }
