@@ -17,14 +17,11 @@ use rustix::io::Errno;
 
 use super::bench_directory::BenchDirectory;
 use super::error::FilesError;
-use super::temporary_file::{PROBE, reopen_direct, reserve};
+use super::temporary_file::{as_device, prepare};
 use crate::clock::Clock;
 use crate::device::LinuxDevice;
-use crate::engine::{ActiveEngine, Engine};
-use crate::geometry::{self, Geometry};
 use crate::open::MAX_REQUEST;
 use crate::remark::Remark;
-use crate::target::{Target, TargetKind};
 
 /// The prefix of the files' names; a number follows.
 const PREFIX: &str = ".flashscope-verify-";
@@ -168,29 +165,10 @@ impl FreeSpace {
         let created = rustix::fs::open(self.path(number), flags, Mode::RUSR | Mode::WUSR)?;
         if is_new {
             self.files = number + 1;
-            reserve(&created, size, &self.filesystem)?;
-            rustix::io::pwrite(&created, &PROBE, 0)?;
-            rustix::fs::fdatasync(&created)?;
+            prepare(&created, size, &self.filesystem).map_err(|(_, errno)| errno)?;
         }
-        let (file, direct_block) = reopen_direct(&created)?;
-        let geometry = Geometry::of(&file, TargetKind::File, direct_block)?;
-        let is_buffered = direct_block.is_none();
-        let mut remarks = Vec::new();
-        if is_buffered {
-            geometry::forget_cache(&file);
-            remarks.push(Remark::Buffered);
-        }
-        let capabilities = Capabilities {
-            capacity: size,
-            logical_block: geometry.logical_block,
-            physical_block: geometry.physical_block,
-            ..self.capabilities
-        };
-        let (kind, clock) = (TargetKind::File, self.clock);
-        let mut target = Target { file, capabilities, kind, is_buffered, clock };
-        let queue_depth = capabilities.queue_depth;
-        let engine = ActiveEngine::start(Engine::Best, queue_depth, &mut target, &mut remarks)?;
-        Ok(LinuxDevice::new(target, engine, remarks))
+        let capabilities = Capabilities { capacity: size, ..self.capabilities };
+        as_device(&created, capabilities, self.clock, Vec::new()).map_err(|(_, errno)| errno)
     }
 
     /// The file with this number. The one before is completed and flushed first.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use flashscope_device::{Bytes, Capabilities, FileExtent};
+use flashscope_device::{Bytes, Capabilities, FileExtent, SECTOR};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -32,7 +32,7 @@ const STEP: Bytes = Bytes::mib(1);
 /// FAT stores the length of a file in 32 bits.
 const FAT_FILE_MAX: Bytes = Bytes::mib(4095);
 /// Data for the check whether direct I/O works. The measurement overwrites it.
-pub(super) const PROBE: [u8; 4096] = [0xA5; 4096];
+const PROBE: [u8; 4096] = [0xA5; 4096];
 const CREATING: &str = "creating a file";
 
 /// The size of a temporary file.
@@ -64,32 +64,19 @@ impl BenchDirectory {
         let size = self.size(size)?;
         let failed = |during| move |errno| FilesError::of(self.display_path(), during, errno, size);
         let created = unnamed_file(self.path()).map_err(failed(CREATING))?;
-        reserve(&created, size, &self.backing_filesystem().filesystem).map_err(failed("reserving space"))?;
-        rustix::io::pwrite(&created, &PROBE, 0).map_err(failed("writing"))?;
-        rustix::fs::fdatasync(&created).map_err(failed("flushing"))?;
-        let (file, direct_block) = reopen_direct(&created).map_err(failed("reopening it"))?;
-        let geometry =
-            Geometry::of(&file, TargetKind::File, direct_block).map_err(failed("reading its size"))?;
-        let mut remarks = vec![Remark::TemporaryFile { size }];
-        if direct_block.is_none() {
-            geometry::forget_cache(&file);
-            remarks.push(Remark::Buffered);
-        }
+        let failed_step = |(during, errno)| failed(during)(errno);
+        prepare(&created, size, &self.backing_filesystem().filesystem).map_err(failed_step)?;
         let capabilities = Capabilities {
             capacity: size,
-            logical_block: geometry.logical_block,
-            physical_block: geometry.physical_block,
+            logical_block: SECTOR,
+            physical_block: SECTOR,
             max_request: MAX_REQUEST,
             queue_depth,
             writable: true,
             discard: false,
         };
-        let kind = TargetKind::File;
-        let mut target =
-            Target { file, capabilities, kind, is_buffered: direct_block.is_none(), clock: Clock::start() };
-        let engine = ActiveEngine::start(Engine::Best, queue_depth, &mut target, &mut remarks)
-            .map_err(failed("setting up its queue"))?;
-        Ok(LinuxDevice::new(target, engine, remarks))
+        let remarks = vec![Remark::TemporaryFile { size }];
+        as_device(&created, capabilities, Clock::start(), remarks).map_err(failed_step)
     }
 
     /// The capacity of the filesystem; the stick's is at least as large.
@@ -129,9 +116,47 @@ pub fn reopen(file: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(format!("/proc/self/fd/{}", file.as_raw_fd()), flags, Mode::empty())
 }
 
+/// A step that failed, and why.
+type FailedStep = (&'static str, Errno);
+
+/// Reserves the space of a new file, and writes to it.
+pub(super) fn prepare(created: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), FailedStep> {
+    let failed = |during| move |errno| (during, errno);
+    reserve(created, size, filesystem).map_err(failed("reserving space"))?;
+    rustix::io::pwrite(created, &PROBE, 0).map_err(failed("writing"))?;
+    rustix::fs::fdatasync(created).map_err(failed("flushing"))
+}
+
+/// An open file as a device, with direct I/O if it takes that. It has these capabilities but for its blocks.
+pub(super) fn as_device(
+    created: &OwnedFd,
+    capabilities: Capabilities,
+    clock: Clock,
+    mut remarks: Vec<Remark>,
+) -> Result<LinuxDevice, FailedStep> {
+    let failed = |during| move |errno| (during, errno);
+    let (file, direct_block) = reopen_direct(created).map_err(failed("reopening it"))?;
+    let kind = TargetKind::File;
+    let geometry = Geometry::of(&file, kind, direct_block).map_err(failed("reading its size"))?;
+    let is_buffered = direct_block.is_none();
+    if is_buffered {
+        geometry::forget_cache(&file);
+        remarks.push(Remark::Buffered);
+    }
+    let capabilities = Capabilities {
+        logical_block: geometry.logical_block,
+        physical_block: geometry.physical_block,
+        ..capabilities
+    };
+    let mut target = Target { file, capabilities, kind, is_buffered, clock };
+    let engine = ActiveEngine::start(Engine::Best, capabilities.queue_depth, &mut target, &mut remarks)
+        .map_err(failed("setting up its queue"))?;
+    Ok(LinuxDevice::new(target, engine, remarks))
+}
+
 /// Reserves the space, where that does not write it. The FAT driver zero-fills a file that grows, so its
 /// length is kept there.
-pub(super) fn reserve(file: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), Errno> {
+fn reserve(file: &OwnedFd, size: Bytes, filesystem: &str) -> Result<(), Errno> {
     let mode = if is_fat(filesystem) { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
     match rustix::fs::fallocate(file, mode, 0, size.get()) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
@@ -145,7 +170,7 @@ fn is_fat(filesystem: &str) -> bool {
 
 /// The same file with direct I/O, with the smallest block it takes; or with synchronous buffered I/O if
 /// that is refused.
-pub(super) fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
+fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let direct = match reopen(file, flags | OFlags::DIRECT) {
         Ok(direct) => geometry::direct_block(&direct).map(|block| (direct, Some(block))),
