@@ -45,7 +45,7 @@ impl Architecture {
     }
 
     /// Rust's name of the target.
-    fn target(self) -> &'static str {
+    pub fn target(self) -> &'static str {
         match self {
             Self::Amd64 => "x86_64-unknown-linux-gnu",
             Self::Arm64 => "aarch64-unknown-linux-musl",

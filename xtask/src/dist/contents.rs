@@ -22,6 +22,8 @@ pub struct Contents {
     pub mit: String,
     /// The text of the Apache licence.
     pub apache: String,
+    /// The licences of the linked crates.
+    pub licences: String,
 }
 
 /// A file of completions for each shell.
@@ -49,6 +51,7 @@ impl Contents {
             Entry::new(share("fish/vendor_completions.d/flashscope.fish"), self.completions.fish.clone()),
             Entry::new(share("doc/flashscope/README.md"), self.readme.clone()),
             Entry::new(share("doc/flashscope/CHANGELOG.md.gz"), archive::gzip(self.changelog.as_bytes())?),
+            Entry::new(share("doc/flashscope/THIRD-PARTY.gz"), archive::gzip(self.licences.as_bytes())?),
         ];
         for (name, page) in &self.pages {
             let path = share(&format!("man/man1/{name}.gz"));
@@ -120,6 +123,7 @@ mod tests {
             changelog: "# Changelog\n".to_owned(),
             mit: "MIT License\n\nCopyright (c) 2026 somebody\n\nPermission is granted\n\nas is\n".to_owned(),
             apache: "Apache\n".to_owned(),
+            licences: "somebody else's crate\n".to_owned(),
         }
     }
 

@@ -66,7 +66,8 @@ pub fn copyright(mit: &str) -> String {
     });
     format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
-         Upstream-Name: flashscope\n\n\
+         Upstream-Name: flashscope\n\
+         Comment: Licences of the linked crates are in /usr/share/doc/flashscope/THIRD-PARTY.gz.\n\n\
          Files: *\nCopyright: {owner}\nLicense: Expat or Apache-2.0\n\n\
          License: Expat\n{}\n\
          License: Apache-2.0\n On Debian systems, the text of the Apache License, Version 2.0, is in\n \

@@ -6,6 +6,7 @@ mod binary;
 mod build;
 mod contents;
 mod control;
+mod licences;
 pub mod trial;
 
 use std::ffi::OsString;
@@ -88,6 +89,7 @@ fn contents(architecture: Architecture, program: &Path, runs_here: &Path) -> any
         changelog: read("CHANGELOG.md")?,
         mit: read("LICENSE-MIT")?,
         apache: read("LICENSE-APACHE")?,
+        licences: licences::of_linked_crates(architecture.target())?,
     })
 }
 
