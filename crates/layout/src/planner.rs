@@ -93,6 +93,17 @@ pub enum PlanError {
         /// The erase block.
         erase_block: Bytes,
     },
+    /// The part that stores data is too small for the erase block.
+    #[error(
+        "a true size of {true_size} is less than two erase blocks of {erase_block}, so no partition fits; give the size in bytes that \
+         `flashscope verify` finds (--true-size)"
+    )]
+    TrueSizeTooSmall {
+        /// The size that was given.
+        true_size: Bytes,
+        /// The erase block.
+        erase_block: Bytes,
+    },
     /// The erase block is no whole number of logical blocks.
     #[error("an erase block of {erase_block} is no multiple of the logical block of {logical_block}")]
     EraseBlock {
@@ -162,6 +173,9 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
     }
     if let Some(true_size) = medium.true_size.filter(|size| *size > medium.capacity) {
         return Err(PlanError::TrueSize { true_size, capacity: medium.capacity });
+    }
+    if let Some(true_size) = medium.true_size.filter(|size| *size < erase_block * 2) {
+        return Err(PlanError::TrueSizeTooSmall { true_size, erase_block });
     }
     if medium.usable() < erase_block * 2 {
         let target = medium.target.clone();

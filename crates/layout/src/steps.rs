@@ -45,10 +45,16 @@ pub fn table_script(plan: &Plan) -> String {
     script
 }
 
-/// The path of a partition of `disk`: a `p` stands between where the disk's name ends with a digit.
+/// The path of a partition of `disk`. The persistent names that udev makes end with `-part1`
+/// (60-persistent-storage.rules of systemd). In the kernel's names a `p` stands between where the disk's name
+/// ends with a digit.
 #[must_use]
 pub fn partition_path(disk: &str, number: u32) -> String {
-    let separator = if disk.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };
+    let separator = match disk {
+        _ if disk.starts_with("/dev/disk/") => "-part",
+        _ if disk.ends_with(|c: char| c.is_ascii_digit()) => "p",
+        _ => "",
+    };
     format!("{disk}{separator}{number}")
 }
 
@@ -226,16 +232,21 @@ const GUARDS: &str = r#"
 export LC_ALL=C.UTF-8 UNIX_IO_NOZEROOUT=1
 fail() { echo "$disk: $1; nothing was written" >&2; exit 4; }
 [ -b "$disk" ] || fail "this is no disk; attach an image with 'losetup --partscan'"
-have_bytes=$(blockdev --getsize64 "$disk")
-have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk" | sed 's/^ *//; s/ *$//')
+have_bytes=$(blockdev --getsize64 "$disk") || fail "blockdev cannot tell its size"
+have_serial=$(lsblk --nodeps --noheadings --output SERIAL "$disk") || fail "lsblk cannot tell its serial number"
+mounts=$(lsblk --noheadings --output MOUNTPOINT "$disk") || fail "lsblk cannot tell whether it is mounted"
+types=$(lsblk --list --noheadings --output TYPE "$disk") || fail "lsblk cannot tell what uses it"
+have_serial=$(printf '%s\n' "$have_serial" | sed 's/^ *//; s/ *$//')
 [ "$have_bytes" = "$want_bytes" ] || fail "it has $have_bytes bytes, not $want_bytes"
 [ "$have_serial" = "$want_serial" ] || fail "its serial number is '$have_serial', not '$want_serial'"
-[ -z "$(lsblk --noheadings --output MOUNTPOINT "$disk" | tr -d ' 
-')" ] || fail "it is mounted"
-lsblk --list --noheadings --output TYPE "$disk" | grep -qvE '^(disk|part|loop) *$' && fail "LVM, RAID or encryption uses it"
+case $mounts in *[![:space:]]*) fail "it is mounted" ;; esac
+[ -n "$types" ] || fail "lsblk cannot tell what uses it"
+for type in $types; do
+    case $type in disk | part | loop) ;; *) fail "LVM, RAID or encryption uses it" ;; esac
+done
 zero() { dd if=/dev/zero of="$disk" bs="$block" seek="$1" count="$2" conv=notrunc status=none; }
 settle() { sync; blockdev --rereadpt "$disk"; udevadm settle 2>/dev/null || sleep 1; }
-case $disk in *[0-9]) p=p ;; *) p= ;; esac
+case $disk in /dev/disk/*) p=-part ;; *[0-9]) p=p ;; *) p= ;; esac
 "#;
 
 /// A word as a shell takes it: quoted where that is needed.
@@ -258,6 +269,13 @@ mod tests {
         assert_eq!(partition_path("/dev/sdb", 1), "/dev/sdb1");
         assert_eq!(partition_path("/dev/mmcblk0", 2), "/dev/mmcblk0p2");
         assert_eq!(partition_path("/dev/loop7", 1), "/dev/loop7p1");
+    }
+
+    #[test]
+    fn partitions_of_persistent_names_have_a_part() {
+        let name = "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001-0:0";
+        assert_eq!(partition_path(name, 1), format!("{name}-part1"));
+        assert_eq!(partition_path("/dev/disk/by-id/usb-Stick", 2), "/dev/disk/by-id/usb-Stick-part2");
     }
 
     #[test]

@@ -78,6 +78,10 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         text.heading("Limit what waits in memory, in /etc/udev/rules.d/90-flashscope.rules (Linux 6.2)");
         text.command(rule);
     }
+    if let Some(stick) = medium.target.strip_prefix("sim:") {
+        serve(&mut text, plan, stick);
+        return text.text;
+    }
     text.heading("Risk");
     text.line(
         2,
@@ -94,6 +98,19 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         }
     }
     text.text
+}
+
+/// How to apply the plan of a virtual stick, which has no disk until it is served as one.
+fn serve(text: &mut Text, plan: &Plan, stick: &str) {
+    text.heading("Next");
+    text.line(
+        2,
+        "A virtual stick ends with its command, so nothing can be applied to it. Serve it as a disk, whose name is printed, and plan \
+         for that disk:",
+    );
+    text.command(&format!("sudo flashscope sim serve {} --loop", steps::quoted(stick)));
+    text.command(&format!("sudo flashscope plan /dev/loopN --for {} -o PLAN.json", plan.purpose));
+    text.command("sudo flashscope apply PLAN.json");
 }
 
 /// The line of a partition in /etc/fstab.

@@ -40,6 +40,12 @@ const SEED: u64 = 1;
 /// # Errors
 /// As [`outputs::permit`] and [`target::open`]; exit code 2 if there is no plan for this target.
 pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
+    if arguments.script && printer.json {
+        let error = anyhow!(
+            "--script prints a shell script and --json a document; leave out one of them (-o FILE.json writes the document as well)"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
     let outputs: Vec<_> = arguments.output.iter().cloned().collect();
     outputs::permit(&outputs, target::file(&arguments.target))?;
     let mut target = target::open(&arguments.target, None, Budget::UNLIMITED)?;

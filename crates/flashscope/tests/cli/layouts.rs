@@ -562,3 +562,28 @@ fn a_plan_for_a_fake_ends_below_its_true_size() {
     let more = ["plan", target, "--for", "share", "--erase-block", "4MiB", "--true-size", "1TiB"];
     assert!(matches!(refusal(&more), (2, text) if text.contains("--true-size")));
 }
+
+#[test]
+fn plan_refuses_two_outputs_and_a_true_size_that_holds_no_partition() {
+    let (code, text) = refusal(&[&["plan", "sim:transcend-8g", "--script", "--json"], &LINUX[..]].concat());
+    assert!(code == 2 && text.contains("--script") && text.contains("--json"), "{text}");
+    for (size, given) in [("7", &LINUX[..]), ("7", &LINUX[..2]), ("6MiB", &LINUX[..])] {
+        let tiny = [&["plan", "sim:transcend-8g", "--true-size", size], given].concat();
+        let (code, text) = refusal(&tiny);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains("--true-size") && !text.contains("(--erase-block)"), "{size}: {text}");
+    }
+}
+
+/// A virtual stick ends with its command, so that apply refuses it.
+#[test]
+fn plan_for_a_virtual_stick_says_how_it_is_served() {
+    let stick = "transcend-8g?seed=3";
+    let target = format!("sim:{stick}");
+    let text = plan(&[&[target.as_str()], &LINUX[..]].concat());
+    assert!(text.contains("sudo flashscope sim serve 'transcend-8g?seed=3' --loop\n"), "{text}");
+    assert!(text.ends_with("--for linux-data -o PLAN.json\nsudo flashscope apply PLAN.json\n"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let text = plan(&[&[image(&folder, 64).as_str()], &LINUX[..]].concat());
+    assert!(!text.contains("sim serve") && text.contains("sudo flashscope apply PLAN.json"), "{text}");
+}

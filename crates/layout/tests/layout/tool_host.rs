@@ -18,10 +18,15 @@ pub fn has_tools(programs: &[&str]) -> bool {
 
 /// Says that a test needs a tool that is missing. Fails where nothing may be skipped.
 pub fn skip(missing: &str) {
+    skip_because(&format!("{missing} is not installed"));
+}
+
+/// Says why a test does not run. Fails where nothing may be skipped.
+pub fn skip_because(reason: &str) {
     let requires_all = std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() == Ok("1");
-    assert!(!requires_all, "{missing} is not installed");
+    assert!(!requires_all, "{reason}");
     #[expect(clippy::print_stderr, reason = "a skipped test prints its reason")]
     {
-        eprintln!("skipped: {missing} is not installed");
+        eprintln!("skipped: {reason}");
     }
 }

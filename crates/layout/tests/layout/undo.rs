@@ -395,8 +395,13 @@ fn a_true_size_needs_an_mbr_and_is_at_most_the_capacity() {
     assert_eq!(gpt, Err(PlanError::GptBeyondTrueSize));
     let more = plan(&of(CAPACITY + Bytes::mib(1)), &wish(None));
     assert!(matches!(more, Err(PlanError::TrueSize { .. })), "{more:?}");
+    let tiny = plan(&of(Bytes::new(7)), &Wish::new(Purpose::LinuxData, 1)).unwrap_err();
+    assert!(
+        tiny.to_string().contains("--true-size") && !tiny.to_string().contains("--erase-block"),
+        "{tiny}"
+    );
     let small = plan(&of(Bytes::mib(7)), &wish(None));
-    assert!(matches!(small, Err(PlanError::TooSmall { .. })), "{small:?}");
+    assert!(matches!(small, Err(PlanError::TrueSizeTooSmall { .. })), "{small:?}");
     let mut edited = planned;
     edited.medium.true_size = Some(Bytes::mib(32));
     assert!(check(&edited, &MemoryDevice::new(CAPACITY)).is_err(), "a partition beyond the true size");
