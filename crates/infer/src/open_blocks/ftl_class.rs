@@ -6,9 +6,10 @@ use flashscope_record::finding::{
     BlockEvidence, Caveat, Confidence, Evidence, Finding, FindingId, FtlClass, Measurement, Reason, Sample,
     Value, WouldDecide,
 };
-use flashscope_record::observation::{OpenUnitsData, Order};
+use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use crate::open_blocks::eviction::EvictionLaw;
+use crate::open_blocks::limits::SURVEY_ROUNDS_RANDOM;
 use crate::open_blocks::open_units::{
     BY_SHARED_LOGS, LayerKind, Search, Undecidable, evidence, of_shared_logs,
 };
@@ -22,6 +23,11 @@ const ID: FindingId = FindingId::FtlClass;
 const MODEL_ERROR: f64 = 0.01;
 /// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;
+/// The least share of the writes of a survey over sizes that must have worked to show that none merges, where
+/// only some would. Guess.
+const SURVEYED_SHARE: f64 = 0.9;
+/// The survey ends at as many slow writes: one may be a stall.
+const CLOSED_MIN: usize = 2;
 /// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly.
 /// Guess.
 const WITHOUT_NUMBER: f64 = 0.93;
@@ -194,12 +200,73 @@ fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> O
     let classifier = search.classifier.scaled(SMALL_TAKE_LONGER);
     // A shorter merge would not show in a small request.
     search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > classifier.threshold_seconds())?;
-    let surveyed = data.cells.iter().filter(|cell| {
-        cell.order == Order::Linear && cell.open_units == linear + 1 && cell.request < request
-    });
-    let escapes = surveyed.filter(|cell| {
+    let is_surveyed = |cell: &OpenUnitsCell| cell.open_units == linear + 1 && cell.request < request;
+    let (rule, _) = law(search);
+    let mut written = Vec::new();
+    let mut escaping = None;
+    for cell in data.cells.iter().filter(|cell| cell.order == Order::Linear) {
+        let before = written.len();
+        written.extend(cell.writes().map(|(unit, _)| unit));
         let slow = cell.writes().filter(|(_, latency)| classifier.is_slow(*latency)).count();
-        count(slow) <= 0.02 * count(cell.writes().count())
-    });
-    escapes.map(|cell| cell.request).max()
+        let is_fast = count(slow) <= 0.02 * count(cell.writes().count());
+        let is_cut =
+            cell.writes().filter(|(_, latency)| search.classifier.is_slow(*latency)).count() >= CLOSED_MIN;
+        let is_complete =
+            is_cut && rule == FtlClass::LogStructured || shows_merges(&written, before, linear, rule);
+        if is_surveyed(cell) && is_fast && is_complete {
+            escaping = escaping.max(Some(cell.request));
+        }
+    }
+    escaping
+}
+
+/// Whether the writes from `start` on would show merges, if requests of their size merge. `written` has the
+/// unit of each write. A write that failed is missing, and the units after it are still open.
+fn shows_merges(written: &[u32], start: usize, linear: u32, rule: FtlClass) -> bool {
+    let (fits, round) = (linear as usize, linear as usize + 1);
+    let writes = written.len().saturating_sub(start);
+    if rule == FtlClass::LogStructured {
+        return count(writes) >= SURVEYED_SHARE * count(round * SURVEY_ROUNDS_RANDOM as usize);
+    }
+    let is_closed = |index: &usize| !is_among_last(&written[..*index], written[*index], fits);
+    (start..written.len()).filter(is_closed).count() >= CLOSED_MIN
+}
+
+/// Whether a unit is one of the last `fits` different ones that were written.
+fn is_among_last(written: &[u32], unit: u32, fits: usize) -> bool {
+    let mut last = Vec::new();
+    for other in written.iter().rev() {
+        if last.len() == fits {
+            return false;
+        }
+        if *other == unit {
+            return true;
+        }
+        if !last.contains(other) {
+            last.push(*other);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_whose_writes_all_worked_show_merges() {
+        let rounds = [0, 1, 2, 3].repeat(3);
+        assert!(shows_merges(&rounds, 4, 3, FtlClass::OpenBlock));
+        assert!(shows_merges(&rounds, 10, 3, FtlClass::OpenBlock), "two writes are enough under LRU");
+        assert!(shows_merges(&rounds, 0, 3, FtlClass::LogStructured));
+        assert!(!shows_merges(&rounds, 4, 3, FtlClass::LogStructured), "of two rounds, few may merge");
+        assert!(!shows_merges(&rounds, rounds.len(), 3, FtlClass::OpenBlock), "nothing was written");
+    }
+
+    /// After a failed write to the closed unit, the next ones go to open units.
+    #[test]
+    fn writes_to_units_that_are_still_open_show_no_merges() {
+        let after_failures = [0, 1, 2, 3, /* 0 failed */ 1, 2, 3, /* 0 failed */ 1, 2, 3];
+        assert!(!shows_merges(&after_failures, 4, 3, FtlClass::OpenBlock));
+    }
 }

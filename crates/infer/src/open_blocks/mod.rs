@@ -10,7 +10,7 @@ pub mod first_blocks;
 pub mod ftl_class;
 pub mod garbage_collection;
 mod hypothesis;
-mod limits;
+pub mod limits;
 mod lru_eviction;
 pub mod merge;
 pub mod open_units;

@@ -3,6 +3,7 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
+use flashscope_infer::open_blocks::limits::SURVEY_ROUNDS_RANDOM;
 use flashscope_infer::open_blocks::posterior::Posterior;
 
 use crate::experiment::block_pool::BlockPool;
@@ -14,14 +15,12 @@ use crate::session::Stop;
 const SLOW_MIN: usize = 2;
 /// Rounds without that, after which a size does not merge, under LRU eviction. One is enough for many blocks.
 const ROUNDS: u32 = 2;
-/// The same under random eviction, where only some writes merge.
-const ROUNDS_RANDOM: u32 = 3;
 /// Sizes from 64 KiB down to the smallest. More are seldom needed.
 const SIZES: u32 = 4;
 
 /// The most requests the survey takes.
 pub(super) fn requests_max(units_max: u32) -> u64 {
-    u64::from(ROUNDS_RANDOM * SIZES * (units_max + 1))
+    u64::from(SURVEY_ROUNDS_RANDOM * SIZES * (units_max + 1))
 }
 
 impl Search<'_, '_> {
@@ -35,7 +34,7 @@ impl Search<'_, '_> {
     ) -> Result<Option<Bytes>, Stop> {
         let classifier = sequential.classifier();
         let rounds = match too_many - 1 {
-            _ if sequential.eviction_probability(EvictionLaw::Random) > 0.5 => ROUNDS_RANDOM,
+            _ if sequential.eviction_probability(EvictionLaw::Random) > 0.5 => SURVEY_ROUNDS_RANDOM,
             0..=NUMBER_MAX => ROUNDS,
             _ => 1,
         };
