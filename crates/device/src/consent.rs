@@ -9,13 +9,14 @@ pub struct Consent {
     target: String,
     medium: Option<String>,
     includes_other_files: bool,
+    puts_data_back: bool,
 }
 
 impl Consent {
     /// The permission to erase `target`, named as the person saw it.
     #[must_use]
     pub fn to_erase(target: impl Into<String>) -> Self {
-        Self { target: target.into(), medium: None, includes_other_files: false }
+        Self { target: target.into(), medium: None, includes_other_files: false, puts_data_back: false }
     }
 
     /// The same, limited to the medium that is in the drive while the person is asked.
@@ -34,6 +35,18 @@ impl Consent {
     #[must_use]
     pub const fn includes_other_files(&self) -> bool {
         self.includes_other_files
+    }
+
+    /// The same, where all data is put back at the end.
+    #[must_use]
+    pub fn and_put_data_back(self) -> Self {
+        Self { puts_data_back: true, ..self }
+    }
+
+    /// Whether the data on the target is lost.
+    #[must_use]
+    pub const fn loses_data(&self) -> bool {
+        !self.puts_data_back
     }
 
     /// The target this permission is for.

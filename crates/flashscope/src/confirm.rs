@@ -36,7 +36,8 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
         (false, false) => return Ok(None),
     };
     let given = Given { yes: erase.yes.as_ref(), takes_other_files: erase.force_image };
-    overwrite(target, loss, given, printer).map(Some)
+    let consent = overwrite(target, loss, given, printer)?;
+    Ok(Some(if erase.scratch { consent.and_put_data_back() } else { consent }))
 }
 
 /// What the options say beforehand.

@@ -37,7 +37,7 @@ impl LinuxDevice {
     }
 
     /// Compares the medium, once.
-    fn check_medium(&mut self) -> Result<(), DeviceError> {
+    pub(crate) fn check_medium(&mut self) -> Result<(), DeviceError> {
         let Some(agreed) = self.unchecked.take() else { return Ok(()) };
         let node = Sysfs::default().node_of_file(&self.target.file);
         if node.and_then(|node| medium(&node, &Roots::default())).as_ref() == Some(&agreed) {

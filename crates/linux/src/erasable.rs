@@ -53,8 +53,10 @@ fn permit_loop(
     (node, identity): (&Node, Identity),
     path: &str,
     (backing, file): (PathBuf, &Metadata),
+    roots: &Roots,
 ) -> Result<Erasable, OpenError> {
     takes_writes(node, path)?;
+    refuse_users(node, &identity, path, roots)?;
     let medium = loop_mark(node, file);
     Ok(Erasable { identity, name: node.name(), medium, backing: Some(backing) })
 }
@@ -74,22 +76,30 @@ pub fn permit(node: Option<&Node>, path: &str, roots: &Roots) -> Result<Erasable
     let node = node.ok_or_else(unknown)?;
     let identity = identity_of(node, roots).ok_or_else(unknown)?;
     if let (Some(backing), Some(file)) = (node.loop_path(), node.loop_file()) {
-        return permit_loop((node, identity), path, (backing, &file));
+        return permit_loop((node, identity), path, (backing, &file), roots);
     }
     let disk = identity.disk.as_ref().ok_or_else(unknown)?;
     examine(disk, path)?;
     takes_writes(node, path)?;
+    refuse_users(node, &identity, path, roots)?;
+    let whole = if identity.partition.is_some() { node.below("..") } else { None };
+    let medium = mark(whole.as_ref().unwrap_or(node), disk);
+    let name = node.name();
+    Ok(Erasable { identity, name, medium, backing: None })
+}
+
+/// Checks that nothing uses the disk or partition at `node`, named `path`.
+fn refuse_users(node: &Node, identity: &Identity, path: &str, roots: &Roots) -> Result<(), OpenError> {
+    let Some(disk) = &identity.disk else { return Ok(()) };
     let whole = if identity.partition.is_some() { node.below("..") } else { None };
     let parts = if whole.is_some() { Vec::new() } else { node.children() };
     let parts = parts.iter().filter(|part| part.partition_start().is_some());
     // What holds the whole disk holds its partitions.
     let nodes: Vec<&Node> = std::iter::once(node).chain(&whole).chain(parts).collect();
-    if let Some(by) = user(disk, &nodes, roots) {
-        return Err(OpenError::DiskInUse { path: path.to_owned(), by });
+    match user(disk, &nodes, roots) {
+        Some(by) => Err(OpenError::DiskInUse { path: path.to_owned(), by }),
+        None => Ok(()),
     }
-    let medium = mark(whole.as_ref().unwrap_or(node), disk);
-    let name = node.name();
-    Ok(Erasable { identity, name, medium, backing: None })
 }
 
 /// What distinguishes the medium of the disk at `whole` from another one.

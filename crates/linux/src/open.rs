@@ -134,7 +134,7 @@ impl Opening<'_> {
         let (file, direct_block) = self.file(kind)?;
         let geometry = self.geometry(&file, kind, direct_block)?;
         let mut remarks = remarks(&file, kind, direct_block, &geometry);
-        if kind == TargetKind::Disk && self.is_writing() {
+        if kind == TargetKind::Disk && self.loses_data() {
             remarks.push(Remark::Erased);
         }
         let mut target = Target {
@@ -247,6 +247,10 @@ impl Opening<'_> {
 
     const fn is_writing(&self) -> bool {
         matches!(self.options.access, Access::Erase(_))
+    }
+
+    const fn loses_data(&self) -> bool {
+        matches!(self.options.access, Access::Erase(consent) if consent.loses_data())
     }
 
     const fn purpose(&self) -> &'static str {

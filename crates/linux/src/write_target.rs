@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use flashscope_device::host::{ByteSource, WriteHost, WriteMode};
-use flashscope_device::{Bytes, Consent, Device, Instant};
+use flashscope_device::{Bytes, Consent, Device, DeviceError, Instant};
 use rustix::fs::{Advice, FileType, OFlags};
 use rustix::io::Errno;
 
@@ -70,6 +70,14 @@ pub enum WriteTargetError {
         /// The kernel's error.
         errno: Errno,
     },
+    /// The device refuses it, such as one whose medium is no longer the one that a person agreed to erase.
+    #[error("{path}: {error}")]
+    Device {
+        /// The target.
+        path: String,
+        /// Why.
+        error: DeviceError,
+    },
 }
 
 /// The target of the writes: an unnamed temporary file, or an image or loop device that may be erased.
@@ -109,8 +117,9 @@ impl WriteTarget {
         let options = OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() };
         let device = open(path, &options)?;
         let name = printable(&path.to_string_lossy());
-        let file =
-            device.reopen(OFlags::RDWR).map_err(|errno| error(&name, "opening it", errno, Bytes::ZERO))?;
+        let file = device
+            .reopen(OFlags::RDWR | OFlags::CLOEXEC)
+            .map_err(|errno| error(&name, "opening it", errno, Bytes::ZERO))?;
         Ok(Self::new(name, file, Some(device)))
     }
 
@@ -136,6 +145,17 @@ impl WriteTarget {
     /// Whether the filesystem refuses the current mode.
     fn is_refusal(&self, errno: Errno) -> bool {
         errno == Errno::INVAL && self.mode == WriteMode::Direct
+    }
+
+    /// Refuses another medium than the agreed one before the first write, and every write beyond the end: it
+    /// would make an image file larger.
+    fn permit(&mut self, end: Bytes) -> Result<(), WriteTargetError> {
+        let Some(device) = &mut self.device else { return Ok(()) };
+        let capacity = device.capabilities().capacity;
+        if end > capacity {
+            return Err(WriteTargetError::TooSmall { path: self.path.clone(), capacity, needed: end });
+        }
+        device.check_medium().map_err(|error| WriteTargetError::Device { path: self.path.clone(), error })
     }
 
     fn error(&self, during: &'static str, errno: Errno) -> WriteTargetError {
@@ -178,7 +198,12 @@ impl WriteHost for WriteTarget {
 
     fn open(&mut self, mode: WriteMode, source: Option<ByteSource>) -> Result<bool, WriteTargetError> {
         self.mode = mode;
-        match reopen(&self.file, OFlags::WRONLY | OFlags::CLOEXEC | flags(mode)) {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | flags(mode);
+        let opened = match &self.device {
+            Some(device) => device.reopen(flags),
+            None => reopen(&self.file, flags),
+        };
+        match opened {
             Ok(file) => self.writer = Some(file),
             Err(errno) if self.is_refusal(errno) => return Ok(false),
             Err(errno) => return Err(self.error("opening it", errno)),
@@ -195,6 +220,7 @@ impl WriteHost for WriteTarget {
     }
 
     fn write(&mut self, offset: Bytes, bytes: &[u8]) -> Result<bool, WriteTargetError> {
+        self.permit(offset + Bytes::new(bytes.len() as u64))?;
         let file = self.writer.as_ref().unwrap_or(&self.file);
         let (mut left, mut offset) = (bytes, offset);
         while !left.is_empty() {
@@ -329,6 +355,58 @@ mod tests {
         assert_ne!(generated(ByteSource::Random), generated(ByteSource::Random));
         assert!(target.open(WriteMode::Buffered, None).unwrap());
         assert!(target.generate(&mut [0]).is_err(), "no source was opened");
+    }
+
+    /// An image of 1 MiB that may be erased, with this medium in the permission.
+    fn erasable_image(directory: &tempfile::TempDir, medium: Option<&str>) -> WriteTarget {
+        let path = directory.path().join("image");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let consent = Consent::to_erase(path.to_str().unwrap()).including_other_files();
+        let consent = match medium {
+            Some(medium) => consent.of_medium(medium),
+            None => consent,
+        };
+        let mut target = WriteTarget::erase(&path, &consent).unwrap();
+        target.prepare(Bytes::mib(1)).unwrap();
+        assert!(target.open(WriteMode::Buffered, None).unwrap());
+        target
+    }
+
+    fn is_unchanged(directory: &tempfile::TempDir) -> bool {
+        std::fs::read(directory.path().join("image")).unwrap() == vec![7; 1 << 20]
+    }
+
+    #[test]
+    fn another_medium_than_the_agreed_one_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut target = erasable_image(&directory, Some("sdz 1 2"));
+        for _ in 0..2 {
+            let refused = target.write(Bytes::ZERO, &[0; 512]).unwrap_err();
+            let error = DeviceError::MediumChanged;
+            assert!(matches!(&refused, WriteTargetError::Device { error: found, .. } if *found == error));
+            assert!(is_unchanged(&directory), "{refused}");
+        }
+    }
+
+    #[test]
+    fn write_beyond_the_end_of_an_image_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut target = erasable_image(&directory, None);
+        let refused = target.write(Bytes::mib(1) - Bytes::new(512), &[0; 1024]).unwrap_err();
+        assert!(matches!(refused, WriteTargetError::TooSmall { .. }), "{refused}");
+        assert!(is_unchanged(&directory));
+        assert!(target.write(Bytes::ZERO, &[0; 1024]).unwrap() && !is_unchanged(&directory));
+    }
+
+    /// A tool that this process starts would keep the disk claimed.
+    #[test]
+    fn no_descriptor_is_inherited() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = erasable_image(&directory, None);
+        for file in [&target.file, target.writer.as_ref().unwrap()] {
+            let flags = rustix::io::fcntl_getfd(file).unwrap();
+            assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
+        }
     }
 
     #[test]

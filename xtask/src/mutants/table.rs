@@ -22,14 +22,20 @@ const IMAGES: &[&str] = &["--package", "flashscope-linux", "--lib", "image_file"
 const OPENING: &[&str] = &["--package", "flashscope-linux", "--lib", "open::"];
 /// Opening for writing, on loop devices.
 const LINUX_LOOPS: &[&str] = &["--package", "flashscope-linux", "--test", "linux", "loop_device"];
+/// What `bench methods` writes to.
+const WRITE_TARGETS: &[&str] = &["--package", "flashscope-linux", "--lib", "write_target"];
 /// The layers around every device.
 const LAYERS: &[&str] = &["--package", "flashscope-device", "--test", "device", "layers"];
 /// Plans and undo files, on devices in memory.
 const LAYOUT: &[&str] = &["--package", "flashscope-layout", "--test", "layout", "undo"];
+/// Scripts of plans, with stand-ins for all programs.
+const SCRIPTS: &[&str] = &["--package", "flashscope-layout", "--test", "layout", "scripts"];
 /// What confirms, and where outputs go.
 const CONFIRM: &[&str] = &["--package", "flashscope", "--bin", "flashscope", "::tests::"];
 /// The whole program, on a pseudo-terminal.
 const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmations"];
+/// Journals, on images.
+const SCRATCH: &[&str] = &["--package", "flashscope", "--test", "cli", "scratch"];
 /// Full capacity tests, on images and mounts.
 const FULL: &[&str] = &["--package", "flashscope", "--test", "cli", "full_verifies"];
 /// Disks that udisks2 opens.
@@ -37,11 +43,14 @@ const UDISKS: &[&str] = &["--package", "flashscope", "--test", "cli", "udisks::"
 
 const ERASABLE: &str = "crates/linux/src/erasable.rs";
 const OPEN: &str = "crates/linux/src/open.rs";
+const WRITE_TARGET: &str = "crates/linux/src/write_target.rs";
 const SYSFS: &str = "crates/linux/src/sysfs.rs";
 const IMAGE_FILE: &str = "crates/linux/src/image_file.rs";
 const CLASSIFY: &str = "crates/linux/src/classify.rs";
 const CHECK: &str = "crates/layout/src/apply/check.rs";
 const UNDO: &str = "crates/layout/src/apply/undo.rs";
+const STEPS: &str = "crates/layout/src/steps.rs";
+const BENCH_METHODS: &str = "crates/flashscope/src/command/bench/methods.rs";
 const CONFIRMING: &str = "crates/flashscope/src/confirm.rs";
 const DESTINATION: &str = "crates/flashscope/src/destination.rs";
 
@@ -54,6 +63,20 @@ pub const MUTANTS: &[Mutant] = &[
         from: "{ OFlags::EXCL } else",
         to: "{ OFlags::empty() } else",
         test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "a mounted loop device is not looked at",
+        file: ERASABLE,
+        from: "    refuse_users(node, &identity, path, roots)?;\n    let medium = loop_mark",
+        to: "    let _ = (&identity, roots);\n    let medium = loop_mark",
+        test: LINUX_LOOPS,
+    },
+    Mutant {
+        name: "bench methods writes to another medium",
+        file: WRITE_TARGET,
+        from: "        device.check_medium().map_err(|error| WriteTargetError::Device { path: self.path.clone(), error })",
+        to: "        Ok(())",
+        test: WRITE_TARGETS,
     },
     Mutant {
         name: "a loop device over a disk counts as one over a file",
@@ -432,6 +455,20 @@ pub const MUTANTS: &[Mutant] = &[
         from: "if expected.matches(found) {",
         to: "if expected.matches(found) || true {",
         test: CONFIRM,
+    },
+    Mutant {
+        name: "a script writes where lsblk fails",
+        file: STEPS,
+        from: r#" || fail "lsblk cannot tell whether it is mounted""#,
+        to: " || true",
+        test: SCRIPTS,
+    },
+    Mutant {
+        name: "bench methods writes to a stick whose data is not back",
+        file: BENCH_METHODS,
+        from: "drop(target::open(name, Some(&consent), Budget::UNLIMITED)?);",
+        to: "let _ = Budget::UNLIMITED;",
+        test: SCRATCH,
     },
     Mutant {
         name: "--yes alone erases what a loop device is attached to",

@@ -151,6 +151,9 @@ fn restore_after_kill_makes_the_image_bit_identical() {
     let refused = place.run_when_free(&["check", place.image(), "--erase", "--yes"]);
     assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("flashscope restore"), "{}", stderr(&refused));
+    let methods = place.run(&["bench", "methods", place.image(), "--erase", "--yes", "--size", "1MiB"]);
+    assert_eq!(methods.status.code(), Some(4), "{}", stderr(&methods));
+    assert!(stderr(&methods).contains("flashscope restore"), "{}", stderr(&methods));
     let read = place.run(&["measure", "align", place.image(), "--quiet"]);
     assert_eq!(read.status.code(), Some(0), "reading stays possible: {}", stderr(&read));
     let restored = place.run_when_free(&["restore", "--yes", "--json"]);

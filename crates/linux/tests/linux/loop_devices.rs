@@ -223,13 +223,14 @@ impl Drop for Mounted {
     }
 }
 
-/// Only `O_EXCL` sees this mount: a loop device over an image is none of the disks that are looked at.
 #[test]
 fn mounted_loop_device_is_not_opened_for_writing() {
     let Some(disk) = Loop::over(Image::of(Bytes::mib(16)), &[]) else { return };
     let Some(mounted) = Mounted::ext4(&disk.path) else { return };
     let refused = open_for_writing(&disk.path).unwrap_err();
-    assert!(matches!(refused, OpenError::InUse { user: None, .. }), "{refused}");
+    assert!(matches!(refused, OpenError::DiskInUse { .. }), "{refused}");
+    let place = mounted.0.path().to_str().unwrap();
+    assert!(refused.to_string().contains(&format!("is mounted at {place}; unmount it")), "{refused}");
     assert!(open(&disk.path, &OpenOptions::default()).is_ok(), "reading a mounted disk is allowed");
     drop(mounted);
     assert!(open_for_writing(&disk.path).is_ok());
@@ -246,7 +247,7 @@ fn loop_device_that_holds_swap_is_not_opened_for_writing() {
     }
     let refused = open_for_writing(&disk.path);
     assert!(run("swapoff").is_ok_and(|off| off.status.success()));
-    assert!(matches!(refused, Err(OpenError::InUse { user: None, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(OpenError::DiskInUse { .. })), "{refused:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use flashscope_device::Bytes;
-use flashscope_device::layer::Cost;
+use flashscope_device::layer::{Budget, Cost};
 use flashscope_linux::{BenchDirectory, OpenError, WriteTarget, WriteTargetError};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::methods::{METHODS, MethodsEvent, MethodsMeasured, SIZE_MIN, WriteMethods};
@@ -16,7 +16,7 @@ use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
-use crate::target::plugged;
+use crate::target::{self, plugged};
 use crate::{confirm, duration, outputs};
 
 /// Runs the command.
@@ -118,7 +118,11 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
         return Err(Failure { exit: Exit::Usage, error });
     }
     match confirm::erase(name, &arguments.erase, printer)? {
-        Some(consent) => WriteTarget::erase(path, &consent).map_err(failure),
+        Some(consent) => {
+            // It is refused and permitted like every target that is written.
+            drop(target::open(name, Some(&consent), Budget::UNLIMITED)?);
+            WriteTarget::erase(path, &consent).map_err(failure)
+        }
         None if path.exists() => {
             let error = anyhow!("this writes to {name}; allow it with --erase, or name a directory on it");
             Err(Failure { exit: Exit::Refused, error })
@@ -175,7 +179,7 @@ fn print(event: MethodsEvent, arguments: &BenchMethods, printer: &Printer) {
 fn failure(error: WriteTargetError) -> Failure {
     let exit = match &error {
         WriteTargetError::Open(error) if error.is_for_safety() => Exit::Refused,
-        WriteTargetError::System { .. } => Exit::Failed,
+        WriteTargetError::System { .. } | WriteTargetError::Device { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }

@@ -311,3 +311,15 @@ fn user_benches_the_caches_of_a_disk_through_udisks() {
         user.flashscope(&["bench", "cache", &disk.path, "--seconds", "1", "--rounds", "1", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
+
+/// It opens the disk again for each method.
+#[test]
+fn user_benches_the_write_methods_of_a_disk_through_udisks() {
+    let Some(user) = User::new() else { return };
+    let disk = user.disk("stick.img");
+    let _udisks = Udisks::on(&user.bus, &disk.path, Answer::Opens(disk.path.clone()));
+    let size = ["--size", "1MiB", "--rounds", "1"];
+    let output =
+        user.flashscope(&[&["bench", "methods", &disk.path, "--erase", &disk.consent], &size[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
