@@ -188,6 +188,8 @@ pub enum ActionKind {
     VerifyCapacity,
     /// Copy the data off: requests failed.
     BackUp,
+    /// Keep no data on it that is nowhere else: requests failed, and what it held was erased.
+    KeepNoData,
     /// Plug it into a faster port, or without the hub.
     FasterPort,
     /// Use a faster card reader.
@@ -214,6 +216,7 @@ impl ActionKind {
             Self::UseTrueSize(_) => "use_true_size",
             Self::VerifyCapacity => "verify_capacity",
             Self::BackUp => "back_up",
+            Self::KeepNoData => "keep_no_data",
             Self::FasterPort => "faster_port",
             Self::FasterReader => "faster_reader",
             Self::LargerCommands => "larger_commands",

@@ -124,7 +124,7 @@ pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
     }
     if verdict.kind.is_bad() {
         lines.push("Do not store anything on it that you need. Return it.".to_owned());
-        lines.extend(usable(verdict, target));
+        lines.extend(usable(verdict.kind, verdict.true_size, target));
     } else {
         lines.push(bound(verdict));
     }
@@ -145,8 +145,9 @@ pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
 const USABLE_MIN: Bytes = Bytes::mib(64);
 
 /// How to use the part that stores data. Where places below the boundary are bad too, none is recommended.
-fn usable(verdict: &CapacityVerdict, target: &str) -> Option<String> {
-    let size = verdict.true_size.filter(|size| *size >= USABLE_MIN && verdict.kind != CapacityKind::Mixed)?;
+pub(crate) fn usable(kind: CapacityKind, true_size: Option<Bytes>, target: &str) -> Option<String> {
+    let is_sound = kind.is_bad() && !matches!(kind, CapacityKind::Mixed | CapacityKind::Scattered);
+    let size = true_size.filter(|size| *size >= USABLE_MIN && is_sound)?;
     Some(format!(
         "If you must keep it, plan a partition that ends below the true size: flashscope plan {} --true-size {} --for share",
         printable(target),

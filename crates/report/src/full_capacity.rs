@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_record::capacity::{CapacityKind, PlaceState};
 use flashscope_record::full_capacity::{FullRegion, FullVerdict, RegionState, Trouble};
 
-use crate::capacity::{decimal, one, paragraphs, share, stores_less};
+use crate::capacity::{decimal, one, paragraphs, share, stores_less, usable};
 use crate::quantity::{counted, integer, seconds, speed};
 
 /// Cells of the map. With its ends it stays below 78 characters.
@@ -24,10 +24,10 @@ pub enum Scope {
     },
 }
 
-/// The verdict as text: the answer, the map, the throughput, what it means, and the cost.
+/// The verdict on `target` as text: the answer, the map, the throughput, what it means, and the cost.
 #[must_use]
-pub fn text(verdict: &FullVerdict, scope: Scope, width: usize) -> String {
-    let lines = paragraphs(&details(verdict, scope), width);
+pub fn text(verdict: &FullVerdict, scope: Scope, target: &str, width: usize) -> String {
+    let lines = paragraphs(&details(verdict, scope, target), width);
     headline(verdict, scope) + "\n\n" + &map(verdict) + "\n" + LEGEND + "\n\n" + &lines
 }
 
@@ -123,7 +123,7 @@ fn rank(mark: char) -> usize {
     "#sxE".find(mark).unwrap_or_default()
 }
 
-fn details(verdict: &FullVerdict, scope: Scope) -> Vec<String> {
+fn details(verdict: &FullVerdict, scope: Scope, target: &str) -> Vec<String> {
     let mut lines = speeds(verdict);
     if let Scope::FreeSpace { of } = scope {
         lines.push(coverage(verdict, of));
@@ -142,6 +142,9 @@ fn details(verdict: &FullVerdict, scope: Scope) -> Vec<String> {
     }
     lines.extend(trouble(&verdict.trouble));
     lines.push(advice(verdict).to_owned());
+    if scope == Scope::Device && !verdict.is_unsteady {
+        lines.extend(usable(verdict.kind, verdict.true_size, target));
+    }
     lines.push(cost(verdict));
     lines
 }
@@ -316,11 +319,31 @@ mod tests {
     }
 
     #[test]
+    fn part_that_a_fake_stores_is_planned_and_that_of_a_bad_device_is_not() {
+        let command = "flashscope plan /dev/sdb --true-size 2000000000 --for share";
+        let free = Scope::FreeSpace { of: Bytes::new(8 * GB) };
+        for (kind, is_unsteady, scope, is_advised) in [
+            (CapacityKind::Wrap, false, Scope::Device, true),
+            (CapacityKind::Dropped, false, Scope::Device, true),
+            (CapacityKind::Errors, false, Scope::Device, true),
+            (CapacityKind::Mixed, false, Scope::Device, false),
+            (CapacityKind::Scattered, false, Scope::Device, false),
+            (CapacityKind::NoSign, false, Scope::Device, false),
+            (CapacityKind::Dropped, true, Scope::Device, false),
+            (CapacityKind::Dropped, false, free, false),
+        ] {
+            let seen = FullVerdict { is_unsteady, ..verdict(kind, &STATES) };
+            let text = text(&seen, scope, "/dev/sdb", 400);
+            assert_eq!(text.contains(command), is_advised, "{kind:?}, unsteady {is_unsteady}: {text}");
+        }
+    }
+
+    #[test]
     fn details_name_coverage_trouble_and_what_to_do() {
         let trouble =
             Trouble { repeated_requests: 9, looked_at: 4, right_when_read_again: 3, ..Trouble::default() };
         let seen = FullVerdict { is_unsteady: true, trouble, ..verdict(CapacityKind::NoSign, &STATES) };
-        let text = text(&seen, Scope::FreeSpace { of: Bytes::new(8 * GB) }, 400);
+        let text = text(&seen, Scope::FreeSpace { of: Bytes::new(8 * GB) }, "/media/stick", 400);
         for part in
             ["50 % of 8.00 GB", "9 requests failed once", "3 bad places", "another cable", "10.0 MB/s"]
         {

@@ -412,16 +412,14 @@ fn a_failing_device_is_reported_first_and_many_failures_void_the_diagnosis() {
         let page = html(&report);
         assert!(page.find("may be failing") < page.find("<h1>"), "{page}");
         let first = &advice(&report)[0];
-        let is_read_only = run.cost.bytes_written.is_zero();
-        let id = if is_read_only { "save_what_it_holds" } else { "keep_no_data_on_it" };
+        let id = if run.is_erased { "keep_no_data_on_it" } else { "save_what_it_holds" };
         assert_eq!((first.id, first.gain), (id, None));
         let text = first.with_gain_text();
         assert!(text.as_str().ends_with("its contacts are bad."), "{text}");
         report.diagnosis()
     };
-    run.cost.bytes_written = Bytes::ZERO;
     assert!(!check(&run, "1").costs.is_empty(), "one of many");
-    run.cost.bytes_written = Bytes::gib(1);
+    run.is_erased = true;
     run.failed_requests = 3000;
     let many = check(&run, "3,000");
     assert_eq!((many.bottleneck(), many.costs.len()), (None, 0));

@@ -11,6 +11,7 @@ use super::bench::{print_removed, within};
 use super::show;
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
+use crate::duration;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::progress::Progress;
@@ -35,10 +36,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     }
     let budget = budget(&arguments.budgets, Some(WRITE_BUDGET));
     let size = within(&budget, FileSize { wanted: FILE_SIZE, minimum: FILE_SIZE_MIN }, 2)?;
-    printer.remark(format!(
-        "{text}: first a file of at most {} is written; it has no name, and is gone at the end. Nothing else is changed",
-        size.wanted
-    ));
+    announce(arguments, size.wanted, printer)?;
     let mut file = target::open_file_on_device(text, size, budget)?;
     printer.remark(format!("{text}: {}", file.target.name));
     for remark in &file.target.remarks {
@@ -56,6 +54,23 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         print_removed(&target, &run, printer);
     }
     shown
+}
+
+/// Prints how large the file is, and how much is written at most.
+fn announce(arguments: &Check, filled: Bytes, printer: &Printer) -> Result<(), Failure> {
+    let (text, budgets) = (&arguments.target, &arguments.budgets);
+    let file = target::file_size_on_device(text, filled)?;
+    printer.remark(format!(
+        "{text}: the tests use a file of at most {file}; it has no name, and is gone at the end. Nothing else is changed"
+    ));
+    printer.remark(format!(
+        "first at most {filled} of it are written once, then write tests follow: at most {} in total (limit it with --write-budget)",
+        budgets.write_budget.unwrap_or(WRITE_BUDGET)
+    ));
+    if let Some(time) = budgets.time_budget {
+        printer.remark(format!("ends after {} at the latest (--time-budget)", duration::exact(time)));
+    }
+    Ok(())
 }
 
 /// A brief stream first, then the experiments, then the speeds, as on a whole device.

@@ -27,6 +27,7 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         observations,
         cost: target.device.cost(),
         failed_requests: target.failed_requests,
+        is_erased: target.is_erased,
         capacity: None,
         remarks: target.remarks.clone(),
     }
@@ -44,6 +45,7 @@ pub fn run_of_bench(target: &str, plugged: Plugged, seen: Observations, cost: Co
         observations: vec![seen],
         cost,
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks: Vec::new(),
     }
@@ -73,6 +75,7 @@ pub fn run_of_log(
         observations,
         cost: Cost::default(),
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks,
     }

@@ -1,5 +1,7 @@
 //! `flashscope verify`: whether a device stores what it announces.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use flashscope_device::DeviceError;
 use flashscope_device::layer::Budget;
@@ -30,6 +32,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
         return verify_full::run(arguments, printer);
     }
     let name = &arguments.target;
+    refuse_directory(name)?;
     let consent = confirm::erase(name, &arguments.erase, printer)?;
     let mut target = target::open(name, consent.as_ref(), Budget::UNLIMITED)?;
     if !target.writable {
@@ -70,6 +73,17 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
         printer.result(&words::text(&verdict, name, printer.width()))?;
     }
     restored.map(|()| if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
+}
+
+/// The quick test needs the whole device.
+fn refuse_directory(name: &str) -> Result<(), Failure> {
+    if name.starts_with("sim:") || !Path::new(name).is_dir() {
+        return Ok(());
+    }
+    let error = anyhow!(
+        "{name} is a directory; add --full to test the free space there, or name the disk it lies on (`flashscope list` shows it)"
+    );
+    Err(Failure { exit: Exit::Usage, error })
 }
 
 /// Prints what will be written.

@@ -214,7 +214,7 @@ pub fn print(
     if printer.json {
         printer.document(document)?;
     } else {
-        printer.result(&words::text(verdict, scope, printer.width()))?;
+        printer.result(&words::text(verdict, scope, &document.target, printer.width()))?;
     }
     Ok(if verdict.is_bad() { Exit::Problem } else { Exit::Fine })
 }

@@ -65,6 +65,7 @@ pub fn open_in_directory(
         },
         remarks,
         writable: true,
+        is_erased: false,
         is_virtual: false,
         failed_requests: 0,
         device: Meter::after(

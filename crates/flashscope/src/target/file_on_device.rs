@@ -34,6 +34,24 @@ pub struct FileOnDevice {
     pub place: FilePlace,
 }
 
+/// The size of the file that [`open_file_on_device`] makes at most to use `wanted` of it.
+///
+/// # Errors
+/// Exit code 2 where no device is behind the directory `text`.
+pub fn file_size_on_device(text: &str, wanted: Bytes) -> Result<Bytes, Failure> {
+    let place = BenchDirectory::open(Path::new(text)).map_err(failure)?;
+    let ground = place.backing_filesystem();
+    refuse_without_device(text, &ground.non_stick)?;
+    // A read-only filesystem is refused here.
+    place.capacity().map_err(failure)?;
+    Ok(file_size(ground.rewriting(), wanted))
+}
+
+/// Where space is reserved without writing it, more is reserved than used.
+fn file_size(rewriting: Rewriting, wanted: Bytes) -> Bytes {
+    if rewriting == Rewriting::InPlaceReserved { RESERVED.max(wanted) } else { wanted }
+}
+
 /// Creates a file of about `size` in the directory `text`, and writes it once: the first write to a new block
 /// of a file changes the filesystem's tables as well.
 ///
@@ -46,8 +64,7 @@ pub fn open_file_on_device(text: &str, size: FileSize, budget: Budget) -> Result
     let (rewriting, filesystem) = (ground.rewriting(), ground.filesystem.clone());
     let identity = identify(Path::new(&ground.source), &Roots::default());
     let base = base(&identity);
-    let wanted =
-        if rewriting == Rewriting::InPlaceReserved { RESERVED.max(size.wanted) } else { size.wanted };
+    let wanted = file_size(rewriting, size.wanted);
     let window: Cell<Option<FileWindow>> = Cell::new(None);
     let used = Cell::new(ByteRange::new(Bytes::ZERO, Bytes::ZERO));
     let fill = |device: &mut LinuxDevice, interrupt: &Interrupt| {
@@ -127,7 +144,7 @@ fn without_place(filesystem: &str, rewriting: Rewriting, is_buffered: bool, is_p
         "the filesystem refuses direct I/O".to_owned()
     } else if !is_plain {
         "the device under the filesystem is put together from others".to_owned()
-    } else if rewriting == Rewriting::InPlace {
+    } else if rewriting == Rewriting::InPlace && !rustix::process::geteuid().is_root() {
         format!("{filesystem} tells only root where a file lies, or it lies in too many pieces (try sudo)")
     } else {
         "the file lies in too many pieces; free some space".to_owned()

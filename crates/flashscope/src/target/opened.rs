@@ -26,6 +26,8 @@ pub struct Target {
     pub remarks: Vec<String>,
     /// Whether write tests may run.
     pub writable: bool,
+    /// Whether a person permitted to lose all data on it.
+    pub is_erased: bool,
     /// Whether it is a virtual stick.
     pub is_virtual: bool,
     /// Requested by Ctrl-C.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{document, finding, flashscope, stderr};
+use super::{document, finding, flashscope, stderr, stdout};
 use crate::served::{Mounted, Served, has, run};
 
 /// A mounted ext4 on a served stick, with a file on it.
@@ -59,6 +59,32 @@ fn check_in_a_directory_finds_what_a_check_of_the_stick_finds_and_leaves_nothing
     }
     assert_eq!(state(mounted.path()), before);
     assert_eq!(fs::read(mounted.path().join("holiday")).unwrap(), pictures());
+}
+
+/// The amounts that are announced, and the command that repeats a check which a budget cut short.
+#[test]
+fn check_in_a_directory_announces_true_amounts_and_repeats_its_own_target() {
+    let Some((_served, mounted)) = mounted("transcend-8g") else { return };
+    let folder = mounted.path().join("my folder");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.to_str().unwrap();
+    let output = flashscope(&["check", path, "--write-budget", "64MiB"]);
+    let (messages, text) = (stderr(&output), stdout(&output));
+    // ext4 reserves space without writing it.
+    assert!(messages.contains("a file of at most 512 MiB"), "{messages}");
+    assert!(messages.contains("at most 32 MiB of it are written once"), "{messages}");
+    assert!(messages.contains("at most 64 MiB in total (limit it with --write-budget)"), "{messages}");
+    let found = words(&text);
+    assert!(found.contains("the run ended before small writes were measured"), "{text}");
+    assert!(
+        found.contains(&format!("larger budget, to measure small writes as well flashscope check '{path}'")),
+        "{text}"
+    );
+    assert!(!found.contains("no write was measured"), "{text}");
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -44,6 +44,8 @@ fn virtual_fakes_are_named_with_size_map_and_speed() {
     assert!(text.starts_with(first), "{text}");
     let map = text.lines().nth(2).unwrap();
     assert_eq!(map, format!("0 [{}{}] 268 MB", "#".repeat(24), "x".repeat(40)));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("--true-size 100663296 --for share"), "{text}");
     assert!(text.contains("\nWrite ") && text.contains("Exact: 100,663,296 of 268,435,456 bytes."), "{text}");
 }
 

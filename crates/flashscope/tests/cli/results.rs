@@ -149,3 +149,41 @@ fn advice_for_a_virtual_stick_names_no_hardware() {
         assert!(!run.contains("machine") && !run.contains("port or reader"), "{run}");
     }
 }
+
+/// A failed write opens no block, so that small requests seem to escape merges.
+#[test]
+fn class_of_a_stick_whose_writes_fail_names_no_request_size_that_is_false() {
+    for target in ["samsung-fit-plus?seed=1", "olpc-toshiba-4g?seed=3", "a1-card-64g?seed=2"] {
+        let target = format!("sim:{target}&fault=write-errors:share=0.3");
+        let output = flashscope(&["check", &target, "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{target}: {}", stderr(&output));
+        let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let text = finding(&document, "ftl_class")["text"].to_string();
+        assert!(!text.contains("above"), "{target}: {text}");
+    }
+}
+
+/// The large writes come first.
+#[test]
+fn check_that_a_budget_cuts_short_says_so_and_repeats_its_own_target() {
+    let target = "sim:transcend-8g?seed=3";
+    let text = stdout(&flashscope(&["check", target, "--write-budget", "64MiB"]));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Unknown: the run ended before small writes were measured"), "{text}");
+    let action = format!(
+        "repeat the check with a larger budget, to measure small writes as well flashscope check '{target}' "
+    );
+    assert!(words.contains(&action), "{text}");
+}
+
+#[test]
+fn failing_stick_is_backed_up_unless_it_was_erased() {
+    let stick = "sim:generic-2g?fault=read-errors:share=0.02";
+    for (options, is_erased) in [(&[][..], false), (&["--scratch"], false), (&["--erase", "--yes"], true)] {
+        let output = flashscope(&[&["check", stick], options].concat());
+        let text = stdout(&output);
+        assert!(text.contains("Failing") || text.contains("requests failed"), "{options:?}: {text}");
+        assert_eq!(text.contains("copy the data off"), !is_erased, "{options:?}: {text}");
+        assert_eq!(text.contains("keep no data on this stick"), is_erased, "{options:?}: {text}");
+    }
+}

@@ -50,6 +50,8 @@ fn bad_arguments_are_refused() {
     assert_refused(&["verify", "sim:generic-2g", "--cache-bound", "1TiB"], 2, &["64 GiB"]);
     assert_refused(&["verify", "sim:generic-2g", "--restart"], 2, &["--full"]);
     assert_refused(&["verify", "sim:no-such-stick"], 2, &["no-such-stick"]);
+    let folder = tempfile::tempdir().unwrap();
+    assert_refused(&["verify", folder.path().to_str().unwrap()], 2, &["add --full", "flashscope list"]);
 }
 
 #[test]

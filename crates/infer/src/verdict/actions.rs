@@ -3,9 +3,9 @@
 use flashscope_device::Bytes;
 use flashscope_record::capacity::CapacityKind;
 use flashscope_record::diagnosis::{
-    Bottleneck, Conclusion, Cost, Decider, Diagnosis, GAIN_REPORTED_MIN, Gain,
+    Bottleneck, Conclusion, Cost, Decider, Diagnosis, DiagnosisReason, GAIN_REPORTED_MIN, Gain,
 };
-use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::finding::{Finding, FindingId, Reason};
 use flashscope_record::observation::Data;
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Action, ActionKind, GainScope};
@@ -45,16 +45,19 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
     if run.loses_data() {
         return Some(ActionKind::VerifyCapacity);
     }
-    (run.failed_requests > 0).then_some(ActionKind::BackUp)
+    let kind = if run.is_erased { ActionKind::KeepNoData } else { ActionKind::BackUp };
+    (run.failed_requests > 0).then_some(kind)
 }
 
 /// The measurement that would decide an unknown bottleneck.
 fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
-    let Conclusion::Unknown { would_decide, .. } = &diagnosis.conclusion else { return None };
+    let Conclusion::Unknown { would_decide, reason } = &diagnosis.conclusion else { return None };
     if !has_writes(run) {
         return Some(ActionKind::MeasureWrites);
     }
     match would_decide {
+        // A long stream would be as little worth as the measurements that are objected to.
+        _ if matches!(reason, DiagnosisReason::Finding(Reason::Objection(_))) => None,
         Decider::LongStream | Decider::Finding(_) => Some(ActionKind::MeasureLongStream),
         _ => None,
     }
@@ -109,4 +112,69 @@ fn archive(diagnosis: &Diagnosis) -> Option<Action> {
         Some(Action { kind: ActionKind::Archive, gain: Some(gain), scope })
     };
     of(everyday, GainScope::Everyday).or_else(|| of(small_files, GainScope::SmallFiles))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_record::attachment::Attachment;
+    use flashscope_record::finding::{Objection, WouldDecide};
+    use flashscope_record::observation::{
+        Conditions, Ended, Observations, Order, Source, Times, WriteSizeCell, WriteSizeData,
+    };
+
+    use super::*;
+
+    /// A run with a write of one size.
+    fn run() -> RunFile {
+        let times = Times::Each(vec![Duration::from_millis(1)]);
+        let cell = WriteSizeCell { order: Order::Linear, request: Bytes::mib(1), start: None, times };
+        let data = WriteSizeData {
+            erase_block: None,
+            edges: vec![],
+            edges_flushed: false,
+            cells: vec![cell],
+            control: None,
+        };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        RunFile {
+            format: flashscope_record::run_file::FORMAT,
+            flashscope: String::new(),
+            target: "/dev/sdb".to_owned(),
+            device_name: String::new(),
+            attachment: Attachment::default(),
+            measured_at: String::new(),
+            observations: vec![Observations {
+                data: Data::WriteSize(data),
+                conditions,
+                ended: Ended::Complete,
+            }],
+            cost: flashscope_device::layer::Cost::default(),
+            failed_requests: 0,
+            is_erased: false,
+            capacity: None,
+            remarks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn no_long_stream_is_advised_where_all_times_are_doubted() {
+        let of = |reason| {
+            let would_decide = Decider::Finding(vec![WouldDecide::DeviceAlone]);
+            measurement(&run(), &Diagnosis::new(Conclusion::Unknown { reason, would_decide }))
+        };
+        let objection = Reason::Objection(Objection::ClockStandsStill { still: 9, requests: 9 });
+        assert_eq!(of(DiagnosisReason::Finding(objection)), None);
+        assert_eq!(of(DiagnosisReason::Finding(Reason::NoSignOfFlash)), Some(ActionKind::MeasureLongStream));
+    }
+
+    #[test]
+    fn erased_stick_that_fails_holds_nothing_to_back_up() {
+        let failing = |is_erased| safety(&RunFile { failed_requests: 1, is_erased, ..run() });
+        assert_eq!(failing(false), Some(ActionKind::BackUp));
+        assert_eq!(failing(true), Some(ActionKind::KeepNoData));
+        assert_eq!(safety(&RunFile { is_erased: true, ..run() }), None);
+    }
 }

@@ -170,6 +170,7 @@ fn run_of(seen: Observations, cost: Cost) -> RunFile {
         observations: vec![seen],
         cost,
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks: Vec::new(),
     }

@@ -185,6 +185,7 @@ fn run_file_gives_the_same_findings() {
         observations,
         cost: flashscope_device::layer::Cost::default(),
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks: Vec::new(),
     };

@@ -5,6 +5,7 @@ use flashscope_record::diagnosis::Gain;
 use flashscope_record::observation::is_in_file;
 use flashscope_record::verdict::{Action, ActionKind, GainScope};
 
+use super::cut_short::{CutShort, cut_short};
 use crate::Report;
 use crate::words::diagnosis::slow_cause_text;
 
@@ -46,6 +47,7 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         }
         ActionKind::VerifyCapacity => format!("find out what this {noun} really stores"),
         ActionKind::BackUp => format!("copy the data off this {noun} now"),
+        ActionKind::KeepNoData => format!("keep no data on this {noun} that you have nowhere else"),
         ActionKind::FasterPort => {
             let link = report.run.attachment.link.as_ref();
             let cause = link
@@ -62,6 +64,17 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         ActionKind::RestBetweenCopies(cache) => {
             format!("keep each copy below {cache}, and pause between copies")
         }
+        ActionKind::MeasureWrites if wrote(report) => match cut_short(report.run) {
+            Some(CutShort::Budget) => {
+                "repeat the check with a larger budget, to measure small writes as well"
+            }
+            Some(CutShort::Interrupt) => "repeat the check to its end, to measure small writes as well",
+            None if is_in_file(&report.run.observations) => {
+                "unmount it and measure it as a whole; all data is put back at the end"
+            }
+            None => "measure small writes as well; all data is put back at the end",
+        }
+        .to_owned(),
         ActionKind::MeasureWrites if mount_point(report).is_some() => {
             "measure writing, in a file of its own; nothing is erased".to_owned()
         }
@@ -82,6 +95,7 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
         ],
         ActionKind::VerifyCapacity => vec![format!("{sudo}flashscope verify {target} --scratch")],
         ActionKind::BackUp
+        | ActionKind::KeepNoData
         | ActionKind::FasterPort
         | ActionKind::FasterReader
         | ActionKind::RestBetweenCopies(_) => Vec::new(),
@@ -98,9 +112,15 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             format!("{sudo}flashscope apply plan.json"),
         ],
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
+        ActionKind::MeasureWrites if is_in_file && cut_short(run).is_none() => {
+            vec!["sudo flashscope check /dev/sdX --scratch".to_owned()]
+        }
+        ActionKind::MeasureWrites if is_in_file || run.is_of_a_virtual_stick() => {
+            vec![format!("flashscope check {target}")]
+        }
         ActionKind::MeasureWrites => vec![match mount_point(report) {
-            Some(path) => format!("flashscope check {}", quoted(path)),
-            None => format!("{sudo}flashscope check {target} --scratch"),
+            Some(path) if !wrote(report) => format!("flashscope check {}", quoted(path)),
+            _ => format!("{sudo}flashscope check {target} --scratch"),
         }],
         ActionKind::MeasureLongStream if is_in_file => vec![format!("flashscope bench sustained {target}")],
         ActionKind::MeasureLongStream if run.is_of_a_virtual_stick() => {
@@ -110,6 +130,11 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             vec![format!("{sudo}flashscope check {target} --erase --sustained")]
         }
     }
+}
+
+/// Whether the tests wrote to the device.
+const fn wrote(report: &Report<'_>) -> bool {
+    !report.run.cost.bytes_written.is_zero()
 }
 
 /// Where a volume of the device is mounted for writing.

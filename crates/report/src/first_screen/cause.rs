@@ -2,13 +2,16 @@
 
 use flashscope_record::diagnosis::{Bottleneck, Conclusion, Cost, DiagnosisEvidence, DiagnosisReason};
 use flashscope_record::figure::{speed, time};
+use flashscope_record::observation::Direction;
+use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
 
+use super::cut_short::cut_short;
 use crate::quantity;
 use crate::words::diagnosis::{bottleneck_title, evidence_text, link_name, reason_text};
 
 /// The cause of the answer.
-pub fn text(verdict: &Verdict) -> String {
+pub fn text(verdict: &Verdict, run: &RunFile) -> String {
     match &verdict.diagnosis.conclusion {
         Conclusion::Bottleneck(cost) if verdict.state == VerdictState::SlowSmallWrites => {
             format!("{}; for large files, {}", of_flash(verdict), of_cost(cost))
@@ -16,12 +19,22 @@ pub fn text(verdict: &Verdict) -> String {
         Conclusion::Bottleneck(cost) => of_cost(cost),
         Conclusion::Flash(_) => of_flash(verdict),
         Conclusion::Unknown { reason: DiagnosisReason::NoSizeSweep, .. } => {
-            "no write was measured, so what slows writes is not known".to_owned()
+            format!("{}, so what slows writes is not known", missing_writes(verdict, run))
         }
         Conclusion::Unknown { reason: DiagnosisReason::NotTested { bottleneck, .. }, .. } => {
             format!("no bottleneck was found, but one was not tested: {}", bottleneck_title(*bottleneck))
         }
         Conclusion::Unknown { reason, .. } => format!("the bottleneck is not known: {}", reason_text(reason)),
+    }
+}
+
+/// What is missing where no sweep over write sizes was measured.
+fn missing_writes(verdict: &Verdict, run: &RunFile) -> &'static str {
+    let is_of_writes = |number: &SpeedNumber| number.direction == Direction::Write && number.speed.is_some();
+    match (verdict.numbers.iter().any(is_of_writes), cut_short(run)) {
+        (true, Some(_)) => "the run ended before small writes were measured",
+        (true, None) => "only the speeds of writes were measured",
+        (false, _) => "no write was measured",
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod actions;
 mod cause;
+mod cut_short;
 mod identity;
 mod time_bar;
 
@@ -94,7 +95,7 @@ fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
     };
     let cause = match verdict.state {
         VerdictState::Failing => "requests failed; the device or its contacts are bad".to_owned(),
-        _ => cause::text(verdict),
+        _ => cause::text(verdict, report.run),
     };
     format!("{state}: {cause}.")
 }

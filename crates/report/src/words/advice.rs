@@ -38,7 +38,7 @@ pub struct Advice {
 const MEASURE_MORE: &str = "measure_more";
 /// The advice to back up the data, which has no gain either.
 const BACK_UP: &str = "save_what_it_holds";
-/// The advice after write tests, which may have left no data to back up.
+/// The advice after `--erase`, which left no data to back up.
 const KEEP_NO_DATA: &str = "keep_no_data_on_it";
 
 impl Advice {
@@ -111,10 +111,10 @@ fn remove_bottleneck(
 }
 
 fn back_up(report: &Report<'_>) -> Option<Advice> {
-    let (id, what) = if report.run.cost.bytes_written.is_zero() {
-        (BACK_UP, "back up its data now")
-    } else {
+    let (id, what) = if report.run.is_erased {
         (KEEP_NO_DATA, "keep no data on it that you have nowhere else")
+    } else {
+        (BACK_UP, "back up its data now")
     };
     let text = format!("{what}: the {} may be failing, or its contacts are bad", report.noun());
     let reason = Sentence::new(failed_requests(report)?);

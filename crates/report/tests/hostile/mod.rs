@@ -28,6 +28,7 @@ pub fn empty() -> RunFile {
         observations: Vec::new(),
         cost: Cost::default(),
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks: Vec::new(),
     }

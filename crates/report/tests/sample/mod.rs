@@ -149,6 +149,7 @@ pub fn run() -> RunFile {
             device_time: Duration::from_millis(913_250),
         },
         failed_requests: 0,
+        is_erased: false,
         capacity: None,
         remarks: vec![
             "the region was written before the reads, so that no never-written area was read".to_owned(),

@@ -74,6 +74,7 @@ fn actions(seen: &Seen) -> Vec<String> {
             ActionKind::Archive => is_named(&[Bottleneck::SmallWrites, Bottleneck::OpenUnits]),
             ActionKind::RestBetweenCopies(_) => is_named(&[Bottleneck::SlcCache]),
             ActionKind::BackUp
+            | ActionKind::KeepNoData
             | ActionKind::UseTrueSize(_)
             | ActionKind::VerifyCapacity
             | ActionKind::MeasureWrites

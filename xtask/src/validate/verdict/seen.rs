@@ -70,6 +70,7 @@ impl Seen {
             device_name: name.clone(),
             attachment,
             measured_at: String::new(),
+            is_erased: true,
             observations,
             cost,
             capacity: None,

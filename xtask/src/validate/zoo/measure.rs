@@ -111,6 +111,7 @@ pub fn run_file(specimen: &Specimen, method: Method) -> Result<RunFile, ZooError
         device_name: String::new(),
         attachment: Attachment::default(),
         measured_at: String::new(),
+        is_erased: true,
         observations,
         cost: device.cost(),
         failed_requests: 0,

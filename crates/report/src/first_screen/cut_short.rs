@@ -1,0 +1,26 @@
+//! Whether a budget or the person ended a run before its last experiment.
+
+use flashscope_record::observation::{Cause, Ended};
+use flashscope_record::run_file::RunFile;
+
+/// What ended a run early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutShort {
+    /// A budget.
+    Budget,
+    /// The person.
+    Interrupt,
+}
+
+/// What ended the run early, if anything did.
+pub fn cut_short(run: &RunFile) -> Option<CutShort> {
+    let ended_by = |wanted: Cause| {
+        run.observations
+            .iter()
+            .any(|seen| matches!(&seen.ended, Ended::Early { cause, .. } if *cause == wanted))
+    };
+    if ended_by(Cause::Interrupt) {
+        return Some(CutShort::Interrupt);
+    }
+    ended_by(Cause::Budget).then_some(CutShort::Budget)
+}
