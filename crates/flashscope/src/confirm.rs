@@ -25,7 +25,7 @@ use crate::printer::Printer;
 ///
 /// # Errors
 /// Exit code 4 for a disk or file that must not be erased or is in use, if the answer is no, or without a
-/// terminal.
+/// terminal; 130 after Ctrl-C.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
     let loss = match (erase.erase, erase.scratch) {
         (true, _) => "All data on it will be lost.",
@@ -90,9 +90,9 @@ impl Question<'_> {
     }
 
     /// Asks with `ask`, which returns what the person typed. `None` without a terminal.
-    fn ask(&self, ask: impl Fn(&str) -> Option<String>) -> Result<Consent, Failure> {
+    fn ask(&self, ask: impl Fn(&str) -> Result<Option<String>, Failure>) -> Result<Consent, Failure> {
         let (target, answers) = (self.target, self.answers());
-        match ask(&format!("{} Type {} to continue: ", self.loss(), answers.join(" or "))) {
+        match ask(&format!("{} Type {} to continue: ", self.loss(), answers.join(" or ")))? {
             Some(typed) if answers.contains(&typed) => Ok(self.consent()),
             Some(_) => Err(refused(anyhow!("not confirmed; {target} is unchanged"))),
             None => {
@@ -260,7 +260,7 @@ mod tests {
         let question = Question { target: "/dev/it", disk, lost: "All of it.", roots: &roots };
         question.ask(|text| {
             assert!(text.contains("All of it."), "{text}");
-            typed.map(str::to_owned)
+            Ok(typed.map(str::to_owned))
         })
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let refused = question.ask(|text| {
             assert!(text.contains("attached to /images/stick.img"), "{text}");
             assert!(text.ends_with("Type /images/stick.img or stick.img to continue: "), "{text}");
-            None
+            Ok(None)
         });
         assert!(refused.unwrap_err().error.to_string().contains("add --yes=/images/stick.img"));
     }

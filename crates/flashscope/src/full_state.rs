@@ -3,12 +3,12 @@
 //! They lie in the folder of journals. Stamps on the medium tell whether a state is of it: only the test
 //! that wrote them knows their seed.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use flashscope_linux::make_journal_folder;
 use flashscope_measure::capacity::full::holds_stamps;
 use flashscope_record::full_capacity::FullProgress;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl StateFile {
     pub fn new(target: &Target, progress: &FullProgress) -> Result<Self, Failure> {
         let folder = scratch::folder()?;
         let cannot = format!("cannot keep the state of the test in {}", folder.display());
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).or_exit(Exit::Usage, cannot)?;
+        make_journal_folder(&folder).or_exit(Exit::Usage, cannot)?;
         let name = format!("{}-{:016x}.{EXTENSION}", file_stem(&target.text), progress.seed);
         let found = identity(target);
         let stored = Stored {

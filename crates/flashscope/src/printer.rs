@@ -5,11 +5,13 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstream::{AutoStream, ColorChoice};
+use anyhow::anyhow;
 use flashscope_report::{Style, printable, wrapped};
 
 use crate::args::{Color, Global};
 use crate::document::{Body, Document};
 use crate::exit::{Exit, Failure};
+use crate::interrupt::{on_interrupt, read_line};
 
 /// Prints results and messages as the global options say.
 pub struct Printer {
@@ -117,14 +119,24 @@ impl Printer {
     }
 
     /// Asks a question on the terminal and reads one line; `None` without a terminal.
-    pub fn ask(&self, question: &str) -> Option<String> {
+    ///
+    /// # Errors
+    /// Exit code 130 after Ctrl-C, also if it came before the question.
+    pub fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
         if !io::stdin().is_terminal() {
-            return None;
+            return Ok(None);
         }
+        let interrupt = on_interrupt()?;
         self.message(question);
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer).ok()?;
-        Some(answer.trim().to_owned())
+        match read_line(io::stdin(), &interrupt) {
+            Ok(Some(answer)) => Ok(Some(answer.trim().to_owned())),
+            Ok(None) => {
+                self.message("\n");
+                Err(Failure { exit: Exit::Interrupted, error: anyhow!("interrupted; nothing was written") })
+            }
+            // The terminal has gone.
+            Err(_) => Ok(None),
+        }
     }
 
     /// A closed standard error is ignored.

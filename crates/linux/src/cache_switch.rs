@@ -1,6 +1,7 @@
 //! Switches a disk's own write cache on and off, and restores it.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use flashscope_device::host::{CacheMode, WriteCacheSwitch};
@@ -23,6 +24,9 @@ pub enum CacheSwitchError {
     /// The target is not a SCSI disk: a card, an image file, a loop device.
     #[error("it has no SCSI caching page (the kernel's queue/write_cache is only the kernel's assumption)")]
     NoSwitch,
+    /// The user is not root.
+    #[error("only root may switch it, as it changes the disk for all programs; put sudo before the command")]
+    NeedsRoot,
     /// The system or the disk refuses.
     #[error("the disk or the system refuses: {reason}")]
     Refused {
@@ -65,7 +69,10 @@ impl WriteCacheSwitch for CacheSwitch {
             CacheMode::On => WriteCache::WriteBack,
             CacheMode::Off => WriteCache::WriteThrough,
         };
-        let refused = |error: &std::io::Error| CacheSwitchError::Refused { reason: error.to_string() };
+        let refused = |error: &std::io::Error| match error.kind() {
+            ErrorKind::PermissionDenied => CacheSwitchError::NeedsRoot,
+            _ => CacheSwitchError::Refused { reason: error.to_string() },
+        };
         fs::write(&self.attribute, state.as_str()).map_err(|error| refused(&error))?;
         let now = fs::read_to_string(&self.attribute).map_err(|error| refused(&error))?;
         if now.trim() == state.as_str() {

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 
 use crate::engine::ActiveEngine;
@@ -23,17 +24,28 @@ pub struct LinuxDevice {
     remarks: Vec<Remark>,
     /// The medium that a person agreed to erase, until it is compared before the first write.
     unchecked: Option<String>,
+    /// Ends the wait for a password, if udisks2 is asked for it again.
+    interrupt: Option<Interrupt>,
 }
 
 impl LinuxDevice {
     pub(crate) const fn new(target: Target, engine: ActiveEngine, remarks: Vec<Remark>) -> Self {
-        Self { target, engine, remarks, unchecked: None }
+        Self { target, engine, remarks, unchecked: None, interrupt: None }
     }
 
     /// The same, with `medium` compared before the first write: planning a layout or reading may have taken
     /// minutes since it was opened, and the card may be another one.
     pub(crate) fn for_medium(self, medium: Option<&str>) -> Self {
         Self { unchecked: medium.map(str::to_owned), ..self }
+    }
+
+    /// The same, with an interrupt for opening it again.
+    pub(crate) fn interruptible(self, interrupt: Option<Interrupt>) -> Self {
+        Self { interrupt, ..self }
+    }
+
+    pub(crate) const fn interrupt(&self) -> Option<&Interrupt> {
+        self.interrupt.as_ref()
     }
 
     /// Compares the medium, once.

@@ -165,6 +165,18 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The error if udisks2 did not open the disk at `path` for `purpose` either.
+    pub(crate) fn of_udisks(path: String, purpose: &'static str, refusal: UdisksError) -> Self {
+        match refusal {
+            UdisksError::Interrupted => Self::Interrupted { path },
+            UdisksError::InUse => Self::InUse { path, user: None },
+            UdisksError::OtherDisk => Self::OtherDisk { path },
+            refusal => {
+                Self::PermissionDenied { path, purpose, kind: TargetKind::Disk, udisks: Some(refusal) }
+            }
+        }
+    }
+
     /// Whether the target was refused to protect its contents.
     #[must_use]
     pub const fn is_for_safety(&self) -> bool {
@@ -242,10 +254,15 @@ fn use_and_advice(path: &str, user: Option<&str>) -> String {
 const fn permission_advice(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::Disk => {
-            "put sudo before the command; or, permanently, join the group that owns disks (sudo usermod -aG disk $USER, \
-             then log in again), or let udev give removable disks to the logged-in user (a rule with \
-             TAG+=\"uaccess\")"
+            "the disk belongs to root, because whoever may open it reads and overwrites the files of every user on it; \
+             put sudo before the command. Without root: name a directory on the mounted stick (check, bench and \
+             verify --full take one) or an image file of yours. Permanently: join the group that owns disks (sudo \
+             usermod -aG disk $USER, then log in again), or let udev give removable disks to the logged-in user (a \
+             rule with TAG+=\"uaccess\")"
         }
-        TargetKind::File => "put sudo before the command, or ask the file's owner (chmod)",
+        TargetKind::File => {
+            "the rights of the file or of its directory exclude this user; put sudo before the command, or ask the \
+             file's owner (chmod)"
+        }
     }
 }

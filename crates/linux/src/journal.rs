@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use flashscope_device::Bytes;
@@ -12,6 +12,12 @@ use flashscope_device::layer::JournalStore;
 use crate::printable::printable;
 use crate::sysfs::{Node, Sysfs};
 
+/// The folder of root's journals (Filesystem Hierarchy Standard: state of programs).
+pub const ROOT_JOURNALS: &str = "/var/lib/flashscope";
+/// Every user sees the names of root's journals, so that nobody overwrites a stick whose data is in one.
+const ROOT_FOLDER_MODE: u32 = 0o755;
+/// A user's journals are of no concern to others.
+const USER_FOLDER_MODE: u32 = 0o700;
 /// The extension of a journal.
 const EXTENSION: &str = "journal";
 /// Volumes on volumes on a disk: no machine has more levels.
@@ -70,7 +76,7 @@ impl JournalFile {
     pub fn create(folder: &Path, name: &str, target: &Path, needed: Bytes) -> Result<Self, JournalFileError> {
         let shown = printable(&folder.to_string_lossy());
         let failed = |error: io::Error| JournalFileError::Folder { folder: shown.clone(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        make_journal_folder(folder).map_err(failed)?;
         if lies_on(folder, target) {
             let target = printable(&target.to_string_lossy());
             return Err(JournalFileError::OnTarget { folder: shown, target });
@@ -87,12 +93,24 @@ impl JournalFile {
         Ok(Self { path, file, length: 0 })
     }
 
-    /// An existing journal.
+    /// An existing journal, to restore from and remove.
     ///
     /// # Errors
     /// That of the system.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        Self::opened(path, OpenOptions::new().read(true).append(true))
+    }
+
+    /// An existing journal, to read only.
+    ///
+    /// # Errors
+    /// That of the system.
+    pub fn open_read_only(path: &Path) -> io::Result<Self> {
+        Self::opened(path, OpenOptions::new().read(true))
+    }
+
+    fn opened(path: &Path, options: &OpenOptions) -> io::Result<Self> {
+        let file = options.open(path)?;
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -138,13 +156,28 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// The journals in a folder, sorted by name; none if the folder is missing.
+/// Makes a folder for journals, unless it is there. Every user may list [`ROOT_JOURNALS`], but read no file
+/// in it.
+///
+/// # Errors
+/// That of the system.
+pub fn make_journal_folder(folder: &Path) -> io::Result<()> {
+    let is_of_root = folder == Path::new(ROOT_JOURNALS);
+    let mode = if is_of_root { ROOT_FOLDER_MODE } else { USER_FOLDER_MODE };
+    DirBuilder::new().recursive(true).mode(mode).create(folder)?;
+    // The umask may have taken the right to list it.
+    if is_of_root { fs::set_permissions(folder, fs::Permissions::from_mode(mode)) } else { Ok(()) }
+}
+
+/// The journals in a folder, sorted by name; none if the folder is missing, or is no folder.
 ///
 /// # Errors
 /// That of the system.
 pub fn journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
         entries => entries?,
     };
     let mut paths = Vec::new();

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use flashscope_device::host::{LayerHost, ReadPath};
+use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Device, Instant};
 use flashscope_record::activity::Counters;
 use rustix::fs::{Advice, OFlags, SeekFrom};
@@ -17,6 +18,18 @@ use crate::open::{OpenOptions, open};
 use crate::printable::printable;
 use crate::remark::Remark;
 use crate::sysfs::{Node, Sysfs};
+use crate::write_target::NotReopened;
+
+/// Why a layer could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LayeredError {
+    /// It could not be opened again.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Reading failed.
+    #[error(transparent)]
+    System(SystemError),
+}
 
 /// A target whose layers can be read one by one.
 #[derive(Debug)]
@@ -30,12 +43,13 @@ pub struct LayeredTarget {
 }
 
 impl LayeredTarget {
-    /// Opens a disk, a partition or an image file, read-only.
+    /// Opens a disk, a partition or an image file, read-only. An interrupt ends the wait for a password, here
+    /// and for each of its layers.
     ///
     /// # Errors
     /// As [`open`].
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let device = open(path, &OpenOptions::default())?;
+    pub fn open(path: &Path, interrupt: &Interrupt) -> Result<Self, OpenError> {
+        let device = open(path, &OpenOptions { interrupt: Some(interrupt), ..OpenOptions::default() })?;
         let node = Sysfs::default().node_of_file(device.file());
         let path = printable(&path.to_string_lossy());
         Ok(Self { path, device, node, clock: Clock::start(), file: None })
@@ -51,13 +65,13 @@ impl LayeredTarget {
         self.file.as_ref().unwrap_or_else(|| self.device.file())
     }
 
-    fn failed(&self, during: &'static str, errno: Errno) -> SystemError {
-        SystemError { path: self.path.clone(), during, errno }
+    fn failed(&self, during: &'static str, errno: Errno) -> LayeredError {
+        LayeredError::System(SystemError { path: self.path.clone(), during, errno })
     }
 }
 
 impl LayerHost for LayeredTarget {
-    type Error = SystemError;
+    type Error = LayeredError;
 
     fn now(&self) -> Instant {
         self.clock.now()
@@ -71,12 +85,13 @@ impl LayerHost for LayeredTarget {
         self.device.capabilities().logical_block
     }
 
-    fn open(&mut self, path: ReadPath) -> Result<bool, SystemError> {
+    fn open(&mut self, path: ReadPath) -> Result<bool, LayeredError> {
         let direct = if path == ReadPath::Direct { OFlags::DIRECT } else { OFlags::empty() };
-        match self.device.reopen(OFlags::RDONLY | OFlags::CLOEXEC | direct) {
+        match self.device.reopen(&self.path, OFlags::RDONLY | OFlags::CLOEXEC | direct) {
             Ok(file) => self.file = Some(file),
-            Err(Errno::INVAL) if path == ReadPath::Direct => return Ok(false),
-            Err(errno) => return Err(self.failed("opening it", errno)),
+            Err(NotReopened::Kernel(Errno::INVAL)) if path == ReadPath::Direct => return Ok(false),
+            Err(NotReopened::Kernel(errno)) => return Err(self.failed("opening it", errno)),
+            Err(NotReopened::Udisks(refused)) => return Err(refused.into()),
         }
         Ok(true)
     }
@@ -86,7 +101,7 @@ impl LayerHost for LayeredTarget {
         let _ = rustix::fs::fadvise(self.file(), 0, None, Advice::DontNeed);
     }
 
-    fn read(&mut self, offset: Bytes, buffer: &mut [u8]) -> Result<(), SystemError> {
+    fn read(&mut self, offset: Bytes, buffer: &mut [u8]) -> Result<(), LayeredError> {
         failure::read_whole(self.file(), offset, buffer).map_err(|failure| match failure {
             Failure::Short => self.failed("reading to its end", Errno::IO),
             Failure::Errno(errno) => self.failed("reading", errno),
@@ -133,7 +148,7 @@ mod tests {
         let path = directory.path().join("image");
         let full: Vec<u8> = (0..8 << 20).map(|index: u32| (index % 251) as u8).collect();
         std::fs::write(&path, &full).unwrap();
-        let mut target = LayeredTarget::open(&path).unwrap();
+        let mut target = LayeredTarget::open(&path, &Interrupt::default()).unwrap();
         assert_eq!(target.capacity(), Bytes::mib(8));
         for read_path in [ReadPath::PageCache, ReadPath::Direct] {
             // Filesystems in memory may refuse direct I/O.
@@ -153,8 +168,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("image");
         std::fs::File::create(&path).unwrap().set_len(8 << 20).unwrap();
-        assert_eq!(LayeredTarget::open(&path).unwrap().holes(Bytes::mib(6)), Bytes::mib(6));
+        assert_eq!(
+            LayeredTarget::open(&path, &Interrupt::default()).unwrap().holes(Bytes::mib(6)),
+            Bytes::mib(6)
+        );
         std::fs::write(&path, vec![7; 8 << 20]).unwrap();
-        assert_eq!(LayeredTarget::open(&path).unwrap().holes(Bytes::mib(6)), Bytes::ZERO);
+        assert_eq!(
+            LayeredTarget::open(&path, &Interrupt::default()).unwrap().holes(Bytes::mib(6)),
+            Bytes::ZERO
+        );
     }
 }

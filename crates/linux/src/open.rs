@@ -20,7 +20,7 @@ use crate::remark::Remark;
 use crate::roots::Roots;
 use crate::sysfs::{Node, Sysfs};
 use crate::target::{Target, TargetKind};
-use crate::udisks::{self, UdisksError};
+use crate::udisks;
 
 /// The largest request. It equals the largest erase block seen, so that one write can fill one.
 pub const MAX_REQUEST: Bytes = Bytes::mib(64);
@@ -151,7 +151,8 @@ impl Opening<'_> {
             Access::Erase(consent) => consent.medium(),
             Access::ReadOnly => None,
         };
-        Ok(LinuxDevice::new(target, engine, remarks).for_medium(agreed))
+        let interrupt = self.options.interrupt.cloned();
+        Ok(LinuxDevice::new(target, engine, remarks).for_medium(agreed).interruptible(interrupt))
     }
 
     /// The descriptor, and the smallest block that direct I/O takes. The block is `None` if the filesystem
@@ -198,7 +199,7 @@ impl Opening<'_> {
         }
         let found = rustix::fs::stat(self.path).map_err(|errno| self.error("examining it", errno, kind))?;
         udisks::open_disk(found.st_rdev, flags, self.options.interrupt)
-            .map_err(|refusal| self.refused(refusal, kind))
+            .map_err(|refusal| OpenError::of_udisks(self.name.clone(), self.purpose(), refusal))
     }
 
     /// Locks the file exclusively for as long as it is open. flock(2) and fcntl(2) locks do not see each
@@ -255,19 +256,6 @@ impl Opening<'_> {
 
     const fn purpose(&self) -> &'static str {
         if self.is_writing() { "writing" } else { "reading" }
-    }
-
-    /// The error if udisks2 did not open the disk either.
-    fn refused(&self, refusal: UdisksError, kind: TargetKind) -> OpenError {
-        let path = self.name.clone();
-        match refusal {
-            UdisksError::Interrupted => OpenError::Interrupted { path },
-            UdisksError::InUse => OpenError::InUse { path, user: None },
-            UdisksError::OtherDisk => OpenError::OtherDisk { path },
-            refusal => {
-                OpenError::PermissionDenied { path, purpose: self.purpose(), kind, udisks: Some(refusal) }
-            }
-        }
     }
 
     fn error(&self, during: &'static str, errno: Errno, kind: TargetKind) -> OpenError {

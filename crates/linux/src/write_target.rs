@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use flashscope_device::host::{ByteSource, WriteHost, WriteMode};
+use flashscope_device::layer::Interrupt;
 use flashscope_device::{Bytes, Consent, Device, DeviceError, Instant};
 use rustix::fs::{Advice, FileType, OFlags};
 use rustix::io::Errno;
@@ -36,7 +37,9 @@ pub enum WriteTargetError {
     },
     /// No permission to create files there.
     #[error(
-        "{path}: no permission to create a file there; name a directory of your own, or put sudo before the command"
+        "{path}: no permission to create a file there: the directory belongs to another user; name one of your own, or put sudo \
+         before the command. A stick that root mounted belongs to root: a desktop mounts it for you (udisksctl mount \
+         -b DEVICE)"
     )]
     Forbidden {
         /// The directory.
@@ -113,13 +116,13 @@ impl WriteTarget {
     ///
     /// # Errors
     /// As [`open`].
-    pub fn erase(path: &Path, consent: &Consent) -> Result<Self, WriteTargetError> {
-        let options = OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() };
+    pub fn erase(path: &Path, consent: &Consent, interrupt: &Interrupt) -> Result<Self, WriteTargetError> {
+        let interrupt = Some(interrupt);
+        let options = OpenOptions { access: Access::Erase(consent), interrupt, ..OpenOptions::default() };
         let device = open(path, &options)?;
         let name = printable(&path.to_string_lossy());
-        let file = device
-            .reopen(OFlags::RDWR | OFlags::CLOEXEC)
-            .map_err(|errno| error(&name, "opening it", errno, Bytes::ZERO))?;
+        let opened = device.reopen(&name, OFlags::RDWR | OFlags::CLOEXEC);
+        let file = opened.map_err(|failed| not_reopened(&name, failed, Bytes::ZERO))?;
         Ok(Self::new(name, file, Some(device)))
     }
 
@@ -200,13 +203,13 @@ impl WriteHost for WriteTarget {
         self.mode = mode;
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | flags(mode);
         let opened = match &self.device {
-            Some(device) => device.reopen(flags),
-            None => reopen(&self.file, flags),
+            Some(device) => device.reopen(&self.path, flags),
+            None => reopen(&self.file, flags).map_err(NotReopened::Kernel),
         };
         match opened {
             Ok(file) => self.writer = Some(file),
-            Err(errno) if self.is_refusal(errno) => return Ok(false),
-            Err(errno) => return Err(self.error("opening it", errno)),
+            Err(NotReopened::Kernel(errno)) if self.is_refusal(errno) => return Ok(false),
+            Err(failed) => return Err(not_reopened(&self.path, failed, self.needed)),
         }
         self.source = source.map(|source| Source::open(source, &self.path)).transpose()?;
         Ok(true)
@@ -275,16 +278,36 @@ impl Source {
     }
 }
 
+/// Why a target could not be opened again.
+#[derive(Debug)]
+pub enum NotReopened {
+    /// The kernel's error.
+    Kernel(Errno),
+    /// udisks2 did not open it, with the reason.
+    Udisks(OpenError),
+}
+
+fn not_reopened(path: &str, failed: NotReopened, needed: Bytes) -> WriteTargetError {
+    match failed {
+        NotReopened::Kernel(errno) => error(path, "opening it", errno, needed),
+        NotReopened::Udisks(refused) => refused.into(),
+    }
+}
+
 impl LinuxDevice {
     /// Another descriptor of the same target, which stays locked. A user who may not open the disk gets it
-    /// from udisks2, like the first.
-    pub(crate) fn reopen(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
+    /// from udisks2, like the first. `path` is the target in errors.
+    pub(crate) fn reopen(&self, path: &str, flags: OFlags) -> Result<OwnedFd, NotReopened> {
         match reopen(self.file(), flags) {
             Err(Errno::ACCESS) if self.kind() == TargetKind::Disk => {
-                let disk = rustix::fs::fstat(self.file())?.st_rdev;
-                udisks::open_disk(disk, flags, None).map_err(|_| Errno::ACCESS)
+                let disk = rustix::fs::fstat(self.file()).map_err(NotReopened::Kernel)?.st_rdev;
+                let purpose =
+                    if flags.intersects(OFlags::RDWR | OFlags::WRONLY) { "writing" } else { "reading" };
+                udisks::open_disk(disk, flags, self.interrupt()).map_err(|refusal| {
+                    NotReopened::Udisks(OpenError::of_udisks(path.to_owned(), purpose, refusal))
+                })
             }
-            reopened => reopened,
+            reopened => reopened.map_err(NotReopened::Kernel),
         }
     }
 }
@@ -366,7 +389,7 @@ mod tests {
             Some(medium) => consent.of_medium(medium),
             None => consent,
         };
-        let mut target = WriteTarget::erase(&path, &consent).unwrap();
+        let mut target = WriteTarget::erase(&path, &consent, &Interrupt::default()).unwrap();
         target.prepare(Bytes::mib(1)).unwrap();
         assert!(target.open(WriteMode::Buffered, None).unwrap());
         target

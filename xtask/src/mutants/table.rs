@@ -34,8 +34,10 @@ const SCRIPTS: &[&str] = &["--package", "flashscope-layout", "--test", "layout",
 const CONFIRM: &[&str] = &["--package", "flashscope", "--bin", "flashscope", "::tests::"];
 /// The whole program, on a pseudo-terminal.
 const CLI: &[&str] = &["--package", "flashscope", "--test", "cli", "confirmations"];
-/// Journals, on images.
-const SCRATCH: &[&str] = &["--package", "flashscope", "--test", "cli", "scratch"];
+/// Ctrl-C at a question.
+const INTERRUPTS: &[&str] = &["--package", "flashscope", "--test", "cli", "interrupts::"];
+/// Unfinished journals.
+const SCRATCH: &[&str] = &["--package", "flashscope", "--test", "cli", "scratch::"];
 /// Full capacity tests, on images and mounts.
 const FULL: &[&str] = &["--package", "flashscope", "--test", "cli", "full_verifies"];
 /// Disks that udisks2 opens.
@@ -550,9 +552,37 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "an answer from a pipe confirms",
         file: "crates/flashscope/src/printer.rs",
-        from: "if !io::stdin().is_terminal() {\n            return None;",
-        to: "if false {\n            return None;",
+        from: "if !io::stdin().is_terminal() {\n            return Ok(None);",
+        to: "if false {\n            return Ok(None);",
         test: CLI,
+    },
+    Mutant {
+        name: "an interrupt at a question is not noticed",
+        file: "crates/flashscope/src/interrupt.rs",
+        from: "Ok((!interrupt.is_requested()).then(",
+        to: "Ok(true.then(",
+        test: INTERRUPTS,
+    },
+    Mutant {
+        name: "a journal that cannot be read is ignored",
+        file: "crates/flashscope/src/scratch/unfinished.rs",
+        from: "header(&path).map_err(refused)?;",
+        to: "header(&path).unwrap_or_default();",
+        test: SCRATCH,
+    },
+    Mutant {
+        name: "an unfinished journal is ignored",
+        file: "crates/flashscope/src/scratch/unfinished.rs",
+        from: "if header.is_some_and(|header| is_of(&header, target)) {",
+        to: "if header.is_some_and(|header| is_of(&header, target)) && false {",
+        test: SCRATCH,
+    },
+    Mutant {
+        name: "only the own folder of journals is searched",
+        file: "crates/flashscope/src/scratch/folder.rs",
+        from: "[self.named.clone(), self.own(), self.other()]",
+        to: "[self.named.clone(), self.own(), None]",
+        test: SCRATCH,
     },
     Mutant {
         name: "a full test continues on a medium that was used since",

@@ -53,8 +53,9 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
         Ok(applied) => applied,
         Err(error) => return failed(error, interrupted, &undo_path, printer),
     };
+    let interrupt = target.interrupt.clone();
     drop(target);
-    kernel_table::read_again(text, printer);
+    kernel_table::read_again(text, &interrupt, printer);
     for messages in applied.messages.iter().flat_map(|messages| messages.lines()) {
         printer.detail(messages);
     }

@@ -15,7 +15,7 @@ use crate::confirm::Given;
 use crate::document::RestoreDocument;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
-use crate::scratch::{folder, medium_of};
+use crate::scratch::{folders, medium_of, of_another_user, restore_command, unreadable};
 use crate::{confirm, target};
 
 /// The number of changed places that an error lists.
@@ -57,7 +57,9 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
         if printer.json {
             printer.document(&nothing)?;
         } else {
-            printer.result(&format!("Nothing to restore: no journal in {}.\n", folder()?.display()))?;
+            let folders: Vec<String> =
+                folders()?.iter().map(|folder| printable(&folder.to_string_lossy())).collect();
+            printer.result(&format!("Nothing to restore: no journal in {}.\n", folders.join(" or ")))?;
         }
         return Ok(Exit::Fine);
     };
@@ -71,7 +73,7 @@ pub fn run(arguments: &Restore, printer: &Printer) -> Result<Exit, Failure> {
     printer.remark(format!("putting {saved} of data back; do not unplug the stick"));
     let restored = restore(&journal.contents, &mut journal.file, &mut target.device);
     if target.interrupt.is_requested() && restored.is_err() {
-        printer.remark(format!("interrupted; run 'flashscope restore {}' again", journal.name()));
+        printer.remark(format!("interrupted; run again: {}", restore_command(Some(&journal.path))));
         return Ok(Exit::Interrupted);
     }
     let restored = restored.map_err(|error| failure(error, &journal.name()))?;
@@ -104,22 +106,19 @@ fn sentence(journal: &Journal) -> String {
 /// The named journal, or the one of a stick that is plugged in; `None` if there is no journal.
 fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failure> {
     if let Some(path) = &arguments.file {
-        let name = printable(&path.to_string_lossy());
-        let journal = Journal::read(path).map_err(|error| failure(error, &name))?;
+        let journal = Journal::read(path).map_err(|error| not_named(error, path))?;
         return unfinished(journal, printer);
     }
-    let folder = folder()?;
-    let paths = journals(&folder).or_exit(Exit::Usage, format!("cannot read {}", folder.display()))?;
     let (mut fitting, mut failures) = (Vec::new(), Vec::new());
-    for path in paths {
-        let name = printable(&path.to_string_lossy());
+    for path in all_journals(&mut failures)? {
         let journal = match Journal::read(&path) {
             Ok(journal) => journal,
             Err(error) => {
-                failures.push(failure(error, &name));
+                failures.push(not_read(error, &path));
                 continue;
             }
         };
+        let name = journal.name();
         let Some(journal) = unfinished(journal, printer)? else { continue };
         let start = &journal.contents.header.start;
         printer.remark(format!("{name}: {}, {} saved", start.medium, journal.contents.saved()));
@@ -130,6 +129,18 @@ fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failu
         }
     }
     choose(fitting, failures, printer)
+}
+
+/// The journals in all folders. A folder that cannot be read adds to `failures`.
+fn all_journals(failures: &mut Vec<Failure>) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for folder in folders()? {
+        match journals(&folder) {
+            Ok(found) => paths.extend(found),
+            Err(error) => failures.push(usage(unreadable(&folder, &error))),
+        }
+    }
+    Ok(paths)
 }
 
 /// The only journal that fits.
@@ -197,6 +208,28 @@ fn examine(journal: &Journal, text: &str, force: bool) -> Result<Recognition, Fa
         )
     };
     Err(Failure { exit: Exit::Refused, error })
+}
+
+/// The failure of a named journal that cannot be read.
+fn not_named(error: JournalError, path: &Path) -> Failure {
+    let name = printable(&path.to_string_lossy());
+    match error {
+        JournalError::Store(error) if error.kind() == io::ErrorKind::PermissionDenied => usage(anyhow!(
+            "cannot read {name}: {error}; a journal holds data of the stick, so only who measured may read it: put sudo before \
+             the command"
+        )),
+        error => failure(error, &name),
+    }
+}
+
+/// The failure of a journal that cannot be read.
+fn not_read(error: JournalError, path: &Path) -> Failure {
+    match error {
+        JournalError::Store(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            usage(of_another_user(path))
+        }
+        error => failure(error, &printable(&path.to_string_lossy())),
+    }
 }
 
 fn failure(error: JournalError, name: &str) -> Failure {

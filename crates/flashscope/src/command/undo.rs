@@ -1,7 +1,7 @@
 //! `flashscope undo`: takes back what `apply` did.
 
 use std::fs::File;
-use std::io::{BufReader, Seek};
+use std::io::{BufReader, ErrorKind, Seek};
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -23,8 +23,7 @@ use crate::{confirm, kernel_table, medium, target};
 /// written, 3 if the medium fails, 1 if it reads back differently.
 pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.file.display().to_string();
-    let mut file =
-        BufReader::new(File::open(&arguments.file).or_exit(Exit::Usage, format!("cannot read {name}"))?);
+    let mut file = BufReader::new(open(&arguments.file, &name)?);
     let header = apply::read_header(&mut file).or_exit(Exit::Usage, name.clone())?;
     let data = file.stream_position()?;
     let text = arguments.target.as_ref().unwrap_or(&header.target);
@@ -39,13 +38,14 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
         apply::state(&header, &mut file, &mut target.device).map_err(|error| failure(error, &name))?;
     file.seek(std::io::SeekFrom::Start(data))?;
     let restored = apply::restore(&header, &mut file, &mut target.device);
-    if target.interrupt.is_requested() {
+    if target.interrupt.is_requested() && restored.is_err() {
         printer.remark(format!("interrupted; run 'flashscope undo {name}' again"));
         return Ok(Exit::Interrupted);
     }
     let restored = restored.map_err(|error| failure(error, &name))?;
+    let interrupt = target.interrupt.clone();
     drop(target);
-    kernel_table::read_again(text, printer);
+    kernel_table::read_again(text, &interrupt, printer);
     if printer.json {
         printer.document(&UndoDocument {
             target: text.clone(),
@@ -59,6 +59,18 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     }
     printer.result(&done(text, restored, state))?;
     Ok(Exit::Fine)
+}
+
+fn open(path: &Path, name: &str) -> Result<File, Failure> {
+    File::open(path).map_err(|error| {
+        let advice = match error.kind() {
+            ErrorKind::PermissionDenied => {
+                "; it holds data of the stick, so only who ran 'apply' may read it: put sudo before the command"
+            }
+            _ => "",
+        };
+        Failure { exit: Exit::Usage, error: anyhow!("cannot read {name}: {error}{advice}") }
+    })
 }
 
 /// What was done, and whether anything else was written since `apply`.

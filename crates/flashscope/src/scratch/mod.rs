@@ -4,6 +4,6 @@ mod folder;
 mod session;
 mod unfinished;
 
-pub use folder::folder;
+pub use folder::{folder, folders};
 pub use session::{finish, start};
-pub use unfinished::{medium_of, refuse_unfinished};
+pub use unfinished::{medium_of, of_another_user, refuse_unfinished, restore_command, unreadable};

@@ -11,7 +11,7 @@ use flashscope_device::{Bytes, Device};
 use flashscope_linux::{JournalFile, printable};
 
 use super::folder;
-use super::unfinished::medium_of;
+use super::unfinished::{medium_of, restore_command};
 use crate::args::Erase;
 use crate::document::VERSION;
 use crate::duration;
@@ -117,8 +117,8 @@ fn not_back(error: JournalError, journal: Option<&PathBuf>) -> Failure {
     };
     let error = match journal {
         Some(path) => anyhow::Error::from(error).context(format!(
-            "the data on the stick is not back yet; plug it in again and run: flashscope restore {}",
-            printable(&path.to_string_lossy())
+            "the data on the stick is not back yet; plug it in again and run: {}",
+            restore_command(Some(path))
         )),
         None => anyhow!("the data on the virtual stick is not back: {error}"),
     };

@@ -1,13 +1,17 @@
 //! Finds the journal of a measurement that did not put its data back.
 
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::Device;
-use flashscope_device::layer::journal::{JournalContents, JournalHeader, JournalMedium, resembles};
-use flashscope_linux::{JournalFile, journals, printable};
+use flashscope_device::layer::journal::{
+    JournalContents, JournalError, JournalHeader, JournalMedium, JournalStore, resembles,
+};
+use flashscope_layout::steps::quoted;
+use flashscope_linux::{JournalFile, journals};
 
-use super::folder;
+use super::folder::{folders, shown};
 use crate::exit::{Exit, Failure};
 use crate::medium;
 use crate::target::Target;
@@ -23,27 +27,80 @@ pub fn medium_of(target: &Target) -> JournalMedium {
     }
 }
 
-/// Refuses to write to a stick whose data is not back yet.
+/// Refuses to write to a stick whose data is not back yet, and if that cannot be found out.
 ///
 /// # Errors
-/// Exit code 4 if there is an unfinished journal for it.
+/// Exit code 4 if there is an unfinished journal for it, or a folder or journal cannot be read.
 pub fn refuse_unfinished(target: &mut Target) -> Result<(), Failure> {
-    let paths = folder().ok().and_then(|folder| journals(&folder).ok()).unwrap_or_default();
-    for path in paths {
-        // A journal without a header saved nothing, and nothing was overwritten.
-        let header =
-            JournalFile::open(&path).ok().and_then(|mut file| JournalContents::header(&mut file).ok());
-        if header.is_some_and(|header| is_of(&header, target)) {
-            let error = anyhow!(
-                "an interrupted measurement of {} has not put its data back; run: flashscope restore {} (or delete that file to \
-                 give the data up)",
-                target.text,
-                printable(&path.to_string_lossy())
-            );
-            return Err(Failure { exit: Exit::Refused, error });
+    for folder in folders()? {
+        let paths = journals(&folder).map_err(|error| refused(unreadable(&folder, &error)))?;
+        for path in paths {
+            let header = header(&path).map_err(refused)?;
+            if header.is_some_and(|header| is_of(&header, target)) {
+                let error = anyhow!(
+                    "an interrupted measurement of {} has not put its data back; run: {} (or delete that file to give the data up)",
+                    target.text,
+                    restore_command(Some(&path))
+                );
+                return Err(refused(error));
+            }
         }
     }
     Ok(())
+}
+
+/// The header of a journal; `None` for one that is gone, or saved nothing: without a header, nothing was
+/// overwritten.
+fn header(path: &Path) -> Result<Option<JournalHeader>, anyhow::Error> {
+    let mut file = match JournalFile::open_read_only(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(of_another_user(path)),
+        opened => opened.map_err(|error| unreadable(path, &error))?,
+    };
+    if file.length().map_err(|error| unreadable(path, &error))? == 0 {
+        return Ok(None);
+    }
+    JournalContents::header(&mut file).map(Some).map_err(|error| match error {
+        JournalError::Store(error) => unreadable(path, &error),
+        error => anyhow!(
+            "{}: {error}, so which stick it is of is unknown, and nothing was written; if its data is not needed, delete it",
+            shown(path)
+        ),
+    })
+}
+
+const fn refused(error: anyhow::Error) -> Failure {
+    Failure { exit: Exit::Refused, error }
+}
+
+/// The error for a folder or journal that cannot be read.
+pub fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let advice = match error.kind() {
+        ErrorKind::PermissionDenied if rustix::process::geteuid().is_root() => {
+            "run the command as the owner of that folder, without sudo"
+        }
+        ErrorKind::PermissionDenied => "put sudo before the command: root may look there",
+        _ => "see to that first",
+    };
+    anyhow!(
+        "cannot read {}: {error}; it may hold data of this stick that an interrupted measurement has not put back, so nothing          was written; {advice}",
+        shown(path)
+    )
+}
+
+/// The error for a journal that this user may not read.
+pub fn of_another_user(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{}: a measurement by another user (root) has not put the data of a stick back, and only that user may read which          stick; nothing was written; wait if that measurement is running, else run: sudo flashscope restore",
+        shown(path)
+    )
+}
+
+/// The command that puts the data of a journal back. Who could measure without sudo can restore without it.
+pub fn restore_command(journal: Option<&Path>) -> String {
+    let sudo = if rustix::process::geteuid().is_root() { "sudo " } else { "" };
+    let file = journal.map_or_else(String::new, |path| format!(" {}", quoted(&shown(path))));
+    format!("{sudo}flashscope restore{file}")
 }
 
 /// Whether a journal can be of this target: by serial number, or by path or data without one.

@@ -66,9 +66,9 @@ pub fn waiting(waiting: PendingWrites) -> String {
 /// Why this disk's share is unknown.
 const fn share(bound: BoundReason) -> &'static str {
     match bound {
-        BoundReason::Hidden => "the share of each disk needs root (debugfs)",
+        BoundReason::Hidden => "only root may read the share of each disk (debugfs)",
         BoundReason::NotMounted => {
-            "the share of each disk needs debugfs (as root: mount -t debugfs none /sys/kernel/debug)"
+            "the share of each disk needs debugfs (sudo mount -t debugfs none /sys/kernel/debug)"
         }
         BoundReason::ControlGroups => "the share of each disk needs Linux 6.10",
     }

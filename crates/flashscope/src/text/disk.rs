@@ -84,7 +84,7 @@ fn bus_mode(card: &Card) -> String {
         Some(mode) => {
             format!("{}, {} MHz, {} lines", mode.name, (mode.clock_mhz * 10.0).round() / 10.0, mode.lines)
         }
-        None => "unknown: needs root (debugfs)".to_owned(),
+        None => "unknown: only root may read it (debugfs)".to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -13,14 +13,21 @@ use super::{flashscope, flashscope_reading, image, stderr};
 
 /// Runs flashscope on a pseudo-terminal on which `typed` and the enter key are typed. Its exit code.
 fn answered(arguments: &[&str], typed: &str) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
+    command.args(arguments);
+    at_question(command, |_, person| writeln!(person, "{typed}").unwrap()).0
+}
+
+/// Runs a command on a pseudo-terminal until it asks. Then a person acts on the process, or types. Its exit
+/// code and messages.
+pub fn at_question(mut command: Command, act: impl FnOnce(&Child, &mut File)) -> (Option<i32>, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let name = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).to_owned();
     let terminal = File::options().read(true).write(true).open(name).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
-        .args(arguments)
+    let mut child = command
         .stdin(terminal.try_clone().unwrap())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -34,10 +41,10 @@ fn answered(arguments: &[&str], typed: &str) -> Option<i32> {
     while !text.ends_with(b"to continue: ") && messages.read(&mut byte).unwrap() == 1 {
         text.push(byte[0]);
     }
-    writeln!(master, "{typed}").unwrap();
+    act(&child, &mut master);
     messages.read_to_end(&mut text).unwrap();
     drop(terminal);
-    child.wait().unwrap().code()
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&text).into_owned())
 }
 
 fn is_untouched(image: &str) -> bool {

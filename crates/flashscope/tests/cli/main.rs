@@ -16,6 +16,7 @@ mod fits;
 mod full_verifies;
 mod generates;
 mod imports;
+mod interrupts;
 mod layouts;
 mod lists;
 mod outputs;

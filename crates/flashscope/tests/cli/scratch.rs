@@ -15,14 +15,14 @@ const PROFILES: [&str; 6] =
     ["patriot-xt-16g", "transcend-8g", "olpc-toshiba-4g", "samsung-fit-plus", "generic-2g", "a1-card-64g"];
 
 /// An image full of data, and a folder for journals.
-struct Place {
+pub struct Place {
     folder: tempfile::TempDir,
     image: PathBuf,
     before: Vec<u8>,
 }
 
 impl Place {
-    fn new(mebibytes: usize) -> Self {
+    pub fn new(mebibytes: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("stick.img");
         let mut before = vec![0; mebibytes << 20];
@@ -31,7 +31,7 @@ impl Place {
         Self { folder, image, before }
     }
 
-    fn image(&self) -> &str {
+    pub fn image(&self) -> &str {
         self.image.to_str().unwrap()
     }
 
@@ -39,14 +39,14 @@ impl Place {
         self.folder.path().join("journals")
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
         command.args(arguments).stdin(Stdio::null()).current_dir(self.folder.path());
         command.env("FLASHSCOPE_JOURNALS", self.journals());
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
@@ -64,13 +64,13 @@ impl Place {
         fs::read(&self.image).unwrap() == self.before
     }
 
-    fn journal(&self) -> Option<PathBuf> {
+    pub fn journal(&self) -> Option<PathBuf> {
         let mut found = fs::read_dir(self.journals()).ok()?.flatten().map(|entry| entry.path());
         found.find(|path| path.extension().is_some_and(|extension| extension == "journal"))
     }
 
     /// Measures until the image differs, then kills the process.
-    fn killed_while_writing(&self) {
+    pub fn killed_while_writing(&self) {
         let arguments = ["bench", "write", self.image(), "--scratch", "--yes", "--quiet"];
         let mut child = self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while self.is_unchanged() && is_running(&mut child) {}
@@ -271,4 +271,162 @@ fn verify_with_scratch_leaves_an_image_bit_identical() {
     assert!(stderr(&output).contains("all data is back"), "{}", stderr(&output));
     assert_eq!(json(&output)["verdict"]["kind"], "no_sign");
     assert!(place.is_unchanged() && place.journal().is_none());
+}
+
+/// Nobody knows what a journal of another format, a damaged one or an unreadable folder holds.
+#[test]
+fn journal_that_cannot_be_read_refuses_writes_to_every_stick() {
+    let place = Place::new(8);
+    fs::create_dir(place.journals()).unwrap();
+    let journal = place.journals().join("sdb.journal");
+    let refused_because = |words: &str| {
+        for permission in ["--erase", "--scratch"] {
+            let refused = place.run(&["check", place.image(), permission, "--yes"]);
+            assert_eq!(refused.status.code(), Some(4), "{words}: {}", stderr(&refused));
+            let message = stderr(&refused);
+            assert!(message.contains(words) && message.contains("sdb.journal"), "{message}");
+        }
+        assert!(place.is_unchanged(), "{words}");
+    };
+    fs::write(&journal, "a file of some other program").unwrap();
+    refused_because("not a journal");
+    fs::write(&journal, b"x").unwrap();
+    refused_because("not a journal");
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    refused_because("cannot read");
+    fs::remove_dir(&journal).unwrap();
+    // Before its header is written, a journal has saved nothing.
+    fs::write(&journal, "").unwrap();
+    let erased = place.run(&["check", place.image(), "--erase", "--yes", "--write-budget", "1MiB"]);
+    assert!(matches!(erased.status.code(), Some(0 | 1 | 3)), "{}", stderr(&erased));
+}
+
+/// The user `nobody` and root, each with a folder of journals of its own, in a mount namespace.
+struct Users {
+    place: Place,
+    program: PathBuf,
+    home: PathBuf,
+}
+
+/// As root, in the namespace: `$1` becomes root's folder of journals, `$2` the list of users. The rest is run.
+const NAMESPACE: &str = r#"set -e
+mount --make-rprivate /
+mount -t tmpfs none /var/lib
+mkdir /var/lib/flashscope
+mount --bind "$1" /var/lib/flashscope
+mount --bind "$2" /etc/passwd
+shift 2
+exec "$@"
+"#;
+
+impl Users {
+    /// `None`, with a message, where that is not possible.
+    fn new() -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            super::skip("journals of root and of a user need root");
+            return None;
+        }
+        if !super::served::has("unshare") || !super::served::has("setpriv") {
+            return None;
+        }
+        let place = Place::new(24);
+        let [home, roots] = ["home", "root"].map(|name| place.folder.path().join(name));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(roots).unwrap();
+        let list =
+            format!("root:x:0:0::/root:/bin/sh\nnobody:x:{NOBODY}:{NOBODY}::{}:/bin/sh\n", home.display());
+        fs::write(place.folder.path().join("passwd"), list).unwrap();
+        for path in [place.folder.path(), &place.image, &home] {
+            std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        set_mode(place.folder.path(), 0o755);
+        // The build may be in a folder of root.
+        let program = place.folder.path().join("flashscope");
+        fs::copy(env!("CARGO_BIN_EXE_flashscope"), &program).unwrap();
+        Some(Self { place, program, home })
+    }
+
+    /// A command of root or of the user, as sudo and a login set the environment.
+    fn command(&self, is_root: bool, arguments: &[&str]) -> Command {
+        let user = NOBODY.to_string();
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", NAMESPACE, "sh"]);
+        command.args(["root", "passwd"].map(|name| self.place.folder.path().join(name)));
+        if is_root {
+            command.env("SUDO_UID", &user);
+        } else {
+            command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
+            command.env("HOME", &self.home);
+        }
+        command.arg(&self.program).args(arguments).stdin(Stdio::null());
+        command.current_dir(self.place.folder.path());
+        command.env_remove("FLASHSCOPE_JOURNALS").env_remove("XDG_STATE_HOME");
+        command
+    }
+
+    fn run(&self, is_root: bool, arguments: &[&str]) -> Output {
+        let output = self.command(is_root, arguments).output().unwrap();
+        if !stderr(&output).contains("is in use") { output } else { self.run(is_root, arguments) }
+    }
+
+    /// Leaves a journal of root or of the user.
+    fn killed_while_writing(&self, is_root: bool) {
+        let arguments = ["bench", "write", self.place.image(), "--scratch", "--yes", "--quiet"];
+        let mut command = self.command(is_root, &arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while self.place.is_unchanged() && is_running(&mut child) {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!self.place.is_unchanged(), "the process ended before it was killed");
+    }
+}
+
+/// The user `nobody` of every distribution.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn user_sees_the_journal_of_root_and_writes_nothing() {
+    let Some(users) = Users::new() else { return };
+    users.killed_while_writing(true);
+    let during = fs::read(&users.place.image).unwrap();
+    let erase = ["check", users.place.image(), "--erase", "--yes"];
+    let refused = users.run(false, &erase);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    let message = stderr(&refused);
+    assert!(
+        message.contains("/var/lib/flashscope") && message.contains("sudo flashscope restore"),
+        "{message}"
+    );
+    let restored = users.run(false, &["restore", "--yes"]);
+    assert_eq!(restored.status.code(), Some(2), "{}", stderr(&restored));
+    assert!(stderr(&restored).contains("sudo flashscope restore"), "{}", stderr(&restored));
+    assert!(fs::read(&users.place.image).unwrap() == during);
+    let restored = users.run(true, &["restore", "--yes"]);
+    assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
+    assert!(users.place.is_unchanged());
+    // A folder that nobody may list hides journals.
+    set_mode(&users.place.folder.path().join("root"), 0o700);
+    let refused = users.run(false, &erase);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    assert!(users.place.is_unchanged());
+}
+
+#[test]
+fn root_sees_and_restores_the_journal_of_the_user_who_called_sudo() {
+    let Some(users) = Users::new() else { return };
+    users.killed_while_writing(false);
+    let refused = users.run(true, &["check", users.place.image(), "--erase", "--yes"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    let message = stderr(&refused);
+    let folder = users.home.join(".local/state/flashscope");
+    assert!(
+        message.contains("sudo flashscope restore") && message.contains(folder.to_str().unwrap()),
+        "{message}"
+    );
+    let restored = users.run(true, &["restore", "--yes"]);
+    assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
+    assert!(users.place.is_unchanged());
+    let again = users.run(true, &["restore", "--yes"]);
+    assert!(stdout(&again).contains(folder.to_str().unwrap()), "both folders are named: {}", stdout(&again));
 }

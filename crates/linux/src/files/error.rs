@@ -33,7 +33,9 @@ pub enum FilesError {
     },
     /// No permission.
     #[error(
-        "{path}: no permission for {during}; name a directory of your own, or put sudo before the command"
+        "{path}: no permission for {during}: the directory belongs to another user; name one of your own, or put sudo \
+         before the command. A stick that root mounted belongs to root: a desktop mounts it for you (udisksctl mount \
+         -b DEVICE)"
     )]
     Forbidden {
         /// The directory.

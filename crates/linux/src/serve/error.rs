@@ -15,11 +15,16 @@ pub enum ServeError {
     )]
     NoFuse,
     /// No permission for FUSE.
-    #[error("no permission to open /dev/fuse; put sudo before the command")]
+    #[error(
+        "no permission to open /dev/fuse, through which the kernel asks for the data of the file; put sudo before the \
+         command, or let users open it (sudo chmod 666 /dev/fuse). Without root: flashscope check sim:NAME tests a \
+         virtual stick without serving it"
+    )]
     FuseForbidden,
     /// Neither root nor fusermount3.
     #[error(
-        "mounting needs root or the program fusermount3; put sudo before the command, or install the package fuse3"
+        "only root may mount, and other users need the program fusermount3 for it; install the package fuse3, or put \
+         sudo before the command. Without both: flashscope check sim:NAME tests a virtual stick without serving it"
     )]
     NoFusermount,
     /// The kernel or fusermount3 refused to mount.
@@ -39,7 +44,10 @@ pub enum ServeError {
         problem: String,
     },
     /// A loop device needs root.
-    #[error("a block device needs root; put sudo before the command, or leave --loop out and use the file")]
+    #[error(
+        "only root may make a block device of a file, because the kernel would show it to all programs as a disk; put \
+         sudo before the command, or leave --loop out and use the file, which check, bench, plan and apply take"
+    )]
     LoopNeedsRoot,
     /// `losetup` is missing or failed.
     #[error("{during} failed: {message}")]

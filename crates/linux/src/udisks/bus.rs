@@ -39,9 +39,9 @@ pub fn open_device(file: &str, flags: OFlags, interrupt: Option<&Interrupt>) -> 
 }
 
 /// Has udisks2 read a partition table again.
-pub fn rescan(file: &str) -> Result<(), UdisksError> {
+pub fn rescan(file: &str, interrupt: &Interrupt) -> Result<(), UdisksError> {
     let scanning = async { Disk::find(Builder::system(), file).await?.rescan().await };
-    within(ANSWER_TIME_MAX, None, scanning)
+    within(ANSWER_TIME_MAX, Some(interrupt), scanning)
 }
 
 /// Waits for udisks2 until it answered, the person interrupts, or `limit` has passed.

@@ -73,13 +73,14 @@ pub fn open_disk(device: u64, flags: OFlags, interrupt: Option<&Interrupt>) -> R
     Ok(file)
 }
 
-/// Has udisks2 make the kernel read the partition table of the disk at `path` again.
+/// Has udisks2 make the kernel read the partition table of the disk at `path` again. An interrupt ends the
+/// wait for the answer.
 ///
 /// # Errors
 /// [`UdisksError`].
-pub fn rescan(path: &Path) -> Result<(), UdisksError> {
+pub fn rescan(path: &Path, interrupt: &Interrupt) -> Result<(), UdisksError> {
     let node = Sysfs::default().node_at(path).ok_or(UdisksError::UnknownDisk)?;
-    bus::rescan(&file_of(&node))
+    bus::rescan(&file_of(&node), interrupt)
 }
 
 /// The device file of a device number, by the kernel's own name for it.

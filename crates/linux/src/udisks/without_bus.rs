@@ -13,6 +13,6 @@ pub fn open_device(_: &str, _: OFlags, _: Option<&Interrupt>) -> Result<OwnedFd,
 }
 
 /// Does nothing.
-pub fn rescan(_: &str) -> Result<(), UdisksError> {
+pub fn rescan(_: &str, _: &Interrupt) -> Result<(), UdisksError> {
     Err(UdisksError::NotBuilt)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
 use flashscope_linux::{
-    CacheSwitch, Identity, LayeredTarget, OpenError, Remark, Roots, SystemError, WriteCache, identify,
+    CacheSwitch, Identity, LayeredError, LayeredTarget, OpenError, Remark, Roots, WriteCache, identify,
 };
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::cache::{CacheWorkload, LayerReadings, ReadLayer};
@@ -25,13 +25,15 @@ use crate::target;
 /// Exit code 2 for a target that is not readable, 3 if reading fails.
 pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     let name = &arguments.target;
-    let layers = open(name)?;
+    let interrupt = on_interrupt()?;
+    let layers = open(name, &interrupt)?;
     let identity = identify(Path::new(name), &Roots::default());
     announce(arguments, &identity, printer);
-    let mut reading = Reading { arguments, target: layers, interrupt: on_interrupt()?, printer };
+    let mut reading = Reading { arguments, target: layers, interrupt, printer };
     let speeds = match reading.all(&identity) {
         Ok(speeds) => speeds,
         Err(Stopped::Interrupted) => return Ok(Exit::Interrupted),
+        Err(Stopped::Host(LayeredError::Open(error))) => return Err(failed_to_open(error)),
         Err(Stopped::Host(error)) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
     };
     if printer.json {
@@ -42,7 +44,7 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-fn open(name: &str) -> Result<LayeredTarget, Failure> {
+fn open(name: &str, interrupt: &Interrupt) -> Result<LayeredTarget, Failure> {
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
             "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk (flashscope sim serve {stick} \
@@ -50,7 +52,7 @@ fn open(name: &str) -> Result<LayeredTarget, Failure> {
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
-    LayeredTarget::open(Path::new(name)).map_err(failed_to_open)
+    LayeredTarget::open(Path::new(name), interrupt).map_err(failed_to_open)
 }
 
 fn announce(arguments: &BenchCache, identity: &Identity, printer: &Printer) {
@@ -73,7 +75,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn all(&mut self, identity: &Identity) -> Result<LayerComparison, Stopped<SystemError>> {
+    fn all(&mut self, identity: &Identity) -> Result<LayerComparison, Stopped<LayeredError>> {
         let mut observer = |round| self.printer.detail(format!("round {round}"));
         let mut readings = self.workload().measure(&mut self.target, &self.interrupt, &mut observer)?;
         let write_cache = self.write_cache(identity, &mut readings)?;
@@ -96,7 +98,7 @@ impl Reading<'_> {
         &mut self,
         identity: &Identity,
         readings: &mut Vec<LayerReadings>,
-    ) -> Result<String, Stopped<SystemError>> {
+    ) -> Result<String, Stopped<LayeredError>> {
         let state = identity.disk.as_ref().and_then(|disk| disk.queue.write_cache);
         let state = state.map_or("unknown", WriteCache::as_str);
         if !self.arguments.switch_cache {
@@ -144,6 +146,10 @@ fn backing(remarks: &[Remark]) -> Backing {
 }
 
 fn failed_to_open(error: OpenError) -> Failure {
-    let exit = if matches!(error, OpenError::InUse { .. }) { Exit::Refused } else { Exit::Usage };
+    let exit = match &error {
+        OpenError::InUse { .. } => Exit::Refused,
+        OpenError::Interrupted { .. } => Exit::Interrupted,
+        _ => Exit::Usage,
+    };
     Failure { exit, error: error.into() }
 }

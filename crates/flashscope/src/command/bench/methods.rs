@@ -121,7 +121,7 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
         Some(consent) => {
             // It is refused and permitted like every target that is written.
             drop(target::open(name, Some(&consent), Budget::UNLIMITED)?);
-            WriteTarget::erase(path, &consent).map_err(failure)
+            WriteTarget::erase(path, &consent, &on_interrupt()?).map_err(failure)
         }
         None if path.exists() => {
             let error = anyhow!("this writes to {name}; allow it with --erase, or name a directory on it");
@@ -180,6 +180,7 @@ fn failure(error: WriteTargetError) -> Failure {
     let exit = match &error {
         WriteTargetError::Open(error) if error.is_for_safety() => Exit::Refused,
         WriteTargetError::System { .. } | WriteTargetError::Device { .. } => Exit::Failed,
+        WriteTargetError::Open(OpenError::Interrupted { .. }) => Exit::Interrupted,
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }

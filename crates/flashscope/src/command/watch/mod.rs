@@ -17,6 +17,7 @@ use std::io::{self, IsTerminal};
 
 use anyhow::anyhow;
 use flashscope_infer::activity::UnplugEstimate;
+use flashscope_record::activity::PendingWrites;
 use flashscope_report::Style;
 
 use self::session::{Session, Waited};
@@ -73,12 +74,16 @@ fn lines(session: &mut Session, printer: &Printer) -> Result<(), Failure> {
 /// Prints one line or document an interval, until nothing waits for any disk. A disk that cannot be watched,
 /// or is unplugged meanwhile, is an error: nobody knows what waited for it.
 fn until_safe(session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
+    let mut has_warned = false;
     loop {
         if let Some(message) = session.take_unplugged().pop() {
             return Err(Failure { exit: Exit::Failed, error: anyhow!(message) });
         }
         if session.wait()? == Waited::Ended {
             return Ok(Exit::Interrupted);
+        }
+        if !std::mem::replace(&mut has_warned, true) {
+            warn_of_all_disks(session, printer);
         }
         print_interval(session, printer)?;
         let is_safe = |one: &Watched| {
@@ -87,6 +92,22 @@ fn until_safe(session: &mut Session, printer: &Printer) -> Result<Exit, Failure>
         if session.watched.iter().all(is_safe) && !session.has_unplugged() {
             printer.remark("nothing waits in memory: safe to unplug once it is unmounted");
             return Ok(Exit::Fine);
+        }
+    }
+}
+
+/// Where only the sum over all disks is known, says that it may never end, why, and what to do.
+fn warn_of_all_disks(session: &Session, printer: &Printer) {
+    let mut all = session.watched.iter().filter_map(|one| Some(one.activity.as_ref()?.pending));
+    if let Some(pending @ PendingWrites::AtMost(..)) =
+        all.find(|pending| matches!(pending, PendingWrites::AtMost(..)))
+    {
+        printer.remark(format!(
+            "note: {}; this ends only when nothing waits for any disk",
+            text::waiting(pending)
+        ));
+        if !rustix::process::geteuid().is_root() {
+            printer.remark("with sudo before the command, it ends when nothing waits for this disk");
         }
     }
 }

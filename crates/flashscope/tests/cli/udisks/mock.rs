@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use zbus::connection::Builder;
@@ -79,6 +80,10 @@ pub enum Answer {
     OpensForReading(String),
     Refuses(Refusal),
     Never,
+    /// Opens this file, as requested, once. Later requests get the other answer.
+    OpensOnce(String, Box<Answer>),
+    /// Opens this file, and never answers a request to read the partition table again.
+    NeverRescans(String),
 }
 
 /// The service. It knows one disk.
@@ -94,7 +99,7 @@ impl Udisks {
         let path = format!("{FOLDER}/{}", disk.strip_prefix("/dev/").unwrap());
         let path = OwnedObjectPath::try_from(path).unwrap();
         let manager = Manager { disk: disk.to_owned(), path: path.clone() };
-        let block = Block { disk: disk.to_owned(), answer, sender };
+        let block = Block { disk: disk.to_owned(), answer, sender, has_opened: AtomicBool::new(false) };
         let connection = zbus::block_on(
             Builder::address(bus.address.as_str())
                 .serve_at("/org/freedesktop/UDisks2/Manager", manager)
@@ -124,6 +129,7 @@ struct Block {
     disk: String,
     answer: Answer,
     sender: Sender<String>,
+    has_opened: AtomicBool,
 }
 
 #[interface(name = "org.freedesktop.UDisks2.Block")]
@@ -134,16 +140,26 @@ impl Block {
         if flags & ACCESS_MODE != 0 {
             return Err(Refusal::Failed("Use 'mode' argument instead.".to_owned()));
         }
-        match &self.answer {
-            Answer::Opens(file) => open(file, &mode, flags),
+        let has_opened = self.has_opened.swap(true, Ordering::Relaxed);
+        let answer = match &self.answer {
+            Answer::OpensOnce(_, later) if has_opened => later,
+            answer => answer,
+        };
+        match answer {
+            Answer::Opens(file) | Answer::OpensOnce(file, _) | Answer::NeverRescans(file) => {
+                open(file, &mode, flags)
+            }
             Answer::OpensForReading(file) => open(file, "r", flags),
             Answer::Refuses(refusal) => Err(refusal.clone()),
             Answer::Never => std::future::pending().await,
         }
     }
 
-    fn rescan(&self, _options: Options) {
+    async fn rescan(&self, _options: Options) {
         self.sender.send(RESCAN.to_owned()).unwrap();
+        if matches!(self.answer, Answer::NeverRescans(_)) {
+            std::future::pending::<()>().await;
+        }
         super::run("blockdev", &["--rereadpt", &self.disk]);
     }
 }

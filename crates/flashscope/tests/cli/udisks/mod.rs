@@ -73,6 +73,7 @@ impl User {
             .args(arguments)
             .env("DBUS_SYSTEM_BUS_ADDRESS", &self.bus.address)
             .env("TMPDIR", self.folder.path())
+            .env("HOME", self.folder.path())
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -287,18 +288,68 @@ fn without_udisks_the_error_names_sudo() {
     assert!(text.contains("udisks2 does not know this disk"), "{text}");
 }
 
+/// Runs a command, and presses Ctrl-C when udisks2 has got these requests.
+fn interrupted_after(user: &User, udisks: &Udisks, requests: &[&str], arguments: &[&str]) -> Output {
+    let child = user.command(arguments).spawn().unwrap();
+    for request in requests {
+        // The limit ends the test if the program never asks.
+        assert_eq!(udisks.asked.recv_timeout(Duration::from_secs(60)).as_deref(), Ok(*request));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 #[test]
 fn interrupt_ends_the_wait_for_a_password() {
     let Some(user) = User::new() else { return };
     let disk = user.disk("stick.img");
-    let udisks = Udisks::on(&user.bus, &disk.path, Answer::Never);
-    let child = user.command(&write_test(&disk)).spawn().unwrap();
-    // The limit ends the test if the program never asks.
-    assert_eq!(udisks.asked.recv_timeout(Duration::from_secs(60)).as_deref(), Ok("rw"));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stderr(&output).contains("interrupted before it was opened"), "{}", stderr(&output));
+    let cache = ["bench", "cache", &disk.path, "--seconds", "1", "--rounds", "1"];
+    let opens_once = Answer::OpensOnce(disk.path.clone(), Box::new(Answer::Never));
+    for (answer, requests, arguments) in [
+        (Answer::Never, &["rw"][..], &write_test(&disk)[..]),
+        // It opens the disk again for each of its layers.
+        (opens_once, &["r", "r"], &cache),
+    ] {
+        let udisks = Udisks::on(&user.bus, &disk.path, answer);
+        let output = interrupted_after(&user, &udisks, requests, arguments);
+        assert_eq!(output.status.code(), Some(130), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("interrupted before it was opened"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn refusal_to_open_the_disk_again_keeps_its_reason() {
+    let Some(user) = User::new() else { return };
+    let disk = user.disk("stick.img");
+    let refusal = Answer::Refuses(Refusal::NotAuthorizedDismissed(String::new()));
+    let answer = Answer::OpensOnce(disk.path.clone(), Box::new(refusal));
+    let (code, text) = user.refusal(&disk, answer, &["bench", "cache", &disk.path, "--rounds", "1"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("the password dialog was closed"), "{text}");
+}
+
+#[test]
+fn interrupt_ends_the_wait_for_the_partition_table() {
+    let Some(user) = User::new() else { return };
+    if !has("sfdisk") || !has("mkfs.ext4") {
+        return;
+    }
+    let disk = user.disk("stick.img");
+    let udisks = Udisks::on(&user.bus, &disk.path, Answer::NeverRescans(disk.path.clone()));
+    let plan = user.path("plan.json");
+    let wish = ["--for", "linux-data", "--erase-block", "4MiB", "-o", &plan];
+    let planned = user.flashscope(&[&["plan", &disk.path][..], &wish].concat());
+    assert_eq!(planned.status.code(), Some(0), "{}", stderr(&planned));
+    // The plan has been read; only what apply asks counts.
+    let _of_plan = udisks.asked.try_iter().count();
+    let apply = ["apply", &plan, &disk.consent, "--undo-file", &user.path("stick.undo")];
+    let output = interrupted_after(&user, &udisks, &["rw", RESCAN], &apply);
+    assert_eq!(output.status.code(), Some(0), "the plan is applied: {}", stderr(&output));
+    let text = stderr(&output);
+    assert!(
+        text.contains("old partition table") && text.contains("the wait for udisks2 was interrupted"),
+        "{text}"
+    );
 }
 
 /// It opens the disk again for each of its layers.
