@@ -9,6 +9,7 @@ use flashscope_device::Consent;
 use crate::disk::{Bus, Disk};
 use crate::disk_kind::DiskKind;
 use crate::error::{NotErasable, OpenError};
+use crate::holder;
 use crate::identify::{Identity, identity_of};
 use crate::mounts::Mount;
 use crate::printable::printable;
@@ -166,10 +167,7 @@ fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
     let (swaps, loops) = (swaps(roots), loops(roots));
     nodes.iter().find_map(|node| {
         let name = node.name();
-        let holder = node.entries("holders").first().map(|holder| {
-            let holder = holder.name();
-            format!("{holder} is using {name} (encryption, volumes or RAID); close that first (lsblk /dev/{name} shows it)")
-        });
+        let holder = node.entries("holders").first().map(|holder| holder::use_and_advice(holder, &name));
         let mount = || {
             let path = &mounts_of(disk, &name).next()?.path;
             Some(format!("{name} is mounted at {path}; unmount it first (umount /dev/{name})"))
@@ -181,7 +179,9 @@ fn user(disk: &Disk, nodes: &[&Node], roots: &Roots) -> Option<String> {
         };
         let attached = || {
             let (user, _) = loops.iter().find(|(_, backing)| is_it(backing))?;
-            Some(format!("the loop device {user} is attached to {name}; detach that first (losetup -d /dev/{user})"))
+            Some(format!(
+                "the loop device {user} is attached to {name}; detach that first (losetup -d /dev/{user})"
+            ))
         };
         holder.or_else(mount).or_else(swap).or_else(attached)
     })
@@ -367,23 +367,23 @@ mod tests {
     #[test]
     fn emmc_chips_their_boot_partitions_and_optical_drives_are_refused() {
         for (name, kind) in [
-            ("mmcblk1", "eMMC chip"),
-            ("mmcblk1boot0", "part of an eMMC chip"),
-            ("mmcblk1boot1", "part of an eMMC chip"),
-            ("mmcblk1rpmb", "part of an eMMC chip"),
-            ("mmcblk1gp0", "part of an eMMC chip"),
+            ("mmcblk1", "an eMMC chip"),
+            ("mmcblk1boot0", "a part of an eMMC chip"),
+            ("mmcblk1boot1", "a part of an eMMC chip"),
+            ("mmcblk1rpmb", "a part of an eMMC chip"),
+            ("mmcblk1gp0", "a part of an eMMC chip"),
         ] {
             let machine = Machine::new("desktop").with_disk(EMMC, name, "0\n");
             let text = machine.with(&format!("sys/devices/{EMMC}/type"), "MMC\n").permit(name, None);
             let text = text.unwrap_err();
-            assert!(text.contains(&format!("it is a {kind} on mmc")), "{name}: {text}");
+            assert!(text.contains(&format!("it is {kind} on mmc")), "{name}: {text}");
         }
         let card = Machine::new("desktop").with_disk(EMMC, "mmcblk1", "0\n");
         let card = card.with(&format!("sys/devices/{EMMC}/type"), "SD\n");
         assert!(card.permit("mmcblk1", None).is_ok(), "a card in the same slot may be erased");
         let optical = Machine::new("desktop").with_disk(USB, "sr0", "1\n");
         let text = optical.with(&format!("sys/devices/{USB}/type"), "5\n").permit("sr0", None).unwrap_err();
-        assert!(text.contains("it is a optical drive on usb"), "{text}");
+        assert!(text.contains("it is an optical drive on usb"), "{text}");
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub enum OpenError {
         logical_block: Bytes,
     },
     /// A disk that is never erased.
-    #[error("{path} is not erased: {reason}")]
+    #[error("{path} is not written to: {reason}")]
     NotErasable {
         /// The target.
         path: String,
@@ -95,7 +95,7 @@ pub enum OpenError {
     },
     /// A file that looks like no image of a stick.
     #[error(
-        "{path} is not erased, because it is probably no image of a stick: {sign}; if it is one, add --force-image"
+        "{path} is not written to, because it is probably no image of a stick: {sign}; if it is one, add --force-image"
     )]
     NotImage {
         /// The target.
@@ -201,8 +201,8 @@ pub enum NotErasable {
     System,
     /// Neither a stick nor a card.
     #[error(
-        "it is a {} on {}; flashscope writes only to USB sticks and cards, image files, and loop devices over image files",
-        kind.as_str(), bus.as_str()
+        "it is {} {} on {}; flashscope writes only to USB sticks and cards, image files, and loop devices over image files",
+        article(kind.as_str()), kind.as_str(), bus.as_str()
     )]
     NoStick {
         /// The kind of disk.
@@ -239,14 +239,20 @@ impl fmt::Display for NoImage {
     }
 }
 
+/// "a" or "an" before the name of a kind of disk.
+fn article(kind: &str) -> &'static str {
+    if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
 fn use_and_advice(path: &str, user: Option<&str>) -> String {
     match user {
         Some(user) => {
             format!("the loop device {user} is attached to it; detach that first (losetup -d {user})")
         }
         None => format!(
-            "it is mounted, or another program holds a lock on it (a virtual machine, or another flashscope); which one \
-             is unknown, but this may show it: fuser -vm {path}; unmount it or close that program first"
+            "it is mounted, swap space, part of a btrfs or ZFS pool, or locked by another program (a virtual machine, \
+             or another flashscope); which one is unknown, but this may show it: fuser -vm {path}; unmount it or \
+             close that program first"
         ),
     }
 }

@@ -29,6 +29,7 @@ mod extents;
 mod failure;
 mod files;
 mod geometry;
+mod holder;
 mod identify;
 mod image_file;
 mod journal;

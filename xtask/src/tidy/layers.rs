@@ -112,6 +112,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "identify",
             "list",
             "swap",
+            "holder",
             "erasable",
             "device",
             "image_file",

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use flashscope_device::{Bytes, Consent, Device, DeviceError, FailureCause, Op, Success, Tag};
 use flashscope_linux::{
-    Access, Engine, LinuxDevice, OpenError, OpenOptions, Remark, Roots, erasable, identify, list, open,
+    Access, Engine, JournalFile, JournalFileError, LinuxDevice, OpenError, OpenOptions, Remark, Roots,
+    erasable, examine_image, identify, journals, list, open,
 };
 
 use crate::support::{ENGINES, Image, PATTERN, check, range, run, skip};
@@ -232,6 +233,10 @@ fn mounted_loop_device_is_not_opened_for_writing() {
     let place = mounted.0.path().to_str().unwrap();
     assert!(refused.to_string().contains(&format!("is mounted at {place}; unmount it")), "{refused}");
     assert!(open(&disk.path, &OpenOptions::default()).is_ok(), "reading a mounted disk is allowed");
+    let folder = mounted.0.path().join("journals");
+    let journal = JournalFile::create(&folder, "a", &disk.path, Bytes::kib(1));
+    assert!(matches!(journal, Err(JournalFileError::OnTarget { .. })), "{journal:?}");
+    assert_eq!(journals(&folder).unwrap(), Vec::<PathBuf>::new());
     drop(mounted);
     assert!(open_for_writing(&disk.path).is_ok());
 }
@@ -248,6 +253,26 @@ fn loop_device_that_holds_swap_is_not_opened_for_writing() {
     let refused = open_for_writing(&disk.path);
     assert!(run("swapoff").is_ok_and(|off| off.status.success()));
     assert!(matches!(refused, Err(OpenError::DiskInUse { .. })), "{refused:?}");
+}
+
+/// The kernel's own list of swap space, not a copy of one.
+#[test]
+fn active_swap_file_is_not_opened_for_writing() {
+    let image = Image::of(Bytes::mib(4));
+    // A swap file must not have holes.
+    std::fs::write(&image.path, vec![0; 4 << 20]).unwrap();
+    let run = |program: &str| Command::new(program).arg(&image.path).output();
+    let is_swap = run("mkswap").is_ok_and(|made| made.status.success())
+        && run("swapon").is_ok_and(|on| on.status.success());
+    if !is_swap {
+        return skip("a swap file cannot be made here");
+    }
+    let examined = examine_image(&image.path, true, &Roots::default());
+    let refused = open_for_writing(&image.path);
+    assert!(run("swapoff").is_ok_and(|off| off.status.success()));
+    assert!(matches!(examined, Err(OpenError::DiskInUse { .. })), "{examined:?}");
+    assert!(matches!(refused, Err(OpenError::DiskInUse { .. })), "{refused:?}");
+    assert!(open_for_writing(&image.path).is_ok());
 }
 
 #[test]
