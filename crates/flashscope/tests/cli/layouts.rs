@@ -412,8 +412,21 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
         let mounted = Mounted::from(&partition);
         let copy = mounted.path().join("src");
         run("diff", &["--recursive", source.to_str().unwrap(), copy.to_str().unwrap()]);
-        let (code, message) = refusal(&["undo", &undo, &yes]);
-        assert!(code == 4 || code == 2, "a mounted disk: {code} {message}");
+        let again = path(&folder, "again.undo");
+        for arguments in [
+            &["undo", &undo, &yes][..],
+            &["apply", &plan_file, &yes, "--undo-file", &again],
+            &["check", "--erase", &yes, &disk],
+            &["check", "--scratch", &yes, &disk],
+            &["bench", "write", "--erase", &yes, &disk],
+            &["bench", "methods", "--erase", &yes, &disk],
+            &["verify", "--scratch", &yes, &disk],
+            &["verify", "--full", "--erase", &yes, &disk],
+        ] {
+            let (code, message) = refusal(arguments);
+            assert!(code == 4 && message.contains("fuser -vm"), "{arguments:?}: {code} {message}");
+        }
+        assert!(!Path::new(&again).exists());
     }
     let undone = flashscope(&["undo", &undo, &yes, "--json"]);
     assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));

@@ -148,12 +148,17 @@ fn interrupted_measurement_puts_its_data_back() {
 fn restore_after_kill_makes_the_image_bit_identical() {
     let place = Place::new(24);
     place.killed_while_writing();
-    let refused = place.run_when_free(&["check", place.image(), "--erase", "--yes"]);
-    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("flashscope restore"), "{}", stderr(&refused));
-    let methods = place.run(&["bench", "methods", place.image(), "--erase", "--yes", "--size", "1MiB"]);
-    assert_eq!(methods.status.code(), Some(4), "{}", stderr(&methods));
-    assert!(stderr(&methods).contains("flashscope restore"), "{}", stderr(&methods));
+    let image = place.image();
+    for writing in [
+        &["check", image, "--erase", "--yes"][..],
+        &["bench", "write", image, "--scratch", "--yes"],
+        &["bench", "methods", image, "--size", "1MiB", "--erase", "--yes"],
+        &["verify", image, "--erase", "--yes"],
+    ] {
+        let refused = place.run_when_free(writing);
+        assert_eq!(refused.status.code(), Some(4), "{writing:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("flashscope restore"), "{writing:?}: {}", stderr(&refused));
+    }
     let read = place.run(&["measure", "align", place.image(), "--quiet"]);
     assert_eq!(read.status.code(), Some(0), "reading stays possible: {}", stderr(&read));
     let restored = place.run_when_free(&["restore", "--yes", "--json"]);
