@@ -229,6 +229,135 @@ fn a_stick_is_erased_only_if_it_is_unused_and_the_person_confirms() {
     assert_eq!(documents, expected.concat());
 }
 
+/// Five sticks, each with a plan, an undo file and the journal of a killed measurement. Then one holds the
+/// root of the commands (flashscope runs in it), one is mounted, one is swap space, one is under a volume of
+/// device mapper and one in a RAID. Every command that writes is tried on each: one document for each, with
+/// its exit code and messages. Then one stick is free, and gets what belongs to another one, a test before
+/// its data is back, and what is its own. At the end: the sticks that were written before that, and the files
+/// that were left.
+const REFUSE: &str = r#"
+export FLASHSCOPE_JOURNALS=/run/none
+cd /run
+mkdir -p /dev/disk/by-id root
+users='root mounted swap volume raid'
+set -- a b c d e
+for user in $users; do
+    name=/dev/disk/by-id/usb-$user
+    ln -s ../../sd$1 $name
+    flashscope plan $name --for share --fs vfat --erase-block 4MiB -q -o $user.json > /dev/null
+    flashscope apply $user.json --yes --undo-file $user.undo -q > /dev/null
+    FLASHSCOPE_JOURNALS=/run/$user flashscope bench write --scratch --yes -q $name > /dev/null 2>&1 &
+    until [ -n "$(cat $user/*.journal 2> /dev/null | head -c 100)" ] || ! kill -0 $!; do sleep 0.1; done
+    kill -9 $!
+    wait $! 2> /dev/null
+    shift
+done
+until mount /dev/sda1 root; do sleep 0.1; done 2> /dev/null
+for folder in bin etc lib lib64 usr tmp proc sys dev run $(command -v flashscope | cut -d / -f 2); do
+    mkdir -p root/$folder
+    mount --bind /$folder root/$folder
+done
+until mount /dev/sdb1 /mnt; do sleep 0.1; done 2> /dev/null
+until mkswap /dev/sdc1 && swapon /dev/sdc1; do sleep 0.1; done > /dev/null 2>&1
+until echo "0 $(cat /sys/block/sdd/sdd1/size) linear /dev/sdd1 0" | dmsetup create --noudevsync files; do sleep 0.1; done 2> /dev/null
+echo md0 > /sys/module/md_mod/parameters/new_array
+cd /sys/block/md0/md
+echo none > metadata_version
+echo raid1 > level
+echo 1 > raid_disks
+until cat /sys/block/sde/sde1/dev > new_dev; do sleep 0.1; done 2> /dev/null
+echo 0 > dev-sde1/slot
+echo active > array_state
+cd /run
+sums() { sync; echo 3 > /proc/sys/vm/drop_caches; md5sum /dev/sd[a-e] | cut -d ' ' -f 1; }
+sums > before
+try() {
+    case=$1
+    shift
+    in=
+    if [ $case = root ]; then in='chroot /run/root'; fi
+    $in "$@" > out 2>&1
+    code=$?
+    message=$(sed 's/["\\]/\\&/g' out | tr '\n\t' '  ')
+    echo "{\"case\": \"$case\", \"command\": \"$*\", \"exit\": $code, \"message\": \"$message\"}"
+}
+for user in $users; do
+    name=/dev/disk/by-id/usb-$user
+    try $user flashscope check --erase --yes -q $name
+    try $user flashscope check --erase --yes -q $(readlink -f $name)1
+    try $user flashscope check --scratch --yes -q $name
+    try $user flashscope bench write --erase --yes -q $name
+    try $user flashscope verify --scratch --yes -q $name
+    try $user flashscope verify --full --erase --yes -q $name
+    try $user flashscope apply /run/$user.json --yes --undo-file /run/new.undo -q
+    try $user flashscope undo /run/$user.undo --force --yes -q
+    try $user env FLASHSCOPE_JOURNALS=/run/$user flashscope restore --force --yes -q
+done
+sums > after
+# This writes to the stick: FAT notes that it was unmounted.
+umount /mnt
+sums > freed
+free=/dev/disk/by-id/usb-mounted
+try plan flashscope apply volume.json --target $free --yes --undo-file new.undo -q
+try undo flashscope undo volume.undo --target $free --force --yes -q
+try journal env FLASHSCOPE_JOURNALS=/run/volume flashscope restore --target $free --yes -q
+try unfinished env FLASHSCOPE_JOURNALS=/run/mounted flashscope check --erase --yes -q $free
+sums > refused
+try restored env FLASHSCOPE_JOURNALS=/run/mounted flashscope restore --force --yes -q
+try undone flashscope undo mounted.undo --yes -q
+echo "\"written: $(diff before after | tr '\n' ' ')$(diff freed refused | tr '\n' ' ')\""
+echo "\"left: $(ls new.undo none 2> /dev/null | tr '\n' ' ')\""
+"#;
+
+/// What each case is called, how often it is tried, its exit code, and what the message says.
+const CASES: [(&str, usize, u32, &str); 11] = [
+    ("root", 9, 4, "the running system lies on it; to test such a disk, start from another one"),
+    ("mounted", 9, 4, "sdb1 is mounted at /mnt; unmount it first (umount /dev/sdb1)"),
+    ("swap", 9, 4, "sdc1 is swap space; turn it off first (swapoff /dev/sdc1)"),
+    (
+        "volume",
+        9,
+        4,
+        "dm-0 is using sdd1 (the volume files); unmount what is on it, then close it (dmsetup remove files)",
+    ),
+    (
+        "raid",
+        9,
+        4,
+        "md0 is using sde1 (a RAID); unmount what is on it, then close it (mdadm --stop /dev/md0)",
+    ),
+    ("plan", 1, 4, "serial number LAB1; make a new plan"),
+    ("undo", 1, 4, "serial number LAB1; name the right one (--target)"),
+    ("journal", 1, 4, "serial number LAB1; nothing was written (--force restores anyway)"),
+    ("unfinished", 1, 4, "has not put its data back; run: flashscope restore /run/mounted/"),
+    ("restored", 1, 0, "written back and compared"),
+    ("undone", 1, 0, "What 'apply' overwrote holds its old contents"),
+];
+
+#[test]
+fn a_stick_in_use_or_of_another_plan_is_refused_by_every_command_that_writes() {
+    for (program, package) in
+        [("mkfs.vfat", "dosfstools"), ("sfdisk", "fdisk"), ("mkswap", "util-linux"), ("dmsetup", "dmsetup")]
+    {
+        if Command::new(program).arg("--version").output().is_err() {
+            return skip(&format!("{program} is not installed (Debian: {package})"));
+        }
+    }
+    // Seventy starts of flashscope on an emulated processor, which other tests may slow down.
+    let sticks = [&["--link", "480"].repeat(5)[..], &["--time-limit", "1800"]].concat();
+    let Some(documents) = results(&sticks, &[REFUSE]) else { return };
+    let (tried, end) = documents.split_at(documents.len() - 2);
+    for (case, times, exit, words) in CASES {
+        let of_case: Vec<&Value> = tried.iter().filter(|one| one["case"] == case).collect();
+        assert_eq!(of_case.len(), times, "{case}: {tried:?}");
+        for one in of_case {
+            assert_eq!(one["exit"], exit, "{one}");
+            assert!(one["message"].as_str().unwrap().contains(words), "{one}");
+        }
+    }
+    assert_eq!(end, ["written: ", "left: "], "no stick was written, and no undo file or journal is left");
+}
+
 #[test]
 fn invalid_arguments_are_refused_before_the_machine_starts() {
     for (arguments, expected) in [

@@ -23,11 +23,13 @@ pub struct Kernel {
 /// The package that depends on the newest kernel.
 const KERNEL_PACKAGE: &str = "linux-image-amd64";
 
-/// The files of the kernel's package that are stored: USB, SCSI, 9p, filesystems, and their dependencies.
-const KERNEL_FILES: [&str; 9] = [
+/// The files of the kernel's package that are stored: USB, SCSI, device mapper, RAID, 9p, filesystems, and
+/// their dependencies.
+const KERNEL_FILES: [&str; 10] = [
     "./boot/vmlinuz-*",
     "./lib/modules/*/kernel/block/*",
     "./lib/modules/*/kernel/crypto/*",
+    "./lib/modules/*/kernel/drivers/md/*",
     "./lib/modules/*/kernel/drivers/scsi/*",
     "./lib/modules/*/kernel/drivers/usb/*",
     "./lib/modules/*/kernel/drivers/virtio/*",
@@ -47,7 +49,7 @@ pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
     let dependencies = process::output(Command::new("apt-cache").args(["depends", KERNEL_PACKAGE]))?;
     let name = newest(&dependencies)
         .with_context(|| format!("the lab needs Debian's package {KERNEL_PACKAGE}; run apt-get update"))?;
-    let kernel = store.join(&name);
+    let kernel = store.join(stored_as(&name));
     if !kernel.is_dir() {
         fetch(&[&name, "busybox-static"], &kernel)?;
     }
@@ -56,6 +58,11 @@ pub fn of_debian(store: &Path) -> anyhow::Result<Kernel> {
         modules: kernel.join("lib/modules"),
         busybox: kernel.join("bin/busybox"),
     })
+}
+
+/// The folder's name, which changes with the list of stored files: an older folder lacks some of them.
+fn stored_as(package: &str) -> String {
+    format!("{package}-{:.8}", format!("{:x}", md5::compute(KERNEL_FILES.join(" "))))
 }
 
 /// The package name in the line `  Depends: linux-image-6.1.0-56-amd64`.

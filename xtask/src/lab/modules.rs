@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules that the machine needs. A driver that is built into the kernel has no module.
-const NEEDED: [&str; 15] = [
+const NEEDED: [&str; 17] = [
     "virtio_pci",
     "9pnet_virtio",
     "9p",
@@ -14,6 +14,8 @@ const NEEDED: [&str; 15] = [
     "usb_storage",
     "uas",
     "sd_mod",
+    "dm_mod",
+    "raid1",
     "vfat",
     "nls_cp437",
     "nls_iso8859_1",
