@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use self::copy::{Copy, Outcome};
-use self::table::{MUTANTS, Mutant};
+use self::table::{Mutant, mutants};
 use crate::output::{print, progress};
 use crate::process;
 
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let is_of_package = |package: &String| mutant.test.contains(&package.as_str());
         mutant.name.contains(&arguments.name) && arguments.package.as_ref().is_none_or(is_of_package)
     };
-    let mutants: Vec<&Mutant> = MUTANTS.iter().filter(is_asked).collect();
+    let mutants: Vec<&Mutant> = mutants().filter(is_asked).collect();
     let lost: Vec<&str> =
         mutants.iter().filter(|mutant| !is_found(mutant)).map(|mutant| mutant.name).collect();
     if !lost.is_empty() {
@@ -83,16 +83,35 @@ mod tests {
 
     #[test]
     fn every_source_text_is_found_once_and_is_changed() {
-        for mutant in MUTANTS {
+        for mutant in mutants() {
             assert!(is_found(mutant), "{}: {}", mutant.name, mutant.from);
             assert_ne!(mutant.from, mutant.to, "{}", mutant.name);
         }
     }
 
     #[test]
-    fn names_are_unique() {
-        for (index, mutant) in MUTANTS.iter().enumerate() {
-            assert!(MUTANTS[index + 1..].iter().all(|other| other.name != mutant.name), "{}", mutant.name);
+    fn every_test_in_the_table_of_guards_exists() {
+        let page = std::fs::read_to_string(process::repository().join("docs/safety.md")).unwrap();
+        let section =
+            page.split("## Every guard and its test").nth(1).unwrap().split("\n## ").next().unwrap();
+        let mut list = std::process::Command::new("git");
+        list.args(["grep", "--untracked", "-hoE", "fn [a-z0-9_]+", "--", "*.rs"]);
+        let functions = process::output(list.current_dir(process::repository())).unwrap();
+        let functions: Vec<&str> =
+            functions.lines().filter_map(|line| line.trim().strip_prefix("fn ")).collect();
+        let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+        let tests: Vec<&str> =
+            rows.flat_map(|row| row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2)).collect();
+        assert!(tests.len() > 60, "{tests:?}");
+        for test in tests {
+            assert!(functions.contains(&test), "docs/safety.md names a test that does not exist: {test}");
         }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = mutants().map(|mutant| mutant.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     }
 }

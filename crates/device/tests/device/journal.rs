@@ -4,7 +4,8 @@
 
 use flashscope_device::layer::Faulty;
 use flashscope_device::layer::journal::{
-    JournalContents, JournalError, JournalMedium, JournalStart, Journaled, MemoryStore, recognise, restore,
+    JournalContents, JournalError, JournalMedium, JournalStart, Journaled, MemoryStore, Recognition,
+    recognise, restore,
 };
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, Pattern};
@@ -60,6 +61,17 @@ fn data_comes_back_and_saving_takes_no_time() {
     assert_eq!(journaled.saved(), Bytes::kib(164));
     assert_eq!(journaled.restore().unwrap().bytes, Bytes::kib(164));
     drop(journaled);
+    assert!(device.contents() == before);
+}
+
+/// The power of the computer that keeps the journal is cut right after the last write to the device.
+#[test]
+fn data_comes_back_after_a_power_cut_behind_the_last_write() {
+    let before = full().contents().to_vec();
+    let mut device = full();
+    let mut store = journal_of_three_writes(&mut device).after_power_cut(0);
+    let contents = JournalContents::read(&mut store).unwrap();
+    restore(&contents, &mut store, &mut device).unwrap();
     assert!(device.contents() == before);
 }
 
@@ -132,6 +144,9 @@ fn changed_or_other_medium_is_not_recognised() {
     device.run(Op::write(place, NEW)).unwrap().outcome.unwrap();
     let changed = recognise(&contents, &medium(CAPACITY), &mut device).unwrap();
     assert_eq!((changed.is_same(), changed.changed.as_slice()), (false, &[place][..]));
+    let without_places = Recognition { changed: Vec::new(), compared: 0, ..changed };
+    assert!(!without_places.is_same(), "nothing shows which medium it is");
+    assert!(Recognition { has_serial: true, ..without_places }.is_same());
     let smaller = recognise(&contents, &medium(Bytes::mib(2)), &mut device).unwrap_err();
     assert!(matches!(smaller, JournalError::OtherMedium { .. }), "{smaller}");
 }

@@ -185,6 +185,31 @@ fn an_edited_plan_is_checked_again() {
     }
 }
 
+/// A counterfeit loses what is written behind its true size: a partition there, or the copy that a GPT keeps
+/// at the announced end.
+#[test]
+fn a_plan_that_reaches_beyond_the_true_size_is_refused() {
+    let with_table = |table| {
+        let wish = Wish {
+            filesystem: Some(FilesystemKind::Ext4),
+            table: Some(table),
+            ..Wish::new(Purpose::LinuxData, 1)
+        };
+        plan(&medium(), &wish).unwrap()
+    };
+    let (mut beyond, mut gpt) = (with_table(TableKind::Mbr), with_table(TableKind::Gpt));
+    beyond.medium.true_size = Some(beyond.partitions[0].end() - Bytes::kib(4));
+    gpt.medium.true_size = Some(gpt.partitions[0].end());
+    let mut larger = with_table(TableKind::Mbr);
+    larger.medium.true_size = Some(CAPACITY + Bytes::mib(1));
+    for plan in [beyond, gpt, larger] {
+        let mut device = MemoryDevice::new(CAPACITY);
+        let (result, file) = applied(&plan, &mut device);
+        assert!(matches!(result, Err(ApplyError::Impossible(_))), "{result:?}");
+        assert!(file.is_empty() && device.contents().iter().all(|byte| *byte == 0));
+    }
+}
+
 #[test]
 fn a_plan_for_another_size_is_refused() {
     for capacity in [CAPACITY - Bytes::mib(1), CAPACITY + Bytes::mib(1)] {
