@@ -16,6 +16,8 @@ pub enum Exit {
     Failed,
     /// 4: refused for safety.
     Refused,
+    /// 5: nothing that was asked can be tested here.
+    NotTestable,
     /// 130: interrupted; the measurements so far are stored.
     Interrupted,
 }
@@ -28,6 +30,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::Failed => 3,
             Exit::Refused => 4,
+            Exit::NotTestable => 5,
             Exit::Interrupted => 130,
         })
     }

@@ -1,12 +1,13 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
 //! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
-//! size_sweep, open_blocks, files, published, sanity, findings, diagnosis, verdict, activity. A module uses
-//! only those below it (`cargo xtask tidy`).
+//! size_sweep, open_blocks, files, published, sanity, findings, classes, diagnosis, verdict, activity. A module
+//! uses only those below it (`cargo xtask tidy`).
 
 #![deny(missing_docs)]
 
 pub mod activity;
+pub mod classes;
 pub mod diagnosis;
 pub mod files;
 pub mod findings;
@@ -23,6 +24,7 @@ pub mod streams;
 pub mod thresholds;
 pub mod verdict;
 
+pub use classes::classes_of;
 pub use diagnosis::{diagnose, diagnose_run};
 pub use findings::{findings_of, infer, infer_by, infer_run, relevant_findings_of};
 pub use method::Method;

@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 pub mod capacity;
+pub mod class_tests;
 pub mod contract;
 pub mod experiment;
 mod file_place;

@@ -4,6 +4,8 @@ use flashscope_device::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::claims::Claims;
+
 /// What the host knows about a device without measuring it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attachment {
@@ -22,6 +24,9 @@ pub struct Attachment {
     /// Whether it lies in memory (tmpfs), so that no storage device is measured.
     #[serde(default)]
     pub in_memory: bool,
+    /// What it claims about its speed.
+    #[serde(default, skip_serializing_if = "Claims::is_empty")]
+    pub claims: Claims,
 }
 
 /// The link between host and device, or between a reader of its own and a card.

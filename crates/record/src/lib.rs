@@ -8,6 +8,7 @@
 pub mod activity;
 pub mod attachment;
 pub mod capacity;
+pub mod claims;
 pub mod diagnosis;
 pub mod figure;
 pub mod finding;
@@ -22,6 +23,7 @@ mod would_decide;
 
 pub use attachment::Attachment;
 pub use capacity::CapacityVerdict;
+pub use claims::{Claims, SpeedMark};
 pub use diagnosis::Diagnosis;
 pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
 pub use flashscope_device::duration_ns;

@@ -16,6 +16,7 @@ mod bench_report;
 mod brief;
 pub mod capacity;
 pub mod chart;
+pub mod classes;
 pub mod compare;
 mod cost;
 mod eviction_cost;

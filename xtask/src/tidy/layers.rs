@@ -33,6 +33,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "figure",
             "limits",
             "activity",
+            "claims",
             "attachment",
             "capacity",
             "full_capacity",
@@ -138,6 +139,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "published",
             "sanity",
             "findings",
+            "classes",
             "diagnosis",
             "verdict",
             "activity",
@@ -145,7 +147,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
     ),
     (
         "crates/measure",
-        &["contract", "session", "file_place", "capacity", "workload", "experiment", "survey"],
+        &["contract", "session", "file_place", "capacity", "workload", "experiment", "survey", "class_tests"],
     ),
     ("crates/flashbench", &["command", "print", "speeds", "parse", "procedure"]),
     (

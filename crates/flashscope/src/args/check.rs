@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use flashscope_record::SpeedMark;
 
 use super::shared::{Budgets, Erase, Output};
 
@@ -25,6 +26,15 @@ pub struct Check {
     /// Print everything: what it is, what it means, all findings, evidence and charts.
     #[arg(long)]
     pub details: bool,
+    /// Test the classes of the SD Association alone: speed class, U, V and A. Compares them with the marks
+    /// that the registers of a card or --claimed claim; without any, prints which classes are reached.
+    /// Exit code 0: all claims that could be tested pass; 1: one fails; 5: none can be tested here.
+    #[arg(long, conflicts_with_all = ["sustained", "details"])]
+    pub class: bool,
+    /// What is printed on the card or stick, to compare with what is measured: marks such as U3 or A1, or
+    /// the speed of "up to 90 MB/s" as 90 or 90MB/s. Several with commas, as in U3,A1,90MB/s.
+    #[arg(long, value_name = "MARKS", value_delimiter = ',')]
+    pub claimed: Vec<SpeedMark>,
     /// Limits.
     #[command(flatten)]
     pub budgets: Budgets,

@@ -6,10 +6,10 @@ use flashscope_device::{Bytes, Device, DeviceError};
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
-use flashscope_record::{CapacityVerdict, RunFile};
+use flashscope_record::{CapacityVerdict, RunFile, SpeedMark};
 
 use super::bench::is_directory;
-use super::{capacity_probe, check_directory, show};
+use super::{capacity_probe, check_classes, check_directory, show};
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
 use crate::exit::{Exit, Failure, OrExit};
@@ -27,12 +27,15 @@ const STORED_MIN: Bytes = Bytes::mib(16);
 /// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
 pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
+    if arguments.class {
+        return check_classes::run(arguments, printer);
+    }
     if is_directory(&arguments.target, Some(&arguments.erase))? {
         return check_directory::run(arguments, printer);
     }
     let consent = confirm::erase(&arguments.target, &arguments.erase, printer)?;
     let default = (!arguments.sustained).then_some(WRITE_BUDGET);
-    let target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;
+    let mut target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;
     if arguments.sustained && !target.writable {
         let error = anyhow!(
             "--sustained writes to {}; allow it with --scratch (all data is put back) or --erase",
@@ -40,6 +43,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         );
         return Err(Failure { exit: Exit::Refused, error });
     }
+    add_claims(&mut target, &arguments.claimed);
     let survey = Survey::new(target.writable, arguments.seed);
     announce(&target, &survey, arguments, printer);
     let mut target = scratch::start(target, &arguments.erase, printer)?;
@@ -53,6 +57,16 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
     restored.and(failed).and(shown)
+}
+
+/// Adds what the user read on the card or stick to what its registers claim.
+pub fn add_claims(target: &mut Target, claimed: &[SpeedMark]) {
+    let marks = &mut target.attachment.claims.marks;
+    for mark in claimed {
+        if !marks.contains(mark) {
+            marks.push(*mark);
+        }
+    }
 }
 
 /// What was measured.

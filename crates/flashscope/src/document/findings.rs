@@ -1,6 +1,7 @@
 //! The document of a check, a measurement, an import or a stored run.
 
 use flashscope_device::layer::Cost;
+use flashscope_infer::classes_of;
 use flashscope_infer::streams::sustained::so_far;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
 use flashscope_record::CapacityVerdict;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use super::body::Body;
 use super::bottleneck::{BottleneckDocument, GainDocument};
+use super::classes::MarksDocument;
 use super::ended::EndedDocument;
 use super::finding::FindingDocument;
 use super::identity::Identity;
@@ -45,6 +47,9 @@ pub struct FindingsDocument {
     /// The partitions and filesystems on it. Only if they are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layout: Vec<VolumeDocument>,
+    /// The speed classes: those that are claimed, and those that are reached. Only if any could be tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<MarksDocument>,
     /// What to do, the most useful first.
     pub advice: Vec<AdviceDocument>,
     /// The speed over one long stream of writes. Only if one was measured.
@@ -129,6 +134,7 @@ impl FindingsDocument {
             findings: report.findings.iter().map(FindingDocument::from).collect(),
             bottleneck: BottleneckDocument::from(&diagnosis),
             layout: volumes.iter().map(VolumeDocument::from).collect(),
+            classes: flashscope_report::classes::section(run).map(|_| MarksDocument::from(&classes_of(run))),
             advice: advice(&report).iter().map(AdviceDocument::from).collect(),
             throughput_profile: flashscope_report::sustained_write(&report)
                 .map(|stream| ThroughputDocument::new(&throughput_profile(stream), so_far(stream))),

@@ -6,10 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{
-    ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, CompareDocument,
-    Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument, RestoreDocument,
-    ServedDocument, ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument, SimShowDocument,
-    UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument,
+    ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, ClassesDocument,
+    CompareDocument, Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument,
+    RestoreDocument, ServedDocument, ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument,
+    SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument, WritebackLimitDocument,
 };
 
 /// A schema and its name.
@@ -21,8 +21,9 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 21] = [
+pub const ALL: [Schema; 23] = [
     of::<FindingsDocument>(),
+    of::<ClassesDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
     of::<BenchCacheDocument>(),
@@ -30,6 +31,7 @@ pub const ALL: [Schema; 21] = [
     of::<ListDocument>(),
     of::<ListEventDocument>(),
     of::<WatchDocument>(),
+    of::<WritebackLimitDocument>(),
     of::<VerifyDocument>(),
     of::<VerifyFullDocument>(),
     of::<PlanDocument>(),

@@ -1,7 +1,8 @@
 //! How a target is attached and its volumes, as data for the diagnosis.
 
-use flashscope_linux::{Card, Disk, DiskKind, Identity, LinkLimit};
+use flashscope_linux::{Card, Disk, DiskKind, Identity, LinkLimit, SdStatus};
 use flashscope_record::attachment::{Attachment, Driver, Link, LinkKind, LinkRange, SlowLinkCause};
+use flashscope_record::claims::{Claims, SpeedMark};
 use flashscope_sim::target::Target as SimTarget;
 use flashscope_twin::link_of;
 
@@ -13,7 +14,7 @@ pub fn of_virtual(target: &SimTarget) -> Attachment {
     let link = link_of(&target.profile.link, &target.own_link);
     let request_max = Some(target.profile.link.timing().max_command);
     // The profile sets the request size, not a driver.
-    Attachment { link: Some(link), request_max, driver: None, volumes: Vec::new(), in_memory: false }
+    Attachment { link: Some(link), request_max, ..Attachment::default() }
 }
 
 /// A disk has a link and volumes. A partition has only the link: it was measured from its own start.
@@ -26,7 +27,32 @@ pub fn of_real(identity: &Identity) -> Attachment {
         driver: driver(disk),
         volumes,
         in_memory: false,
+        claims: claims(disk),
     }
+}
+
+/// The classes in the registers of a card. A USB reader hides them; a stick has none.
+fn claims(disk: &Disk) -> Claims {
+    let card = disk.card.as_ref();
+    let status = card.and_then(|card| card.status.as_ref());
+    Claims {
+        marks: status.map(marks).unwrap_or_default(),
+        allocation_unit: card.and_then(Card::allocation_unit),
+        registers_hidden: disk.kind == DiskKind::Reader,
+        has_command_queue: card.and_then(|card| card.has_command_queue).unwrap_or_default(),
+    }
+}
+
+/// The classes of a status register that the standard knows.
+fn marks(status: &SdStatus) -> Vec<SpeedMark> {
+    let all = [
+        SpeedMark::SpeedClass(status.speed_class.unwrap_or(0)),
+        SpeedMark::UhsGrade(status.uhs_grade),
+        SpeedMark::VideoClass(status.video_class),
+        SpeedMark::ApplicationClass(status.application_class),
+    ];
+    let known = SpeedMark::all();
+    all.into_iter().filter(|mark| known.contains(mark)).collect()
 }
 
 fn driver(disk: &Disk) -> Option<Driver> {

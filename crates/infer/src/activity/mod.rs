@@ -10,8 +10,10 @@ mod interval;
 mod merges;
 mod stall;
 mod unplug;
+mod writeback_limit;
 
 pub use history::{Activity, History, Writer};
 pub use interval::{Interval, Transfers};
 pub use stall::{Stall, StallCause};
 pub use unplug::{UnplugEstimate, UnplugUnknown};
+pub use writeback_limit::writeback_limit;

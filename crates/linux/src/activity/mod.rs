@@ -7,6 +7,8 @@
 mod pending_writes;
 mod processes;
 mod sample;
+mod writeback_limit;
 mod writeback_statistics;
 
 pub use sample::{DiskSample, Sampler, WatchError};
+pub use writeback_limit::{DiskWritebackLimit, WritebackLimits};

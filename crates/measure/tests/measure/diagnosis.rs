@@ -82,13 +82,7 @@ impl Build {
         let now = if self.bus == "usb-high" { 480.0 } else { 5000.0 };
         let driver = Some(Driver { name: "usb-storage".to_owned(), is_uas_unused: false });
         let request_max = Some(Bytes::kib(self.command_max_kib));
-        Attachment {
-            link: Link::usb(now, Some(5000.0)),
-            request_max,
-            driver,
-            volumes: Vec::new(),
-            in_memory: false,
-        }
+        Attachment { link: Link::usb(now, Some(5000.0)), request_max, driver, ..Attachment::default() }
     }
 
     fn diagnosis(self) -> Diagnosis {

@@ -18,6 +18,8 @@ pub fn check(run: &RunFile) -> Checked {
         .and_then(|()| time("device_time", cost.device_time))
         .map_err(|error| error.inside("cost"))?;
     size("attachment.request_max", run.attachment.request_max.unwrap_or_default())?;
+    let unit = run.attachment.claims.allocation_unit.unwrap_or_default();
+    size("attachment.claims.allocation_unit", unit)?;
     each("attachment.volumes", &run.attachment.volumes, |volume| {
         size("start", volume.start)?;
         for (name, bytes) in [

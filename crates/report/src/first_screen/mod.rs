@@ -39,6 +39,8 @@ pub struct FirstScreen {
     pub limit: Option<String>,
     /// What the verdict does not cover.
     pub scope: Option<String>,
+    /// A claim that the device fails: `Fails its mark A1: random write 300 of 500 IOPS.`
+    pub failed_claim: Option<String>,
 }
 
 /// One of the four speeds in words.
@@ -74,6 +76,7 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
         limit: (!has_gain && is_known).then(|| limit(&verdict)).flatten(),
         scope: verdict.diagnosis.copy_max.map(scope),
+        failed_claim: crate::classes::failed_claim(report.run),
         verdict,
     })
 }

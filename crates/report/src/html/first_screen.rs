@@ -17,6 +17,7 @@ pub fn section(screen: &FirstScreen) -> Markup {
         (numbers(&screen.numbers))
         (time(&screen.time))
         (actions(screen))
+        @if let Some(claim) = &screen.failed_claim { p { (prose(claim)) } }
         @if let Some(scope) = &screen.scope { p class="muted" { (prose(scope)) } }
     }
 }

@@ -76,6 +76,12 @@ fn details(report: &Report<'_>, verdict: &Verdict, advice_title: &str) -> Markup
     html! {
         (words(verdict))
         (advice_list(advice_title, &advice(report)))
+        @if let Some(classes) = crate::classes::section(report.run) {
+            (titled_table(crate::classes::TITLE, &classes.table))
+            section class="words" { ul {
+                @for sentence in std::iter::once(&classes.headline).chain(&classes.notes) { li { (prose(sentence.as_str())) } }
+            } }
+        }
         (titled_table("Speeds", &crate::speeds::table(report.run)))
         (titled_table("Speeds by another program", &crate::published_speeds::table(report.run)))
         (titled_table("Results", &crate::results::table(report.run)))

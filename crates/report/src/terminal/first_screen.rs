@@ -18,13 +18,15 @@ const LINES_MAX: usize = 20;
 const BAR_MAX: usize = 60;
 
 /// The first screen, lines at most `width` columns wide. If it has more than [`LINES_MAX`] lines, it loses
-/// its blank lines, then its last actions.
+/// its blank lines, then the failed claim, then its last actions.
 pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
     let all = screen.actions.len();
-    let layouts = std::iter::once((all, true)).chain((0..=all).rev().map(|actions| (actions, false)));
+    let claim = screen.failed_claim.as_deref().filter(|claim| claim.width() + 2 <= width.min(WIDTH_MAX));
+    let fewer = (0..=all).rev().map(|actions| (actions, false, None));
+    let layouts = [(all, true, claim), (all, false, claim)].into_iter().chain(fewer);
     let mut text = String::new();
-    for (actions, is_airy) in layouts {
-        text = drawn(screen, &screen.actions[..actions], is_airy, (width, style));
+    for (actions, is_airy, claim) in layouts {
+        text = drawn(screen, (&screen.actions[..actions], claim), is_airy, (width, style));
         if text.lines().count() <= LINES_MAX {
             break;
         }
@@ -34,7 +36,7 @@ pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
 
 fn drawn(
     screen: &FirstScreen,
-    shown: &[ActionText],
+    (shown, claim): (&[ActionText], Option<&str>),
     is_airy: bool,
     (width, style): (usize, Style),
 ) -> String {
@@ -45,6 +47,9 @@ fn drawn(
     page.wrapped(&screen.headline, 1, ink);
     page.blank();
     numbers(&mut page, &screen.numbers);
+    if let Some(claim) = claim {
+        page.line(&format!(" {claim}"), Ink::Strong);
+    }
     time(&mut page, &screen.time);
     actions(&mut page, shown, screen.limit.as_deref());
     page.blank();

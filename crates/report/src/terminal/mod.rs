@@ -52,6 +52,10 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.list("How sure", &verdict.confidence);
     let advice: Vec<Sentence> = advice(report).iter().map(Advice::with_gain_text).collect();
     page.list(if screen.is_some() { "Good habits" } else { "What to do" }, &advice);
+    if let Some(classes) = crate::classes::section(report.run) {
+        page.block(crate::classes::TITLE, &findings::plain(&classes.table, page.width));
+        page.sentences(std::iter::once(&classes.headline).chain(&classes.notes));
+    }
     page.block("Speeds", &findings::plain(&crate::speeds::table(report.run), page.width));
     page.block(
         "Speeds by another program",
@@ -144,6 +148,10 @@ impl Page {
             return;
         }
         self.heading(title);
+        self.sentences(sentences);
+    }
+
+    fn sentences<'a>(&mut self, sentences: impl IntoIterator<Item = &'a Sentence>) {
         for sentence in sentences {
             for (index, line) in wrapped(sentence.as_str(), self.width - 4).into_iter().enumerate() {
                 let mark = if index == 0 { "  • " } else { "    " };

@@ -6,6 +6,7 @@ mod choice;
 mod drawing;
 mod facts;
 mod keys;
+mod limit;
 mod picture;
 mod screen;
 mod session;
@@ -31,10 +32,12 @@ use crate::text::activity as text;
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 if there is nothing to watch, 3 if the last disk is unplugged.
+/// Exit code 2 if there is nothing to watch, 3 if the last disk is unplugged. As [`limit::run`].
 pub fn run(arguments: &Watch, printer: &Printer) -> Result<Exit, Failure> {
     let mut session = Session::start(arguments)?;
-    let ended = if arguments.once {
+    let ended = if arguments.limit {
+        limit::run(arguments, &mut session, printer)
+    } else if arguments.once {
         once(&mut session, printer)
     } else if arguments.until_safe {
         until_safe(&mut session, printer)

@@ -1,0 +1,49 @@
+//! What each class requires.
+//!
+//! Sources: SD Association, speed classes (C2 to C10: 2 to 10 MB/s; U1 10, U3 30; V6 to V90: 6 to 90) and
+//! application performance classes (sustained sequential write 10 MB/s; 4 KiB random read and write: A1
+//! 1,500 and 500 IOPS, A2 4,000 and 2,000 IOPS, with the card's command queue and cache).
+
+use flashscope_record::claims::SpeedMark;
+use flashscope_record::observation::{Direction, Order};
+
+use super::RANDOM_REQUEST;
+
+/// The lowest speed that a class allows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Requirement {
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Sequential or random.
+    pub order: Order,
+    /// The least speed, bytes per second.
+    pub bytes_per_s: f64,
+}
+
+impl Requirement {
+    const fn new(direction: Direction, order: Order, bytes_per_s: f64) -> Self {
+        Self { direction, order, bytes_per_s }
+    }
+}
+
+/// All requirements of a claim. "Up to" is the sequential read speed, as sellers use it.
+pub fn requirements(mark: SpeedMark) -> Vec<Requirement> {
+    let stream =
+        |mb_per_s: u8| vec![Requirement::new(Direction::Write, Order::Linear, f64::from(mb_per_s) * 1e6)];
+    match mark {
+        SpeedMark::SpeedClass(class) | SpeedMark::VideoClass(class) => stream(class),
+        SpeedMark::UhsGrade(grade) => stream(grade * 10),
+        SpeedMark::UpTo(mb_per_s) => {
+            vec![Requirement::new(Direction::Read, Order::Linear, mb_per_s * 1e6)]
+        }
+        SpeedMark::ApplicationClass(class) => {
+            let (read, write) = if class == 1 { (1500.0, 500.0) } else { (4000.0, 2000.0) };
+            let iops = |direction, iops: f64| {
+                Requirement::new(direction, Order::Random, iops * RANDOM_REQUEST.as_f64())
+            };
+            let mut all = stream(10);
+            all.extend([iops(Direction::Read, read), iops(Direction::Write, write)]);
+            all
+        }
+    }
+}

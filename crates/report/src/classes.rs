@@ -1,0 +1,240 @@
+//! The classes of the SD Association in words: what is claimed, what is reached, and why not.
+
+use flashscope_infer::classes::{
+    ClassResult, ClassSpeed, ClassTest, ClassVerdict, Classes, RANDOM_RANGE, RANDOM_REQUEST, Untestable,
+    classes_of,
+};
+use flashscope_record::observation::{Data, Direction, Order};
+use flashscope_record::run_file::RunFile;
+
+use crate::Report;
+use crate::chart::Table;
+use crate::quantity::{integer, interval_ends, three_digits};
+use crate::terminal::{Style, bench_text};
+use crate::terms::order_name;
+use crate::words::Sentence;
+
+/// The title of the section.
+pub const TITLE: &str = "Marks and classes";
+
+/// The classes of a run in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassesText {
+    /// Which claims pass, or which classes are reached.
+    pub headline: Sentence,
+    /// The claims, or the highest class of each kind that is reached and the next one.
+    pub table: Table,
+    /// Reasons and conditions.
+    pub notes: Vec<Sentence>,
+}
+
+/// The classes of a run, for a report about more; `None` if nothing is claimed and nothing could be tested
+/// over the ranges of the classes.
+pub fn section(run: &RunFile) -> Option<ClassesText> {
+    let classes = classes_of(run);
+    let is_check = run.observations.iter().any(|seen| matches!(seen.data, Data::Align(_)));
+    let is_asked = !classes.claimed.is_empty() || is_check || are_complete(&classes);
+    (is_asked && (classes.is_testable() || !classes.claimed.is_empty())).then(|| text(&classes))
+}
+
+/// Whether every speed was measured that a class needs.
+fn are_complete(classes: &Classes) -> bool {
+    let mut tests = classes.all.iter().flat_map(|result| &result.tests);
+    tests.all(|test| {
+        test.measured.is_some() && test.verdict != ClassVerdict::NotTestable(Untestable::WideRange)
+    })
+}
+
+/// The classes alone as text, lines at most `width` columns wide.
+#[must_use]
+pub fn classes_text(report: &Report<'_>, width: usize, style: Style) -> String {
+    let warning = crate::verdict(report).warning;
+    let ClassesText { headline, table, notes } = text(&classes_of(report.run));
+    let notes = warning.into_iter().chain(notes).collect();
+    let bench = crate::BenchReport { headline, title: TITLE, table, lists: vec![("Conditions", notes)] };
+    bench_text(&bench, width, style)
+}
+
+/// A failed claim in one line, for the first screen.
+pub fn failed_claim(run: &RunFile) -> Option<String> {
+    let classes = classes_of(run);
+    let failed = classes.claimed.iter().find(|claim| claim.verdict == ClassVerdict::Fail)?;
+    let test = failed.tests.iter().find(|test| test.verdict == ClassVerdict::Fail)?;
+    let (value, unit) = test.measured.map(|speed| value(test, speed.bytes_per_s))?;
+    let (needed, _) = value_of(test, test.required.bytes_per_s);
+    Some(format!("Fails its mark {}: {} {value} of {needed} {unit}.", failed.mark, name(test)))
+}
+
+fn text(classes: &Classes) -> ClassesText {
+    let shown: Vec<&ClassResult> =
+        if classes.claimed.is_empty() { nearest(classes) } else { classes.claimed.iter().collect() };
+    let header = ["mark", "requires", "measured", "interval", "verdict"].map(str::to_owned).to_vec();
+    let rows = shown.iter().flat_map(|result| rows(result)).collect();
+    ClassesText {
+        headline: Sentence::new(headline(classes)),
+        table: Table { header, rows },
+        notes: notes(classes, &shown),
+    }
+}
+
+/// Of each kind of class, the highest that is reached, and the lowest above it.
+fn nearest(classes: &Classes) -> Vec<&ClassResult> {
+    let kind = |result: &ClassResult| result.mark.to_string().chars().next();
+    let of_kind = classes.all.chunk_by(|one, other| kind(one) == kind(other));
+    of_kind.flat_map(around_highest).collect()
+}
+
+/// The highest class that is reached, and the one above it.
+fn around_highest(results: &[ClassResult]) -> &[ClassResult] {
+    let reached = results.iter().rposition(|result| result.verdict == ClassVerdict::Pass);
+    let next = reached.map_or(0, |reached| reached + 1);
+    let last = next.min(results.len().saturating_sub(1));
+    results.get(reached.unwrap_or(next)..=last).unwrap_or_default()
+}
+
+fn headline(classes: &Classes) -> String {
+    if classes.claimed.is_empty() {
+        return match highest(classes).as_slice() {
+            [] if !classes.is_testable() => "No class can be tested here".to_owned(),
+            [] => "Reaches no class".to_owned(),
+            reached => format!("Reaches {}", marks(reached.iter().copied())),
+        };
+    }
+    let with =
+        |is: fn(ClassVerdict) -> bool| marks(classes.claimed.iter().filter(|result| is(result.verdict)));
+    let parts = [
+        ("passes", with(|verdict| verdict == ClassVerdict::Pass)),
+        ("fails", with(|verdict| verdict == ClassVerdict::Fail)),
+        ("not testable here", with(|verdict| matches!(verdict, ClassVerdict::NotTestable(_)))),
+    ];
+    let parts = parts.into_iter().filter(|(_, marks)| !marks.is_empty());
+    let parts: Vec<String> = parts.map(|(verdict, marks)| format!("{verdict}: {marks}")).collect();
+    format!("Claims {}. {}", marks(&classes.claimed), Sentence::new(parts.join("; ")))
+}
+
+fn marks<'a>(results: impl IntoIterator<Item = &'a ClassResult>) -> String {
+    results.into_iter().map(|result| result.mark.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The highest class of each kind that is reached.
+fn highest(classes: &Classes) -> Vec<&ClassResult> {
+    nearest(classes).into_iter().filter(|result| result.verdict == ClassVerdict::Pass).collect()
+}
+
+/// One row for each requirement; the first names the mark.
+fn rows(result: &ClassResult) -> Vec<Vec<String>> {
+    let row = |(index, test): (usize, &ClassTest)| {
+        let mark = if index == 0 { result.mark.to_string() } else { String::new() };
+        let (needed, unit) = value_of(test, test.required.bytes_per_s);
+        let measured = test.measured.map_or_else(String::new, |speed| value(test, speed.bytes_per_s).0);
+        let interval = test.measured.map_or_else(String::new, |speed| interval(test, speed));
+        let verdict = verdict(test.verdict).to_owned();
+        vec![mark, format!("{} {needed} {unit}", name(test)), measured, interval, verdict]
+    };
+    result.tests.iter().enumerate().map(row).collect()
+}
+
+/// `sequential write`.
+fn name(test: &ClassTest) -> String {
+    format!("{} {}", order_name(test.required.order), test.required.direction.as_str())
+}
+
+/// A measured speed in the unit of the class.
+fn value(test: &ClassTest, bytes_per_s: f64) -> (String, &'static str) {
+    let (divisor, unit) = scale(test);
+    (three_digits(bytes_per_s / divisor), unit)
+}
+
+/// A required speed: a whole number.
+fn value_of(test: &ClassTest, bytes_per_s: f64) -> (String, &'static str) {
+    let (divisor, unit) = scale(test);
+    let number = bytes_per_s / divisor;
+    let whole = (number.fract() == 0.0).then(|| integer(number as u64));
+    (whole.unwrap_or_else(|| three_digits(number)), unit)
+}
+
+const fn scale(test: &ClassTest) -> (f64, &'static str) {
+    match test.required.order {
+        Order::Linear => (1e6, "MB/s"),
+        Order::Random => (RANDOM_REQUEST.as_f64(), "IOPS"),
+    }
+}
+
+/// The 95 % interval, or the lowest unit and the median.
+fn interval(test: &ClassTest, speed: ClassSpeed) -> String {
+    let (divisor, _) = scale(test);
+    let ends = interval_ends(speed.low / divisor, speed.high / divisor);
+    match (test.required.order, test.required.direction) {
+        (Order::Linear, Direction::Write) => format!("median {}", ends[1]),
+        _ => ends.join(" to "),
+    }
+}
+
+/// The verdict in words.
+#[must_use]
+pub const fn verdict(verdict: ClassVerdict) -> &'static str {
+    match verdict {
+        ClassVerdict::Pass => "pass",
+        ClassVerdict::Fail => "fail",
+        ClassVerdict::NotTestable(_) => "not testable here",
+    }
+}
+
+/// The conditions, and each reason once.
+fn notes(classes: &Classes, shown: &[&ClassResult]) -> Vec<Sentence> {
+    let mut notes = Vec::new();
+    if classes.claimed.is_empty() && classes.registers_hidden {
+        notes.push(
+            "The USB reader hides the registers of the card, so that nothing is claimed; name the marks printed on it: --claimed U3,A1"
+                .to_owned(),
+        );
+    }
+    if let Some(units) = &classes.units {
+        notes.push(format!(
+            "Sequential write: the slowest of {} allocation units of {} decides, not the mean; the first is left out",
+            units.count(),
+            units.unit
+        ));
+        notes.extend(shown.iter().flat_map(|result| slow_units(classes, result)));
+    }
+    for result in shown {
+        for test in &result.tests {
+            if let ClassVerdict::NotTestable(why) = test.verdict {
+                notes.push(format!("{}, {}: not testable here: {}", result.mark, name(test), reason(why)));
+            }
+        }
+    }
+    notes.into_iter().map(Sentence::new).collect()
+}
+
+/// How many units missed a class.
+fn slow_units(classes: &Classes, result: &ClassResult) -> Option<String> {
+    let is_of_units = |test: &&ClassTest| {
+        (test.required.order, test.required.direction) == (Order::Linear, Direction::Write)
+            && test.verdict == ClassVerdict::Fail
+    };
+    let needed = result.tests.iter().find(is_of_units)?.required.bytes_per_s;
+    let units = classes.units.as_ref()?;
+    Some(format!("{}: {} of {} units were slower", result.mark, units.below(needed), units.count()))
+}
+
+/// Why a class cannot be tested here.
+#[must_use]
+pub fn reason(why: Untestable) -> String {
+    match why {
+        Untestable::ReadOnly => "only reads are permitted (--scratch or --erase permits writes)".to_owned(),
+        Untestable::NotMeasured => "it was not measured, or too briefly".to_owned(),
+        Untestable::Link => "the link carries no more; use a faster port or reader".to_owned(),
+        Untestable::LinkLatency => {
+            "the USB commands may take the time that is missing; use a USB 3 reader or a card slot".to_owned()
+        }
+        Untestable::PageCache => "the page cache answered, not the device".to_owned(),
+        Untestable::CommandQueue => {
+            "the class is defined with the card's command queue and cache, which this host does not use"
+                .to_owned()
+        }
+        Untestable::WideRange => {
+            format!("random requests went all over the device; check TARGET --class uses {RANDOM_RANGE}")
+        }
+    }
+}
