@@ -4,7 +4,7 @@ pub mod apply;
 pub mod bench;
 mod capacity_probe;
 pub mod check;
-pub mod check_classes;
+mod check_classes;
 mod check_directory;
 pub mod compare;
 pub mod generate;

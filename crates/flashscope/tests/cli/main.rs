@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod cache;
 mod check_directories;
+mod classes;
 mod confirmations;
 mod destinations;
 mod files;
@@ -31,6 +32,7 @@ mod serve;
 mod udisks;
 mod verifies;
 mod watches;
+mod writeback_limits;
 
 use support::{
     document, finding, flashscope, flashscope_reading, image, published, schema, served, skip, stderr, stdout,

@@ -56,6 +56,12 @@ pub fn name_of(arguments: &[&str], document: &Value) -> &'static str {
     if arguments.first() == Some(&"verify") && arguments.contains(&"--full") {
         return "verify-full";
     }
+    if arguments.first() == Some(&"check") && arguments.contains(&"--class") {
+        return "classes";
+    }
+    if arguments.first() == Some(&"watch") && arguments.contains(&"--limit") {
+        return "watch-limit";
+    }
     SCHEMAS.iter().find(|(command, _)| arguments.starts_with(command)).unwrap().1
 }
 

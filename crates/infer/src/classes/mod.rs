@@ -170,12 +170,14 @@ impl<'a> Measured<'a> {
         match (required.order, required.direction) {
             (Order::Linear, Direction::Read) => self.read,
             (Order::Linear, Direction::Write) => {
-                self.units.as_ref().filter(|units| units.are_enough()).map(|units| ClassSpeed {
-                    bytes_per_s: units.lowest(),
-                    low: units.lowest(),
-                    high: units.median(),
-                    is_cached: false,
-                    is_wide: false,
+                self.units.as_ref().filter(|units| units.are_enough(required.bytes_per_s)).map(|units| {
+                    ClassSpeed {
+                        bytes_per_s: units.lowest(),
+                        low: units.lowest(),
+                        high: units.median(),
+                        is_cached: false,
+                        is_wide: false,
+                    }
                 })
             }
             (Order::Random, Direction::Read) => self.random[0],

@@ -15,6 +15,8 @@ use flashscope_record::run_file::RunFile;
 pub const SUB_UNIT: Bytes = Bytes::mib(4);
 /// The fewest units that decide. Guess: fewer do not meet the first garbage collection.
 const UNITS_MIN: usize = 8;
+/// The largest allocation unit (table 4-46): a stream may begin within one that is not known.
+const UNIT_MAX: Bytes = Bytes::mib(64);
 /// The smallest request that shows sequential speed: two recording units of class 10 (table 4-56).
 const REQUEST_MIN: Bytes = Bytes::mib(1);
 
@@ -59,9 +61,9 @@ impl UnitSpeeds {
         self.sorted.partition_point(|speed| *speed < bytes_per_s)
     }
 
-    /// Whether they are enough to decide.
-    pub(super) const fn are_enough(&self) -> bool {
-        self.sorted.len() >= UNITS_MIN
+    /// Whether they are enough to decide about this speed: few are if all of them are slower.
+    pub(super) fn are_enough(&self, bytes_per_s: f64) -> bool {
+        self.sorted.len() >= UNITS_MIN || self.below(bytes_per_s) == self.sorted.len()
     }
 }
 
@@ -70,7 +72,6 @@ impl UnitSpeeds {
 pub fn unit_speeds(run: &RunFile) -> Option<UnitSpeeds> {
     let reported = run.attachment.claims.allocation_unit.filter(|unit| !unit.is_zero());
     let unit = reported.unwrap_or(SUB_UNIT).min(SUB_UNIT).max(REQUEST_MIN);
-    let first = reported.unwrap_or(unit).max(unit);
     let data = || run.observations.iter().rev().map(|seen| &seen.data);
     let row = data().find_map(|data| match data {
         Data::Speed(data) if !data.is_buffered => data.cells.iter().rev().find(|cell| is_stream(cell)),
@@ -82,10 +83,13 @@ pub fn unit_speeds(run: &RunFile) -> Option<UnitSpeeds> {
             _ => None,
         })
     };
-    let parts: Vec<(Bytes, Duration)> = match row {
-        Some(row) => requests(row),
-        None => pieces(stream()?),
+    // A row begins with a unit of any size that is possible.
+    let (parts, first) = match row {
+        Some(row) => (requests(row), unit),
+        None => (pieces(stream()?), UNIT_MAX),
     };
+    let whole: Bytes = parts.iter().map(|(length, _)| *length).sum();
+    let first = reported.unwrap_or(first).max(unit).min(whole / 2);
     let mut sorted = speeds(&parts, unit, first);
     sorted.sort_by(f64::total_cmp);
     (!sorted.is_empty()).then_some(UnitSpeeds { unit, sorted })
@@ -142,7 +146,7 @@ mod tests {
         sorted.sort_by(f64::total_cmp);
         let units = UnitSpeeds { unit: Bytes::mib(4), sorted };
         let per_s = |ms: f64| Bytes::mib(4).as_f64() / ms * 1e3;
-        assert_eq!((units.count(), units.are_enough()), (3, false));
+        assert_eq!((units.count(), units.are_enough(1.0), units.are_enough(1e9)), (3, false, true));
         assert!((units.lowest() - per_s(500.0)).abs() < 1.0 && (units.median() - per_s(200.0)).abs() < 1.0);
         assert_eq!((units.below(per_s(400.0)), units.below(1.0)), (1, 0));
     }

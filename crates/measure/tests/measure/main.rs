@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod capacity;
+mod classes;
 mod diagnosis;
 mod erase_block_by_reads;
 mod erase_block_by_writes;

@@ -1,0 +1,81 @@
+//! `flashscope check --class` and `--claimed`.
+
+use serde_json::Value;
+
+use super::{document, flashscope, image, schema, stderr, stdout};
+
+/// The document and the exit code.
+fn classes(arguments: &[&str]) -> (Value, Option<i32>) {
+    let output = flashscope(&[&["check", "--class", "--json"], arguments].concat());
+    let document: Value =
+        serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    schema::assert_valid("classes", &document);
+    (document["classes"].clone(), output.status.code())
+}
+
+/// The verdict on a class, with the reason if it cannot be tested.
+fn verdict(classes: &Value, mark: &str) -> String {
+    let result = classes["all"].as_array().unwrap().iter().find(|result| result["mark"] == mark).unwrap();
+    match result["reason"].as_str() {
+        Some(reason) => reason.to_owned(),
+        None => result["verdict"].as_str().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn classes_of_virtual_sticks_follow_their_speeds() {
+    let (classes, code) = self::classes(&["sim:a1-card-64g"]);
+    assert_eq!(code, Some(0));
+    let verdicts = ["C10", "U1", "V10", "U3", "V60", "A1", "A2"].map(|mark| verdict(&classes, mark));
+    // USB 2 carries at most 42 MB/s, and its commands take part of the 0.85 ms of a read.
+    assert_eq!(verdicts, ["pass", "pass", "pass", "fail", "link", "link_latency", "fail"], "{classes:#}");
+    assert!(classes["units"]["count"].as_u64() > Some(100), "{classes:#}");
+    let (classes, code) = self::classes(&["sim:generic-2g"]);
+    assert_eq!((code, verdict(&classes, "A1").as_str()), (Some(0), "fail"), "{classes:#}");
+}
+
+#[test]
+fn exit_code_of_class_follows_the_claims() {
+    let code = |claimed: &str| {
+        let output = flashscope(&[
+            "check",
+            "sim:generic-2g",
+            "--class",
+            "--write-budget",
+            "256MiB",
+            "--claimed",
+            claimed,
+        ]);
+        (output.status.code(), stdout(&output))
+    };
+    let (failed, text) = code("C10,A1");
+    assert_eq!(failed, Some(1), "{text}");
+    assert!(text.contains("Claims C10, A1.") && text.contains("fail"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let (untestable, text) = code("V90");
+    assert_eq!(untestable, Some(5), "{text}");
+    assert!(text.contains("Not testable here: V90"), "{text}");
+    let refused = flashscope(&["check", "sim:generic-2g", "--class", "--claimed", "V31"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("a mark (C2 to C10"), "{}", stderr(&refused));
+}
+
+#[test]
+fn classes_are_not_testable_by_reading_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 64);
+    let (classes, code) = self::classes(&[&image, "--time-budget", "1"]);
+    assert_eq!((code, verdict(&classes, "C10").as_str()), (Some(5), "read_only"), "{classes:#}");
+}
+
+#[test]
+fn failed_claim_stands_on_the_first_screen_within_its_lines() {
+    let text = stdout(&flashscope(&["check", "sim:generic-2g", "--claimed", "U3,C2"]));
+    assert!(text.contains("Fails its mark U3: sequential write "), "{text}");
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(text.lines().count() <= 20 && widest <= Some(80), "{text}");
+    let checked = document(&["check", "sim:generic-2g", "--claimed", "U3"]);
+    assert_eq!(checked["classes"]["claimed"][0]["verdict"], "fail", "{checked:#}");
+    let details = stdout(&flashscope(&["check", "sim:generic-2g", "--details"]));
+    assert!(details.contains("Marks and classes") && details.contains("check TARGET --class"), "{details}");
+}
