@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::{document, flashscope, image, schema, stderr, stdout};
 
 /// The document and the exit code.
-fn classes(arguments: &[&str]) -> (Value, Option<i32>) {
+fn class_check(arguments: &[&str]) -> (Value, Option<i32>) {
     let output = flashscope(&[&["check", "--class", "--json"], arguments].concat());
-    let document: Value =
-        serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     schema::assert_valid("classes", &document);
     (document["classes"].clone(), output.status.code())
 }
@@ -24,7 +23,7 @@ fn verdict(classes: &Value, mark: &str) -> String {
 
 #[test]
 fn classes_of_virtual_sticks_follow_their_speeds() {
-    let (classes, code) = self::classes(&["sim:a1-card-64g"]);
+    let (classes, code) = class_check(&["sim:a1-card-64g"]);
     assert_eq!(code, Some(0));
     let verdicts = ["C10", "U1", "V10", "U3", "V60", "A1", "A2"].map(|mark| verdict(&classes, mark));
     // USB 2 carries at most 42 MB/s, and its commands take part of the 0.85 ms of a read.
@@ -34,7 +33,7 @@ fn classes_of_virtual_sticks_follow_their_speeds() {
         "{classes:#}"
     );
     assert!(classes["units"]["count"].as_u64() > Some(100), "{classes:#}");
-    let (classes, code) = self::classes(&["sim:generic-2g"]);
+    let (classes, code) = class_check(&["sim:generic-2g"]);
     assert_eq!((code, verdict(&classes, "A1").as_str()), (Some(0), "fail"), "{classes:#}");
 }
 
@@ -68,7 +67,7 @@ fn exit_code_of_class_follows_the_claims() {
 fn classes_are_not_testable_by_reading_alone() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 64);
-    let (classes, code) = self::classes(&[&image, "--time-budget", "1"]);
+    let (classes, code) = class_check(&[&image, "--time-budget", "1"]);
     assert_eq!((code, verdict(&classes, "C10").as_str()), (Some(5), "read_only"), "{classes:#}");
 }
 

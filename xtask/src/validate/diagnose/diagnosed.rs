@@ -188,6 +188,6 @@ pub fn attachment(case: &Case) -> Attachment {
         request_max: Some(case.request_max()),
         driver,
         volumes: vec![partition],
-        in_memory: false,
+        ..Attachment::default()
     }
 }
