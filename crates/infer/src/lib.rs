@@ -1,8 +1,8 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
 //! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
-//! size_sweep, open_blocks, files, published, sanity, findings, classes, diagnosis, verdict, activity. A module
-//! uses only those below it (`cargo xtask tidy`).
+//! size_sweep, open_blocks, files, published, sanity, findings, classes, diagnosis, verdict, activity. A
+//! module uses only those below it (`cargo xtask tidy`).
 
 #![deny(missing_docs)]
 

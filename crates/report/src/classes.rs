@@ -8,9 +8,9 @@ use flashscope_record::observation::{Data, Direction, Order};
 use flashscope_record::run_file::RunFile;
 
 use crate::Report;
+use crate::bench_report::BenchReport;
 use crate::chart::Table;
 use crate::quantity::{integer, interval_ends, three_digits};
-use crate::terminal::{Style, bench_text};
 use crate::terms::order_name;
 use crate::words::Sentence;
 
@@ -45,14 +45,12 @@ fn are_complete(classes: &Classes) -> bool {
     })
 }
 
-/// The classes alone as text, lines at most `width` columns wide.
-#[must_use]
-pub fn classes_text(report: &Report<'_>, width: usize, style: Style) -> String {
-    let warning = crate::verdict(report).warning;
+/// The classes alone.
+pub(crate) fn alone(report: &Report<'_>) -> BenchReport {
+    let warning = crate::words::verdict(report).warning;
     let ClassesText { headline, table, notes } = text(&classes_of(report.run));
     let notes = warning.into_iter().chain(notes).collect();
-    let bench = crate::BenchReport { headline, title: TITLE, table, lists: vec![("Conditions", notes)] };
-    bench_text(&bench, width, style)
+    BenchReport { headline, title: TITLE, table, lists: vec![("Conditions", notes)] }
 }
 
 /// A failed claim in one line, for the first screen.

@@ -53,6 +53,6 @@ pub use quantity::counted;
 pub use report::Report;
 pub use speeds::speeds;
 pub use svg::chart_svg;
-pub use terminal::{Style, first_screen_text, terminal, wrapped};
+pub use terminal::{Style, classes_text, first_screen_text, terminal, wrapped};
 pub use terms::{finding_title, value_text};
 pub use words::{Advice, Sentence, Verdict, advice, sustained_write, verdict};

@@ -6,7 +6,7 @@ use flashscope_device::{Bytes, Device, DeviceError};
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
-use flashscope_record::{CapacityVerdict, RunFile, SpeedMark};
+use flashscope_record::{CapacityVerdict, RunFile};
 
 use super::bench::is_directory;
 use super::{capacity_probe, check_classes, check_directory, show};
@@ -43,7 +43,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         );
         return Err(Failure { exit: Exit::Refused, error });
     }
-    add_claims(&mut target, &arguments.claimed);
+    target.add_claims(&arguments.claimed);
     let survey = Survey::new(target.writable, arguments.seed);
     announce(&target, &survey, arguments, printer);
     let mut target = scratch::start(target, &arguments.erase, printer)?;
@@ -57,16 +57,6 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
     restored.and(failed).and(shown)
-}
-
-/// Adds what the user read on the card or stick to what its registers claim.
-pub fn add_claims(target: &mut Target, claimed: &[SpeedMark]) {
-    let marks = &mut target.attachment.claims.marks;
-    for mark in claimed {
-        if !marks.contains(mark) {
-            marks.push(*mark);
-        }
-    }
 }
 
 /// What was measured.

@@ -8,11 +8,9 @@ use flashscope_linux::FileSize;
 use flashscope_measure::class_tests::ClassTests;
 use flashscope_record::observation::Observations;
 use flashscope_record::run_file::RunFile;
-use flashscope_report::Report;
-use flashscope_report::classes::classes_text;
+use flashscope_report::{Report, classes_text};
 
 use super::bench::{is_directory, print_removed, within};
-use super::check::add_claims;
 use super::show;
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
@@ -39,7 +37,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     // The journal needs space on the host, so that it must have a limit.
     let default = arguments.erase.scratch.then_some(WRITE_BUDGET);
     let mut target = target::open(&arguments.target, consent.as_ref(), budget(&arguments.budgets, default))?;
-    add_claims(&mut target, &arguments.claimed);
+    target.add_claims(&arguments.claimed);
     let tests = tests(arguments, &target);
     let capacity = target.device.capabilities().capacity;
     announce(&target, &tests, capacity, printer);
@@ -63,7 +61,7 @@ fn in_directory(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
         "{text}: first a file of {FILE_SIZE} is written; it has no name, and is gone at the end. Nothing else is changed"
     ));
     let mut file = target::open_file_on_device(text, size, budget)?;
-    add_claims(&mut file.target, &arguments.claimed);
+    file.target.add_claims(&arguments.claimed);
     let tests = tests(arguments, &file.target);
     announce(&file.target, &tests, file.in_file.length, printer);
     let mut progress = Progress::new(printer);

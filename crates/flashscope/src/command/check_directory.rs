@@ -8,7 +8,6 @@ use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
 
 use super::bench::{print_removed, within};
-use super::check::add_claims;
 use super::show;
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
@@ -46,7 +45,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let mut progress = Progress::new(printer);
     let observations = measure(arguments, &mut file, &mut progress);
     let mut target = file.target;
-    add_claims(&mut target, &arguments.claimed);
+    target.add_claims(&arguments.claimed);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
     let findings = flashscope_infer::findings_of(&run);

@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Budget, Interrupt, Interruptible, Meter};
+use flashscope_record::SpeedMark;
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
 
@@ -48,6 +49,16 @@ impl Target {
     /// Whether it is a file of flashscope's own in a directory.
     pub const fn is_own_file(&self) -> bool {
         self.filesystem_capacity.is_some()
+    }
+
+    /// Adds what the user read on the card or stick to what its registers claim.
+    pub fn add_claims(&mut self, claimed: &[SpeedMark]) {
+        let marks = &mut self.attachment.claims.marks;
+        for mark in claimed {
+            if !marks.contains(mark) {
+                marks.push(*mark);
+            }
+        }
     }
 
     /// Adds failed requests, which decide the exit code, and a stall. Both are stored with the run.

@@ -82,6 +82,12 @@ pub fn first_screen_text(report: &Report<'_>, width: usize, style: Style) -> Opt
     Some(first_screen::draw(&screen, width.max(WIDTH_MIN), style))
 }
 
+/// The speed classes alone as text, lines at most `width` columns wide.
+#[must_use]
+pub fn classes_text(report: &Report<'_>, width: usize, style: Style) -> String {
+    bench_text(&crate::classes::alone(report), width.max(WIDTH_MIN), style)
+}
+
 /// A speed table and a chart as text, lines at most `width` columns wide.
 pub(crate) fn speed_table(
     table: &chart::Table,
